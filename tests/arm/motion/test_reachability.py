@@ -1,11 +1,18 @@
 import numpy as np
 import pytest
 
-from bbllm.arm.kinematics import branch_excess, forward, inverse_branches, q7_grid
+from bbllm.arm.kinematics import (
+    branch_excess,
+    forward,
+    inverse_branches,
+    out_of_reach,
+    q7_grid,
+)
 from bbllm.arm.limits import within_limits
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
+    Pairs,
     approach_postures,
     raised,
     reachable_top_down,
@@ -106,3 +113,31 @@ def test_postures_near_the_base_include_the_one_in_the_vertical_plane() -> None:
 
     sideways = np.abs(np.stack([ends, hovers])[:, :, [2, 4]]).max(axis=(0, 2))
     assert sideways.min() < 1e-9
+
+
+def test_pairs_of_several_poses_are_the_approach_postures_of_each() -> None:
+    places = ((0.5, 0.1, 0.02), (1.4, 0.0, 0.02), (0.3, -0.3, 0.1))
+    poses = [top_down(place, yaw) for place, yaw in zip(places, (0.3, 0.0, -1.2), strict=True)]
+
+    pairs = Pairs(poses, 0.1)
+    rows, ends = pairs.joined(np.arange(len(pairs.hovers)))
+
+    for i, pose in enumerate(poses):
+        all_ends, all_hovers = approach_postures(pose, 0.1)
+        assert np.array_equal(pairs.hovers[rows][pairs.index[rows] == i], all_hovers)
+        assert np.array_equal(ends[pairs.index[rows] == i], all_ends)
+
+
+def test_what_is_out_of_reach_has_no_solution_and_is_most_of_what_has_none() -> None:
+    random = np.random.default_rng(5)
+    q7 = q7_grid(401)
+    without = beyond = 0
+    for _ in range(300):
+        turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
+        pose = np.eye(4)
+        pose[:3, :3] = turn * np.linalg.det(turn)
+        pose[:3, 3] = random.uniform((-1.0, -1.0, -0.5), (1.0, 1.0, 1.2))
+        none = not np.isfinite(inverse_branches(pose, q7, margin_rad=-np.inf)).any()
+        assert none or not out_of_reach(pose)
+        without, beyond = without + none, beyond + out_of_reach(pose)
+    assert 0.8 * without < beyond < 300

@@ -94,6 +94,11 @@ def _pose_error(q: Array, pose: Array) -> float:
     return float(np.abs(_error_twist(q, pose)).max())
 
 
+_UNTURNED = 1e-12
+"""What rounding alone turns a tool by; SciPy's rotations would take half of a line's time."""
+_SAME: Array = np.eye(3)
+
+
 @dataclass(frozen=True, slots=True)
 class CartesianLine:
     """The tool's way: straight, turning evenly."""
@@ -106,15 +111,20 @@ class CartesianLine:
 
     @classmethod
     def between(cls, T_start: Array, T_goal: Array) -> CartesianLine:
-        turn = Rotation.from_matrix(T_goal[:3, :3] @ T_start[:3, :3].T).as_rotvec()
+        turned = T_goal[:3, :3] @ T_start[:3, :3].T
+        if np.abs(turned - _SAME).max() < _UNTURNED:
+            turn = np.zeros(3)
+        else:
+            turn = Rotation.from_matrix(turned).as_rotvec()
         return cls(T_start, T_goal[:3, 3] - T_start[:3, 3], turn)
 
     def poses(self, s: Array) -> Array:
         """Return T_base_tcp at s, shape (n, 4, 4)."""
         poses = np.empty((len(s), 4, 4))
         poses[:] = self.T_start
-        turned = Rotation.from_rotvec(s[:, None] * self.turn).as_matrix()
-        poses[:, :3, :3] = turned @ self.T_start[:3, :3]
+        if self.turn.any():
+            turned = Rotation.from_rotvec(s[:, None] * self.turn).as_matrix()
+            poses[:, :3, :3] = turned @ self.T_start[:3, :3]
         poses[:, :3, 3] += s[:, None] * self.shift
         return poses
 
@@ -253,9 +263,15 @@ def _best_points(line: CartesianLine, s: Array, q_start: Array) -> Array:
 
 def _strays(points: Array, line: CartesianLine) -> float:
     """Return how far the tool is off the line in the middle between points [m]."""
-    n = len(points) - 1
-    s = (np.arange(n) + 0.5) / n
-    return float(np.abs(forward(cubic(points)(s)) - line.poses(s)).max())
+    s, between = _middles(len(points))
+    return float(np.abs(forward(between @ points) - line.poses(s)).max())
+
+
+@lru_cache(maxsize=8)
+def _middles(n: int) -> tuple[Array, Array]:
+    """Return s in the middle between n points, and what each point adds there to `cubic`."""
+    s = (np.arange(n - 1) + 0.5) / (n - 1)
+    return s, _basis(n)(s)
 
 
 def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) -> Array:
@@ -270,6 +286,8 @@ def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) ->
     branches = inverse_branches(poses, q7.ravel(), margin_rad=-np.inf)
     branches = branches.reshape(8, len(drifts), len(s), 7)
     branches[np.isnan(branches)] = np.inf
+    if len(drifts) == 1 and (path := _one_branch(branches[:, 0], q_start)) is not None:
+        return path[None]
     paths = np.empty((len(drifts), len(s), 7))
     paths[:, 0] = q_start
     each = np.arange(len(drifts))
@@ -279,6 +297,21 @@ def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) ->
         paths[:, i] = branches[np.argmin(away, axis=0), each, i]
     paths[~np.isfinite(paths)] = np.nan
     return paths
+
+
+def _one_branch(branches: Array, q_start: Array) -> Array | None:
+    """
+    Return the path of `_candidates` where it stays on one branch, as most do, and None elsewhere.
+
+    *branches* has shape (8, n, 7), infinite where there is none; the result (n, 7) [rad].
+    """
+    with np.errstate(invalid='ignore'):
+        branch = np.abs(branches[:, 1] - q_start).max(axis=-1).argmin()
+        path = branches[branch].copy()
+        path[0] = q_start
+        away = np.abs(branches[:, 1:] - path[:-1]).max(axis=-1)  # (8, n - 1)
+    stays = np.isfinite(path).all() and (away.argmin(axis=0) == branch).all()
+    return path if stays else None
 
 
 def _legal(paths: Array) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from bbllm.arm.motion.cartesian_path import (
 from bbllm.arm.motion.collision import CollisionChecker, Contact
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
+    Pairs,
     approach_postures,
     reachable_top_down,
     top_down,
@@ -152,6 +154,10 @@ _LIKING_S = 0.05
 _SPREAD = 4
 """Of the solutions of one pose on one branch, every so many-th is tried, best first."""
 _TRIES = 40
+_AT_ONCE = 8
+"""Postures above poses whose ends are looked for at once."""
+_ROUNDING_S = 1e-9
+"""What rounding may add to a bound of a cost [s]."""
 _WHIRLING_TRIES = 3
 """Most candidates of those that go down a hard way, where there is no other."""
 
@@ -221,7 +227,7 @@ def choose_grasp_configuration(
         found.append(Approach(index=index, path=path, direct=is_direct))
 
     whirling: list[tuple[int, Array]] = []
-    for index, q_hover, q_end in _ranked(poses, q_now, hover_m)[:_TRIES]:
+    for index, q_hover, q_end in islice(_ranked(poses, q_now, hover_m), _TRIES):
         path = quiet_path(q_hover, poses[index], q_end[6])
         if path is None:
             whirling.append((index, q_hover))
@@ -250,10 +256,13 @@ def choose_grasp_configuration(
 
 def _ranked(
     poses: Sequence[Array], q_now: Array, hover_m: float
-) -> list[tuple[int, Array, Array]]:
-    """Return pose, hover and end of the postures above each pose, cheapest first, well spread."""
+) -> Iterator[tuple[int, Array, Array]]:
+    """Yield pose, hover and end of the postures above each pose, cheapest first, well spread."""
+    best = _cheapest(poses, q_now, hover_m)
+    if best is not None:
+        yield best  # which will do, most often; the others are looked for only where it does not
     found: list[tuple[float, int, Array, Array]] = []
-    for n_q7 in Q7_GRIDS:
+    for n_q7 in Q7_GRIDS if best is not None else Q7_GRIDS[1:]:
         for index, pose in enumerate(poses):
             ends, hovers = approach_postures(pose, hover_m, n_q7)
             if not len(ends):
@@ -264,7 +273,35 @@ def _ranked(
         if found:
             break
     found.sort(key=lambda candidate: candidate[0])
-    return [candidate[1:] for candidate in found]
+    for candidate in found[1 if best is not None else 0 :]:
+        yield candidate[1:]
+
+
+def _cheapest(
+    poses: Sequence[Array], q_now: Array, hover_m: float
+) -> tuple[int, Array, Array] | None:
+    """
+    Return pose, hover and end of the cheapest posture of the first grid, None where it has none.
+
+    Where the arm hovers bounds the cost from below, so only few ends are looked for.
+    """
+    pairs = Pairs(poses, hover_m)
+    bounds = _cost(pairs.hovers, pairs.hovers, q_now) + _LIKING_S * pairs.index
+    order = np.argsort(bounds)
+    best, least = None, math.inf
+    for first in range(0, len(order), _AT_ONCE):
+        if bounds[order[first]] > least + _ROUNDING_S:
+            break
+        rows, ends = pairs.joined(order[first : first + _AT_ONCE])
+        if not len(rows):
+            continue
+        index, hovers = pairs.index[rows], pairs.hovers[rows]
+        costs = _cost(hovers, ends, q_now) + _LIKING_S * index
+        row = int(np.argmin(costs))
+        if costs[row] < least:
+            least = float(costs[row])
+            best = int(index[row]), hovers[row], ends[row]
+    return best
 
 
 def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:

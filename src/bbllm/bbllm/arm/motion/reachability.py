@@ -3,25 +3,32 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import Q7_GRID, branch_excess, inverse_branches, q7_grid
+from bbllm.arm.kinematics import (
+    Q7_GRID,
+    branch_excess,
+    inverse_branches,
+    out_of_reach,
+    q7_grid,
+)
 from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
 
-_SHOULDER_M: Array = np.array([0.0, 0.0, 0.333])
 Q7_GRIDS = (Q7_GRID, 241)
 """Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so
 nothing is refused before both have been tried (26 of 15090 reachable poses need the second), nor
 before the second was refined where a branch comes near to existing."""
+_COARSE_Q7 = q7_grid()
+_SPARSE_Q7 = _COARSE_Q7[::6]
+_GLANCES = 8
+"""Postures that are checked for contacts before all are looked for."""
 _REFINED = 16
 """By how much each of two refinements divides the distance of the values of joint 7."""
 _STEEPEST = 4.0
 """Largest slope of `branch_excess` at which a minimum between two values can reach 0."""
 _NEAR_RAD = 2.0
 """Postures above and at a pose that differ by more are not joined by a straight line [rad]."""
-_FARTHEST_M = 1.085
-"""No tool pose is farther from the shoulder: flange at 0.858, hand 0.107 + 0.1034 beyond, and a
-little; what is farther is refused without solving anything [m]."""
 
 
 def top_down(position_m: Sequence[float] | Array, yaw_rad: float) -> Array:
@@ -58,12 +65,32 @@ def reachable_top_down(
     The grasp pose and the hover pose *hover_m* above it must be within limits with the same
     posture; with a checker, also free of contact with the arm itself, the table and its obstacles.
     """
+    poses = [top_down(position_m, yaw_rad) for yaw_rad in yaws_rad]
+    poses = [pose for pose in poses if not out_of_reach(pose)]
+    if any(_at_first_sight(pose, hover_m, checker) for pose in poses):
+        return True
     for n_q7 in Q7_GRIDS:
-        for yaw_rad in yaws_rad:
-            ends, hovers = approach_postures(top_down(position_m, yaw_rad), hover_m, n_q7)
+        for pose in poses:
+            ends, hovers = approach_postures(pose, hover_m, n_q7)
             if len(ends) and (checker is None or _some_clear(ends, hovers, checker)):
                 return True
     return False
+
+
+def _at_first_sight(T_base_tcp: Array, hover_m: float, checker: CollisionChecker | None) -> bool:
+    """Look for a posture that stays on one branch, with joint 7 still, at a few values of it."""
+    above = raised(T_base_tcp, hover_m)
+    if out_of_reach(above):
+        return False
+    q7 = np.concatenate([_SPARSE_Q7, _upright_q7(T_base_tcp)])
+    poses = np.repeat([T_base_tcp, above], len(q7), axis=0)
+    both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
+    ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
+    with np.errstate(invalid='ignore'):
+        joined = np.flatnonzero(np.abs(ends - hovers).max(axis=1) < _NEAR_RAD)[:_GLANCES]
+    if checker is None or not len(joined):
+        return len(joined) > 0
+    return _some_clear(ends[joined], hovers[joined], checker)
 
 
 def approach_postures(
@@ -76,7 +103,7 @@ def approach_postures(
     """
     above = raised(T_base_tcp, hover_m)
     none = np.empty((0, 7))
-    if _too_far(T_base_tcp) or _too_far(above):
+    if out_of_reach(T_base_tcp) or out_of_reach(above):
         return none, none
     q7 = np.concatenate([q7_grid(n_q7), _upright_q7(T_base_tcp)])
     if n_q7 <= Q7_GRID:
@@ -98,20 +125,77 @@ def approach_postures(
     return _paired(T_base_tcp, above, np.concatenate([q7, *more]))
 
 
-def _paired(T_base_tcp: Array, above: Array, q7: Array) -> tuple[Array, Array]:
-    """Return the postures at two poses that a straight line joins, as `approach_postures`."""
-    none = np.empty((0, 7))
-    poses = np.repeat(np.stack([T_base_tcp, above]), len(q7), axis=0)
-    both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
-    ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
-    ends, hovers = ends[~np.isnan(ends[:, 0])], hovers[~np.isnan(hovers[:, 0])]
+class Pairs:
+    """
+    Postures above several poses, of the first grid, and for some of them the nearest at the pose.
+
+    `approach_postures` returns all of them, for one pose; here only those that are asked for are
+    joined, and the solutions at a pose are found when the first is.
+    """
+
+    hovers: Array
+    """Joint positions above a pose, shape (n, 7) [rad]."""
+    index: NDArray[np.intp]
+    """The pose of each, shape (n,)."""
+
+    def __init__(self, poses: Sequence[Array], hover_m: float) -> None:
+        self._poses = poses
+        self._ends: dict[int, Array] = {}
+        above = [raised(pose, hover_m) for pose in poses]
+        near = [
+            i for i, high in enumerate(above) if not (out_of_reach(poses[i]) or out_of_reach(high))
+        ]
+        found = _coarse_solutions([above[i] for i in near])
+        self.hovers = np.concatenate([np.empty((0, 7)), *found])
+        self.index = np.repeat(np.array(near, dtype=np.intp), [len(rows) for rows in found])
+
+    def joined(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+        """Return which of some rows a line joins to a posture at the pose, and that, (m, 7)."""
+        asked = dict.fromkeys(self.index[rows].tolist())
+        new = [i for i in asked if i not in self._ends]
+        found = _coarse_solutions([self._poses[i] for i in new])
+        self._ends.update(zip(new, found, strict=True))
+        kept, ends = [np.empty(0, dtype=np.intp)], [np.empty((0, 7))]
+        for i in asked:
+            those = rows[self.index[rows] == i]
+            nearest, near = _nearest(self.hovers[those], self._ends[i])
+            kept.append(those[near])
+            ends.append(self._ends[i][nearest[near]])
+        return np.concatenate(kept), np.concatenate(ends)
+
+
+def _coarse_solutions(poses: Sequence[Array]) -> list[Array]:
+    """Return the postures of the first grid at each pose, each of shape (n, 7) [rad]."""
+    if not poses:
+        return []
+    q7 = np.concatenate([part for pose in poses for part in (_COARSE_Q7, _upright_q7(pose))])
+    each = len(q7) // len(poses)
+    branches = inverse_branches(np.repeat(poses, each, axis=0), q7).reshape(8, -1, each, 7)
+    return [_existing(branches[:, i]) for i in range(len(poses))]
+
+
+def _existing(branches: Array) -> Array:
+    """Return the postures of a pose, branch by branch, shape (n, 7) [rad]."""
+    found = branches.reshape(-1, 7)
+    return np.asarray(found[~np.isnan(found[:, 0])])
+
+
+def _nearest(hovers: Array, ends: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the end that is nearest to each posture above, and whether a line joins the two."""
     if not len(ends) or not len(hovers):
-        return none, none
+        none = np.zeros(len(hovers), dtype=np.intp)
+        return none, none > 0
     away = np.zeros((len(hovers), len(ends)))
     for above_angle, angle in zip(hovers.T, ends.T, strict=True):
         np.maximum(away, np.abs(above_angle[:, None] - angle), out=away)
     nearest = away.argmin(axis=1)
-    near = away[np.arange(len(hovers)), nearest] < _NEAR_RAD
+    return nearest, away[np.arange(len(hovers)), nearest] < _NEAR_RAD
+
+
+def _paired(T_base_tcp: Array, above: Array, q7: Array) -> tuple[Array, Array]:
+    """Return the postures at two poses that a straight line joins, as `approach_postures`."""
+    hovers, ends = (_existing(inverse_branches(pose, q7)) for pose in (above, T_base_tcp))
+    nearest, near = _nearest(hovers, ends)
     return ends[nearest[near]], hovers[near]
 
 
@@ -148,12 +232,6 @@ def _upright_q7(T_base_tcp: Array) -> Array:
     along = T_base_tcp[:2, :2].T @ np.array([-y, x])  # tangent, in the tool's x and y
     q7 = np.arctan2(along[0], along[1]) + np.pi / 4
     return np.asarray(np.mod(np.array([q7, q7 + np.pi]) + np.pi, 2 * np.pi) - np.pi)
-
-
-def _too_far(T_base_tcp: Array) -> bool:
-    """Return whether no posture can reach; the wrist is nearer to the shoulder than the TCP."""
-    away = T_base_tcp[:3, 3] - _SHOULDER_M
-    return float(away @ away) > _FARTHEST_M**2
 
 
 def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker) -> bool:
