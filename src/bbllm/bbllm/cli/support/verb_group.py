@@ -42,7 +42,7 @@ VERBS = {
     'run': 'Carry out one task, given in plain words.',
     'plan': 'Print the plan for a task and the call that each step becomes; nothing moves.',
     'show': 'Show an episode as it was: plan, repairs, counts, pictures.',
-    'up': 'Start the stack: five nodes, each in its own process; Ctrl-C ends them.',
+    'up': 'Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.',
     'say': 'Send the planner of a running stack a message in the middle of a task.',
     'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
     'forget': 'Make a running stack discard its beliefs about objects.',
