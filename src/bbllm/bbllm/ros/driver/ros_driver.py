@@ -127,6 +127,8 @@ class RosDriver:
         self._stopped = threading.Event()
         self.may_send: Callable[[], None] = nothing
         """Called before each goal; raises where none may be sent."""
+        self.on_wait: Callable[[float], None] = lambda _: None
+        """Called before each wait with its end on the world's clock [s]."""
         self.acted_s = 0.0
         """The world's clock when the last motion or wait had ended: what was seen earlier may not
         show what it did [s]."""
@@ -325,7 +327,9 @@ class RosDriver:
                 self._activate(self._controller)
 
     def wait(self, duration_s: float) -> None:
-        self.feed.wait_until(self.now_s() + duration_s, self._stopped)
+        until_s = self.now_s() + duration_s
+        self.on_wait(until_s)
+        self.feed.wait_until(until_s, self._stopped)
         self._stopped.clear()
         self.acted_s = self.feed.newest_stamp_s
 

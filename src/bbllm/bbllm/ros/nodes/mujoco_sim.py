@@ -1,5 +1,8 @@
 """The node `mujoco_sim`: the FR3 in MuJoCo behind the real driver's own ROS interfaces."""
 
+from builtin_interfaces.msg import Time
+
+from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.rclpy_support.params import MujocoSimParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.sim.arm import SimArm
@@ -9,6 +12,7 @@ from bbllm.ros.sim.hand import SimHand
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.ros.sim.services import serve_sim
 from bbllm.ros.sim.topics import SimTopics, WorldClock, publish_goals
+from bbllm.ros.stack.stack import AWAITED
 
 
 class MujocoSim(StackNode):
@@ -45,6 +49,13 @@ class MujocoSim(StackNode):
             SimHand(self, self._loop),
         )
         serve_sim(self, self._loop)
+        self.create_subscription(
+            Time,
+            AWAITED,
+            lambda stamp: self._loop.hurry_until(stamp_from_msg(stamp)),
+            10,
+            callback_group=self.group,
+        )
         self._loop.start()
 
     def take(self, params: MujocoSimParams) -> None:

@@ -24,7 +24,7 @@ from bbllm.ros.rclpy_support.executor import UnspunGroup
 from bbllm.ros.rclpy_support.stack_node import StackNode
 
 M = TypeVar('M')
-PERIOD_S = 0.004
+PERIOD_S = 0.002
 """Wall time between polls while something waits for news [s]."""
 REST_S = 0.025
 """

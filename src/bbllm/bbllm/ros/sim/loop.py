@@ -20,15 +20,18 @@ from bbllm.sim.simulation import Simulation
 CHUNK_S = 0.01
 """Simulated time between checks of the wall clock [s]."""
 BEHIND_S = 0.1
+LONGEST_WAIT_S = 10.0
+"""How far ahead a time may lie that is waited for [s]."""
 
 
 class SimLoop:
     """
     Owns the simulated robot and makes time pass for it, from `start` on.
 
-    *speed* is in simulated seconds per second; 0 is as fast as it can while a goal runs and real
-    time between goals. *seed* is of the noise of the wrench, *force_noise_n* its deviation and
-    bias; below 0 for the scene's [N]. Raises SceneFileError where the scene cannot stand.
+    *speed* is in simulated seconds per second; 0 is as fast as it can while a goal runs or a time
+    is waited for (`hurry_until`), and real time otherwise. *seed* is of the noise of the wrench,
+    *force_noise_n* its deviation and bias; below 0 for the scene's [N]. Raises SceneFileError
+    where the scene cannot stand.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class SimLoop:
         self._epoch_s = time.time()
         self._robot = self._build(scene, seed)
         self._goals = 0
+        self._awaited_s = self._epoch_s
         self._lock = threading.Lock()
         self._ending = threading.Event()
         self.on_advance: Callable[[float], None] = _nothing
@@ -69,6 +73,19 @@ class SimLoop:
     @property
     def busy(self) -> bool:
         return self._goals > 0
+
+    @property
+    def hurries(self) -> bool:
+        """Whether time passes as fast as it can where the speed is 0."""
+        return self._goals > 0 or self.now_s < self._awaited_s
+
+    def hurry_until(self, stamp_s: float) -> None:
+        """
+        Let time pass as fast as it can until a time on the world's clock [s].
+
+        At most `LONGEST_WAIT_S` ahead: whoever waits for longer asks again.
+        """
+        self._awaited_s = max(self._awaited_s, min(stamp_s, self.now_s + LONGEST_WAIT_S))
 
     def stamp_s(self, sim_s: float) -> float:
         return self._epoch_s + sim_s
@@ -136,7 +153,7 @@ class SimLoop:
                 self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
                 return
             now_s = time.monotonic()
-            if self.speed == 0 and self._goals:
+            if self.speed == 0 and self.hurries:
                 due_s = now_s
                 continue
             due_s = max(due_s + CHUNK_S / (self.speed or 1.0), now_s - BEHIND_S)

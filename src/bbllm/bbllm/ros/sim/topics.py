@@ -72,8 +72,8 @@ class SimTopics:
 
     def publish(self, now_s: float) -> None:
         wall_s = time.monotonic()
-        # What ended a goal is shown at once, so that who waits for its effect need not wait.
-        busy, self._busy = self._busy, self._loop.busy
+        # The end of a goal or of a wait is shown at once: clients wait for what it brought about.
+        busy, self._busy = self._busy, self._loop.hurries
         ended = busy and not self._busy
         if wall_s < self._due_s and not ended:
             return

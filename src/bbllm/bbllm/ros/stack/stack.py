@@ -53,6 +53,8 @@ SIMULATED: Mapping[str, Mapping[str, Value]] = {
     'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
 }
 """Parameters of nodes beside a simulated robot; their files are made for a real one."""
+AWAITED = 'sim/awaited'
+"""Where an executor of a simulated robot publishes the time on the world's clock it waits for."""
 SIMULATED_REMAPS = (('/tf', 'tf'), ('/tf_static', 'tf_static'))
 """
 Names of a simulated stack that lie in its namespace: the frames on `/tf` are those of a real arm.
