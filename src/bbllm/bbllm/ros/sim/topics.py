@@ -42,6 +42,10 @@ SLOW_EVERY = 3
 Every so many states of the arm all else is published too: joint_states at 30 Hz, the driver's
 rate.
 """
+REST_EVERY = 12
+"""The same while the robot has rested for `REST_S` and its mode, errors and controllers stay."""
+REST_S = 1.0
+"""Wall time after a goal or a wait in which objects may still move [s]."""
 HAND_S = 1 / 15
 """Wall time between states of the hand: the driver's state_publish_rate of 15 Hz [s]."""
 BROADCAST_FRAME = 'base_link'
@@ -68,6 +72,9 @@ class SimTopics:
         self._newest, self._newest_s = self._measure(), loop.now_s
         self._due_s = self._hand_due_s = 0.0
         self._count = 0
+        self._slow_count = 0
+        self._rests_s = 0.0
+        self._condition: object = None
         self._busy = False
 
     def publish(self, now_s: float) -> None:
@@ -85,10 +92,20 @@ class SimTopics:
             self._hand_due_s = max(self._hand_due_s + HAND_S, wall_s)
             self._publish_hand(now_s)
         self._count += 1
-        if self._count % SLOW_EVERY == 0 or ended:
+        if self._count >= self._slow_count + self._slow_every(wall_s) or ended:
+            self._slow_count = self._count
             self._publish_slow(now_s)
         else:
             self._state.publish(wrenches_only=True)
+
+    def _slow_every(self, wall_s: float) -> int:
+        """Return how many states of the arm come with one of all else; see `REST_EVERY`."""
+        robot = self._loop.robot
+        monitor = robot.monitor
+        now = (robot, robot.mode, robot.controllers.revision, *monitor.errors)
+        if self._busy or now != self._condition:
+            self._condition, self._rests_s = now, wall_s + REST_S
+        return SLOW_EVERY if wall_s < self._rests_s else REST_EVERY
 
     def _measure(self) -> tuple[Array, Array, Array]:
         """Return positions, velocities and efforts of the arm, shape (7,) each."""
