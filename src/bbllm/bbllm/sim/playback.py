@@ -61,12 +61,11 @@ class Servo:
             knots = np.append(knots, n - 1)
         exact = np.empty((len(knots), N_JOINTS))
         model, data, inverse = self._model, self._data, mujoco.mj_inverse
+        qpos, qvel, qacc, torque = data.qpos, data.qvel, data.qacc, data.qfrc_inverse
         for row, i in zip(exact, knots.tolist(), strict=True):
-            data.qpos[:] = q[i]
-            data.qvel[:] = dq[i]
-            data.qacc[:] = ddq[i]
+            qpos[:], qvel[:], qacc[:] = q[i], dq[i], ddq[i]
             inverse(model, data)
-            row[:] = data.qfrc_inverse
+            row[:] = torque
         if len(knots) == n:
             return exact
         samples = np.arange(n)
@@ -175,8 +174,7 @@ class MotionController:
 
     def measured(self) -> tuple[float, Array, Array]:
         """Return the time and copies of joint positions and velocities, shape (7,)."""
-        state = self._simulation.joint_state()
-        return self._simulation.time_s, state.position_rad, state.velocity_rad_s
+        return self._simulation.time_s, *self._simulation.arm_state()
 
     def set_point(self) -> Setpoint:
         return Setpoint(*self._source.reference.at_one(self._simulation.time_s))

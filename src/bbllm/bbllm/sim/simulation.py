@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.arm.limits import Q_READY
@@ -38,7 +37,7 @@ class WrenchNoise:
 
     def draw(self) -> Array:
         """Return what the next reading is off by: force, then torque, shape (6,) [N, Nm]."""
-        return np.asarray(self._bias + self._dice.normal(0.0, 1.0, 6) * self._scatter)
+        return np.asarray(self._bias + self._dice.standard_normal(6) * self._scatter)
 
 
 def _scale(force_n: float) -> Array:
@@ -72,10 +71,13 @@ class Simulation:
         arm = [int(model.joint(name).qposadr[0]) for name in ARM_JOINTS]
         if arm + fingers != list(range(N_JOINTS + 2)):
             raise WorldError('The robot must come first in the model.')
+        if np.flatnonzero(model.dof_frictionloss).tolist() != list(range(N_JOINTS)):
+            raise WorldError('Joint friction must be that of the arm, in each of its joints.')
         # views of memory that stays: fetching them anew costs more than reading them
         data = self.data
         self._qpos, self._qvel, self._ctrl, self._qacc = data.qpos, data.qvel, data.ctrl, data.qacc
         self._q, self._dq = data.qpos[:N_JOINTS], data.qvel[:N_JOINTS]
+        self._constraint_nm = data.qfrc_constraint[:N_JOINTS]
         self._option = model.opt
         self._flags = int(model.opt.disableflags)
         self._hand_actuator = int(model.actuator('fr3_hand').id)
@@ -161,6 +163,10 @@ class Simulation:
             stamp_s=self.time_s,
         )
 
+    def arm_state(self) -> tuple[Array, Array]:
+        """Return copies of the arm's positions and velocities, shape (7,) each [rad, rad/s]."""
+        return self._q.copy(), self._dq.copy()
+
     @property
     def width_m(self) -> float:
         return float(self._qpos[N_JOINTS] + self._qpos[N_JOINTS + 1])
@@ -235,15 +241,11 @@ class Simulation:
     def external_torque(self) -> Array:
         """Return what contacts do to the arm joints, friction left out, shape (7,) [Nm]."""
         data = self.data
-        if data.nefc == data.ne + data.nf:  # no contact, no joint at its stop
+        before, friction = data.ne, data.nf
+        if data.nefc == before + friction:  # no contact, no joint at its stop
             return np.zeros(N_JOINTS)
-        torque: Array = data.qfrc_constraint[:N_JOINTS].copy()
-        # rows are sorted by kind: equalities, then joint friction
-        rows = slice(data.ne, data.ne + data.nf)
-        dofs: NDArray[np.int32] = data.efc_id[rows]
-        arm = dofs < N_JOINTS
-        torque[dofs[arm]] -= data.efc_force[rows][arm]
-        return torque
+        # rows are sorted by kind: equalities, then joint friction, which only the arm has
+        return np.asarray(self._constraint_nm - data.efc_force[before : before + friction])
 
     def _after(self, n: int) -> None:
         """Keep the clock, and notice a state that has blown up."""

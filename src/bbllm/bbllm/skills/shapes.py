@@ -44,16 +44,25 @@ def yaw_pose(position_m: Vector, yaw_rad: float) -> Pose:
 
 def half_extent(item: SceneObject, direction: Vector) -> float:
     """Return how far an object reaches from its centre along a unit vector [m]."""
-    rotation = rotation_of(item.pose)
-    along = [sum(rotation[row][axis] * direction[row] for row in range(3)) for axis in range(3)]
-    if item.kind is Kind.CYLINDER:
-        across = math.sqrt(max(0.0, 1.0 - along[2] ** 2))
-        return item.size_m[0] / 2 * across + item.size_m[2] / 2 * abs(along[2])
-    return sum(abs(along[axis]) * item.size_m[axis] / 2 for axis in range(3))
+    x, y, z = (
+        a * direction[0] + b * direction[1] + c * direction[2]
+        for a, b, c in zip(*rotation_of(item.pose), strict=True)
+    )
+    return _reach_m(item, x, y, z)
 
 
 def half_height(item: SceneObject) -> float:
-    return half_extent(item, (0.0, 0.0, 1.0))
+    x, y, z, w = item.pose.quat_xyzw
+    # the last row of `rotation_of`
+    return _reach_m(item, 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y))
+
+
+def _reach_m(item: SceneObject, x: float, y: float, z: float) -> float:
+    """Return how far an object reaches along a unit vector of its own frame [m]."""
+    a, b, c = item.size_m
+    if item.kind is Kind.CYLINDER:
+        return a / 2 * math.sqrt(max(0.0, 1.0 - z**2)) + c / 2 * abs(z)
+    return abs(x) * a / 2 + abs(y) * b / 2 + abs(z) * c / 2
 
 
 def top_z(item: SceneObject) -> float:

@@ -20,6 +20,7 @@ COLORS_OF_THE_ARC = {
 COLORS = frozenset(COLORS_OF_THE_ARC) | {
     *('white', 'black', 'grey', 'gray', 'silver', 'beige', 'ivory')
 }
+MOVABLE_KINDS = frozenset(kind.value for kind in MOVABLE)
 
 
 class RefusalError(Exception):
@@ -40,7 +41,7 @@ class TableObject:
 
     @property
     def movable(self) -> bool:
-        return self.kind in {kind.value for kind in MOVABLE}
+        return self.kind in MOVABLE_KINDS
 
     @property
     def side(self) -> Side | None:

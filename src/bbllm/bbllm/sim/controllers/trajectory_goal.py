@@ -1,8 +1,10 @@
 """A goal of the joint trajectory controller, and the rules by which it is refused."""
 
+import math
 import threading
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -257,7 +259,7 @@ def _values_refusal(goal: TrajectoryGoal) -> str | None:
     if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
         return 'time_from_start must be finite, not negative and strictly increasing.'
     kinds = (goal.position_rad, goal.velocity_rad_s, goal.acceleration_rad_s2, goal.effort_nm)
-    if not all(np.all(np.isfinite(row)) for rows in kinds for row in rows):
+    if not all(map(math.isfinite, chain.from_iterable(chain.from_iterable(kinds)))):
         return 'Positions, velocities, accelerations and efforts must be finite numbers.'
     if goal.velocity_rad_s and np.any(np.abs(goal.velocity_rad_s[-1]) > ZERO_RAD_S):
         return 'The velocity of the last point must be zero.'

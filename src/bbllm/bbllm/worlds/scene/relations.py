@@ -129,10 +129,11 @@ def build_scene(
             for item in free
             if item.kind in TARGETS
         ]
-    facts = [
-        replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
-        for fact in facts
-    ]
+    if estimated:
+        facts = [
+            replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
+            for fact in facts
+        ]
     felt = None if hand is None else hand_reading(hand, force_n)
     told = (*facts, *lost_facts(lost, now_s))
     return Scene(tuple(objects), tuple(skills), told, stamp_s, felt)
@@ -175,10 +176,13 @@ def _resting(
 ) -> list[Fact]:
     facts = []
     deep = {other.name for other in objects if is_deep(other)}
+    tops = [(top_z(other), other) for other in objects]
     for item in movable:
+        foot = bottom_z(item)
+        level = [other for top, other in tops if abs(top - foot) <= REST_GAP_M]
         facts += [
             Fact(item.name, 'in' if on in deep else 'on', on)
-            for on in _supports(item, objects, held)
+            for on in _supports(item, objects, level, held)
         ]
         facts += [
             Fact(item.name, 'in', other.name)
@@ -188,17 +192,24 @@ def _resting(
     return facts
 
 
-def _supports(item: SceneObject, objects: Sequence[SceneObject], held: str | None) -> list[str]:
-    """Return what an object rests on: a container, objects, a location, or else furniture."""
+def _supports(
+    item: SceneObject,
+    objects: Sequence[SceneObject],
+    level: Sequence[SceneObject],
+    held: str | None,
+) -> list[str]:
+    """
+    Return what an object rests on: a container, objects, a location, or else furniture.
+
+    *level* are those whose tops are as high as the underside of the object.
+    """
     if around := [other.name for other in objects if lies_in(item, other)]:
         return around[:1]
     under = [
         (_gap_m(item, other), other.name)
-        for other in objects
+        for other in level
         if other.kind in MOVABLE and other.name != held and stands_on(item, other)
     ]
-    foot = bottom_z(item)
-    level = [other for other in objects if abs(top_z(other) - foot) <= REST_GAP_M]
     marks = [
         (_gap_m(item, other), other.name)
         for other in level

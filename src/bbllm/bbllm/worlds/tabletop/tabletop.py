@@ -77,6 +77,8 @@ class TabletopWorld:
             self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
         )
         self._reach = ReachCache()
+        self._newest: tuple[object, Scene] | None = None
+        """The last scene, with what it was made from."""
         self._skills = skills_for(self.robot.objects())
 
     @property
@@ -106,15 +108,23 @@ class TabletopWorld:
         return self._force.full if weighing else self._force.force_n(self.time_s) is not None
 
     def _scene(self) -> Scene:
-        return build_scene(
-            self.robot.objects(),
-            self.executor.hand(),
-            skills=self._skills,
-            stamp_s=self.driver.joint_state().stamp_s,
-            now_s=self.time_s,
-            reach=self._reach,
-            force_n=self._force.force_n(self.time_s),
-        )
+        """Return the scene; where nothing has changed since the last one, that one."""
+        objects, hand = self.robot.objects(), self.executor.hand()
+        stamp_s, now_s = self.driver.joint_state().stamp_s, self.time_s
+        force_n = self._force.force_n(now_s)
+        seen = (objects, hand, stamp_s, now_s, force_n)
+        if self._newest is None or self._newest[0] != seen:
+            scene = build_scene(
+                objects,
+                hand,
+                skills=self._skills,
+                stamp_s=stamp_s,
+                now_s=now_s,
+                reach=self._reach,
+                force_n=force_n,
+            )
+            self._newest = (seen, scene)
+        return self._newest[1]
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end and return its outcome."""
