@@ -2,15 +2,19 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from PIL import Image
 
+from bbllm.arm.limits import Q_READY
 from bbllm.sim import render
 from bbllm.sim.render import (
     RenderError,
     VideoRecorder,
+    Window,
     check_video,
     render_png,
     save_picture,
@@ -88,3 +92,40 @@ def test_without_a_display_the_viewer_says_so(monkeypatch: pytest.MonkeyPatch) -
     robot = SimulatedRobot(Simulation(load_scene('empty_table')))
     with pytest.raises(RenderError, match='needs a display'), viewer(robot):
         pass
+
+
+class FakeWindow:
+    """Stands for MuJoCo's window: keeps what it was given, and drags a body at each sync."""
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, **panels: bool) -> None:
+        self.model, self.data, self.panels = model, data, panels
+
+    def is_running(self) -> bool:
+        return True
+
+    def sync(self) -> None:
+        self.data.body('fr3_hand').xfrc_applied[2] = -3.0
+
+    def close(self) -> None:
+        self.data = None
+
+
+def test_a_window_shows_what_the_physics_leaves_out_and_a_drag_in_it_reaches_the_physics() -> None:
+    opened: list[FakeWindow] = []
+
+    def launch(*words: Any, **more: bool) -> FakeWindow:
+        opened.append(FakeWindow(*words, **more))
+        return opened[0]
+
+    simulation = Simulation(load_scene('plus_sign'))
+    window = Window(simulation, launch)
+    simulation.hold(np.append(Q_READY + 0.1, 0.02))
+    simulation.step(200)
+    window.sync()
+
+    (fake,) = opened
+    assert fake.model.ngeom > simulation.model.ngeom + 30
+    assert fake.data.qpos == pytest.approx(simulation.data.qpos, abs=0)
+    name = simulation.scene.movables[0].name
+    assert fake.data.body(name).xpos == pytest.approx(simulation.object_poses()[name].position_m)
+    assert simulation.data.body('fr3_hand').xfrc_applied[2] == -3.0

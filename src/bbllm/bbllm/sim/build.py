@@ -93,16 +93,21 @@ MuJoCo's own (20 ms) lets a tower of five sink by 1.4 mm and lean by 1.1 mm; thi
 """
 
 
-def build_model(scene: SceneFile, timestep_s: float) -> mujoco.MjModel:
+def build_model(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> mujoco.MjModel:
     """
     Compile robot and scene.
 
     The robot's joints and actuators come first; every object is a body with a free joint, unless
-    it is fixed, and one geom, all three of the object's name.
+    it is fixed, and one geom, all three of the object's name. Without *looks* the robot's geoms
+    that touch nothing are left out, a tenth of a step's time; bodies and states are the same.
     """
     spec = robot_spec()
     for key in list(spec.keys):
         spec.delete(key)  # its length fits the robot alone
+    if not looks:
+        for geom in list(spec.geoms):
+            if not geom.contype:
+                spec.delete(geom)
     _set_options(spec, timestep_s)
     _add_room(spec, scene)
     contact_s = CONTACT_STEPS * timestep_s

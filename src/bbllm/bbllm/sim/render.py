@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
-from bbllm.sim.build import CAMERA
+from bbllm.sim.build import CAMERA, build_model
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
 
@@ -107,7 +107,7 @@ def _render(
 ) -> bytes:
     with tempfile.TemporaryDirectory(prefix='bbllm-render-') as folder:
         model, states, target = (Path(folder) / name for name in ('m.mjb', 's.npy', 'p' + suffix))
-        mujoco.mj_saveModel(simulation.model, str(model), None)
+        mujoco.mj_saveModel(_drawn_model(simulation), str(model), None)
         np.save(states, frames)
         words = (str(model), str(states), str(target), CAMERA, *map(str, size_px), str(fps))
         reasons = []
@@ -144,17 +144,48 @@ def need_display(environ: Mapping[str, str]) -> None:
         )
 
 
+def _drawn_model(simulation: Simulation) -> mujoco.MjModel:
+    """Return the model with all that the physics leaves out; its states are the same."""
+    return build_model(simulation.scene, simulation.timestep_s, looks=True)
+
+
+class Window:
+    """MuJoCo's window on a copy of a simulation."""
+
+    def __init__(self, simulation: Simulation, launch: Callable[..., Any]) -> None:
+        """Open it by *launch*, which is mujoco.viewer.launch_passive."""
+        self._simulation = simulation
+        self._model = _drawn_model(simulation)
+        self._data = mujoco.MjData(self._model)
+        self._copy()
+        self._window = launch(self._model, self._data, show_left_ui=False, show_right_ui=False)
+
+    def is_running(self) -> bool:
+        return bool(self._window.is_running())
+
+    def sync(self) -> None:
+        """Show the simulation as it is now, and push in it what a person drags in the window."""
+        self._copy()
+        self._window.sync()
+        self._simulation.data.xfrc_applied[:] = self._data.xfrc_applied
+
+    def close(self) -> None:
+        self._window.close()
+
+    def _copy(self) -> None:
+        self._data.qpos[:] = self._simulation.data.qpos
+        mujoco.mj_forward(self._model, self._data)
+
+
 @contextmanager
-def viewer(robot: SimulatedRobot) -> Iterator[Any]:
+def viewer(robot: SimulatedRobot) -> Iterator[Window]:
     """Open MuJoCo's window; call `sync()` of what this yields. Raises RenderError."""
     need_display(os.environ)
     import mujoco.viewer  # loads GLFW, which only a display can serve
 
     before = set(threading.enumerate())
     with robot.paused() as simulation:
-        window = mujoco.viewer.launch_passive(
-            simulation.model, simulation.data, show_left_ui=False, show_right_ui=False
-        )
+        window = Window(simulation, mujoco.viewer.launch_passive)
     try:
         yield window
     finally:
