@@ -61,6 +61,23 @@ def test_the_wrench_leaves_out_the_hand_s_own_weight_in_any_pose() -> None:
     assert np.abs(simulation.flange_wrench()).max() < 0.02
 
 
+def test_the_wrench_is_that_of_the_last_step_however_many_are_made_at_once() -> None:
+    at_once, along, one_by_one = (Simulation(load_scene('plus_sign')) for _ in range(3))
+    ctrl = np.tile(np.append(Q_READY + 0.05, 0.03), (10, 1))
+    at_once.hold(ctrl[0])
+
+    at_once.step(10)
+    along.step_along(ctrl)
+    for row in ctrl:
+        one_by_one.step_along(row[None])
+
+    wrench = one_by_one.flange_wrench()
+    assert np.abs(wrench[:3]).max() > 1.0  # the hand speeds up
+    assert at_once.flange_wrench() == pytest.approx(wrench, abs=0)
+    assert along.flange_wrench() == pytest.approx(wrench, abs=0)
+    assert along.data.qpos == pytest.approx(one_by_one.data.qpos, abs=0)
+
+
 def test_a_seed_makes_the_wrench_noisy_and_repeatable() -> None:
     scene = load_scene('empty_table')
     first, again, other = (Simulation(scene, seed=seed) for seed in (4, 4, 5))

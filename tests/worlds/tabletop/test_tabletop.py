@@ -207,6 +207,18 @@ def test_a_grip_that_was_stopped_half_way_is_closed_before_the_arm_moves_on() ->
     assert 'closing the hand on red_cube again' in activities
 
 
+def test_a_scene_is_made_anew_only_where_something_has_changed() -> None:
+    world = TabletopWorld('plus_sign')
+    first = world.observe()
+    assert world.observe() is first
+
+    world.robot.set_object_pose('red_cube', Pose(position_m=(0.45, -0.25, 0.02)))
+
+    moved = world.observe()
+    assert moved is not first
+    assert moved.object('red_cube').pose.position_m == (0.45, -0.25, 0.02)
+
+
 def test_the_same_scene_and_calls_give_the_same_end() -> None:
     ends = []
     for _ in range(2):
