@@ -38,6 +38,7 @@ from bbllm.core.events import (
     StepFailed,
     StepPassed,
 )
+from bbllm.core.goals import GoalFinding, TaskGoal, parse_goal
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
@@ -51,7 +52,7 @@ from bbllm.core.protocols import (
     streaming,
 )
 from bbllm.core.text import hidden_fault
-from bbllm.core.types import Code, Outcome, Plan, PlanStep, SkillCall, Status, Task
+from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.paced import PacedModel
 from bbllm.llm.recording.replay import RecordingModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
@@ -198,6 +199,46 @@ def test_models_stream_and_calls_are_announced_where_the_run_allows_it(stream: b
     assert world.expected == ([[PICK]] if stream else [])
     assert (streaming(run.model(model, 'brain')) is not None) is stream
     assert streaming(run.model(EchoModel(), 'brain')) is None
+
+
+class SlowGoals:
+    """Reads the goal only after something has happened."""
+
+    by = 'slow'
+    overlaps = True
+
+    def __init__(self, error: BbllmError | None = None) -> None:
+        self.moved = threading.Event()
+        self._error = error
+
+    def read(self, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:
+        assert self.moved.wait(20.0)
+        if self._error is not None:
+            raise self._error
+        return parse_goal('held(red_cube)', scene)
+
+    def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+        return GoalFinding(unmet=('red_cube is not held',))
+
+
+@pytest.mark.parametrize(
+    ('error', 'ending'),
+    [(None, Ending.PARTLY_DONE), (ModelUnavailableError('down'), Ending.MODEL_FAILED)],
+)
+def test_a_goal_that_is_read_while_the_planner_works_counts_at_the_end(
+    error: BbllmError | None, ending: Ending
+) -> None:
+    goals = SlowGoals(error)
+    run = EpisodeRun(TASK, planner='p', brain='b', body='c', stream=True)
+
+    def work(world: World, context: EpisodeContext) -> None:
+        world.execute(PICK)
+        goals.moved.set()
+
+    episode = run.execute(ScriptedPlanner(work), OneCubeWorld(), goals)
+
+    assert episode.ending is ending
+    assert episode.goal == ('not checked' if error else 'unmet')
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """The stack with models behind a server: what goes wrong there ends in words here."""
 
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 import pytest
-from asking import BODY_MARK, models, served_by
-from fake_server import FakeServer, Handler, says, status
+from asking import BODY_MARK, GOAL_MARK, models, served_by
+from fake_server import FakeServer, Handler, chunk, says, status
 from stacks import Running, started, until
 
 from bbllm.core.events import Ending, EventKind
@@ -13,6 +14,7 @@ from bbllm.core.events import Ending, EventKind
 pytestmark = pytest.mark.ros
 
 PLAN = '0: wait for 20 seconds\n1: return to base\n2: Done'
+PATIENCE_S = 20.0
 BODY = {'wait for': '<rob0>[wait] <1>', 'return': '<rob0>[return_to_base]'}
 
 
@@ -50,6 +52,31 @@ def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
     assert BODY_MARK not in heard[0]
     repair = stack.wait_for(EventKind.REPAIR)
     assert 'leave the green cube alone' in str(repair.data.cause)
+
+
+def test_a_plan_begins_before_all_of_it_is_written(stack: Running, server: FakeServer) -> None:
+    called = Event()
+
+    def slow(handler: Handler, request: dict[str, Any]) -> None:
+        if GOAL_MARK in request['messages'][0]['content']:
+            says('none')(handler, request)
+            return
+        handler.begin_stream()
+        handler.send_event(chunk('0: wait for 1 seconds\n1: wait for'))
+        assert called.wait(PATIENCE_S)
+        handler.send_event(chunk(' 2 seconds\n2: Done', finish='stop'))
+        handler.end_stream()
+
+    server.will(slow)
+    stack.events.clear()
+    task = stack.begin('wait twice')
+    stack.wait_for(EventKind.CALL)
+    called.set()
+
+    assert task.result().ending is Ending.FINISHED
+    kinds = [event.kind for event in stack.events]
+    assert kinds.index(EventKind.CALL) < kinds.index(EventKind.PLAN_GROWN)
+    assert kinds.count(EventKind.CALL) == 2
 
 
 def test_calls_of_the_body_are_on_the_account_of_the_episode(

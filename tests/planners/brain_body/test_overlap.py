@@ -10,11 +10,11 @@ from symbolic_table import SymbolicTabletop
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import ModelUnavailableError, ParseError, WorldError
+from bbllm.core.errors import ParseError, WorldError
 from bbllm.core.events import Episode, EpisodeEnded, PlanGrown, RepairBegun, StepBegun, StepPassed
 from bbllm.core.protocols import JsonSchema, MappedStep, Message, OnText, Pass, Reply
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, Task
-from bbllm.planners.brain_body.planner import BrainBody, BrainBodyOptions
+from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.step_grammar import call_of, is_call
 
@@ -26,10 +26,8 @@ THINGS = {
 }
 
 
-def random_step(random: Random, looks: bool) -> str:
-    # Whether `place it on blue_cube` is a call depends on what is held; one request for a whole
-    # plan reads it before that is known. And it knows more steps that are passed.
-    cube, place = random.choice(CUBES), random.choice((*PLACES, *CUBES) if looks else PLACES)
+def random_step(random: Random) -> str:
+    cube, place = random.choice(CUBES), random.choice((*PLACES, *CUBES))
     kinds = {
         f'pick {cube}': 4,
         f'place it on {place}': 3,
@@ -38,7 +36,7 @@ def random_step(random: Random, looks: bool) -> str:
         f'lower it gently onto {place}': 4,
         'take the leftmost one': 2,
         f'set it down beside {cube}': 3,
-        'mumble' if looks else 'admire it': 1,
+        'admire it': 1,
         'mutter': 1,
         'shout': 1,
         'open the gripper': 1,
@@ -52,9 +50,8 @@ class RandomBrain:
     name = 'random'
     supports_schema = False
 
-    def __init__(self, seed: int, *, streams: bool, looks: bool):
+    def __init__(self, seed: int, *, streams: bool):
         self.streams = streams
-        self._looks = looks
         self.prompts: list[str] = []
         self._seed = seed
         self._pace = Random()
@@ -73,7 +70,7 @@ class RandomBrain:
         random = Random(f'{self._seed} {len(self.prompts)}')
         start = request.start
         n_steps = random.randrange(8)
-        lines = [f'{start + i}: {random_step(random, self._looks)}' for i in range(n_steps)]
+        lines = [f'{start + i}: {random_step(random)}' for i in range(n_steps)]
         lines += random.choice((['Done'], [f'{start + n_steps}: Done'], [], ['cannot: the rest']))
         if request.kind == 'repair':
             lines = ['Something was wrong.', random.choice(('New plan:', '**New plan:**')), *lines]
@@ -106,7 +103,6 @@ class RandomBody:
 
     looks: bool
     overlaps: bool
-    fails_on: str = ''
     name: str = 'random'
     asked: list[str] = field(default_factory=list)
 
@@ -133,8 +129,6 @@ class RandomBody:
     def _mapped(self, step: PlanStep, scene: Scene) -> MappedStep:
         self.asked.append(step.text)
         words = step.text.split()
-        if self.fails_on and self.fails_on == words[0]:
-            raise ModelUnavailableError('The server has gone.')
         match words:
             case ['grasp', _, name, *_]:
                 return SkillCall('pick', (name,))
@@ -187,16 +181,14 @@ class RandomWorld(SymbolicTabletop):
 
 
 def play(
-    seed: int, *, overlap: bool, looks: bool, ahead: bool = True
+    seed: int, *, overlap: bool, looks: bool
 ) -> tuple[Episode, RandomWorld, RandomBrain, RandomBody]:
     random = Random(f'episode {seed}')
-    fails_on = 'shout' if looks and random.random() < 0.5 else ''
-    world, brain = RandomWorld(seed), RandomBrain(seed, streams=overlap, looks=looks)
-    body = RandomBody(looks, overlap, fails_on)
+    world, brain = RandomWorld(seed), RandomBrain(seed, streams=overlap)
+    body = RandomBody(looks, overlap)
     run = EpisodeRun(Task('e', 'tidy up'), planner='p', brain='b', body='c', stream=overlap)
     world.run = run
-    options = BrainBodyOptions(map_ahead=ahead)
-    planner = BrainBody(run.model(brain, 'brain'), body, k=random.randrange(4), options=options)
+    planner = BrainBody(run.model(brain, 'brain'), body, k=random.randrange(4))
     return run.execute(planner, world), world, brain, body
 
 
@@ -214,19 +206,11 @@ def course(episode: Episode, world: RandomWorld, brain: RandomBrain) -> dict[str
     }
 
 
-@pytest.mark.parametrize(
-    ('looks', 'ahead'),
-    [
-        pytest.param(False, True, id='as one request for a plan'),
-        pytest.param(True, False, id='as one request at each turn'),
-    ],
-)
-def test_calls_prompts_and_endings_are_those_of_the_loop_that_waits(
-    looks: bool, ahead: bool
-) -> None:
+@pytest.mark.parametrize('looks', [False, True])
+def test_calls_prompts_and_endings_are_those_of_the_loop_that_waits(looks: bool) -> None:
     n_early = n_ahead = 0
     for seed in range(N_EPISODES):
-        one = play(seed, overlap=False, looks=looks, ahead=ahead)
+        one = play(seed, overlap=False, looks=looks)
         other = play(seed, overlap=True, looks=looks)
 
         assert course(*other[:3]) == course(*one[:3]), f'seed {seed}'

@@ -1,15 +1,18 @@
 """The steps of a plan at their turn: what was mapped ahead, and what is asked again."""
 
 from collections.abc import Sequence
+from threading import Event
 
 import pytest
 from symbolic_table import SymbolicTabletop
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import MappedStep, Pass
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
 from bbllm.planners.common.plan_mapper import PlanMapper
 
+PATIENCE_S = 20.0
 BESIDE = 'set it down beside blue_cube'
 STEPS = ('lift the red one', BESIDE, 'wave', 'lift the green one', BESIDE)
 PLAN = Plan(tuple(PlanStep(i, text) for i, text in enumerate(STEPS)))
@@ -130,3 +133,75 @@ def test_without_the_option_each_step_is_asked_for() -> None:
         mapper.map(step, scene)
 
     assert (body.singly, body.asked) == ([0, 1, 2, 3, 4], [])
+
+
+class WaitingBody(AheadBody):
+    """Overlaps; keeps every request for more than one step until it is cancelled or let go."""
+
+    overlaps = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.let_go, self.ended = Event(), Event(), Event()
+
+    def map_ahead(
+        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
+    ) -> Sequence[MappedStep | None]:
+        found = super().map_ahead(steps, scene)
+        if cancel is not None:
+            self.begun.set()
+            try:
+                while not self.let_go.is_set():
+                    cancel.wait(0.005)
+            finally:
+                self.ended.set()
+        return found
+
+
+def test_later_steps_are_mapped_with_the_scene_of_the_step_at_its_turn() -> None:
+    body, world = WaitingBody(), table()
+    mapper = PlanMapper(body)
+    mapper.take(PLAN)
+
+    world.execute(mapper.map(PLAN.steps[0], world.observe()))  # type: ignore[arg-type]
+    mapper.look_ahead(PLAN.steps[0])
+    assert body.begun.wait(PATIENCE_S)
+    body.let_go.set()
+
+    assert mapper.map(PLAN.steps[1], world.observe()) == POSE
+    assert mapper.foreseen(PLAN.steps[1]) == ()  # the next step is passed
+    assert mapper.map(PLAN.steps[2], world.observe()) == Pass('no action waves.')
+    assert body.asked[:2] == [[0], [1]]
+    assert body.asked[-1] == [3, 4]  # after the pass
+    assert mapper.close()
+
+
+def test_what_is_no_longer_needed_is_cancelled_and_asked_for_at_its_turn() -> None:
+    body, world = WaitingBody(), table()
+    mapper = PlanMapper(body)
+    mapper.take(PLAN)
+    mapper.map(PLAN.steps[0], world.observe())
+    mapper.look_ahead(PLAN.steps[0])
+    assert body.begun.wait(PATIENCE_S)
+
+    mapper.discard()
+
+    assert body.ended.wait(PATIENCE_S)
+    assert mapper.map(PLAN.steps[1], world.observe()) == POSE
+    assert body.asked[-1] == [1]
+    assert mapper.close()
+
+
+def test_calls_that_will_follow_are_foreseen() -> None:
+    texts = ('pick red_cube', 'place it on blue_cube', 'lift the green one', 'wave')
+    plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(texts)))
+    mapper, scene = PlanMapper(AheadBody()), table().observe()
+    mapper.take(plan)
+
+    mapper.map(PlanStep(2, 'lift the green one'), scene)
+    mapper.take(plan)
+    MAPPED['pick red_cube'] = SkillCall('pick', ('red_cube',))
+    MAPPED['place it on blue_cube'] = SkillCall('place', ('blue_cube',))
+    mapper.map(plan.steps[0], scene)
+
+    assert [*map(str, mapper.foreseen(plan.steps[0]))] == ['place(blue_cube)', 'pick(green_cube)']

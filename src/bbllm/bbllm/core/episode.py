@@ -13,6 +13,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -71,6 +72,7 @@ from bbllm.core.protocols import (
     JsonSchema,
     Message,
     OnText,
+    OverlappingGoals,
     Planner,
     Reply,
     SettlingWorld,
@@ -104,6 +106,8 @@ ENDINGS = (
     (GaveUpError, Ending.GAVE_UP),
 )
 """The ending of an episode by what ended it; others are faults of the world."""
+LATE_S = 2.0
+"""How long the end of an episode waits for a goal that is still being read [s]."""
 STOP_AGAIN_S = 0.001
 """How soon a call that was cancelled is stopped again if it has not returned [s]."""
 STOP_SELDOM_S = 0.05
@@ -162,6 +166,8 @@ class EpisodeRun:
         self._world: World | None = None
         self._goals: GoalKeeper | None = None
         self._goal: TaskGoal | None = None
+        self._reading: Future[None] | None = None
+        """The reading of the goal, where the planner does not wait for it."""
         self._before: Scene | None = None
         self._idle = threading.Event()
         self._idle.set()
@@ -193,7 +199,7 @@ class EpisodeRun:
         try:
             self._before = self._show_scene('before', world.observe())
             self.token.raise_if_cancelled()
-            self._state_goal(self._before)
+            self._begin_goal(self._before, world)
             guarded = GuardedWorld(self, world)
             if self.stream and isinstance(world, ForeseeingWorld):
                 guarded = GuardedForesight(self, world)
@@ -201,6 +207,7 @@ class EpisodeRun:
                 planner.run(self.task, guarded, self)
             except GaveUpError as error:
                 raise GaveUpError(f'{error}{self._set_down(guarded)}') from error
+            self._await_goal()
             still_held = self._set_down(guarded) if self._is_stuck(guarded) else ''
             self.token.raise_if_cancelled()
             after = self._show_scene('after', self._settled())
@@ -222,6 +229,8 @@ class EpisodeRun:
             message = f'Fault in the program: {error_type}: {error}'
             raise
         finally:
+            if self._reading is not None:
+                wait([self._reading], LATE_S)
             for text in self.take_human_feedback():
                 self.warn(f'The episode ended before this was read: {text!r}')
             self.emit(EpisodeEnded(ending, message, error_type, status))
@@ -317,6 +326,7 @@ class EpisodeRun:
 
     def unfinished(self) -> str:
         """Return what speaks against the end of the plan; see `EpisodeContext`."""
+        self._await_goal()
         return ' '.join(self._open_ends(self._settled()))
 
     def take_human_feedback(self) -> tuple[str, ...]:
@@ -399,6 +409,30 @@ class EpisodeRun:
             return Ending.GAVE_UP, ' '.join(filter(None, (message, passed, rest)))
         message = ' '.join(filter(None, (passed, rest, *self._open_ends(scene))))
         return (Ending.PARTLY_DONE if message else Ending.FINISHED), message
+
+    def _begin_goal(self, scene: Scene, world: World) -> None:
+        """Have the goal read from the scene before the task, at once or beside the planner."""
+        goals = self._goals
+        overlaps = self.stream and isinstance(goals, OverlappingGoals) and goals.overlaps
+        if not overlaps or (isinstance(world, ApprovedPlans) and world.approves_plans):
+            self._state_goal(scene)
+            return
+        reading = self._reading = Future[None]()
+
+        def read() -> None:
+            try:
+                self._state_goal(scene)
+            except BaseException as error:  # raised again where the goal is needed
+                reading.set_exception(error)
+            else:
+                reading.set_result(None)
+
+        threading.Thread(target=read, name='goal', daemon=True).start()
+
+    def _await_goal(self) -> None:
+        """Wait until the goal is read; raises what the reading raised."""
+        if self._reading is not None:
+            self._reading.result()
 
     def _state_goal(self, scene: Scene) -> None:
         """Have the goal read and put it on record, or why it is not checked."""

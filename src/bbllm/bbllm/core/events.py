@@ -148,7 +148,7 @@ class SceneRecorded:
 
 @dataclass(frozen=True, slots=True)
 class GoalStated:
-    """What is checked when the plan has ended, before anything moves."""
+    """What is checked when the plan has ended; read from the scene before anything has moved."""
 
     conditions: tuple[str, ...] = ()
     """In words, for people; empty where the goal is not checked."""

@@ -411,7 +411,7 @@ class EpisodeContext(Protocol):
 
 
 class GoalKeeper(Protocol):
-    """Reads the goal of a task before anything moves, and checks it at the end."""
+    """Reads the goal of a task from the scene before it, and checks it at the end."""
 
     by: str
     """The model that reads it, or `person` who gave it."""
@@ -428,6 +428,16 @@ class GoalKeeper(Protocol):
 
     def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
         """Return what a settled scene shows of a goal; `start` is the scene before the task."""
+        ...
+
+
+@runtime_checkable
+class OverlappingGoals(GoalKeeper, Protocol):
+    """A keeper that may read the goal while the planner works, in a thread of its own."""
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether it may do so now."""
         ...
 
 

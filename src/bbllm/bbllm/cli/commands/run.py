@@ -63,8 +63,8 @@ def run(
     chosen when it is started. If it asks for approval before anything moves,
     the question is shown here, or the command that answers it elsewhere.
 
-    Before anything moves, the Brain also reads from the task what must be so
-    at the end; the settled scene is checked for it (`goal: met`).
+    The Brain also reads from the task what must be so at the end; the settled
+    scene is checked for it (`goal: met`).
 
     Exit code: 0 when the episode finished, 1 when it did not, 2 for input
     that cannot be used, 130 after Ctrl-C (the arm stops and keeps its grip).

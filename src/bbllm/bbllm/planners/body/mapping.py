@@ -56,8 +56,8 @@ class BodyLLM:
 
     @property
     def overlaps(self) -> bool:
-        """Whether the model may be asked while the arm moves: not one of a recording."""
-        return streaming(self._model) is not None
+        """Whether the model may be asked while the arm moves, and for several steps at once."""
+        return streaming(self._model) is not None and not self._singly
 
     def map_ahead(
         self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None

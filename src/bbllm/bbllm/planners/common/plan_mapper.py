@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Container, Sequence
+from functools import partial
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, MappedStep, OverlappingBody, Pass, PlanBody
@@ -10,7 +12,7 @@ from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
 from bbllm.planners.common.call_grammar import answer_scene, settled
 from bbllm.planners.common.scene_graph import squeezed
 from bbllm.planners.common.step_grammar import call_of, is_call
-from bbllm.planners.common.steps_ahead import MappedAhead, StepsAhead
+from bbllm.planners.common.steps_ahead import Batch, MappedAhead, StepsAhead
 from bbllm.planners.common.written_plan import WrittenPlan
 
 MOVED_M = 0.005
@@ -27,8 +29,9 @@ class PlanMapper:
     the scene, and another object than that in the hand has moved since, the Body is asked again.
 
     A Body that overlaps is asked for one step at its turn, and for later ones while the arm moves
-    (`look_ahead`). What it says of them then holds only if it is a call on what the step names,
-    or if the scene and the hand are as they were; else it is asked at its turn.
+    (`look_ahead`), all with the scene of that turn: what one request at that turn would have said.
+    Before the first such turn, the next step that needs the Body is asked for on trial: the answer
+    counts only if it is a call on what the step names, or if nothing has changed meanwhile.
 
     Args:
         body: The Body to ask; step by step if it maps none ahead.
@@ -45,19 +48,21 @@ class PlanMapper:
         """By the number of a step: what it became, and the scene for which the Body was asked."""
         self._scene: Scene | None = None
         """The scene of the last step."""
+        self._scenes: list[Scene] = []
+        """The scenes with which a Body that overlaps was asked at a turn, for this plan."""
         self._beside: StepsAhead | None = None
         if ahead and isinstance(body, OverlappingBody) and body.overlaps:
             self._beside = StepsAhead(body)
 
     def take(self, plan: Plan) -> None:
         """Map the steps of this plan from now on."""
-        self._plan, self._written, self._known = plan, None, {}
+        self._plan, self._written, self._known, self._scenes = plan, None, {}, []
         if self._beside is not None:
             self._beside.follow(lambda: plan.steps, bool)
 
     def follow(self, written: WrittenPlan) -> None:
         """Map the steps of this plan from now on, also those that are still to be written."""
-        self._written, self._known = written, {}
+        self._written, self._known, self._scenes = written, {}, []
         if self._beside is not None:
             self._beside.follow(lambda: written.plan.steps, lambda: not written.is_whole)
 
@@ -66,7 +71,7 @@ class PlanMapper:
         self._scene = scene
         if not self._ahead or not isinstance(self._body, PlanBody):
             return self._body.map(step, scene)
-        if self._beside is not None:
+        if self._beside is not None and isinstance(self._body, OverlappingBody):
             mapped = self._overlapped(step, scene, self._beside, self._body)
         else:
             if step.index not in self._known or self._is_stale(step, scene):
@@ -84,7 +89,8 @@ class PlanMapper:
     def look_ahead(self, step: PlanStep) -> None:
         """Map the steps after one that was mapped last and is executed now."""
         if self._beside is not None and self._scene is not None:
-            self._beside.begin(step.index + 1, self._scene)
+            scene = self._scenes[-1] if self._scenes else self._scene
+            self._beside.begin(step.index + 1, partial(_next_batch, scene, not self._scenes))
 
     def foreseen(self, step: PlanStep) -> tuple[SkillCall, ...]:
         """Return the calls that will probably follow that of the step mapped last."""
@@ -99,8 +105,9 @@ class PlanMapper:
             except ParseError:
                 break
             if call is None:
-                known, _ = self._known.get(later.index, (None, scene))
-                call = self._beside.peek(later.index) if self._beside is not None else known
+                call, _ = self._known.get(later.index, (None, scene))
+                if call is None and self._beside is not None:
+                    call = self._beside.peek(later.index)
             if not isinstance(call, SkillCall):
                 break
             calls.append(call)
@@ -116,24 +123,61 @@ class PlanMapper:
         return self._beside is None or self._beside.close()
 
     def _overlapped(
-        self, step: PlanStep, scene: Scene, beside: StepsAhead, body: PlanBody
+        self, step: PlanStep, now: Scene, beside: StepsAhead, body: OverlappingBody
     ) -> MappedStep:
         found = beside.take(step.index)
-        if found is not None and not is_call(step.text, scene) and _holds(found, step, scene):
-            try:
-                assert isinstance(found.mapped, SkillCall)
-                return settled(found.mapped, answer_scene(scene))
-            except ParseError:
-                pass  # it fits the scene no longer
-        mapped = body.map_ahead((step,), scene)[0]
-        assert mapped is not None  # the first one never is
-        if isinstance(mapped, Pass):
-            # So that one feedback loop can treat all steps that are passed.
-            later = self._whole().steps[step.index + 1 :]
-            wanted = [not is_call(each.text, scene) for each in later]
-            if any(wanted):
-                self._map_rest(later[wanted.index(True)], scene, body)
+        kept = self._known.pop(step.index, None)
+        shown = self._shown(step)
+        if shown is None and is_call(step.text, now):
+            return _first(body.map_ahead((step,), now))
+        if shown is None:
+            if found is not None and _holds(found, step, now):
+                beside.discard()  # what follows was not asked for with this scene
+                self._scenes.append(now)
+                assert found.mapped is not None
+                return found.mapped
+            return self._ask_now(step, now, beside, body)
+        if not body.overlaps or (found is not None and found.mapped is None):
+            return self._ask_now(step, now, beside, body)
+        if kept is not None:
+            mapped, _ = kept
+        elif found is None or found.scene is not shown or isinstance(found.mapped, ParseError):
+            mapped = _first(body.map_ahead((step,), shown))
+        else:
+            mapped = _first([found.mapped])
+        if _has_old_pose(mapped, step) and _has_moved(shown, now):
+            return self._ask_now(step, now, beside, body)
+        self._map_passes(mapped, step, beside, body)
         return mapped
+
+    def _ask_now(
+        self, step: PlanStep, now: Scene, beside: StepsAhead, body: OverlappingBody
+    ) -> MappedStep:
+        beside.discard()
+        self._known.clear()
+        mapped = _first(body.map_ahead((step,), now))
+        self._scenes.append(now)
+        self._map_passes(mapped, step, beside, body)
+        return mapped
+
+    def _map_passes(
+        self, mapped: MappedStep, step: PlanStep, beside: StepsAhead, body: OverlappingBody
+    ) -> None:
+        """After a pass, map all that follows: one feedback loop can treat all that is passed."""
+        if not isinstance(mapped, Pass) or not self._scenes:
+            return
+        scene = self._scenes[-1]
+        later = self._whole().steps[step.index + 1 :]
+        batch = _next_batch(scene, False, later, ())
+        if batch is not None:
+            beside.discard()
+            found = zip(batch[0], body.map_ahead(*batch), strict=False)
+            self._known |= {each.index: (it, scene) for each, it in found if it is not None}
+
+    def _shown(self, step: PlanStep) -> Scene | None:
+        """Return the last scene with which one request at a turn would have asked for a step."""
+        scenes = reversed(self._scenes)
+        return next((each for each in scenes if not is_call(step.text, each)), None)
 
     def _map_rest(self, step: PlanStep, scene: Scene, body: PlanBody) -> None:
         left: tuple[PlanStep, ...] = (step,)
@@ -147,15 +191,42 @@ class PlanMapper:
 
     def _is_stale(self, step: PlanStep, scene: Scene) -> bool:
         mapped, before = self._known[step.index]
-        args = mapped.args if isinstance(mapped, SkillCall) else ()
-        poses = [_numbers(arg) for arg in args if looks_like_pose(arg)]
-        own = _numbers(step.text)
-        return any(not pose <= own for pose in poses) and _has_moved(before, scene)
+        return _has_old_pose(mapped, step) and _has_moved(before, scene)
+
+
+def _next_batch(
+    scene: Scene, on_trial: bool, steps: Sequence[PlanStep], known: Container[int]
+) -> Batch | None:
+    """Return the steps from the first on that needs the Body; on trial that one alone."""
+    for at, step in enumerate(steps):
+        if not is_call(step.text, scene):
+            if step.index not in known:
+                return (steps[at : at + 1] if on_trial else steps[at:]), scene
+            if on_trial:
+                break
+    return None
+
+
+def _first(mapped: Sequence[MappedStep | None]) -> MappedStep:
+    first = mapped[0]
+    assert first is not None  # only later steps are left to their turn
+    return first
+
+
+def _has_old_pose(mapped: MappedStep, step: PlanStep) -> bool:
+    """Return whether a call has a pose that the Body took from its scene."""
+    args = mapped.args if isinstance(mapped, SkillCall) else ()
+    poses = [_numbers(arg) for arg in args if looks_like_pose(arg)]
+    return any(not pose <= _numbers(step.text) for pose in poses)
 
 
 def _holds(ahead: MappedAhead, step: PlanStep, scene: Scene) -> bool:
     """Return whether what a step became would be the same now."""
-    if ahead.step != step or not isinstance(ahead.mapped, SkillCall):
+    if not isinstance(ahead.mapped, SkillCall):
+        return False
+    try:
+        settled(ahead.mapped, answer_scene(scene))
+    except ParseError:
         return False
     args = ahead.mapped.args
     if args and all(_is_named(arg, step.text) for arg in args):

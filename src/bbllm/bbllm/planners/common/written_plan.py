@@ -31,8 +31,9 @@ FirstSteps = Callable[[str], tuple[PlanStep, ...]]
 
 def plan_stream(brain: ChatModel, world: World) -> StreamingModel | None:
     """Return the Brain if steps may begin while it writes: no person reads plans first."""
-    approved = isinstance(world, ApprovedPlans) and world.approves_plans
-    return None if approved else streaming(brain)
+    stream = streaming(brain)
+    waits = stream is not None and isinstance(world, ApprovedPlans) and world.approves_plans
+    return None if waits else stream
 
 
 class WrittenPlan:

@@ -156,6 +156,7 @@ class EpisodeDesk:
             sinks=[*sinks, *span_sinks()],
             settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
             keep_prompts=self._models.keep_prompts,
+            stream=params.stream,
         )
         body = RosBody(self._body, params.map_timeout_s, run, self._world, self._body_name)
         brain = run.model(self._models.brain, 'brain', self._world.check)

@@ -94,6 +94,11 @@ class BrainPlannerParams(ModelParams):
         'What is checked at the end of a task that brings no goal of its own: auto, what the '
         'Brain reads from the task, or no.',
     )
+    stream: bool = param(
+        True,
+        'Whether a plan begins while its model writes it; not while fr3_executor asks a person '
+        'for plans, nor with record or replay.',
+    )
     controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
     step_limit: int = live(200, 'Calls of an episode; 0: no limit.', 0, 100_000)
     model_call_limit: int = live(300, 'Model calls of an episode; 0: no limit.', 0, 100_000)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
 from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal
-from bbllm.core.protocols import ChatModel, EpisodeContext
+from bbllm.core.protocols import ChatModel, EpisodeContext, streaming
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.goal_request import ask_goal
 from bbllm.worlds.scene.goal_check import check_goal, undecided
@@ -25,6 +25,11 @@ class SceneGoals:
         self._text = text
         self._moves = moves
         self.by = 'person' if text else brain.name
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a live model reads the goal, which need not be waited for."""
+        return not self._text and streaming(self._brain) is not None
 
     def read(self, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:
         """Return the goal; see `GoalKeeper`."""
