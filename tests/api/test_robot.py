@@ -16,6 +16,8 @@ from bbllm.api import backends
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
+from bbllm.llm.paced import PacedModel
+from bbllm.llm.scripted import ScriptedModel
 
 PUBLIC = {
     *('Task', 'Scene', 'Skill', 'SkillCall', 'Outcome', 'Status', 'Plan', 'PlanStep'),
@@ -139,6 +141,24 @@ def test_denied_plan_moves_nothing(world: PaperWorld) -> None:
     codes = [e.data.code for e in episode.events if isinstance(e.data, bbllm.Outcome)]
     assert set(codes) == {Code.NOT_APPROVED}
     assert any(isinstance(e.data, events.ApprovalAnswered) for e in episode.events)
+
+
+@pytest.mark.parametrize('asks', [False, True])
+def test_a_plan_begins_while_it_is_written_unless_a_person_reads_it_first(
+    world: PaperWorld, asks: bool
+) -> None:
+    plan = '0: pick red_cube\n1: place red_cube on blue_cube\n2: return to base\n3: Done'
+    brain = PacedModel(ScriptedModel([plan]), first_token_s=0.0, tokens_per_s=200.0)
+    asked: list[ApprovalRequest] = []
+    approve = (lambda request: not asked.append(request)) if asks else None
+
+    robot = Robot(world, brain=brain, body='offline', goal='no', approve=approve)
+    episode = robot.do(STACK)
+
+    kinds = [event.kind for event in episode.events]
+    assert kinds.count(events.EventKind.CALL) == 3
+    assert (events.EventKind.PLAN_GROWN in kinds) is not asks
+    assert [len(request.lines) for request in asked] == ([3] if asks else [])
 
 
 def test_approved_plan_is_asked_for_once(world: PaperWorld) -> None:

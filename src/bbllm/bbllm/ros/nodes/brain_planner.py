@@ -18,6 +18,7 @@ from bbllm.core.events import (
     Event,
     GoalStated,
     ModelCall,
+    PlanGrown,
     PlanMade,
     RepairBegun,
     StepBegun,
@@ -64,7 +65,7 @@ class BrainPlanner(StackNode):
         )
         self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'plan_markers', LATCHED)
-        self._plan = Plan()
+        self._plan, self._step = Plan(), 0
         self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.create_subscription(
             String, 'human_feedback', self._hear, 10, callback_group=self.group
@@ -118,9 +119,12 @@ class BrainPlanner(StackNode):
         match event.data:
             case PlanMade() as made:
                 self._plan = made.plan
+                if not isinstance(made, PlanGrown):  # that goes on with the step under way
+                    self._step = made.start
                 self._plans.publish(msg.plan[0])
-                self._markers.publish(plan_markers(self._plan, made.start))
+                self._markers.publish(plan_markers(self._plan, self._step))
             case StepBegun(index):
+                self._step = index
                 self._markers.publish(plan_markers(self._plan, index))
             case EpisodeEnded():
                 self._markers.publish(plan_markers(self._plan, -1))

@@ -9,12 +9,10 @@ from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep
-from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.core.approval import ApprovalMode
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -53,14 +51,12 @@ from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.liveness import Liveness
-from bbllm.ros.stack.service_clients import SceneClient
+from bbllm.ros.stack.service_clients import ApprovalModeClient, SceneClient
 from bbllm.ros.stack.stack import NODES
 from bbllm.skills.catalog import SKILLS
 
 NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
 """The nodes that every episode needs; a real robot's driver has no heartbeat."""
-PARAMETER_S = 5.0
-"""How long a node may take to tell a parameter, wall clock [s]."""
 READY_S = 10.0
 """How long a node that is started again may take until it beats, wall clock [s]."""
 REST_S = 3.0
@@ -103,9 +99,7 @@ class RosWorld:
         self._timeout_s, self._weighs = skill_timeout_s, weighs
         self._scenes = SceneClient(node, group)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
-        self._executor = ServiceCall(
-            node, GetParameters, 'fr3_executor/get_parameters', 'fr3_executor', group
-        )
+        self._approval = ApprovalModeClient(node, group)
         self._controller = node.create_client(
             CancelGoal,
             f'{controller}/follow_joint_trajectory/_action/cancel_goal',
@@ -130,13 +124,7 @@ class RosWorld:
     @property
     def approves_plans(self) -> bool:
         """Whether `fr3_executor` asks a person for plans, also where it does not answer."""
-        asked = GetParameters.Request(names=['approval'])
-        try:
-            reply = self._executor.run(asked, PARAMETER_S, cancel=CancelToken(self.check))
-        except WorldError:
-            return True
-        others = {mode.value for mode in ApprovalMode} - {ApprovalMode.PLAN.value}
-        return not others.issuperset({value.string_value for value in reply.values} or {''})
+        return self._approval.approves_plans(CancelToken(self.check))
 
     def wait_ready(self, cancel: CancelToken) -> None:
         """

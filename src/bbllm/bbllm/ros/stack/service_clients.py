@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve, GetScene, InjectFault, ResetSim
+from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
-from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, SceneError, WorldError
 from bbllm.core.types import Scene
@@ -51,6 +52,29 @@ class SceneClient:
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)
         return from_msg(Scene, reply.scene)
+
+
+PARAMETER_S = 5.0
+"""How long `fr3_executor` may take to answer with its parameter, wall clock [s]."""
+
+
+class ApprovalModeClient:
+    """Asks `fr3_executor` what a person has to approve."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        self._call = ServiceCall(
+            node, GetParameters, 'fr3_executor/get_parameters', 'fr3_executor', group
+        )
+
+    def approves_plans(self, cancel: CancelToken) -> bool:
+        """Return whether a person approves whole plans; True also where there is no answer."""
+        try:
+            request = GetParameters.Request(names=['approval'])
+            reply = self._call.run(request, PARAMETER_S, cancel=cancel)
+        except WorldError:
+            return True
+        others = {mode.value for mode in ApprovalMode} - {ApprovalMode.PLAN.value}
+        return not others.issuperset({value.string_value for value in reply.values} or {''})
 
 
 LOOK_S = 0.1
