@@ -41,8 +41,10 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.ros.convert.arm import duration_to_msg, follow_error, trajectory_to_goal
+from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
 from bbllm.ros.driver.force_feed import PullFeed
 from bbllm.ros.driver.joint_feed import MANAGER_S, JointFeed
@@ -288,13 +290,19 @@ class RosDriver:
         self._activate(JOINT_BROADCASTER, STATE_BROADCASTER)
 
     def wait_fresh(self, timeout_s: float) -> None:
+        self._poller.take()
         self._state.message = None
         # The first one may have been under way before this was called.
         if not self.feed.wait_for_news(timeout_s, n=2):
             raise RecoveryError(f'there were no joint states within {timeout_s:g} s.')
+        since_s = self.feed.newest_stamp_s
         # Not every driver has this broadcaster.
-        self._state.wait_for(lambda: self._state.message is not None, STATE_S)
+        self._state.wait_for(lambda: self._state_is_since(since_s), STATE_S)
         self.acted_s = self.feed.newest_stamp_s
+
+    def _state_is_since(self, stamp_s: float) -> bool:
+        state = self._state.message
+        return state is not None and stamp_from_msg(state.header.stamp) >= stamp_s - SAME_S
 
     def activate_controller(self) -> None:
         self.may_send()

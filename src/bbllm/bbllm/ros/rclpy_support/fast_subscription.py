@@ -46,6 +46,7 @@ class Poller:
         self.rates: dict[str, Rate] = {}
         """How often messages of each topic come."""
         self._lock = threading.Lock()
+        self._taking = threading.Lock()
         self._waiting = 0
         self._wanted = threading.Event()
         self._thread = threading.Thread(target=self._run, name='poller', daemon=True)
@@ -68,6 +69,12 @@ class Poller:
     def start(self) -> None:
         self._thread.start()
 
+    def take(self) -> None:
+        """Take what has come so far, so that whatever is taken from now on came later."""
+        with self._taking:
+            for subscription, callback in self._feeds:
+                take_all(subscription, callback)
+
     @contextmanager
     def hurrying(self) -> Iterator[None]:
         """Take messages as soon as they come, for whoever waits for news."""
@@ -85,8 +92,7 @@ class Poller:
     def _run(self) -> None:
         try:
             while True:
-                for subscription, callback in self._feeds:
-                    take_all(subscription, callback)
+                self.take()
                 if self._wanted.wait(REST_S):
                     time.sleep(PERIOD_S)
         except InvalidHandle:
