@@ -577,14 +577,19 @@ def test_hand_that_fails_on_the_way_ends_the_call_as_one_that_fails_above_the_gr
     assert message == 'the hand failed while opening the hand: it is stuck.'
 
 
+@pytest.mark.parametrize('arrived', [False, True], ids=['cut', 'arrived while the arm braked'])
 def test_fingers_that_are_late_open_at_rest_and_the_pick_goes_on_with_a_stop_above_it(
-    arm: KinematicArm,
+    arm: KinematicArm, arrived: bool
 ) -> None:
     def late(
         trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
     ) -> tuple[FollowResult, GripperResult]:
         assert fingers.due_s < trajectory.duration_s
         arm.q = trajectory.position_rad[len(trajectory.position_rad) // 2]
+        if arrived:
+            return FollowResult(status=GoalStatus.CANCELED), arm.move_gripper(
+                fingers.width_m, fingers.speed_m_s
+            )
         arm.width_m = (arm.width_m + fingers.width_m) / 2
         hand = GripperResult(status=GoalStatus.TIMED_OUT, width_m=arm.width_m)
         return FollowResult(status=GoalStatus.CANCELED), hand
@@ -596,7 +601,7 @@ def test_fingers_that_are_late_open_at_rest_and_the_pick_goes_on_with_a_stop_abo
     over, down, up = heights(arm)
     assert over > down + 0.05
     assert up == pytest.approx(over, abs=1e-3)
-    assert len(arm.openings) == 1
+    assert len(arm.openings) == 1 + arrived
 
 
 def test_who_stops_the_arm_while_the_hand_opens_is_heard_before_the_hand(

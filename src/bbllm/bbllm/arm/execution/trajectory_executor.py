@@ -241,10 +241,11 @@ class TrajectoryExecutor:
             self.check(activity)  # who stops the arm is heard first
             stopped = failed.code is Code.CANCELLED
             if stopped and moved.status is not GoalStatus.CANCELED:
-                failure = gripper_failure(moved, opening)  # for which the arm was stopped
-                if failure is not None and moved.status is GoalStatus.TIMED_OUT:
+                failure = gripper_failure(moved, opening) or failed  # for which the arm was stopped
+                # Late fingers may still have arrived while the arm braked.
+                if moved.success or moved.status is GoalStatus.TIMED_OUT:
                     raise LateHandError(failure.code, str(failure), failure.raw) from None
-                raise failure or failed from None
+                raise failure from None
             raise
         finally:
             self._note(moved)
