@@ -5,6 +5,9 @@ import math
 import pytest
 from small_tables import RED, run
 
+from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.motion.motion_planner import GraspPlannerParams
+from bbllm.core.observation import observed
 from bbllm.core.types import Pose
 from bbllm.sim.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
@@ -145,6 +148,24 @@ def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode()
         assert hand.force_n is not None
         assert hand.force_n[2] == pytest.approx(mean_n, abs=3 * 0.2 / math.sqrt(20))
     assert first.force_n != second.force_n
+
+
+def test_the_same_calls_give_the_same_readings_whatever_time_the_motions_take() -> None:
+    told, times_s = [], []
+    for scale in (0.8, 0.7):
+        params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
+        world = TabletopWorld(SceneFile(objects=(RED,)), seed=3, weighs=True, params=params)
+        lines = [str(observed(world.observe()))]
+        for call in ('pick red_cube', 'wait 1', 'place 0.4 0.2 0.02'):
+            [outcome] = run(world, call)
+            assert outcome.message == ''
+            lines.append(str(observed(world.observe())))
+        told.append([line.partition('Force: ')[2].partition(']')[0] for line in lines])
+        times_s.append(world.time_s)
+
+    assert times_s[1] > times_s[0] + 0.1
+    assert told[0] == told[1]
+    assert len(set(told[0])) == 4
 
 
 def _world(mass_kg: float, seed: int | None = None) -> TabletopWorld:

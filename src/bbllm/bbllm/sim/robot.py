@@ -92,9 +92,9 @@ class SimulatedRobot:
         self._homed = homed
         self._on_goal = on_goal
         self.on_force: Callable[[Array, float, float], None] | None = None
-        """Called with the wrist sensor every 10 ms, in the thread that advances: the force of
-        the world on the hand in world axes, shape (3,) [N]; the stamp [s]; the speed of the
-        fastest joint [rad/s]."""
+        """Called every 10 ms in the thread that advances: the force of the world on the hand
+        without noise, in world axes, shape (3,) [N]; the stamp [s]; the speed of the fastest
+        joint [rad/s]."""
         self._motion = MotionController(simulation)
         self.controllers = ControllerManager(self)
         """States of controllers and hardware; change them through this class, or while paused."""
@@ -367,14 +367,13 @@ class SimulatedRobot:
         simulation.limit_grip(command.force_n)
         self._motion.step(n, command.width_m)
         accelerating = self.monitor.has_phases and self._motion.accelerating()
-        wrench = simulation.flange_wrench()
         if self.on_force is not None:
-            force = simulation.to_world(wrench[:3])
+            force = simulation.to_world(simulation.exact_wrench()[:3])
             self.on_force(force, self.time_s, simulation.fastest_rad_s)
         if self.monitor.watch(
             duration_s,
             simulation.external_torque(),
-            wrench,
+            simulation.flange_wrench(),
             accelerating=accelerating,
             moving=self._motion.moving,
         ):

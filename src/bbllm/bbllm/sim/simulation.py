@@ -4,6 +4,7 @@ The physics: arm, hand and objects, stepped by commands and read out.
 Nothing here decides anything; `sim.robot` adds the controllers.
 """
 
+import math
 from dataclasses import replace
 
 import mujoco
@@ -24,20 +25,32 @@ NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
 
 class WrenchNoise:
-    """What is added to the readings of a wrench: a bias that stays, and scatter."""
+    """
+    What is added to the readings of a wrench: a bias that stays, and scatter.
+
+    The scatter of single readings is drawn as they are taken. That of a mean is drawn by a number,
+    so that it does not depend on what was read before, nor on when.
+    """
 
     def __init__(self, noise: ForceNoise, seed: int):
         self._scatter = _scale(noise.sd)
         self._bias_scale = _scale(noise.bias)
-        self._dice = np.random.default_rng(seed)
+        self._seed = seed
+        self._dice, self._bias_dice = np.random.default_rng(seed).spawn(2)
         self._bias: Array = np.zeros(6)
 
     def draw_bias(self) -> None:
-        self._bias = self._dice.normal(0.0, 1.0, 6) * self._bias_scale
+        self._bias = self._bias_dice.standard_normal(6) * self._bias_scale
 
     def draw(self) -> Array:
         """Return what the next reading is off by: force, then torque, shape (6,) [N, Nm]."""
         return np.asarray(self._bias + self._dice.standard_normal(6) * self._scatter)
+
+    def of_mean(self, number: int, count: int) -> Array:
+        """Return what the mean of a number of readings is off by: as `draw`; equal for equals."""
+        dice = np.random.default_rng((self._seed, number))
+        scatter = self._scatter / math.sqrt(count)
+        return np.asarray(self._bias + dice.standard_normal(6) * scatter)
 
 
 def _scale(force_n: float) -> Array:
@@ -217,6 +230,13 @@ class Simulation:
         the force points down and is 0.98 N. Includes the inertial force of the hand while it
         accelerates. Noisy where the simulation has a seed.
         """
+        wrench = self.exact_wrench()
+        if self._noise is not None:
+            wrench += self._noise.draw()
+        return wrench
+
+    def exact_wrench(self) -> Array:
+        """Return the wrench without noise, as `flange_wrench`."""
         # rows of R_world_flange: the world's axes in the flange frame
         x_axis, y_axis, z_axis = self._R_world_flange
         x, y, _ = self._hand_com_m - self._flange_m
@@ -225,9 +245,17 @@ class Simulation:
         wrench = -self._wrench
         wrench[:3] += weight_n * z_axis
         wrench[3:] += (weight_n * y) * x_axis - (weight_n * x) * y_axis
-        if self._noise is not None:
-            wrench += self._noise.draw()
         return np.asarray(wrench)
+
+    def force_noise(self, number: int, count: int) -> Array:
+        """
+        Return what a mean of *count* readings of the force is off by, world axes, shape (3,) [N].
+
+        The same again for the same *number* of a mean until `reset`; zero without a seed.
+        """
+        if self._noise is None:
+            return np.zeros(3)
+        return self.to_world(self._noise.of_mean(number, count)[:3])
 
     def to_world(self, vector: Array) -> Array:
         """Turn a vector of the flange frame into the axes of the world, shape (3,)."""

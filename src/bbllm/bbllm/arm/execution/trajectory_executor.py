@@ -241,7 +241,9 @@ class TrajectoryExecutor:
             self.check(activity)  # who stops the arm is heard first
             stopped = failed.code is Code.CANCELLED
             if stopped and moved.status is not GoalStatus.CANCELED:
-                failure = gripper_failure(moved, opening) or failed  # for which the arm was stopped
+                failure = (
+                    gripper_failure(moved, opening) or failed
+                )  # for which the arm was stopped
                 # Late fingers may still have arrived while the arm braked.
                 if moved.success or moved.status is GoalStatus.TIMED_OUT:
                     raise LateHandError(failure.code, str(failure), failure.raw) from None

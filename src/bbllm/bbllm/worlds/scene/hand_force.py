@@ -73,11 +73,18 @@ class ForceFilter:
 
         That is up to *now_s*, on the same clock; readings that came later count too [s].
         """
-        recent = [force for stamp_s, force in self._readings if _counts(stamp_s, now_s)]
+        recent = self._recent(now_s)
         if not recent:
             return None
         x, y, z = (sum(axis) / len(recent) for axis in zip(*recent, strict=True))
         return (x, y, z)
+
+    def count(self, now_s: float) -> int:
+        """Return how many readings that mean is of."""
+        return len(self._recent(now_s))
+
+    def _recent(self, now_s: float) -> list[Force]:
+        return [force for stamp_s, force in self._readings if _counts(stamp_s, now_s)]
 
 
 def _counts(stamp_s: float, now_s: float) -> bool:

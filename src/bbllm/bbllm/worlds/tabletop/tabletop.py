@@ -16,7 +16,7 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scene_file import SceneFile, load_scene
 from bbllm.sim.simulation import Simulation
 from bbllm.skills.catalog import skills_for
-from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, ForceFilter
+from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene
 
@@ -24,6 +24,8 @@ FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
 WEIGH_S = REST_S + FELT_S
 """How long the full mean of the force is waited for, simulated time [s]."""
+RESOLUTION_DIGITS = 2
+"""Of the force before its noise is added [N]: what the times of motions change is less."""
 LOOSE = MOVABLE | {Kind.CONTAINER}
 """What can come to rest somewhere else."""
 STILL_M = 1e-4
@@ -42,8 +44,8 @@ class TabletopWorld:
         on_advance: Called after every 20 ms of simulated time, for pictures; may call `stop`.
         ask_person: Decides whether a stopped robot may go on; by default it may not.
         wrap_driver: Puts something between executor and arm, such as a recorder of trajectories.
-        weighs: Whether `observe` waits for the full mean of the force with an object in the hand,
-            as it should for a planner that reads forces.
+        weighs: Whether `observe` waits for the full mean of the force, as it should for a planner
+            that reads forces.
         safety: The safety rules; those of config/safety.yaml by default.
 
     Raises UnknownNameError, SceneFileError, or ConfigError for the safety file.
@@ -70,6 +72,8 @@ class TabletopWorld:
         )
         self.robot = SimulatedRobot(Simulation(file, seed=seed))
         self._force, self._weighs = ForceFilter(), weighs
+        self._calls = 0
+        """How many calls have begun: the number of the mean that is read after them."""
         self.robot.on_force = self._force.add
         self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
         self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
@@ -95,23 +99,35 @@ class TabletopWorld:
         Return the scene as it is now.
 
         Where nothing was felt yet, or the arm has only just come to rest, time passes until there
-        is a reading of the force, or what is in the hand is weighed: `FELT_S` or `WEIGH_S` at
-        most. Raises SceneError or WorldError.
+        is a reading of the force, in a world that weighs a full mean of it: `FELT_S` or `WEIGH_S`
+        at most. Raises SceneError or WorldError.
         """
-        weighing = self._weighs and self._scene().held is not None
-        until_s = self.time_s + (WEIGH_S if weighing else FELT_S)
-        while self.time_s < until_s and not self._is_felt(weighing):
+        until_s = self.time_s + (WEIGH_S if self._weighs else FELT_S)
+        while self.time_s < until_s and not self._is_felt():
             self.robot.advance(PERIOD_S)
         return self._scene()
 
-    def _is_felt(self, weighing: bool) -> bool:
-        return self._force.full if weighing else self._force.force_n(self.time_s) is not None
+    def _is_felt(self) -> bool:
+        return self._force.full if self._weighs else self._force.force_n(self.time_s) is not None
+
+    def _felt(self) -> Force | None:
+        """Return the force as it is read now, in world axes; None where none was at rest [N]."""
+        force_n = self._force.force_n(self.time_s)
+        if force_n is None:
+            return None
+        count = self._force.count(self.time_s)
+        noise_n = self.robot.simulation.force_noise(self._calls, count).tolist()
+        x, y, z = (
+            round(exact_n, RESOLUTION_DIGITS) + off_n
+            for exact_n, off_n in zip(force_n, noise_n, strict=True)
+        )
+        return (x, y, z)
 
     def _scene(self) -> Scene:
         """Return the scene; where nothing has changed since the last one, that one."""
         objects, hand = self.robot.objects(), self.executor.hand()
         stamp_s, now_s = self.driver.joint_state().stamp_s, self.time_s
-        force_n = self._force.force_n(now_s)
+        force_n = self._felt()
         seen = (objects, hand, stamp_s, now_s, force_n)
         if self._newest is None or self._newest[0] != seen:
             scene = build_scene(
@@ -128,6 +144,7 @@ class TabletopWorld:
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute one call to its end and return its outcome."""
+        self._calls += 1
         return self.executor.execute(call)
 
     def expect(self, calls: Sequence[SkillCall]) -> None:
