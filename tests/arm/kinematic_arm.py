@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bbllm.arm.driver import (
+    Amendment,
     Array,
     FingerMove,
     FollowError,
@@ -26,6 +27,7 @@ from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.force_estimator import SilentForceError
 from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import Q_READY
+from bbllm.arm.motion.trajectory import sample
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
@@ -98,6 +100,9 @@ class KinematicArm:
         """From so many motions on the force is silent that was told before; None for never."""
         self.risen = False
         self.on_follow: Callable[[], None] = lambda: None
+        self.amends = False
+        """Whether motions may be amended on the way."""
+        self.on_amend: Callable[[], None] = lambda: None
         self.stopped = threading.Event()
 
     def now_s(self) -> float:
@@ -130,8 +135,18 @@ class KinematicArm:
             self._move_to(trajectory.position_rad[-1])
             self.clock_s += trajectory.duration_s
         if self.slips_after is not None and len(self.sent) >= self.slips_after:
-            self._let_go()
+            self.let_go()
         return result
+
+    def follow_amended(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
+    ) -> tuple[FollowResult, bool]:
+        if not self.amends:
+            return self.follow(trajectory, tolerances), False
+        self._move_to(sample(trajectory, np.array([amendment.at_s]))[0][0])
+        self.on_amend()
+        whole = amendment.make()
+        return self.follow(whole or trajectory, tolerances), whole is not None
 
     def move_both(
         self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
@@ -155,7 +170,7 @@ class KinematicArm:
         self.openings.append(width_m)
         self.hand_commands += 1
         self.width_m = width_m
-        self._let_go()
+        self.let_go()
         return GripperResult(status=GoalStatus.SUCCEEDED, success=True, width_m=width_m)
 
     def grasp(self, goal: GraspGoal) -> GripperResult:
@@ -226,7 +241,7 @@ class KinematicArm:
             self.objects[self.held] = replace(item, pose=pose_of_matrix(T))
         self.q = np.array(q)
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
         """Drop what is held straight down onto whatever is there."""
         if self.held is None:
             return

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from robot_trials import TURNED, Motion
 
 from bbllm.arm.driver import (
+    Amendment,
     FingerMove,
     GoalStatus,
     GraspGoal,
@@ -19,7 +21,8 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import Q_READY
+from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_READY
+from bbllm.arm.motion.trajectory import amended
 from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
@@ -391,3 +394,74 @@ def test_a_stop_ends_a_wait_early(robot: SimulatedRobot) -> None:
     )
     driver.wait(5.0)
     assert driver.now_s() < 0.5
+
+
+SHIFT_RAD = np.array([0.02] * 7)
+
+
+def to_be_amended(motion: JointTrajectory, after_s: float = 0.6) -> Amendment:
+    """Shift the end of a motion, from a time on."""
+    whole = amended(motion, SHIFT_RAD, after_s, 0.9 * motion.duration_s)
+    return Amendment(
+        at_s=after_s - 0.04, until_s=after_s, lasts_s=motion.duration_s, make=lambda: whole
+    )
+
+
+def test_a_motion_that_is_amended_ends_at_the_new_goal(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+
+    result, was_amended = driver.follow_amended(motion, Tolerances(), to_be_amended(motion))
+
+    assert (result.status, was_amended) == (GoalStatus.SUCCEEDED, True)
+    assert driver.now_s() == pytest.approx(1.5, abs=0.05)
+    assert robot.set_point().position_rad == pytest.approx(TURNED + SHIFT_RAD, abs=1e-9)
+
+
+@pytest.mark.parametrize('reason', ['none', 'too late', 'refused'])
+def test_a_motion_whose_amendment_fails_ends_where_it_would_have(
+    reason: str, robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    driver = SimDriver(robot)
+    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    amendment = to_be_amended(motion)
+
+    def make() -> JointTrajectory | None:
+        if reason == 'too late':
+            robot.advance(0.1)
+        whole = amendment.make()
+        assert whole is not None
+        endless = replace(whole, velocity_rad_s=whole.velocity_rad_s + 0.1)
+        return {'none': None, 'too late': whole, 'refused': endless}[reason]
+
+    result, was_amended = driver.follow_amended(
+        motion, Tolerances(), replace(amendment, make=make)
+    )
+
+    assert (result.status, was_amended) == (GoalStatus.SUCCEEDED, False)
+    assert robot.set_point().position_rad == pytest.approx(TURNED, abs=1e-9)
+
+
+def test_stop_in_the_amended_part_brakes_within_the_limits(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
+    stopped: list[float] = []
+    accelerations = []
+
+    def stop_after() -> None:
+        if robot.time_s >= 0.8 and not stopped:
+            stopped.append(robot.time_s)
+            driver.stop()
+        accelerations.append(robot.set_point().acceleration_rad_s2)
+
+    driver = SimDriver(robot, on_advance=stop_after)
+    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+
+    result, was_amended = driver.follow_amended(motion, Tolerances(), to_be_amended(motion))
+
+    assert (result.status, was_amended) == (GoalStatus.CANCELED, True)
+    assert np.abs(driver.joint_state().velocity_rad_s).max() < 0.01
+    assert (np.abs(accelerations) <= DDQ_MAX + 1e-6).all()
+    assert np.abs(np.diff(accelerations, axis=0)).max() <= DDDQ_MAX.min() * 0.02

@@ -864,3 +864,63 @@ def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do(arm: KinematicArm) -
         'release the user stop. Then run the task again.'
     )
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
+
+
+def carrying(slip_m: float) -> KinematicArm:
+    """Return an arm whose cube slips in the hand on the way to a place."""
+    arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
+    arm.amends = True
+
+    def slip() -> None:
+        item = arm.objects['red_cube']
+        x, y, z = item.pose.position_m
+        pose = replace(item.pose, position_m=(x + slip_m, y - slip_m, z + slip_m / 2))
+        arm.objects['red_cube'] = replace(item, pose=pose)
+
+    arm.on_amend = slip
+    return arm
+
+
+@pytest.mark.parametrize(('slip_m', 'motions'), [(0.0, 2), (0.0015, 2), (0.004, 3)])
+def test_a_place_stops_above_its_target_only_where_much_has_slipped(
+    slip_m: float, motions: int
+) -> None:
+    arm = carrying(slip_m)
+    run(arm, PICK_RED)
+    before = len(arm.sent)
+
+    [outcome] = run(arm, place('location_A'))
+
+    assert outcome == DONE
+    assert arm.position('red_cube') == pytest.approx((0.5, -0.2, 0.02), abs=1e-4)
+    assert len(arm.sent) - before == motions
+    for one, other in zip(arm.sent[before:], arm.sent[before + 1 :], strict=False):
+        assert other.position_rad[0] == pytest.approx(one.position_rad[-1], abs=1e-9)
+
+
+def test_a_cube_that_is_lost_before_the_way_down_is_noticed_above_the_place() -> None:
+    arm = carrying(0.0)
+    run(arm, PICK_RED)
+    arm.on_amend = arm.let_go
+
+    [outcome] = run(arm, place('location_A'))
+
+    assert outcome == (
+        Status.FAILED, Code.OBJECT_LOST, 'red_cube was lost on the way to location_A.',
+    )  # fmt: skip
+
+
+def test_a_way_down_that_fails_without_a_stop_is_told_as_one_that_begins_with_a_stop() -> None:
+    told = []
+    for amends, successes in ((True, 0), (False, 1)):
+        arm = carrying(0.0)
+        arm.amends = amends
+        run(arm, PICK_RED)
+        aborted = FollowResult(
+            status=GoalStatus.ABORTED, error_code=FollowError.PATH_TOLERANCE_VIOLATED
+        )
+        arm.replies = [FollowResult(status=GoalStatus.SUCCEEDED)] * successes + [aborted]
+        told += run(arm, place('location_A'))
+
+    assert told[0] == told[1]
+    assert 'lowering red_cube onto location_A' in told[0][2]

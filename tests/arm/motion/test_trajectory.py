@@ -16,6 +16,7 @@ from bbllm.arm.limits import (
 from bbllm.arm.motion.cartesian_path import cubic
 from bbllm.arm.motion.trajectory import (
     NoPathError,
+    amended,
     backwards,
     blend,
     concatenate,
@@ -186,3 +187,20 @@ def test_moves_of_different_joints_overlap() -> None:
 
     assert passing.duration_s < 0.75 * stopping.duration_s
     assert audit(passing).violations == 0
+
+
+def test_an_amended_motion_is_the_same_before_and_shifted_as_a_whole_after() -> None:
+    move = joint_move(Q_READY, Q_READY + 0.8, scale=0.8)
+    start_s, end_s = 0.4 * move.duration_s, 0.7 * move.duration_s
+    shift = np.linspace(-0.004, 0.004, 7)
+
+    both = amended(move, shift, start_s, end_s)
+
+    assert audit(both).violations == 0
+    assert_rest_to_rest(both, Q_READY, Q_READY + 0.8 + shift)
+    assert both.duration_s == pytest.approx(move.duration_s)
+    for times, off in (((0.0, start_s), 0.0), ((end_s, move.duration_s), shift)):
+        time_s = np.linspace(*times, 100)
+        for order, expected in enumerate((off, 0.0, 0.0)):
+            difference = sample(both, time_s)[order] - sample(move, time_s)[order]
+            np.testing.assert_allclose(difference - expected, 0.0, atol=1e-7)

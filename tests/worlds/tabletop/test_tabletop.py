@@ -16,6 +16,7 @@ from bbllm.arm.driver import (
     RobotMode,
     Tolerances,
 )
+from bbllm.bench.safety.limit_audit import audit
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.cancel import CancelToken
@@ -439,3 +440,23 @@ def test_a_thing_too_heavy_to_lift_is_told_and_the_arm_can_go_on() -> None:
         'the table or weighs about 1 kg or more; the hand has let go of it.'
     )
     assert [outcome.message for outcome in outcomes[1:]] == ['']
+
+
+def test_a_place_comes_down_without_a_stop_and_within_the_limits() -> None:
+    recorders: list[RecordingDriver] = []
+
+    def recorded(driver: ArmDriver) -> ArmDriver:
+        recorders.append(RecordingDriver(driver))
+        return recorders[0]
+
+    world = world_of(RED, wrap_driver=recorded)
+    run(world, 'pick red_cube')
+    before = len(recorders[0].trajectories)
+
+    run(world, 'place 0.55 -0.2 0.02 30')
+
+    down, up = recorders[0].trajectories[before:]
+    assert [audit(each).violations for each in (down, up)] == [0, 0]
+    assert up.position_rad[0] == pytest.approx(down.position_rad[-1], abs=1e-9)
+    rests = world.settled()['red_cube'].position_m
+    assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-4)

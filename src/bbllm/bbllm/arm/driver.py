@@ -147,6 +147,20 @@ class FingerMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """How a motion may go on, decided while the arm moves."""
+
+    at_s: float
+    """How long after the motion has begun `make` is called [s]."""
+    until_s: float
+    """Up to then the amended motion is what it was; it must be in force by then [s]."""
+    lasts_s: float
+    """Duration of the amended motion, from its beginning [s]."""
+    make: Callable[[], JointTrajectory | None]
+    """Returns the whole motion from its beginning; None to leave it as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GripperResult:
     """How a goal of the hand ended."""
 
@@ -218,6 +232,16 @@ class ArmDriver(Protocol):
 
         The fingers begin once the arm's goal is accepted, and stop where it does not succeed. The
         arm is cancelled where they have not arrived in time. `stop` stops both.
+        """
+
+    def follow_amended(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
+    ) -> tuple[FollowResult, bool]:
+        """
+        Follow a trajectory that may be amended on the way; also returns whether it was.
+
+        An amendment that is refused or comes too late changes nothing: the trajectory is followed
+        to its own end. `stop` brakes wherever the arm is.
         """
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bbllm.arm.driver import (
+    Amendment,
     ContactLimits,
     FingerMove,
     FollowResult,
@@ -118,6 +119,26 @@ class SimDriver:
         if late and moved.status is GoalStatus.CANCELED:
             moved = replace(moved, status=GoalStatus.TIMED_OUT)
         return followed, moved
+
+    def follow_amended(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
+    ) -> tuple[FollowResult, bool]:
+        begun_s = self.robot.time_s
+        pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
+        asked = amended = False
+
+        def amend() -> bool:
+            nonlocal asked, amended
+            if not asked and self.robot.time_s >= begun_s + amendment.at_s:
+                asked = True
+                if pending.result is None and (whole := amendment.make()) is not None:
+                    goal = replace(goal_from_trajectory(whole, tolerances), start_s=begun_s)
+                    in_time = self.robot.time_s <= begun_s + amendment.until_s
+                    amended = in_time and self.robot.replace_trajectory(goal) is None
+            return False
+
+        allowed_s = amendment.lasts_s + tolerances.goal_time_s + GIVE_UP_S
+        return self._follow_result(pending, allowed_s, self.robot.cancel_follow, amend), amended
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         """Return the force of the world on the hand along z of the base [N]; always available."""

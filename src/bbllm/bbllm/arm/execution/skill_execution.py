@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.driver import Array, FingerMove, JointTrajectory
+from bbllm.arm.driver import Amendment, Array, FingerMove, JointTrajectory
 from bbllm.arm.execution.plan_ahead import AheadPlanner, Forecast, PlannedWay, above, forecast
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S, TrajectoryExecutor
 from bbllm.arm.failures import (
@@ -44,6 +44,11 @@ from bbllm.skills.risk import moves
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
 """Range of a slip that the descent compensates: less is noise, more is another failure [m]."""
+MOST_AMENDED_M = 0.003
+"""Largest slip that is compensated without a stop above the place [m]."""
+AMEND_S = 0.04
+"""How long the amendment of a motion may take, from the look at the scene until it is in force
+[s]."""
 RETREAT_M = 0.08
 TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
 """Failures of a lift after which the arm stays: with its load it would fail again, and whether the
@@ -174,9 +179,10 @@ class SkillRun:
             raise unheld(pick.name, self._executor.hand().width_m)
 
     def _place(self, place: Place) -> None:
-        planned, _ = self._move_above(place)
-        way = self._without_slip(place.name, planned)
-        self._executor.follow(way.line.descent, self._lowering())
+        way, is_down = self._move_above(place, through=True)
+        if not is_down:
+            way = self._without_slip(place.name, way)
+            self._executor.follow(way.line.descent, self._lowering())
         self._open(way.grip.opening_m)
         settled_s = self._executor.driver.now_s() + SETTLE_S
         self._foresee(way.line.ascent, changed=True)
@@ -262,7 +268,8 @@ class SkillRun:
         """
         Move above the target, and with *through* on to the grip where that takes no stop.
 
-        Returns the way, and whether the hand is at the grip.
+        With something in the hand that is decided on the way. Returns the way, and whether the
+        hand is at the grip.
         """
         executor = self._executor
         motion = above(motions, self._params.grip_offset_m)
@@ -294,10 +301,50 @@ class SkillRun:
                 assert self._scene is not None  # observed before anything was planned
                 self._planner.update(self._scene, executor.hand())
                 return self._move_above(motions)
+        elif through and self._carried is not None and way.approach is not None:
+            way, is_down = self._move_down(self._carried, way, activity)
+            if is_down:
+                return way, True
         else:
             executor.follow(move, activity)
         self._check_carried(f'on the way to {motion.target}')
         return way, move is way.approach
+
+    def _move_down(self, name: str, way: GraspPlan, activity: str) -> tuple[GraspPlan, bool]:
+        """
+        Move above a place, and on without a stop unless the look on the way is against it.
+
+        Returns the way with the slip compensated, and whether the hand is down.
+        """
+        assert way.approach is not None  # the caller looked
+        down = way
+
+        def make() -> JointTrajectory | None:
+            nonlocal down
+            try:
+                scene = self._observe()
+                hand = scene.hand
+                if hand is None or scene.held != name:
+                    return None  # what was lost is found out at rest
+                now = in_tool_frame(scene.object(name).pose.position_m, hand.tcp)
+                x, y, z = (was - is_now for was, is_now in zip(self._held_at, now, strict=True))
+                slip_m = math.hypot(x, y, z)
+                if slip_m > MOST_AMENDED_M:
+                    return None
+                if slip_m > LEAST_SLIP_M:
+                    down = self._planner.amended(way, (x, y, z))
+            except (SceneError, NoPathError):
+                return None
+            return down.approach
+
+        amendment = Amendment(
+            at_s=max(way.leaves_s - AMEND_S, 0.0),
+            until_s=way.leaves_s,
+            lasts_s=way.approach.duration_s,
+            make=make,
+        )
+        is_down = self._executor.follow_amended(way.transit, activity, amendment, self._lowering())
+        return (down if is_down else way), is_down
 
     def _way_above(self, motion: MoveAbove) -> GraspPlan:
         q_start = self._executor.q_start()
@@ -345,7 +392,9 @@ class SkillRun:
         the grip, at rest.
         """
         opening_m, approach = way.grip.opening_m, way.approach if through else None
-        if self._carried is not None or self._is_open_to(opening_m):
+        if self._carried is not None:
+            return way.transit, False
+        if self._is_open_to(opening_m):
             return approach or way.transit, False
         if approach is not None:
             fingers = self._fingers(way, approach)

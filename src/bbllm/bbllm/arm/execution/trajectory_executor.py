@@ -3,10 +3,12 @@
 import math
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bbllm.arm.driver import (
+    Amendment,
     ArmDriver,
     Array,
     FingerMove,
@@ -83,6 +85,14 @@ def check_rest(driver: ArmDriver, goal: Array, activity: str, cancel: CancelToke
 
 
 StopCondition = Callable[[], bool] | None
+
+
+@dataclass(slots=True)
+class Motion:
+    """A motion and what the arm is about with it; both change where it is amended."""
+
+    trajectory: JointTrajectory
+    activity: str
 
 
 class TrajectoryExecutor:
@@ -217,7 +227,43 @@ class TrajectoryExecutor:
         def send() -> FollowResult:
             return self.driver.follow(trajectory, TOLERANCES, stop_condition)
 
-        self._follow(trajectory, activity, send)
+        self._follow(Motion(trajectory, activity), send)
+
+    def follow_amended(
+        self, trajectory: JointTrajectory, activity: str, amendment: Amendment, then: str
+    ) -> bool:
+        """
+        Follow a trajectory that may be amended on the way; returns whether it was. See `follow`.
+
+        *then* is the activity from there on, for its failures. The envelope is asked about what
+        `make` returns; what it refuses is not sent.
+        """
+        motion, amended = Motion(trajectory, activity), False
+
+        def make() -> JointTrajectory | None:
+            whole = amendment.make()
+            if whole is not None:
+                try:
+                    self.check_ahead(whole, then)
+                except SkillError:
+                    return None
+                self.report(then)
+                made.append(whole)
+            return whole
+
+        made: list[JointTrajectory] = []
+        checked = replace(amendment, make=make)
+
+        def send() -> FollowResult:
+            nonlocal amended
+            result, amended = self.driver.follow_amended(trajectory, TOLERANCES, checked)
+            if amended:
+                motion.trajectory, motion.activity = made[-1], then
+                self._doing = then
+            return result
+
+        self._follow(motion, send)
+        return amended
 
     def follow_opening(
         self, trajectory: JointTrajectory, activity: str, fingers: FingerMove, opening: str
@@ -236,14 +282,13 @@ class TrajectoryExecutor:
             return followed
 
         try:
-            self._follow(trajectory, activity, send, fingers.width_m)
+            self._follow(Motion(trajectory, activity), send, fingers.width_m)
         except SkillError as failed:
             self.check(activity)  # who stops the arm is heard first
             stopped = failed.code is Code.CANCELLED
             if stopped and moved.status is not GoalStatus.CANCELED:
-                failure = (
-                    gripper_failure(moved, opening) or failed
-                )  # for which the arm was stopped
+                # For that the arm was stopped.
+                failure = gripper_failure(moved, opening) or failed
                 # Late fingers may still have arrived while the arm braked.
                 if moved.success or moved.status is GoalStatus.TIMED_OUT:
                     raise LateHandError(failure.code, str(failure), failure.raw) from None
@@ -258,26 +303,26 @@ class TrajectoryExecutor:
 
     def _follow(
         self,
-        trajectory: JointTrajectory,
-        activity: str,
+        motion: Motion,
         send: Callable[[], FollowResult],
         opening_m: float | None = None,
     ) -> None:
+        trajectory, activity = motion.trajectory, motion.activity
         recovered = self.ready(activity)
         recovered = self.limit_contacts(activity) or recovered
         self._begin_to(activity)
         if self.guard is not None:
             self.guard.check_motion(trajectory, activity, opening_m=opening_m)
-        goal = trajectory.position_rad[-1]
         self._commanded = None
-        failure = self._send(trajectory, activity, send, recovered=recovered)
+        failure = self._send(motion, send, recovered=recovered)
         while failure is not None and failure.code is Code.GOAL_REJECTED:
             if self._recovery.able(STOP_S):
                 raise failure
             # It stopped after the look. Nothing was done yet, so the motion is sent again, but
             # whoever brought it back may have moved it, also where that was done by now.
             self.ready(activity)
-            failure = self._send(trajectory, activity, send, recovered=True)
+            failure = self._send(motion, send, recovered=True)
+        goal, activity = motion.trajectory.position_rad[-1], motion.activity
         if failure is not None:
             raise self._cause_of(failure, activity)
         self.check(activity)
@@ -339,8 +384,7 @@ class TrajectoryExecutor:
 
     def _send(
         self,
-        trajectory: JointTrajectory,
-        activity: str,
+        motion: Motion,
         send: Callable[[], FollowResult],
         *,
         recovered: bool,
@@ -348,13 +392,15 @@ class TrajectoryExecutor:
         """Send a goal; after a recovery only where the arm still is where the motion starts."""
         if recovered:
             measured = self.driver.joint_state().position_rad
-            off_rad = float(np.abs(measured - trajectory.position_rad[0]).max())
+            off_rad = float(np.abs(measured - motion.trajectory.position_rad[0]).max())
             if off_rad > HOLD_RAD:
                 return SkillError(
                     Code.CONTROLLER_ABORTED,
-                    f'the robot had stopped and has moved meanwhile, so {activity} was not begun.',
+                    f'the robot had stopped and has moved meanwhile, so {motion.activity} was not '
+                    'begun.',
                 )
-        return follow_failure(send(), activity)
+        result = send()
+        return follow_failure(result, motion.activity)
 
     def _send_hand(
         self, send: Callable[[], GripperResult], width_m: float, activity: str

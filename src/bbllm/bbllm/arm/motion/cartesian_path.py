@@ -182,6 +182,23 @@ def rising_path(q_start: Array, rise_m: float) -> Array:
     return line_path(q_start, T_goal)
 
 
+def posture_beside(q: Array, shift_m: tuple[float, float, float]) -> Array:
+    """
+    Return the nearest joint positions, shape (7,) [rad], with the tool shifted a little.
+
+    The shift is along the tool's own axes [m]; the tool is not turned.
+
+    Raises:
+        NoPathError: There are none within the limits.
+    """
+    T_goal = forward(q)
+    T_goal[:3, 3] += T_goal[:3, :3] @ shift_m
+    posture = _polished(q, T_goal)
+    if _pose_error(posture, T_goal) > _TOLERANCE or not within_limits(posture, LINE_MARGIN_RAD):
+        raise NoPathError('The arm cannot reach there within its limits.')
+    return posture
+
+
 def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     """
     Try one path only, with joint 7 drifting evenly to a value; for choosing among many.

@@ -22,6 +22,7 @@ from bbllm.arm.motion.cartesian_path import (
     LINE_SPEED_M_S,
     line_path,
     path_move,
+    posture_beside,
     quiet_path,
     rising_path,
     time_before_end,
@@ -38,9 +39,12 @@ from bbllm.arm.motion.rrt_connect import find_way
 from bbllm.arm.motion.sweep import sweep
 from bbllm.arm.motion.trajectory import (
     NoPathError,
+    amended,
     backwards,
     blend,
     concatenate,
+    excess,
+    hastened_blend,
     joint_move,
     sample,
     slowed,
@@ -377,9 +381,10 @@ class GraspPlan:
     """Of no length where hover and grip are one."""
     approach: JointTrajectory | None = None
     """Transit and descent in one, without a stop above the grip; the last `STRAIGHT_M` are those
-    of the descent, and the fingers may move to the grip's opening before. None where something is
-    in the hand, whose slip is observed above the grip, and where every such way touches
-    something."""
+    of the descent, and the fingers may move to the grip's opening before. None where every such
+    way touches something."""
+    leaves_s: float = 0.0
+    """Up to then the approach is the transit, where something is in the hand [s]."""
 
     @property
     def duration_s(self) -> float:
@@ -409,8 +414,7 @@ class GraspPlanner:
         for grips in _by_room(motion.grips):
             try:
                 way = self._way(motion, grips, q_now)
-                free = motion.hover_m > 0.0 and not self._holding
-                return self._without_stop(way) if free else way
+                return self._without_stop(way) if motion.hover_m > 0.0 else way
             except NoPathError as error:
                 problem = problem or error
         raise self._failure(motion, problem)
@@ -425,6 +429,26 @@ class GraspPlanner:
         x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
         pose = top_down((x, y, z), way.grip.yaw_rad)
         return replace(way, line=self._line(line_path(way.line.path[0], pose)))
+
+    def amended(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
+        """
+        Come down beside the grip by a small shift along the tool's axes [m], without a stop.
+
+        The approach stays what it is up to `leaves_s`, and its last `STRAIGHT_M` straight.
+
+        Raises:
+            NoPathError: That is not within the limits.
+        """
+        assert way.approach is not None  # which is what there is to amend
+        q_end = way.line.path[-1]
+        turned = posture_beside(q_end, shift_m) - q_end
+        descent = way.line.descent
+        left_s = descent.duration_s - time_before_end(descent, STRAIGHT_M)
+        whole = amended(way.approach, turned, way.leaves_s, way.approach.duration_s - left_s)
+        if excess(whole) > 1.0:
+            raise NoPathError('The correction takes more than the joints may do.')
+        path = way.line.path + np.linspace(0.0, 1.0, len(way.line.path))[:, None] * turned
+        return replace(way, line=self._line(path), approach=whole)
 
     def to_base(self, q_now: Array) -> JointTrajectory:
         """Plan the way back to the ready posture; raises SkillError as a rejection."""
@@ -478,19 +502,29 @@ class GraspPlanner:
         """Round the corner above the grip as far as nothing is touched, if it can be."""
         transit, descent, scale = way.transit, way.line.descent, self.params.scale
         longest_s = time_before_end(descent, STRAIGHT_M)
-        widths_m = self._widths_to(way.grip.opening_m)
+        # What holds something opens at the grip, and decides on the way whether to go on to it.
+        holds = self._holding
+        widths_m = self._widths_to(self._width_m if holds else way.grip.opening_m)
         for hasten, share in _ROUNDINGS:
-            joined, saved_s = blend(
+            early, joined, saved_s = hastened_blend(
                 transit, descent, scale=scale, longest_s=share * longest_s, hasten=hasten
             )
             if saved_s == 0.0:
                 continue
             whole = _evenly_timed(0.0, transit.duration_s)
             changed = whole if hasten else whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
-            early, before = (sample(joined, time_s)[0] for time_s in (changed, whole))
+            bent, before = (sample(joined, time_s)[0] for time_s in (changed, whole))
             # Where the fingers open on the way, they do so on all of it.
-            if self._is_clear(early, widths_m[:1]) and self._is_clear(before, widths_m[1:]):
-                return replace(way, approach=self._within_speed(joined))
+            if not self._is_clear(bent, widths_m[:1]) or not self._is_clear(before, widths_m[1:]):
+                continue
+            approach = self._within_speed(joined)
+            if not holds:
+                return replace(way, approach=approach)
+            # Without an amendment, what is hastened ends above the place.
+            ending = whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
+            if approach is joined and self._is_clear(sample(early, ending)[0], widths_m[:1]):
+                leaves_s = transit.duration_s - saved_s
+                return replace(way, transit=early, approach=joined, leaves_s=leaves_s)
         return way
 
     def _widths_to(self, width_m: float) -> Array:

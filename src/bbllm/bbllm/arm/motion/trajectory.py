@@ -511,6 +511,18 @@ def blend(
     With *hasten*, joints that both motions accelerate in the same direction there, beyond their
     limit, go through the first one faster, as far as the limits allow: all of its way changes.
     """
+    return hastened_blend(first, second, scale=scale, longest_s=longest_s, hasten=hasten)[1:]
+
+
+def hastened_blend(
+    first: JointTrajectory,
+    second: JointTrajectory,
+    *,
+    scale: float = 1.0,
+    longest_s: float = math.inf,
+    hasten: bool = True,
+) -> tuple[JointTrajectory, JointTrajectory, float]:
+    """Return the first motion, as it is hastened, and what `blend` returns."""
     longest = min(longest_s, _OVERLAP_SHARE * min(first.duration_s, second.duration_s))
     last = spline_of(second)
     for overlap_s, hard in _overlaps(first, last, longest, scale, hasten=hasten):
@@ -520,8 +532,23 @@ def blend(
             if excess(early, scale=scale) > 1.0:
                 continue
         if _overlap_legal(spline_of(early), last, overlap_s, scale):
-            return _overlapped(early, second, overlap_s), overlap_s
-    return _overlapped(first, second, 0.0), 0.0
+            return early, _overlapped(early, second, overlap_s), overlap_s
+    return first, _overlapped(first, second, 0.0), 0.0
+
+
+def amended(move: JointTrajectory, shift: Array, start_s: float, end_s: float) -> JointTrajectory:
+    """
+    Shift a motion by joint angles, shape (7,) [rad], that grow between two times before its end.
+
+    Until the first nothing changes, from the second on all of it is shifted. They grow as a
+    quintic, from rest to rest; whether the sum is legal is to be checked, see `excess`.
+    """
+    time_s = np.array([0.0, end_s - start_s, move.duration_s - start_s])
+    grown = move.position_rad[-1] + np.array([[0.0], [1.0], [1.0]]) * shift
+    still = np.zeros_like(grown)
+    return _overlapped(
+        move, JointTrajectory(time_s, grown, still, still), move.duration_s - start_s
+    )
 
 
 def backwards(move: JointTrajectory, *, scale: float = 1.0) -> JointTrajectory:

@@ -1,9 +1,11 @@
 """A driver that keeps every trajectory that goes through it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from bbllm.arm.driver import (
+    Amendment,
     ArmDriver,
     FingerMove,
     FollowResult,
@@ -37,6 +39,21 @@ class RecordingDriver:
     ) -> FollowResult:
         self.trajectories.append(trajectory)
         return self._driver.follow(trajectory, tolerances, stop_condition)
+
+    def follow_amended(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
+    ) -> tuple[FollowResult, bool]:
+        made: list[JointTrajectory] = []
+
+        def make() -> JointTrajectory | None:
+            whole = amendment.make()
+            made.extend([] if whole is None else [whole])
+            return whole
+
+        amending = replace(amendment, make=make)
+        result, amended = self._driver.follow_amended(trajectory, tolerances, amending)
+        self.trajectories.append(made[0] if amended else trajectory)
+        return result, amended
 
     def move_both(
         self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove

@@ -25,6 +25,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import (
+    Amendment,
     ContactLimits,
     FingerMove,
     FollowResult,
@@ -153,6 +154,11 @@ class RosDriver:
                 return self._follow_to_end(trajectory, tolerances)
             finally:
                 self._stopped.clear()
+
+    def follow_amended(
+        self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
+    ) -> tuple[FollowResult, bool]:
+        return self.follow(trajectory, tolerances), False
 
     def move_both(
         self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
