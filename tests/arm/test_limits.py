@@ -1,6 +1,6 @@
 import numpy as np
 
-from bbllm.arm.limits import Q_MAX, Q_MIN, Q_READY, velocity_limits
+from bbllm.arm.limits import Q_MAX, Q_MIN, Q_READY, speed_limits, velocity_limits
 from bbllm.bench.safety.limit_audit import FIGURES
 
 
@@ -25,3 +25,13 @@ def test_velocity_limits_agree_with_the_formulas_that_the_audit_reads() -> None:
         assert (lower >= np.array(down)).all()
         np.testing.assert_allclose(upper, up, atol=1.1e-3)
         np.testing.assert_allclose(lower, down, atol=1.1e-3)
+
+
+def test_speed_limits_are_the_velocity_limits_of_each_direction() -> None:
+    random = np.random.default_rng(6)
+    q = random.uniform(Q_MIN - 0.05, Q_MAX + 0.05, size=(200, 7))
+    direction = random.uniform(-1.0, 1.0, size=q.shape)
+    lower, upper = velocity_limits(q)
+
+    expected = np.where(direction > 0, upper, -lower)
+    np.testing.assert_array_equal(speed_limits(q, direction), expected)

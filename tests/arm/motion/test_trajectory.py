@@ -16,12 +16,14 @@ from bbllm.arm.limits import (
 from bbllm.arm.motion.cartesian_path import cubic
 from bbllm.arm.motion.trajectory import (
     NoPathError,
+    Spline,
     amended,
     backwards,
     blend,
     concatenate,
     joint_move,
     sample,
+    spline_of,
     time_optimal,
     waypoint_move,
 )
@@ -204,3 +206,13 @@ def test_an_amended_motion_is_the_same_before_and_shifted_as_a_whole_after() -> 
         for order, expected in enumerate((off, 0.0, 0.0)):
             difference = sample(both, time_s)[order] - sample(move, time_s)[order]
             np.testing.assert_allclose(difference - expected, 0.0, atol=1e-7)
+
+
+def test_positions_alone_are_those_of_the_whole_state() -> None:
+    move = joint_move(Q_READY, Q_READY + np.array([0.4, 0.1, -0.3, 0.2, 0.0, 0.3, 0.9]))
+    time_s = np.linspace(-0.1, move.duration_s + 0.1, 200)
+    spline = spline_of(move)
+
+    np.testing.assert_array_equal(spline.positions_at(time_s), spline.at(time_s)[0])
+    still = Spline.still(Q_READY)
+    np.testing.assert_array_equal(still.positions_at(time_s), still.at(time_s)[0])

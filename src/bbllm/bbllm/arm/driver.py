@@ -86,9 +86,13 @@ class JointState:
     stamp_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class JointTrajectory:
-    """A motion in joint space; interpolated by quintics, so all three derivatives are given."""
+    """
+    A motion in joint space; interpolated by quintics, so all three derivatives are given.
+
+    It is equal to itself alone, and its arrays never change: what follows from it is remembered.
+    """
 
     time_s: Array
     """Strictly increasing, shape (n,), time_s[0] = 0 is the state at the start [s]."""

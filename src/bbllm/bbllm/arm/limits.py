@@ -63,10 +63,20 @@ def velocity_limits(q: Array) -> tuple[Array, Array]:
     Each limit is a concave function of the position, which `arm.motion.trajectory` relies on.
     Lower (<= 0) and upper (>= 0), each of the shape of *q*, (..., 7) [rad/s].
     """
-    q = np.asarray(q, dtype=np.float64)[..., None, :]  # (..., 1, 7)
-    upper = _braking_speed(_STOP_UPPER - q).min(axis=-2)
-    lower = -_braking_speed(q - _STOP_LOWER).min(axis=-2)
+    q = np.asarray(q, dtype=np.float64)
+    upper = _braking_speed(*(stop - q for stop in _STOP_UPPER))
+    lower = -_braking_speed(*(q - stop for stop in _STOP_LOWER))
     return lower, upper
+
+
+def speed_limits(q: Array, direction: Array) -> Array:
+    """
+    Return how fast joints may move in a direction, as `velocity_limits`, at half of the cost.
+
+    A joint goes up where *direction* is above 0, else down; all shapes are (..., 7) [rad/s].
+    """
+    rises, stops = direction > 0, zip(_STOP_UPPER, _STOP_LOWER)
+    return _braking_speed(*(np.where(rises, upper - q, q - lower) for upper, lower in stops))
 
 
 def within_limits(q: Array, margin_rad: float = Q_MARGIN_RAD) -> NDArray[np.bool_]:
@@ -75,7 +85,11 @@ def within_limits(q: Array, margin_rad: float = Q_MARGIN_RAD) -> NDArray[np.bool
     return np.asarray(legal.all(axis=-1))
 
 
-def _braking_speed(distance: Array) -> Array:
-    """Return the legal speed towards a stop, both formulas, distance (..., 2, 7) [rad]."""
-    speed = np.sqrt(_TWICE_DECELERATION * np.maximum(distance, 0.0)) - _OFFSET
-    return np.clip(speed, _TOLERANCE, DQ_MAX) - _TOLERANCE
+def _braking_speed(*distances: Array) -> Array:
+    """Return the legal speed at distances from the stops of both formulas, (..., 7) [rad]."""
+    documented, fixed = (
+        np.sqrt(_TWICE_DECELERATION * np.maximum(distance, 0.0)) - offset
+        for distance, offset in zip(distances, _OFFSET, strict=True)
+    )
+    speed = np.maximum(np.minimum(documented, fixed), _TOLERANCE)
+    return np.asarray(np.minimum(speed, DQ_MAX) - _TOLERANCE)

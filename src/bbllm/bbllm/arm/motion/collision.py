@@ -17,7 +17,7 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.arm.model import robot_spec
-from bbllm.arm.motion.trajectory import sample
+from bbllm.arm.motion.trajectory import spline_of
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
 
 TABLE = 'table'
@@ -285,7 +285,7 @@ def _evenly(path: JointTrajectory | Array) -> Array:
     """Return joint positions along a path, both ends included, shape (n, 7) [rad]."""
     if isinstance(path, JointTrajectory):
         count = max(2, int(np.ceil(path.duration_s / 0.01)))
-        path = sample(path, np.linspace(0.0, path.duration_s, count))[0]
+        path = spline_of(path).positions_at(np.linspace(0.0, path.duration_s, count))
     path = np.asarray(path, dtype=np.float64)
     if len(path) < 2:
         return path

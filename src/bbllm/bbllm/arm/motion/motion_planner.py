@@ -46,8 +46,8 @@ from bbllm.arm.motion.trajectory import (
     excess,
     hastened_blend,
     joint_move,
-    sample,
     slowed,
+    spline_of,
     waypoint_move,
 )
 from bbllm.arm.obstacles import held_by, obstacles_from_scene
@@ -112,7 +112,7 @@ def join(
     """
     rounded, saved_s = blend(first, second, scale=scale)
     corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
-    if checker.path_clear(sample(rounded, corner)[0]) is None:
+    if checker.path_clear(spline_of(rounded).positions_at(corner)) is None:
         return rounded
     return concatenate(first, second)
 
@@ -422,7 +422,9 @@ class GraspPlanner:
     def is_clear_opening(self, way: JointTrajectory, width_m: float) -> bool:
         """Return whether the fingers may move to another width anywhere on a way [m]."""
         widths_m = self._widths_to(width_m)[1:]  # the way is clear at the first
-        return self._is_clear(sample(way, _evenly_timed(0.0, way.duration_s))[0], widths_m)
+        return self._is_clear(
+            spline_of(way).positions_at(_evenly_timed(0.0, way.duration_s)), widths_m
+        )
 
     def shifted(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
         """Come down beside the grip by a shift in the world frame [m]; raises NoPathError."""
@@ -513,7 +515,7 @@ class GraspPlanner:
                 continue
             whole = _evenly_timed(0.0, transit.duration_s)
             changed = whole if hasten else whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
-            bent, before = (sample(joined, time_s)[0] for time_s in (changed, whole))
+            bent, before = map(spline_of(joined).positions_at, (changed, whole))
             # Where the fingers open on the way, they do so on all of it.
             if not self._is_clear(bent, widths_m[:1]) or not self._is_clear(before, widths_m[1:]):
                 continue
@@ -522,7 +524,9 @@ class GraspPlanner:
                 return replace(way, approach=approach)
             # Without an amendment, what is hastened ends above the place.
             ending = whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
-            if approach is joined and self._is_clear(sample(early, ending)[0], widths_m[:1]):
+            if approach is joined and self._is_clear(
+                spline_of(early).positions_at(ending), widths_m[:1]
+            ):
                 leaves_s = transit.duration_s - saved_s
                 return replace(way, transit=early, approach=joined, leaves_s=leaves_s)
         return way

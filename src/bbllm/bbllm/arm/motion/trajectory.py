@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 import ruckig
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, velocity_limits
+from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, speed_limits, velocity_limits
 from bbllm.core.errors import BbllmError
 
 JERK_SHARE = 0.2
@@ -97,8 +97,7 @@ def time_optimal(
     """
     s = np.linspace(0.0, 1.0, _GRID + 1)
     q, first, second = (path(s, order) for order in range(3))
-    lower, upper = velocity_limits(q)
-    legal = np.maximum(np.where(first > 0, upper, -lower), _SLOWEST_RAD_S)
+    legal = np.maximum(speed_limits(q, first), _SLOWEST_RAD_S)
     steep = np.maximum(np.abs(first), 1e-9)
     budget = scale * _SAFE * DDQ_MAX
     most, bend = budget / steep, second / np.where(first < 0, -steep, steep)
@@ -141,12 +140,20 @@ def _fastest(square: Array, most: Array, bend: Array, bend_on: Array) -> Array:
     # Backwards, a bend that slows down speeds up.
     for way, curve in ((points[::-1], -bend), (points, bend_on)):
         gain = 1.0 / np.maximum(1.0 + step * curve, _SHARPEST)
-        rows = list(zip(gain.tolist(), (step * most * gain).tolist()))
+        offset = step * most * gain
+        # What binds at rest and at the highest speed alike binds in between: all is linear in x.
+        least = offset.argmin(axis=1)
+        one = least == (gain * square.max() + offset).argmin(axis=1)
         # One point after the other, seven joints each: plain floats are faster than arrays.
-        for (gains, offsets), i, j in zip(rows if way is points else rows[::-1], way, way[1:]):
-            x = bound[i]
-            reachable = min([k * x + c for k, c in zip(gains, offsets)])
-            bound[j] = min(bound[j], reachable)
+        rows = list(zip(gain.tolist(), offset.tolist(), least.tolist(), one.tolist()))
+        for row, i, j in zip(rows if way is points else rows[::-1], way, way[1:]):
+            (gains, offsets, k, alone), x = row, bound[i]
+            if alone:
+                reachable = gains[k] * x + offsets[k]
+            else:
+                reachable = min([k * x + c for k, c in zip(gains, offsets)])
+            if reachable < bound[j]:
+                bound[j] = reachable
     return np.array(bound)
 
 
@@ -212,7 +219,7 @@ class Spline:
     time_s: Array
     """Knots, shape (n + 1,), strictly increasing [s]."""
     coefficients: Array
-    """Of powers 0 to 5 of the time since the knot, shape (n, 6, 7)."""
+    """Of powers 0 to 5 of the time since the knot, shape (6, n, 7)."""
     end_rad: Array
     """Position at the last knot and after it, shape (7,) [rad]."""
     effort_nm: Array | None = None
@@ -223,7 +230,7 @@ class Spline:
     @classmethod
     def still(cls, position: Array, start_s: float = 0.0) -> Spline:
         """Stay at a position, shape (7,) [rad]."""
-        nothing = np.zeros((0, 6, len(position)))
+        nothing = np.zeros((6, 0, len(position)))
         return cls(np.zeros(1), nothing, np.array(position), start_s=start_s)
 
     @classmethod
@@ -232,8 +239,8 @@ class Spline:
         T = float(np.max(np.abs(dq) / BRAKING_RAD_S2))
         if T < 1e-3:
             return cls.still(q, start_s)
-        coefficients = np.zeros((1, 6, len(q)))
-        coefficients[0, :3] = q, dq, -dq / (2 * T)
+        coefficients = np.zeros((6, 1, len(q)))
+        coefficients[:3, 0] = q, dq, -dq / (2 * T)
         return cls(np.array([0.0, T]), coefficients, q + dq * T / 2, start_s=start_s)
 
     @classmethod
@@ -314,11 +321,11 @@ class Spline:
         p = gap - (v0 + a0 * T / 2) * T
         v = (v1 - v0 - a0 * T) * T
         a = (a1 - a0) * T**2
-        c = np.empty((len(T), 6, position.shape[1]))
-        c[:, 0], c[:, 1], c[:, 2] = position[:-1], v0, a0 / 2
-        c[:, 3] = (10 * p - 4 * v + a / 2) / T**3
-        c[:, 4] = (-15 * p + 7 * v - a) / T**4
-        c[:, 5] = (6 * p - 3 * v + a / 2) / T**5
+        c = np.empty((6, len(T), position.shape[1]))
+        c[0], c[1], c[2] = position[:-1], v0, a0 / 2
+        c[3] = (10 * p - 4 * v + a / 2) / T**3
+        c[4] = (-15 * p + 7 * v - a) / T**4
+        c[5] = (6 * p - 3 * v + a / 2) / T**5
         return cls(time_s, c, position[-1], effort)
 
     @property
@@ -332,26 +339,51 @@ class Spline:
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         """Evaluate at times, shape (n,) [s]: position, velocity, acceleration, (n, 7) each."""
-        t = t - self.start_s
-        if not len(self.coefficients):
+        if not self.coefficients.size:
             still = np.zeros((len(t), len(self.end_rad)))
             return still + self.end_rad, still, still.copy()
-        piece = np.clip(
-            np.searchsorted(self.time_s, t, side='right') - 1, 0, len(self.coefficients) - 1
-        )
-        s = np.maximum(t - self.time_s[piece], 0.0)[:, None]  # (n, 1)
-        c = [self.coefficients[piece, k] for k in range(6)]
-        q = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5]))))
-        dq = c[1] + s * (2 * c[2] + s * (3 * c[3] + s * (4 * c[4] + s * 5 * c[5])))
-        ddq = 2 * c[2] + s * (6 * c[3] + s * (12 * c[4] + s * 20 * c[5]))
-        after = t >= self.duration_s
+        coefficients, s, after = self._located(t)
+        q, dq, ddq = _states(coefficients, s)
         q[after], dq[after], ddq[after] = self.end_rad, 0.0, 0.0
         return q, dq, ddq
+
+    def positions_at(self, t: Array) -> Array:
+        """Evaluate the positions alone at times, shape (n,) [s]: (n, 7) [rad]."""
+        if not self.coefficients.size:
+            return np.tile(self.end_rad, (len(t), 1))
+        coefficients, s, after = self._located(t)
+        q = _position(coefficients, s)
+        q[after] = self.end_rad
+        return q
+
+    def states_within(self, shares: Array) -> tuple[Array, Array, Array]:
+        """Evaluate every piece at shares of its time, shape (m,), as `at`: (n * m, 7) each."""
+        start = self.time_s[:-1, None]
+        within = start + np.diff(self.time_s)[:, None] * shares
+        s = self._each((within - start).ravel())  # what `at` finds, to the last bit
+        return _states(self.coefficients.repeat(len(shares), axis=1), s)
+
+    def _located(self, t: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """
+        Find the pieces of times, shape (n,) [s].
+
+        Returns their coefficients, shape (6, n, 7), the time since their knots, one for each
+        joint (n, 7) [s], and which times are after the end (n,).
+        """
+        t = t - self.start_s
+        piece = self.time_s[1:-1].searchsorted(t, side='right')
+        s = np.maximum(t - self.time_s[piece], 0.0)
+        return self.coefficients.take(piece, axis=1), self._each(s), t >= self.duration_s
+
+    def _each(self, s: Array) -> Array:
+        """Repeat values of shape (n,) for every joint, (n, 7): same shapes take half the time."""
+        n_joints = len(self.end_rad)
+        return s.repeat(n_joints).reshape(-1, n_joints)
 
     def jerks(self) -> Array:
         """Return the largest jerk at ends and middle of each piece, shape (n, 7) [rad/s^3]."""
         c, T = self.coefficients, np.diff(self.time_s)[:, None]
-        jerks = (6 * c[:, 3] + t * (24 * c[:, 4] + t * 60 * c[:, 5]) for t in (0 * T, T / 2, T))
+        jerks = (6 * c[3] + t * (24 * c[4] + t * 60 * c[5]) for t in (0 * T, T / 2, T))
         return np.asarray(reduce(np.maximum, map(np.abs, jerks)))
 
     def effort_at(self, t: Array) -> Array | None:
@@ -375,7 +407,19 @@ class Spline:
         piece = max(int(self.time_s.searchsorted(t, side='right')) - 1, 0)
         s = max(t - float(self.time_s[piece]), 0.0)
         powers = np.array((1.0, s, s * s, s**3, s**4, s**5))
-        return np.asarray(powers @ self.coefficients[piece])
+        return np.asarray(powers @ self.coefficients[:, piece])
+
+
+def _position(c: Array, s: Array) -> Array:
+    """Evaluate pieces by their coefficients, shape (6, ...), at times since their knots [s]."""
+    return np.asarray(c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5])))))
+
+
+def _states(c: Array, s: Array) -> tuple[Array, Array, Array]:
+    """Evaluate pieces as `_position`: position, velocity, acceleration."""
+    dq = c[1] + s * (2 * c[2] + s * (3 * c[3] + s * (4 * c[4] + s * 5 * c[5])))
+    ddq = 2 * c[2] + s * (6 * c[3] + s * (12 * c[4] + s * 20 * c[5]))
+    return _position(c, s), dq, ddq
 
 
 def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Array]:
@@ -383,8 +427,9 @@ def sample(trajectory: JointTrajectory, time_s: Array) -> tuple[Array, Array, Ar
     return spline_of(trajectory).at(time_s)
 
 
+@lru_cache(maxsize=16)
 def spline_of(trajectory: JointTrajectory) -> Spline:
-    """Return a motion as the controller interpolates it; `sample` for many times."""
+    """Return a motion as the controller interpolates it; that of the last few is remembered."""
     v, a = trajectory.velocity_rad_s, trajectory.acceleration_rad_s2
     ends = (v[:-1], v[1:]), (a[:-1], a[1:])
     return Spline.quintic(trajectory.time_s, trajectory.position_rad, *ends)
@@ -398,15 +443,15 @@ def excess(move: JointTrajectory, *, scale: float = 1.0) -> float:
     *scale* is the share of the limits of velocity and acceleration that may be used.
     """
     spline = spline_of(move)
-    within = move.time_s[:-1, None] + np.diff(move.time_s)[:, None] * _WITHIN
-    time_s = np.concatenate([within.ravel(), np.linspace(0.0, move.duration_s, _CHECKS)])
-    position, velocity, acceleration = spline.at(time_s)
-    lower, upper = velocity_limits(position)
-    legal = np.maximum(np.where(velocity > 0, upper, -lower), 1e-9)
-    moving = np.abs(velocity) > 1e-9
-    too_fast = np.max(np.abs(velocity) / legal * moving) / scale
-    too_hard = np.sqrt(np.max(np.abs(acceleration) / DDQ_MAX) / scale)
-    return float(max(too_fast, too_hard, np.cbrt(np.max(spline.jerks() / DDDQ_MAX))))
+    within = spline.states_within(_WITHIN)
+    position, velocity, acceleration = map(
+        np.concatenate, zip(within, spline.at(np.linspace(0.0, move.duration_s, _CHECKS)))
+    )
+    speed = np.abs(velocity)
+    legal = np.maximum(speed_limits(position, velocity), 1e-9)
+    too_fast = np.max(speed / legal * (speed > 1e-9)) / scale
+    too_hard = np.sqrt(np.max(np.abs(acceleration).max(axis=0) / DDQ_MAX) / scale)
+    return float(max(too_fast, too_hard, np.cbrt(np.max(spline.jerks().max(axis=0) / DDDQ_MAX))))
 
 
 def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
