@@ -107,7 +107,10 @@ def up(request: UpRequest) -> None:
     choose_domain(request.domain)
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
+    from bbllm.ros.stack.forked import preload
     from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+
+    preload()
     from bbllm.ros.stack.stack_checks import check_params
 
     nodes = (*NODES, *OPTIONAL_NODES) if request.menu else NODES
@@ -124,6 +127,7 @@ def up(request: UpRequest) -> None:
         namespace=request.namespace,
         respawn=request.respawn,
         one_process=request.one_process,
+        forked=True,
     )
     with Stack(config) as stack:
 

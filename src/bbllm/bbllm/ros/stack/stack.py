@@ -19,6 +19,7 @@ from bbllm.core.paths import config_dir, state_dir
 from bbllm.ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
 from bbllm.ros.rclpy_support.domains import check_names_free, domain_of
 from bbllm.ros.rclpy_support.peer_process import owner_environ
+from bbllm.ros.stack.forked import ONE_THREAD, ForkedProcess, can_fork
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
@@ -48,6 +49,7 @@ RESPAWNS = 5
 RESPAWN_WINDOW_S = 60.0
 
 Value = str | int | float | bool
+NodeProcess = subprocess.Popen[bytes] | ForkedProcess
 
 SIMULATED: Mapping[str, Mapping[str, Value]] = {
     'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
@@ -104,9 +106,8 @@ def node_environ(
         RMW: FAST_DDS,
         'RCUTILS_COLORIZED_OUTPUT': '0',
         'PYTHONUNBUFFERED': '1',
-        # Small matrices only: more threads cost memory and the other nodes' time.
-        'OPENBLAS_NUM_THREADS': '1',
     }
+    defaults.update([ONE_THREAD])
     if log_folder is not None:
         defaults['ROS_LOG_DIR'] = str(log_folder / 'ros')
     return bounded({**defaults, **os.environ, **(more or {})})
@@ -133,6 +134,11 @@ class StackConfig:
     Whether all nodes share one process, which is lighter and starts faster; one that crashes ends
     all then.
     """
+    forked: bool = False
+    """
+    Whether nodes are forks of this process as long as they can be; see `forked`. For programs that
+    do nothing else before.
+    """
     log_folder: Path | None = None
     """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
 
@@ -157,7 +163,7 @@ class Stack:
         self.config = config or StackConfig()
         stamp = f'{time.strftime("%Y%m%d-%H%M%S")}-{os.getpid()}'
         self.log_folder = self.config.log_folder or state_dir() / 'log' / stamp
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.processes: dict[str, NodeProcess] = {}
         """By node, or the one of all under `ONE_PROCESS`."""
         self._respawned_s: dict[str, list[float]] = {}
 
@@ -272,21 +278,19 @@ class Stack:
             self._end(processes, patience_s)
         self.processes.clear()
 
-    def _start(self, node: str) -> subprocess.Popen[bytes]:
-        executable = self.config.executables.get(node, node)
-        command = [sys.executable, '-m', f'bbllm.ros.nodes.{executable}']
-        if node == ONE_PROCESS:
-            for each in self.config.nodes:
-                command += [NODE, self.config.executables.get(each, each), *self._arguments(each)]
-        else:
-            command += self._arguments(node)
+    def _start(self, node: str) -> NodeProcess:
+        module = f'bbllm.ros.nodes.{self.config.executables.get(node, node)}'
+        arguments = self._arguments(node) if node != ONE_PROCESS else self._arguments_of_all()
+        environ = {**self.environ(), **owner_environ()}
         with self.log_file(node).open('ab') as log:
+            if self.config.forked and can_fork():
+                return ForkedProcess(module, arguments, environ, log.fileno())
             return subprocess.Popen(
-                command,
+                [sys.executable, '-m', module, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**self.environ(), **owner_environ()},
+                env=environ,
                 # Ctrl-C in the terminal is for whoever owns the stack, who ends it in order.
                 start_new_session=True,
             )
@@ -297,7 +301,13 @@ class Stack:
             given = {**SIMULATED.get(node, {}), **given}
         return node_arguments(node, given, self.config.namespace, simulated=self.config.simulated)
 
-    def _end(self, processes: list[subprocess.Popen[bytes]], patience_s: float) -> None:
+    def _arguments_of_all(self) -> list[str]:
+        words = []
+        for node in self.config.nodes:
+            words += [NODE, self.config.executables.get(node, node), *self._arguments(node)]
+        return words
+
+    def _end(self, processes: list[NodeProcess], patience_s: float) -> None:
         for process in processes:
             _signal(process, signal.SIGTERM)
         deadline_s = time.monotonic() + patience_s
@@ -316,7 +326,7 @@ class Stack:
         return f'{what} {how}. The end of {self.log_file(node)}:\n{said}'
 
 
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+def _signal(process: NodeProcess, number: int) -> None:
     if process.poll() is None:
         try:
             os.killpg(process.pid, number)
