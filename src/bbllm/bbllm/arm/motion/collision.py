@@ -4,19 +4,21 @@ Collision checks of the arm and the grasped object.
 MuJoCo's own collision detection on a model of the robot and the objects around it: forward
 kinematics and contacts only, no simulation. Objects are mocap bodies, so that they move without a
 new model; for every form of object the hand has a hidden twin, shown while an object of that form
-is grasped.
+is grasped. A hidden twin of each finger finds what fingers at another width touch in the same
+check.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
-from bbllm.arm.model import robot_spec
+from bbllm.arm.model import FINGER_JOINTS, robot_spec
 from bbllm.arm.motion.trajectory import spline_of
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
 
@@ -31,6 +33,8 @@ Form = tuple[str, ObstacleShape, Size]
 """What a model is compiled for; size [m]."""
 
 _HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
+_TWIN = 'twin/'
+"""Prefix of the second pair of fingers and its joints."""
 
 
 @lru_cache(maxsize=16)
@@ -51,17 +55,34 @@ def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
     )
     # The lower cap of link 1's capsule reaches below the base; the link does not.
     spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
+    fingers = [*_HAND[1:], *(_add_twin(spec, finger) for finger in _HAND[1:])]
     # A closed hand is no collision, though its fingers touch.
-    spec.add_exclude(bodyname1=_HAND[1], bodyname2=_HAND[2])
+    for one, other in combinations(fingers, 2):
+        spec.add_exclude(bodyname1=one, bodyname2=other)
     for name, shape, size_m in forms:
         body = spec.worldbody.add_body(name=f'object/{name}', mocap=True)
         _add_geom(body, shape, size_m, WORLD_BIT, WIDEST_CLEARANCE_M)
     for i, (shape, size_m) in enumerate(twins_of(forms)):
         body = spec.body('fr3_hand').add_body(name=f'held/{i}')
         _add_geom(body, shape, size_m, WORLD_BIT | ROBOT_BIT, 0.0)
-        for finger in _HAND[1:]:
+        for finger in fingers:
             spec.add_exclude(bodyname1=body.name, bodyname2=finger)
     return spec.compile()
+
+
+def _add_twin(spec: mujoco.MjSpec, finger: str) -> str:
+    """Add a second finger of the same shape to the hand, and return its name."""
+    first = spec.body(finger)
+    name = f'{_TWIN}{finger}'
+    body = spec.body(_HAND[0]).add_body(name=name, pos=first.pos, quat=first.quat)
+    (joint,) = first.joints
+    body.add_joint(name=f'{_TWIN}{joint.name}', type=joint.type, axis=joint.axis)
+    for geom in first.geoms:
+        body.add_geom(
+            type=geom.type, size=geom.size, pos=geom.pos, quat=geom.quat,
+            contype=geom.contype, conaffinity=geom.conaffinity,
+        )  # fmt: skip
+    return name
 
 
 def twins_of(forms: tuple[Form, ...]) -> list[tuple[ObstacleShape, Size]]:
@@ -141,8 +162,7 @@ class CollisionChecker:
         self.open_to(width_m)
 
     def open_to(self, width_m: float) -> None:
-        for joint in ('fr3_finger_joint1', 'fr3_finger_joint2'):
-            self._data.qpos[self._model.joint(joint).qposadr[0]] = width_m / 2
+        self._data.qpos[self._fingers] = width_m / 2
 
     def clear(
         self, q: Array, ignore: Collection[str] = (), *, clearance_m: float = CLEARANCE_M
@@ -153,12 +173,7 @@ class CollisionChecker:
         Names in *ignore* may be touched.
         *clearance_m* is the distance to objects that already counts as contact, at most 0.02 m.
         """
-        found: dict[Contact, None] = {}
-        for first, second, distance_m, own in self._near(q):
-            limit_m = 0.0 if own else clearance_m
-            if distance_m < limit_m and not {first, second} & set(ignore):
-                found[Contact(first, second)] = None
-        return list(found)
+        return self._contacts(ignore, clearance_m) if self._collide(q) else []
 
     def path_clear(
         self,
@@ -174,10 +189,24 @@ class CollisionChecker:
         lines [rad]; it is sampled so densely that no part moves more than 2 cm in between.
         """
         for q in _evenly(path):
-            contacts = self.clear(q, ignore, clearance_m=clearance_m)
-            if contacts:
+            if self._collide(q) and (contacts := self._contacts(ignore, clearance_m)):
                 return contacts[0]
         return None
+
+    def is_clear_at_both(self, path: JointTrajectory | Array, width_m: float) -> bool:
+        """
+        Return whether a motion touches nothing, neither as the fingers are nor at a width [m].
+
+        What `path_clear` finds at each of the two, for little more than half of the cost.
+        """
+        if self._data.qpos[self._fingers[0]] == width_m / 2:
+            return self.path_clear(path) is None
+        self._data.qpos[self._twin_fingers] = width_m / 2
+        self._show_twins(shown=True)
+        try:
+            return self.path_clear(path) is None
+        finally:
+            self._show_twins(shown=False)
 
     def first_deeper(
         self, path: Array, ignore: Collection[str] = (), *, itself: bool = True
@@ -221,21 +250,34 @@ class CollisionChecker:
     def _depths(self, q: Array, ignore: Collection[str], itself: bool) -> dict[Contact, float]:
         """Return how deep objects are in each other at a joint position [m]."""
         depths: dict[Contact, float] = {}
-        for first, second, distance_m, own in self._near(q):
+        self._collide(q)
+        for first, second, distance_m, own in self._near():
             if distance_m < 0 and (itself or not own) and not {first, second} & set(ignore):
                 contact = Contact(first, second)
                 depths[contact] = max(-distance_m, depths.get(contact, 0.0))
         return depths
 
-    def _near(self, q: Array) -> Iterator[tuple[str, str, float, bool]]:
-        """Yield what is near each other, how far apart [m], and whether both are the robot's."""
-        data, names = self._data, self._names
-        data.qpos[:N_JOINTS] = q
+    def _collide(self, q: Array) -> bool:
+        """Look for contacts at a joint position; returns whether there are any within margins."""
+        data = self._data
+        self._joints[:] = q
         mujoco.mj_kinematics(self._model, data)
         mujoco.mj_collision(self._model, data)
-        if not data.ncon:
-            return
-        for (i, j), distance_m in zip(data.contact.geom.tolist(), data.contact.dist.tolist()):
+        return bool(data.ncon)
+
+    def _contacts(self, ignore: Collection[str], clearance_m: float) -> list[Contact]:
+        """Return what touches where `_collide` has looked, as `clear`."""
+        found: dict[Contact, None] = {}
+        for first, second, distance_m, own in self._near():
+            limit_m = 0.0 if own else clearance_m
+            if distance_m < limit_m and not {first, second} & set(ignore):
+                found[Contact(first, second)] = None
+        return list(found)
+
+    def _near(self) -> Iterator[tuple[str, str, float, bool]]:
+        """Yield what is near each other, how far apart [m], and whether both are the robot's."""
+        contact, names = self._data.contact, self._names
+        for (i, j), distance_m in zip(contact.geom.tolist(), contact.dist.tolist()):
             first, second = names[i], names[j]
             if not self._robot[i]:  # the world's objects come first in the model
                 first, second = second, first
@@ -246,13 +288,28 @@ class CollisionChecker:
         self._model, self._data, self._forms = model, mujoco.MjData(model), forms
         twins = twins_of(forms)
         bodies = [model.body(i).name for i in model.geom_bodyid]
-        self._names = [name.removeprefix('object/') for name in bodies]
-        self._robot = [name.startswith('fr3_') for name in bodies]
+        self._names = [name.removeprefix('object/').removeprefix(_TWIN) for name in bodies]
+        self._robot = [name.startswith('fr3_') for name in self._names]
         self._mocap = {name: int(model.body(f'object/{name}').mocapid[0]) for name, _, _ in forms}
         self._geom = {name: int(model.body(f'object/{name}').geomadr[0]) for name, _, _ in forms}
         self._form = {name: twins.index((shape, size_m)) for name, shape, size_m in forms}
         self._held_body = [model.body(f'held/{i}').id for i in range(len(twins))]
         self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
+        self._joints = self._data.qpos[:N_JOINTS]
+        self._fingers, self._twin_fingers = (
+            [int(model.joint(f'{prefix}{name}').qposadr[0]) for name in FINGER_JOINTS]
+            for prefix in ('', _TWIN)
+        )
+        self._twins = [model.body(f'{_TWIN}{finger}').id for finger in _HAND[1:]]
+        self._show_twins(shown=False)
+
+    def _show_twins(self, *, shown: bool) -> None:
+        model, bits = self._model, WORLD_BIT | ROBOT_BIT if shown else 0
+        for body in self._twins:
+            model.body_contype[body] = model.body_conaffinity[body] = bits
+            first = model.body_geomadr[body]
+            geoms = slice(first, first + model.body_geomnum[body])
+            model.geom_contype[geoms] = model.geom_conaffinity[geoms] = bits
 
     def _show(self, name: str, shown: bool) -> None:
         geom, bits = self._geom[name], WORLD_BIT if shown else 0

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import islice
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -177,6 +177,8 @@ class Approach:
     leads up again; shape (n, 7) [rad]."""
     direct: bool
     """Whether the straight joint move to the hover pose was found to touch nothing."""
+    as_it_is: bool = False
+    """Whether it was found to touch nothing with the fingers at the width of the transit too."""
 
 
 def choose_grasp_configuration(
@@ -187,6 +189,7 @@ def choose_grasp_configuration(
     checker: CollisionChecker | None = None,
     ignore: Collection[str] = (),
     widths_m: Sequence[float] | None = None,
+    transit_width_m: float | None = None,
     count: int = 1,
 ) -> list[Approach]:
     """
@@ -205,6 +208,7 @@ def choose_grasp_configuration(
         ignore: What may be touched on the descent (not on the transit).
         widths_m: How far the fingers are open on the descent to each pose [m]; None leaves the
             checker as it is.
+        transit_width_m: How far they are open on the transit, to be looked at too [m].
         count: How many to return at most.
 
     Raises:
@@ -216,7 +220,7 @@ def choose_grasp_configuration(
     contacts: list[Contact] = []
 
     def add(index: int, path: Array) -> None:
-        is_direct = True
+        is_direct, as_it_is = True, False
         if checker is not None:
             if widths_m is not None:
                 checker.open_to(widths_m[index])
@@ -226,9 +230,12 @@ def choose_grasp_configuration(
             if contact is not None:
                 contacts.append(contact)
                 return
-            is_direct = checker.path_clear(np.stack([q_now, path[0]])) is None
+            straight = np.stack([q_now, path[0]])
+            if transit_width_m is not None:
+                as_it_is = checker.is_clear_at_both(straight, transit_width_m)
+            is_direct = as_it_is or checker.path_clear(straight) is None
         found = direct if is_direct else detour
-        found.append(Approach(index=index, path=path, direct=is_direct))
+        found.append(Approach(index=index, path=path, direct=is_direct, as_it_is=as_it_is))
 
     whirling: list[tuple[int, Array]] = []
     for index, q_hover, q_end in islice(_ranked(poses, q_now, hover_m), _TRIES):
@@ -491,13 +498,14 @@ class GraspPlanner:
             ignore=motion.touching,
             # What holds something comes down as it is; else the hand opens above the grip.
             widths_m=None if self._holding else [grip.opening_m for grip in grips],
+            transit_width_m=self._width_m,
             count=count,
         )
         self._checker.open_to(self._width_m)
         return approaches
 
     def _way_by(self, approach: Approach, grip: Grip, q_now: Array) -> GraspPlan:
-        transit = self._transit(q_now, approach.path[0])
+        transit = self._transit(q_now, approach.path[0], is_clear=approach.as_it_is)
         return GraspPlan(grip, transit, self._line(approach.path))
 
     def _without_stop(self, way: GraspPlan) -> GraspPlan:
@@ -517,7 +525,13 @@ class GraspPlanner:
             changed = whole if hasten else whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
             bent, before = map(spline_of(joined).positions_at, (changed, whole))
             # Where the fingers open on the way, they do so on all of it.
-            if not self._is_clear(bent, widths_m[:1]) or not self._is_clear(before, widths_m[1:]):
+            if hasten:
+                is_clear = self._is_clear(before, widths_m)
+            else:
+                is_clear = self._is_clear(bent, widths_m[:1]) and self._is_clear(
+                    before, widths_m[1:]
+                )
+            if not is_clear:
                 continue
             approach = self._within_speed(joined)
             if not holds:
@@ -539,9 +553,13 @@ class GraspPlanner:
     def _is_clear(self, path: Array, widths_m: Array) -> bool:
         """Return whether a path, shape (n, 7) [rad], touches nothing at any finger distance."""
         try:
-            for between_m in widths_m.tolist():
-                self._checker.open_to(between_m)
-                if self._checker.path_clear(path) is not None:
+            for first_m, second_m in zip_longest(widths_m[::2].tolist(), widths_m[1::2].tolist()):
+                self._checker.open_to(first_m)
+                if second_m is None:
+                    is_clear = self._checker.path_clear(path) is None
+                else:
+                    is_clear = self._checker.is_clear_at_both(path, second_m)
+                if not is_clear:
                     return False
             return True
         finally:
@@ -571,8 +589,11 @@ class GraspPlanner:
             move = slowed(move, factor / _SAFE)
         return move
 
-    def _transit(self, q_now: Array, q_goal: Array) -> JointTrajectory:
-        return self._within_speed(self._free_way(q_now, q_goal))
+    def _transit(self, q_now: Array, q_goal: Array, *, is_clear: bool = False) -> JointTrajectory:
+        """Plan a free way; *is_clear* is whether the straight one is known to be one."""
+        scale = self.params.scale
+        way = joint_move(q_now, q_goal, scale=scale) if is_clear else None
+        return self._within_speed(way or self._free_way(q_now, q_goal))
 
     def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
         scale = self.params.scale
