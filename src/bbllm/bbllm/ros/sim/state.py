@@ -1,5 +1,6 @@
 """The state broadcaster of the simulated robot: `robot_state` and its convenience topics."""
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -39,7 +40,10 @@ TOPICS = (
     (JointStateMsg, 'desired_joint_states', 'desired_joint_state', BEST_EFFORT),
 )
 """Type, name, field of the robot state (the whole without one), and quality of each topic."""
+WRENCH_FRAMES = {'k_f_ext_hat_k': TOOL_FRAME, 'o_f_ext_hat_k': BASE_FRAME}
+"""Fields of the wrenches with their frames, in the order of `read_wrenches`."""
 ZEROS = np.zeros(N_JOINTS)
+NO_ERRORS = Errors()
 
 
 class SimState:
@@ -51,6 +55,7 @@ class SimState:
             (node.create_publisher(kind, f'{STATE_BROADCASTER}/{name}', qos), field)
             for kind, name, field, qos in TOPICS
         ]
+        self._state = FrankaRobotState()
         with loop.robot.paused() as simulation:
             self._tool = tool_load(simulation)
 
@@ -68,27 +73,30 @@ class SimState:
             return
         with robot.paused() as simulation:
             stamp_s = self._loop.stamp_s(simulation.time_s)
-            wrenches = wrenches_of(robot, stamp_s)
-            state = (
-                FrankaRobotState(**wrenches)
-                if wrenches_only
-                else state_of(robot, self._tool, stamp_s, wrenches)
-            )
+            if wrenches_only:  # a whole state has fifty messages within it
+                wrenches = wrenches_of(robot, stamp_s, [field for _, field in wanted])
+            else:
+                wrenches = wrenches_of(robot, stamp_s)
+                state_of(robot, self._tool, stamp_s, wrenches, self._state)
         for topic, field in wanted:
-            topic.publish(getattr(state, field) if field else state)
+            topic.publish(
+                wrenches.get(field) or (getattr(self._state, field) if field else self._state)
+            )
 
 
-def wrenches_of(robot: SimulatedRobot, stamp_s: float) -> dict[str, geometry.WrenchStamped]:
-    k_f_ext, o_f_ext = read_wrenches(robot)
+def wrenches_of(
+    robot: SimulatedRobot, stamp_s: float, fields: Collection[str] = tuple(WRENCH_FRAMES)
+) -> dict[str, geometry.WrenchStamped]:
+    """Read the wrenches of a paused robot once, and return some, by field."""
+    read = dict(zip(WRENCH_FRAMES, read_wrenches(robot), strict=True))
     return {
-        name: geometry.WrenchStamped(
-            header=header(stamp_s, frame),
-            wrench=geometry.Wrench(force=vector_to_msg(x[:3]), torque=vector_to_msg(x[3:])),
+        field: geometry.WrenchStamped(
+            header=header(stamp_s, WRENCH_FRAMES[field]),
+            wrench=geometry.Wrench(
+                force=vector_to_msg(read[field][:3]), torque=vector_to_msg(read[field][3:])
+            ),
         )
-        for name, frame, x in (
-            ('k_f_ext_hat_k', TOOL_FRAME, k_f_ext),
-            ('o_f_ext_hat_k', BASE_FRAME, o_f_ext),
-        )
+        for field in fields
     }
 
 
@@ -97,9 +105,12 @@ def state_of(
     tool: Load,
     stamp_s: float,
     wrenches: dict[str, geometry.WrenchStamped],
+    state: FrankaRobotState | None = None,
 ) -> FrankaRobotState:
     """
     Write the state of a paused robot as the driver does, in its frames with a hand mounted.
+
+    Into *state* where it is given: a new message first makes all that is written over.
 
     What a controller of torques leaves at zero there is zero here too: twist, acceleration and
     elbow of Cartesian motions, and the derivative of the torque.
@@ -118,7 +129,7 @@ def state_of(
     base_head, flange_head, hand_head = (
         header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
     )
-    return FrankaRobotState(
+    fields = dict[str, Any](
         header=header(stamp_s, ''),
         collision_indicators=_indicators(monitor),
         measured_joint_state=joints(q, dq, torque),
@@ -146,10 +157,18 @@ def state_of(
         time=simulation.time_s,
         control_command_success_rate=1.0,
         robot_mode=int(robot.mode),
-        current_errors=Errors(**dict.fromkeys(monitor.errors, True)),
-        last_motion_errors=Errors(**dict.fromkeys(monitor.last_errors, True)),
+        current_errors=_errors(monitor.errors),
+        last_motion_errors=_errors(monitor.last_errors),
         **wrenches,
     )
+    state = state or FrankaRobotState()
+    for field, value in fields.items():
+        setattr(state, field, value)
+    return state
+
+
+def _errors(names: Collection[str]) -> Errors:
+    return Errors(**dict.fromkeys(names, True)) if names else NO_ERRORS
 
 
 def _indicators(monitor: FaultMonitor) -> CollisionIndicators:

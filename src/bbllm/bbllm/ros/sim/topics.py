@@ -19,7 +19,7 @@ from tf2_msgs.msg import TFMessage
 from bbllm.arm.driver import Array
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.urdf import DescribedFrames, FrameJoint, robot_description
-from bbllm.core.types import Pose
+from bbllm.core.types import Pose, SceneObject
 from bbllm.ros.convert.arm import FINGERS, duration_to_msg, joint_state_to_msg
 from bbllm.ros.convert.records import (
     LATCHED,
@@ -70,6 +70,8 @@ class SimTopics:
         self._state = SimState(node, loop)
         self._frames = SimFrames(node, loop)
         self._newest, self._newest_s = self._measure(), loop.now_s
+        self._shown: tuple[SceneObject, ...] | None = None
+        self._lying = ObjectStates()
         self._due_s = self._hand_due_s = 0.0
         self._count = 0
         self._slow_count = 0
@@ -136,6 +138,15 @@ class SimTopics:
         still = np.zeros(2)
         self._hand.publish(joint_state_to_msg(FINGERS, fingers, still, still, now_s, ''))
 
+    def _objects_msg(self, now_s: float) -> ObjectStates:
+        """Return the objects as they are now; what lies as it did needs a new stamp only."""
+        objects = self._loop.robot.objects()
+        if objects == self._shown:
+            self._lying.header = header(now_s)
+        else:
+            self._shown, self._lying = objects, objects_to_msg(objects, now_s)
+        return self._lying
+
     def _publish_slow(self, now_s: float) -> None:
         """Everything else, all of the same moment; the joint states frozen with their source."""
         robot = self._loop.robot
@@ -145,7 +156,7 @@ class SimTopics:
         position, velocity, effort = whole
         self._all.publish(joint_state_to_msg(names, position, velocity, effort, now_s, ''))
         self._frames.publish(dict(zip(names, position.tolist(), strict=True)), now_s)
-        self._objects.publish(objects_to_msg(robot.objects(), now_s))
+        self._objects.publish(self._objects_msg(now_s))
         self._state.publish()
         listened = self._controller.get_subscription_count()
         if listened and robot.controllers.is_active(ARM_CONTROLLER) and not robot.hangs:
