@@ -38,7 +38,7 @@ def test_a_motion_ends_where_and_when_it_should(
     driver = SimDriver(robot)
     result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances())
     assert result.status is GoalStatus.SUCCEEDED
-    assert driver.now_s() == pytest.approx(1.5, abs=0.05)
+    assert driver.now_s() == pytest.approx(1.5, abs=0.006)
     assert driver.joint_state().position_rad == pytest.approx(TURNED, abs=1e-3)
     assert driver.joint_state().stamp_s == pytest.approx(driver.now_s())
 

@@ -526,9 +526,9 @@ def test_hand_opens_on_the_way_where_nothing_is_in_the_hand_and_above_the_grip_o
     arm.objects['location_A'] = location('location_A', 0.5, -0.2)
 
     assert run(arm, PICK_RED, place('location_A'), PICK_RED) == [DONE] * 3
-    # Down, up; over, down and release, up; the hand has the width for the next by now.
-    assert [held for _, held in opened_at] == [False, True]
-    assert [count for count, _ in opened_at] == [1, 4]
+    # Down, up; over, down and release, up; wider on the way to the next.
+    assert [held for _, held in opened_at] == [False, True, False]
+    assert [count for count, _ in opened_at] == [1, 4, 6]
 
 
 @pytest.mark.parametrize('beside_m', [0.0, 0.005])

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from bbllm.arm.driver import (
     Amendment,
@@ -55,7 +56,7 @@ class SimDriver:
         Drive a robot that no one else advances.
 
         *speed* is in simulated seconds per second; 0 is as fast as it goes. *on_advance* is called
-        after every 20 ms of simulated time, for a viewer, and may call `stop`.
+        after 20 ms of simulated time or less, for a viewer, and may call `stop`.
         """
         self.robot = robot
         self._speed = speed
@@ -86,9 +87,9 @@ class SimDriver:
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
-        allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
+        lasts_s = trajectory.duration_s
         return self._follow_result(
-            pending, allowed_s, self.robot.cancel_follow, stop_condition=stop_condition
+            pending, lasts_s, tolerances, self.robot.cancel_follow, stop_condition=stop_condition
         )
 
     def move_both(
@@ -111,8 +112,7 @@ class SimDriver:
             late = late or (self.robot.time_s >= due_s and not arrived)
             return late
 
-        allowed_s = trajectory.duration_s + tolerances.goal_time_s + GIVE_UP_S
-        followed = self._follow_result(arm, allowed_s, cancel, is_late)
+        followed = self._follow_result(arm, trajectory.duration_s, tolerances, cancel, is_late)
         if followed.status is not GoalStatus.SUCCEEDED:
             self.robot.cancel_gripper()
         moved = self._gripper_result(hand, lambda: not self.condition().able)
@@ -137,8 +137,9 @@ class SimDriver:
                     amended = in_time and self.robot.replace_trajectory(goal) is None
             return False
 
-        allowed_s = amendment.lasts_s + tolerances.goal_time_s + GIVE_UP_S
-        return self._follow_result(pending, allowed_s, self.robot.cancel_follow, amend), amended
+        lasts_s, cancel = amendment.lasts_s, self.robot.cancel_follow
+        result = self._follow_result(pending, lasts_s, tolerances, cancel, amend)
+        return result, amended
 
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         """Return the force of the world on the hand along z of the base [N]; always available."""
@@ -240,12 +241,14 @@ class SimDriver:
     def _follow_result(
         self,
         pending: Pending[FollowResult],
-        allowed_s: float,
+        lasts_s: float,
+        tolerances: Tolerances,
         cancel: Callable[[], None],
         is_cut: Callable[[], bool] = lambda: False,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
-        ended = self._run(pending, allowed_s, cancel, is_cut, stop_condition)
+        allowed_s = lasts_s + tolerances.goal_time_s + GIVE_UP_S
+        ended = self._run(pending, allowed_s, cancel, is_cut, stop_condition, lasts_s)
         if ended and pending.result is not None:
             return pending.result
         return FollowResult(
@@ -272,22 +275,27 @@ class SimDriver:
         cancel: Callable[[], None],
         is_cut: Callable[[], bool] = lambda: False,
         stop_condition: Callable[[], bool] | None = None,
+        lasts_s: float = 0.0,
     ) -> bool:
         """
         Advance until a goal ends; False when it took longer than it may.
 
-        *is_cut* returns whether it is to be cancelled for what does not end it by itself.
+        *is_cut* returns whether it is to be cancelled for what does not end it by itself. Where it
+        should last *lasts_s*, its end is looked for then.
         """
         step_s = CHUNK_S if stop_condition is None else FINE_S
         self._due_s = time.monotonic()
-        end_s = self.robot.time_s + allowed_s
+        end_s, planned_s = self.robot.time_s + allowed_s, self.robot.time_s + lasts_s
+        tick_s = self.robot.simulation.timestep_s
         while pending.result is None and self.robot.time_s < end_s:
             if self._stop.is_set():
                 cancel()
                 self._settle()
                 self._stop.clear()  # not before: a stop that is repeated meanwhile is the same
             else:
-                self._advance(step_s)
+                left_s = planned_s - self.robot.time_s
+                late = -FINE_S < left_s < tick_s
+                self._advance(tick_s if late else min(step_s, max(left_s, FINE_S)), pending)
                 try:
                     self.joint_state()
                 except LostNodeError:  # no result of it would come
@@ -315,10 +323,11 @@ class SimDriver:
         while self.robot.set_point().velocity_rad_s.any() and self.robot.time_s < end_s:
             self._advance(CHUNK_S)
 
-    def _advance(self, duration_s: float) -> None:
-        self.robot.advance(duration_s)
+    def _advance(self, duration_s: float, pending: Pending[Any] | None = None) -> None:
+        begun_s = self.robot.time_s
+        self.robot.advance(duration_s, pending)
         if self._speed > 0:
-            self._due_s += duration_s / self._speed
+            self._due_s += (self.robot.time_s - begun_s) / self._speed
             time.sleep(max(0.0, self._due_s - time.monotonic()))
         if self._on_advance is not None:
             self._on_advance()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ from bbllm.sim.controllers.ptp import (
     fault_of,
 )
 from bbllm.sim.controllers.trajectory import Query, Setpoint, TrajectoryPending
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
+from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.playback import MotionController
 from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
@@ -138,10 +139,14 @@ class SimulatedRobot:
                 self._waiting -= 1
             yield self.simulation
 
-    def advance(self, duration_s: float) -> None:
-        """Let time pass, in whole physics steps; raises WorldError if the physics is unstable."""
+    def advance(self, duration_s: float, pending: Pending[Any] | None = None) -> None:
+        """
+        Let time pass, in whole physics steps, until a goal ends at most.
+
+        Raises WorldError if the physics is unstable.
+        """
         left = round(duration_s / self.simulation.timestep_s)
-        while left > 0:
+        while left > 0 and (pending is None or pending.result is None):
             n = min(left, self._period)
             with self._lock:
                 self._advance(n)

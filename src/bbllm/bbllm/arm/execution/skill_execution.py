@@ -49,6 +49,8 @@ MOST_AMENDED_M = 0.003
 AMEND_S = 0.04
 """How long the amendment of a motion may take, from the look at the scene until it is in force
 [s]."""
+RELEASE_M = 0.005
+"""How far each finger draws back from what it lets go of, where there is room [m]."""
 RETREAT_M = 0.08
 TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
 """Failures of a lift after which the arm stays: with its load it would fail again, and whether the
@@ -183,7 +185,8 @@ class SkillRun:
         if not is_down:
             way = self._without_slip(place.name, way)
             self._executor.follow(way.line.descent, self._lowering())
-        self._open(way.grip.opening_m)
+        held_m = self._executor.hand().width_m
+        self._open(min(way.grip.opening_m, held_m + 2 * RELEASE_M))
         settled_s = self._executor.driver.now_s() + SETTLE_S
         self._foresee(way.line.ascent, changed=True)
         self._rise(way.line.ascent)
@@ -328,11 +331,9 @@ class SkillRun:
                     return None  # what was lost is found out at rest
                 now = in_tool_frame(scene.object(name).pose.position_m, hand.tcp)
                 x, y, z = (was - is_now for was, is_now in zip(self._held_at, now, strict=True))
-                slip_m = math.hypot(x, y, z)
-                if slip_m > MOST_AMENDED_M:
+                if math.hypot(x, y, z) > MOST_AMENDED_M:
                     return None
-                if slip_m > LEAST_SLIP_M:
-                    down = self._planner.amended(way, (x, y, z))
+                down = self._planner.amended(way, (x, y, z))
             except (SceneError, NoPathError):
                 return None
             return down.approach
