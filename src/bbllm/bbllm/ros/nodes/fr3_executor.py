@@ -42,7 +42,7 @@ class Fr3Executor(StackNode):
         self._driver.may_send = robot.check
         if params.simulated:
             publish_waits(self, self._driver)
-        self._scenes = SceneClient(self, self.group)
+        self._scenes = SceneClient(self, self.group, reuses=True)
         self._approval = ApprovalService(
             self, params, self._observe, stops=lambda: self._driver.stops
         )

@@ -97,7 +97,7 @@ class RosWorld:
         self._node = node
         self._heartbeats = heartbeats
         self._timeout_s, self._weighs = skill_timeout_s, weighs
-        self._scenes = SceneClient(node, group)
+        self._scenes = SceneClient(node, group, reuses=True)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
         self._approval = ApprovalModeClient(node, group)
         self._controller = node.create_client(
@@ -186,6 +186,7 @@ class RosWorld:
                 message=not_begun(status, f'the call {call}', 'fr3_executor'),
             )
         self._seen_s = max(self._seen_s, stamp_from_msg(result.stamp))
+        self._scenes.ask_ahead(self._seen_s, or_stopped=True, felt=self._weighs)
         if status is GoalStatus.CANCELED and result.code == ExecuteSkill.Result.CODE_INTERNAL:
             return Outcome(
                 call=call,
@@ -214,6 +215,7 @@ class RosWorld:
     def hear(self, event: Event) -> None:
         match event.data:
             case EpisodeStarted(episode_id=episode_id):
+                self._scenes.forget()
                 self._begun_s, self._episode_id = time.monotonic(), episode_id
                 self._plan, self._step, self._goal = PlanMsg(), -1, GoalStated()
             case PlanMade(start=start, revision=revision) as made:

@@ -136,6 +136,10 @@ class ServiceCall:
     def ready(self) -> bool:
         return bool(self._client.service_is_ready())
 
+    def send(self, request: Any) -> Any:
+        """Send a request without waiting, and return the future of its answer; see `run`."""
+        return self._client.call_async(request)
+
     def run(
         self,
         request: Any,
@@ -143,17 +147,21 @@ class ServiceCall:
         *,
         cancel: CancelToken | None = None,
         sending: Callable[[], None] = nothing,
+        sent: Any = None,
     ) -> Any:
-        def call(request: Any, timeout_s: float, *, repeated: bool) -> Any:
+        """Return the answer to a request; to one that was *sent* already where there is one."""
+
+        def call(request: Any, timeout_s: float, *, repeated: bool, sent: Any = None) -> Any:
             ask = partial(self._client.call_async, request)
             again = ask if repeated else None
-            return wait_for(ask(), self._what, timeout_s, cancel=cancel, ask_again=again)
+            first = ask() if sent is None else sent
+            return wait_for(first, self._what, timeout_s, cancel=cancel, ask_again=again)
 
         need_server(self._client.service_is_ready, self._what, cancel=cancel)
         if self._first is not None:
             call(self._first, ANSWER_S, repeated=True)
         sending()
-        return call(request, timeout_s, repeated=self._first is None)
+        return call(request, timeout_s, repeated=self._first is None, sent=sent)
 
 
 ACTIVE = (GoalStatusMsg.STATUS_ACCEPTED, GoalStatusMsg.STATUS_EXECUTING)

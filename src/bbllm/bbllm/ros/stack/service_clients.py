@@ -3,6 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve, GetScene, InjectFault, ResetSim
@@ -12,6 +14,7 @@ from rclpy.node import Node
 
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import SAME_S
 from bbllm.core.errors import ApprovalError, SceneError, WorldError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
@@ -19,12 +22,28 @@ from bbllm.ros.convert.records import LATCHED, from_msg, stamp_to_msg
 from bbllm.ros.rclpy_support.calls import ANSWER_S, ServiceCall, nothing
 from bbllm.ros.stack.stack import SIMULATOR
 
+FRESH_S = 0.1
+"""
+Age up to which a scene counts as that of now, wall clock: less than the time between two messages
+about objects that rest (`sim.topics.REST_EVERY`), by which any answer may be late [s].
+"""
+
 
 class SceneClient:
-    """A client of the service `get_scene`, to be used from threads that do not spin."""
+    """
+    A client of the service `get_scene`, to be used from threads that do not spin.
 
-    def __init__(self, node: Node, group: CallbackGroup):
+    With *reuses* a scene that was asked for within `FRESH_S` answers the next request of the same
+    kind too, unless it was sensed before the time that this one names.
+    """
+
+    def __init__(self, node: Node, group: CallbackGroup, *, reuses: bool = False):
         self._call = ServiceCall(node, GetScene, 'get_scene', 'state_estimator', group)
+        self._reuses = reuses
+        self._ahead: _Asked | None = None
+        """A future, from `ask_ahead`."""
+        self._last: _Asked | None = None
+        """The last scene."""
 
     @property
     def ready(self) -> bool:
@@ -45,13 +64,64 @@ class SceneClient:
         in the hand is weighed where the arm has only just come to rest. Raises SceneError where it
         is stale or empty.
         """
-        request = GetScene.Request(
-            not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
-        )
-        reply = self._call.run(request, ANSWER_S, cancel=cancel)
+        if cancel is not None:
+            cancel.raise_if_cancelled()
+        kind = (or_stopped, felt)
+        last, (ahead, self._ahead) = self._last, (self._ahead, None)
+        if last is not None and last.serves(not_before_s, kind):
+            scene: Scene = last.value
+            return scene
+        asked_s, sent = time.monotonic(), None
+        if ahead is not None and ahead.serves(not_before_s, kind):
+            asked_s, sent = ahead.asked_s, ahead.value
+        request = _request(not_before_s, *kind)
+        reply = self._call.run(request, ANSWER_S, cancel=cancel, sent=sent)
         if reply.code != GetScene.Response.NONE:
             raise SceneError(reply.message)
-        return from_msg(Scene, reply.scene)
+        scene = from_msg(Scene, reply.scene)
+        if self._reuses:
+            self._last = _Asked(asked_s, scene.stamp_s, kind, scene)
+        return scene
+
+    def ask_ahead(
+        self, not_before_s: float, *, or_stopped: bool = False, felt: bool = False
+    ) -> None:
+        """Request the scene of the next `get`, and do not wait for it."""
+        self.forget()
+        if self._call.ready:
+            asked_s, kind = time.monotonic(), (or_stopped, felt)
+            future = self._call.send(_request(not_before_s, *kind))
+            self._ahead = _Asked(asked_s, not_before_s, kind, future)
+
+    def forget(self) -> None:
+        """Answer the next `get` with a scene that is requested after this."""
+        if self._ahead is not None:
+            self._ahead.value.cancel()
+        self._ahead = self._last = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request for a scene, and what came of it."""
+
+    asked_s: float
+    """Monotonic clock [s]."""
+    since_s: float
+    """It shows what was so at this time or later, on the world's clock [s]."""
+    kind: tuple[bool, bool]
+    """`or_stopped` and `felt` of the request."""
+    value: Any
+
+    def serves(self, not_before_s: float, kind: tuple[bool, bool]) -> bool:
+        """Return whether it is fresh, and what is requested now."""
+        fresh = time.monotonic() - self.asked_s <= FRESH_S
+        return fresh and kind == self.kind and self.since_s >= not_before_s - SAME_S
+
+
+def _request(not_before_s: float, or_stopped: bool, felt: bool) -> GetScene.Request:
+    return GetScene.Request(
+        not_before=stamp_to_msg(not_before_s), or_stopped=or_stopped, felt=felt
+    )
 
 
 PARAMETER_S = 5.0
