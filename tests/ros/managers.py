@@ -89,6 +89,7 @@ class Topics:
     def __init__(self) -> None:
         self.hear: dict[str, Callable[[Any], None]] = {}
         self.manager = Manager()
+        self.came_s = 0.0
 
     def create_client(self, kind: Any, name: str, callback_group: Any) -> Manager:
         return self.manager

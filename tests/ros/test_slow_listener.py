@@ -62,7 +62,7 @@ def test_a_turn_takes_in_all_beats_that_wait_and_tells_the_one_that_beats_no_mor
 
                 def all_came(mark: String = mark) -> bool:
                     publisher.publish(mark)  # again, as none is sent twice where it was lost
-                    take_all(witness, seen.append)
+                    take_all(witness, lambda beat, _: seen.append(beat))
                     return mark in seen
 
                 until(all_came, 'beats')

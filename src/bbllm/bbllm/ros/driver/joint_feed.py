@@ -105,6 +105,11 @@ class JointFeed:
         return oldest_s <= self._timeout_s and not self.stopped
 
     @property
+    def came_s(self) -> float:
+        """When DDS received the newest state of the arm that was taken, wall clock [s]."""
+        return self._arm.came_s
+
+    @property
     def quiet(self) -> bool:
         """Whether the newest state of the arm is older than it is while the driver is well."""
         return self._arm.age_s > QUIET_S

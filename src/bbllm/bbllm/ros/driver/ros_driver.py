@@ -67,6 +67,11 @@ GRIPPER_S = 20.0
 """Wall time that a goal of the hand may take [s]."""
 NEWS_S = 0.06
 """How long to wait for the next joint states before a goal is sent [s]."""
+RECENT_S = 0.015
+"""
+Age up to which joint states show how the robot is now, wall clock: that of the newest where the
+driver sends a hundred a second, and no more than what a goal takes to arrive [s].
+"""
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
@@ -439,12 +444,14 @@ class RosDriver:
 
     def _is_able_now(self) -> bool:
         """
-        Return whether the robot takes goals, by a state that came after this was called.
+        Return whether the robot takes goals, by a state that came within `RECENT_S`.
 
-        The newest state before may be as old as it takes to count as silent; a goal that is sent
-        on its word may come to a robot that a person has stopped since.
+        Any older one may be as old as it takes to count as silent; a goal that is sent on its word
+        may come to a robot that a person has stopped since.
         """
-        self.feed.wait_for_news(NEWS_S)
+        self._poller.take()
+        if not 0.0 <= time.time() - self.feed.came_s <= RECENT_S:
+            self.feed.wait_for_news(NEWS_S)
         return self.condition().able
 
     def _activate(self, *names: str) -> None:

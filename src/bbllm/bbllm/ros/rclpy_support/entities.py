@@ -146,13 +146,15 @@ def destroy_since(node: Node, kept: frozenset[int]) -> None:
             destroy(entity)
 
 
-def take_all(subscription: Any, callback: Callable[[Any], None]) -> None:
+def take_all(subscription: Any, callback: Callable[[Any, float], None]) -> None:
     """
     Hand over every waiting message of a topic; an executor takes only one per round.
 
-    Raises InvalidHandle where the node was destroyed.
+    With each comes the wall clock at which DDS received it [s]. Raises InvalidHandle where the
+    node was destroyed.
     """
     # The call that rclpy's own executor makes: 7.1 has no public one.
     with subscription.handle:
         while taken := subscription.handle.take_message(subscription.msg_type, subscription.raw):
-            callback(taken[0])
+            message, info = taken
+            callback(message, info['received_timestamp'] * 1e-9)

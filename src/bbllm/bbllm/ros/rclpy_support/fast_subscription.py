@@ -42,7 +42,9 @@ class Poller:
     def __init__(self, node: StackNode):
         self._node = node
         self._group = UnspunGroup()
-        self._feeds: list[tuple[Any, Callable[[Any], None]]] = []
+        self._feeds: list[tuple[Any, Callable[[Any, float], None]]] = []
+        self.came_s = 0.0
+        """When DDS received the message that is handed over, wall clock [s]."""
         self.rates: dict[str, Rate] = {}
         """How often messages of each topic come."""
         self._lock = threading.Lock()
@@ -57,8 +59,9 @@ class Poller:
         """Call *callback* with every message of a topic, in the poller's thread."""
         rate = self.rates.setdefault(f'{topic} [Hz]', Rate())
 
-        def take(message: Any) -> None:
+        def take(message: Any, came_s: float) -> None:
             rate.count()
+            self.came_s = came_s
             callback(message)
 
         subscription = self._node.create_subscription(
@@ -127,7 +130,9 @@ class LatestMessage(Generic[M]):
         self.count = 0
         """Number of messages so far."""
         self.heard_s = -math.inf
-        """When the newest message was received, monotonic clock [s]."""
+        """When the newest message was taken, monotonic clock [s]."""
+        self.came_s = -math.inf
+        """When DDS received it, wall clock [s]."""
         self.source = ''
         """Name of the node that publishes; empty as long as it is not discovered."""
         self._node = node
@@ -163,6 +168,7 @@ class LatestMessage(Generic[M]):
             if not self.source:  # once the node is killed, its name cannot be looked up any more
                 self.source = self._find_source()
             self.message, self.heard_s = msg, time.monotonic()
+            self.came_s = self._poller.came_s
             self.count += 1
             self.news.notify_all()
 

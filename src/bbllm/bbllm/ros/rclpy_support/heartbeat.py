@@ -72,7 +72,7 @@ def listen(node: Node) -> Liveness:
     """Return the liveness of all nodes, by the beats that a node receives from now on."""
     liveness = Liveness()
 
-    def hear(beat: String) -> None:
+    def hear(beat: String, _: float = 0.0) -> None:
         liveness.hear(beat.data)
 
     def take_waiting() -> bool:
