@@ -14,7 +14,8 @@ from bbllm.ros.driver.ros_driver import RosDriver
 # The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
 # on paper.
 TESTS = Path(__file__).parent.parent
-for folder in (TESTS / 'ros', TESTS / 'llm', TESTS / 'arm', TESTS / 'doubles'):
+FOLDERS = ('ros', 'llm', 'arm', 'doubles', 'planners', 'planners/brain_body')
+for folder in (TESTS / name for name in FOLDERS):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

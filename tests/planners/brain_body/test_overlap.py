@@ -1,7 +1,7 @@
 """Plans that begin while they are written, steps mapped while the arm moves: the same calls."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,7 +12,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ParseError, WorldError
 from bbllm.core.events import Episode, EpisodeEnded, PlanGrown, RepairBegun, StepBegun, StepPassed
-from bbllm.core.protocols import JsonSchema, MappedStep, Message, OnText, Pass, Reply
+from bbllm.core.protocols import Body, JsonSchema, MappedStep, Message, OnText, Pass, Reply
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import settled
@@ -181,14 +181,19 @@ class RandomWorld(SymbolicTabletop):
 
 
 def play(
-    seed: int, *, overlap: bool, looks: bool
+    seed: int,
+    *,
+    overlap: bool,
+    looks: bool,
+    reached: Callable[[RandomBody, EpisodeRun], Body] = lambda body, _: body,
 ) -> tuple[Episode, RandomWorld, RandomBrain, RandomBody]:
+    """Play an episode with a random Body, which the planner asks as it is *reached*."""
     random = Random(f'episode {seed}')
     world, brain = RandomWorld(seed), RandomBrain(seed, streams=overlap)
     body = RandomBody(looks, overlap)
     run = EpisodeRun(Task('e', 'tidy up'), planner='p', brain='b', body='c', stream=overlap)
     world.run = run
-    planner = BrainBody(run.model(brain, 'brain'), body, k=random.randrange(4))
+    planner = BrainBody(run.model(brain, 'brain'), reached(body, run), k=random.randrange(4))
     return run.execute(planner, world), world, brain, body
 
 

@@ -1,10 +1,12 @@
 """What steps were mapped to, as messages and back."""
 
+from bbllm_interfaces.msg import BodyModel
 from bbllm_interfaces.msg import MappedStep as MappedStepMsg
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import MappedStep, Pass
-from bbllm.core.types import SkillCall
+from bbllm.core.types import PlanStep, Scene, SkillCall
+from bbllm.planners.common.step_grammar import call_of
 from bbllm.ros.convert.records import from_msg, to_msg
 
 
@@ -29,3 +31,11 @@ def mapped_from_msg(msg: MappedStepMsg) -> MappedStep | None:
         case MappedStepMsg.FAILED:
             return ParseError(msg.message)
     return None
+
+
+def read_call(step: PlanStep, scene: Scene, told: BodyModel) -> MappedStep | None:
+    """Return the call, or its error, that `body_mapper` would read in a step; None if it asks."""
+    try:
+        return call_of(step.text, scene) if told.reads_calls else None
+    except ParseError as error:
+        return error

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from bbllm_interfaces.msg import BodyModel
 from bbllm_interfaces.srv import MapStep
-from std_msgs.msg import String
 
 from bbllm.core.episode import GuardedEmbedder, GuardedModel
 from bbllm.core.errors import (
@@ -18,7 +18,14 @@ from bbllm.core.errors import (
     SceneError,
 )
 from bbllm.core.naming import scene_fault
-from bbllm.core.protocols import Body, MappedStep, Pass, PlanBody
+from bbllm.core.protocols import (
+    Body,
+    MappedStep,
+    OverlappingBody,
+    Pass,
+    PlanBody,
+    streaming,
+)
 from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
 from bbllm.planners.common.call_grammar import settled
@@ -51,10 +58,18 @@ class BodyMapper(StackNode):
                 'last model call [s]': lambda: self._latency_s,
             }
         )
-        self._names = self.create_publisher(String, 'body_model', LATCHED)
+        self._told = self.create_publisher(BodyModel, 'body_model', LATCHED)
 
     def begin(self) -> None:
-        self._names.publish(String(data=body_name(self._mapping, self._models)))
+        body = self._body(Transcript())
+        streams = streaming(self._models.body) is not None
+        self._told.publish(
+            BodyModel(
+                name=body_name(self._mapping, self._models),
+                reads_calls=isinstance(body, PlanBody),
+                overlaps=isinstance(body, OverlappingBody) and streams,
+            )
+        )
         self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:

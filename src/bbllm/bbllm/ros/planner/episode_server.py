@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from bbllm_interfaces.msg import EpisodeEvent
-from std_msgs.msg import String
+from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
@@ -47,9 +46,9 @@ class EpisodeDesk:
             weighs=self._spec.tells_force,
         )
         self._body = body_client(node, node.group)
-        self._body_name = self._models.body.name
+        self._told = BodyModel(name=self._models.body.name)
         node.create_subscription(
-            String, 'body_model', self._learn_body, LATCHED, callback_group=node.group
+            BodyModel, 'body_model', self._learn_body, LATCHED, callback_group=node.group
         )
         node.create_subscription(
             EpisodeEvent, 'approval_events', self._hear_approval, EVENTS, callback_group=node.group
@@ -146,7 +145,7 @@ class EpisodeDesk:
             task,
             planner=params.planner,
             brain=self._models.brain.name,
-            body=self._body_name,
+            body=self._told.name,
             limits=Limits(
                 steps=params.step_limit or None,
                 model_calls=params.model_call_limit or None,
@@ -158,7 +157,7 @@ class EpisodeDesk:
             keep_prompts=self._models.keep_prompts,
             stream=params.stream,
         )
-        body = RosBody(self._body, params.map_timeout_s, run, self._world, self._body_name)
+        body = RosBody(self._body, params.map_timeout_s, run, self._world, self._told)
         brain = run.model(self._models.brain, 'brain', self._world.check)
         planner = self._spec.build(brain, body, k=k)
         with self._lock:
@@ -176,5 +175,5 @@ class EpisodeDesk:
         if run is not None and msg.episode_id == run.task.id:
             run.emit(event_from_msg(msg).data)
 
-    def _learn_body(self, name: String) -> None:
-        self._body_name = name.data
+    def _learn_body(self, told: BodyModel) -> None:
+        self._told = told

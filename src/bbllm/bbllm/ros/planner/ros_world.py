@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import ExecuteSkill
-from bbllm_interfaces.msg import Approval
+from bbllm_interfaces.msg import Approval, BodyModel
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep
 from rclpy.callback_groups import CallbackGroup
@@ -46,7 +46,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.ros.convert.mapped_steps import mapped_from_msg
+from bbllm.ros.convert.mapped_steps import mapped_from_msg, read_call
 from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.entities import now_s
@@ -284,10 +284,15 @@ class RosBody:
     """The Body of one episode, over `map_step`; its model calls go on the episode's account."""
 
     def __init__(
-        self, call: ServiceCall, timeout_s: float, run: EpisodeRun, world: RosWorld, name: str
+        self,
+        call: ServiceCall,
+        timeout_s: float,
+        run: EpisodeRun,
+        world: RosWorld,
+        told: BodyModel,
     ):
-        self.name = name
-        self._call, self._timeout_s = call, timeout_s
+        self.name: str = told.name
+        self._call, self._timeout_s, self._told = call, timeout_s, told
         self._run, self._world = run, world
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
@@ -295,19 +300,42 @@ class RosBody:
         reply = self._ask(MapStep.Request(step=to_msg(step), scene=to_msg(scene), always_ask=True))
         return Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
 
-    def map_ahead(self, steps: Sequence[PlanStep], scene: Scene) -> Sequence[MappedStep | None]:
-        """Map the first step, and those that the same request maps; see `PlanBody`."""
+    @property
+    def overlaps(self) -> bool:
+        """Whether `body_mapper` may be asked while the arm moves; see `OverlappingBody`."""
+        return self._run.stream and bool(self._told.overlaps)
+
+    def map_ahead(
+        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
+    ) -> Sequence[MappedStep | None]:
+        """
+        Map the first step, and those that the same request maps; see `OverlappingBody`.
+
+        A step that is a call is read here, where `body_mapper` would read it by the same rules.
+        """
+        if (read := read_call(steps[0], scene, self._told)) is not None:
+            return [read]
         step, *ahead = map(to_msg, steps)
-        reply = self._ask(MapStep.Request(step=step, ahead=ahead, scene=to_msg(scene)))
+        try:
+            reply = self._ask(MapStep.Request(step=step, ahead=ahead, scene=to_msg(scene)), cancel)
+        except ParseError as error:
+            return [error]
         first = Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
         return [first, *map(mapped_from_msg, reply.ahead)]
 
-    def _ask(self, request: MapStep.Request) -> MapStep.Response:
-        token = self._run.token.with_checks(self._world.check)
+    def _ask(
+        self, request: MapStep.Request, cancel: CancelToken | None = None
+    ) -> MapStep.Response:
+        checks = () if cancel is None else (cancel.raise_if_cancelled,)
+        token = self._run.token.with_checks(self._world.check, *checks)
         with self._run.asking():
-            reply = self._call.run(request, self._timeout_s, cancel=token)
-            for msg in reply.model_calls:
-                self._run.add_model_call(from_msg(ModelCall, msg), msg.text or None)
+            reply = self._call.run(request, self._timeout_s, cancel=token, on_late=self._record)
+            self._record(reply)
         if reply.error != MapStep.Response.NONE:
             raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
         return reply
+
+    def _record(self, reply: MapStep.Response) -> None:
+        """Put the model calls of a request on record, also of one that was given up."""
+        for msg in reply.model_calls:
+            self._run.add_model_call(from_msg(ModelCall, msg), msg.text or None)

@@ -48,13 +48,15 @@ def wait_for(
     *,
     cancel: CancelToken | None = None,
     ask_again: Callable[[], Any] | None = None,
+    on_late: Callable[[Any], None] | None = None,
 ) -> Any:
     """
     Block until a future of rclpy is done, which another thread spins, and return its result.
 
     *ask_again* is called after `AGAIN_S` of silence, and then less and less often; it returns
-    another future of the kind, or None. The first that is done counts. Raises WorldError with
-    *what* after *timeout_s* of the wall clock.
+    another future of the kind, or None. The first that is done counts. *on_late* is called with a
+    result that comes after this was left by an error. Raises WorldError with *what* after
+    *timeout_s* of the wall clock.
     """
     done = threading.Event()
     asked: list[Any] = []
@@ -78,6 +80,11 @@ def wait_for(
                     ask(another)
                 again_s = now_s + AGAIN_S * max(1, 2 ** (len(asked) - 2))
         return next(future for future in asked if future.done()).result()
+    except BaseException:
+        if on_late is not None:
+            late, *asked = asked
+            late.add_done_callback(lambda answered: on_late(answered.result()))
+        raise
     finally:
         for unanswered in asked:
             unanswered.cancel()
@@ -148,14 +155,22 @@ class ServiceCall:
         cancel: CancelToken | None = None,
         sending: Callable[[], None] = nothing,
         sent: Any = None,
+        on_late: Callable[[Any], None] | None = None,
     ) -> Any:
-        """Return the answer to a request; to one that was *sent* already where there is one."""
+        """
+        Return the answer to a request; to one that was *sent* already where there is one.
+
+        *on_late*: see `wait_for`.
+        """
 
         def call(request: Any, timeout_s: float, *, repeated: bool, sent: Any = None) -> Any:
             ask = partial(self._client.call_async, request)
             again = ask if repeated else None
             first = ask() if sent is None else sent
-            return wait_for(first, self._what, timeout_s, cancel=cancel, ask_again=again)
+            late = None if request is self._first else on_late
+            return wait_for(
+                first, self._what, timeout_s, cancel=cancel, ask_again=again, on_late=late
+            )
 
         need_server(self._client.service_is_ready, self._what, cancel=cancel)
         if self._first is not None:
