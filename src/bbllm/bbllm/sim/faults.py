@@ -79,6 +79,7 @@ class FaultMonitor:
         self._pressed = False
         self._blocked = ''
         self._load: Array = np.zeros(N_JOINTS + 6)
+        self._change = self._load.copy()
 
     @property
     def reachable(self) -> bool:
@@ -105,7 +106,7 @@ class FaultMonitor:
 
     @property
     def has_phases(self) -> bool:
-        return bool(np.count_nonzero(self.upper != self.upper_accelerating))
+        return self.upper.tobytes() != self.upper_accelerating.tobytes()
 
     def mode(self, controlled: bool) -> RobotMode:
         """Return the robot's mode, by whether anything controls its motion."""
@@ -134,7 +135,11 @@ class FaultMonitor:
         no reflexes.
         """
         weight = min(1.0, duration_s / FILTER_S)
-        self._load += weight * (np.concatenate((torque_nm, force)) - self._load)
+        change = self._change
+        change[:N_JOINTS], change[N_JOINTS:] = torque_nm, force
+        change -= self._load
+        change *= weight
+        self._load += change
         over = np.abs(self._load) > (self.upper_accelerating if accelerating else self.upper)
         if not (np.count_nonzero(over) and moving and self.healthy):
             return False

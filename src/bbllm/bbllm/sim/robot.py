@@ -372,13 +372,14 @@ class SimulatedRobot:
         simulation.limit_grip(command.force_n)
         self._motion.step(n, command.width_m)
         accelerating = self.monitor.has_phases and self._motion.accelerating()
+        wrench = simulation.exact_wrench()
         if self.on_force is not None:
-            force = simulation.to_world(simulation.exact_wrench()[:3])
+            force = simulation.to_world(wrench[:3])
             self.on_force(force, self.time_s, simulation.fastest_rad_s)
         if self.monitor.watch(
             duration_s,
             simulation.external_torque(),
-            simulation.flange_wrench(),
+            simulation.with_noise(wrench),
             accelerating=accelerating,
             moving=self._motion.moving,
         ):

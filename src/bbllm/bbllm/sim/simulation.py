@@ -5,6 +5,7 @@ Nothing here decides anything; `sim.robot` adds the controllers.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import mujoco
@@ -20,6 +21,8 @@ from bbllm.sim.build import build_model
 from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 
 MAX_ACCELERATION = 1e10
+AT_ONCE = 256
+"""How many readings' scatter is drawn at once, for speed."""
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 """In force for all steps of a call but the last: the sensors cost a tenth of a step."""
 
@@ -37,6 +40,7 @@ class WrenchNoise:
         self._bias_scale = _scale(noise.bias)
         self._seed = seed
         self._dice, self._bias_dice = np.random.default_rng(seed).spawn(2)
+        self._drawn: Iterator[Array] = iter(())
         self._bias: Array = np.zeros(6)
 
     def draw_bias(self) -> None:
@@ -44,7 +48,11 @@ class WrenchNoise:
 
     def draw(self) -> Array:
         """Return what the next reading is off by: force, then torque, shape (6,) [N, Nm]."""
-        return np.asarray(self._bias + self._dice.standard_normal(6) * self._scatter)
+        scatter = next(self._drawn, None)
+        if scatter is None:
+            self._drawn = iter(self._dice.standard_normal((AT_ONCE, 6)) * self._scatter)
+            scatter = next(self._drawn)
+        return np.asarray(self._bias + scatter)
 
     def of_mean(self, number: int, count: int) -> Array:
         """Return what the mean of a number of readings is off by: as `draw`; equal for equals."""
@@ -99,7 +107,7 @@ class Simulation:
         self._flange_m, self._hand_com_m = data.site_xpos[flange], data.subtree_com[hand]
         wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
         self._wrench = data.sensordata[wrench : wrench + 6]
-        self._hand_mass_kg = float(model.body_subtreemass[hand])
+        self._hand_weight_n = float(model.body_subtreemass[hand]) * GRAVITY_M_S2
         self._noise = None if seed is None else WrenchNoise(scene.force_noise_n, seed)
         self.steps = 0
         self._grip_n = 0.0
@@ -230,22 +238,31 @@ class Simulation:
         the force points down and is 0.98 N. Includes the inertial force of the hand while it
         accelerates. Noisy where the simulation has a seed.
         """
-        wrench = self.exact_wrench()
-        if self._noise is not None:
-            wrench += self._noise.draw()
-        return wrench
+        return self.with_noise(self.exact_wrench())
+
+    def with_noise(self, wrench: Array) -> Array:
+        """Return a wrench as it is read next, shape (6,) [N, Nm]."""
+        return wrench if self._noise is None else wrench + self._noise.draw()
 
     def exact_wrench(self) -> Array:
         """Return the wrench without noise, as `flange_wrench`."""
+        # plain numbers: arithmetic on arrays of three takes twice as long
         # rows of R_world_flange: the world's axes in the flange frame
-        x_axis, y_axis, z_axis = self._R_world_flange
-        x, y, _ = self._hand_com_m - self._flange_m
-        weight_n = self._hand_mass_kg * GRAVITY_M_S2
+        x_axis, y_axis, (z0, z1, z2) = self._R_world_flange.tolist()
+        (hand_x, hand_y, _), (flange_x, flange_y, _) = (
+            self._hand_com_m.tolist(),
+            self._flange_m.tolist(),
+        )
+        weight_n = self._hand_weight_n
+        pitch, roll = weight_n * (hand_y - flange_y), weight_n * (hand_x - flange_x)
         # the sensor tells what the flange does to the hand
-        wrench = -self._wrench
-        wrench[:3] += weight_n * z_axis
-        wrench[3:] += (weight_n * y) * x_axis - (weight_n * x) * y_axis
-        return np.asarray(wrench)
+        f0, f1, f2, *torque = self._wrench.tolist()
+        return np.array((
+            weight_n * z0 - f0,
+            weight_n * z1 - f1,
+            weight_n * z2 - f2,
+            *((pitch * x - roll * y) - t for x, y, t in zip(x_axis, y_axis, torque, strict=True)),
+        ))  # fmt: skip
 
     def force_noise(self, number: int, count: int) -> Array:
         """

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from bbllm.bench.oracle.lessons import Lessons
@@ -69,7 +70,10 @@ def cell_of(location: TableObject) -> TablePlace:
     return TablePlace(location.name, *location.at[:2])
 
 
-def patterns(steps: Sequence[tuple[int, int]], side: Side | None) -> list[tuple[TablePlace, ...]]:
+@lru_cache
+def patterns(
+    steps: tuple[tuple[int, int], ...], side: Side | None
+) -> tuple[tuple[TablePlace, ...], ...]:
     """
     Return poses within reach that form a pattern, those in the middle of the table first.
 
@@ -86,7 +90,7 @@ def patterns(steps: Sequence[tuple[int, int]], side: Side | None) -> list[tuple[
         cells = tuple(TablePlace(f'{x:.3f} {y + 0.0:.3f}', x, y) for x, y in at)
         if all(c.on_side(side) and near <= math.hypot(c.x, c.y) <= far for c in cells):
             found.append(cells)
-    return sorted(dict.fromkeys(found), key=off_middle)
+    return tuple(sorted(dict.fromkeys(found), key=off_middle))
 
 
 def gap(cells: Sequence[TablePlace], x: float, y: float) -> float:
@@ -185,7 +189,7 @@ class Board:
         named = [c for c in self.locations if c.on_side(side)]
         if side is None:
             named.sort(key=lambda cell: off_middle([cell]))
-        poses = [cell for (cell,) in patterns([(0, 0)], side)]
+        poses = [cell for (cell,) in patterns(((0, 0),), side)]
         poses.sort(key=lambda c: any(gap([c], at.x, at.y) < FREE_M for at in self.locations))
         ruled_out = {*self.lessons.bad, *self.lessons.taken}
         return [

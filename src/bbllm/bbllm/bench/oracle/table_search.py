@@ -6,8 +6,9 @@ moves. Objects are then brought to their places until all of them are there.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from bbllm.bench.oracle.lessons import Lessons
 from bbllm.bench.oracle.table_board import (
@@ -202,7 +203,7 @@ def _loose(goal: Arrange, board: Board, used: Targets) -> Targets:
         )
     if len(goal.items) == len(cells) > 1:  # `the red and the blue cube to A and B`: in order
         return dict(zip(chosen, cells, strict=False))
-    return {**_keeping(chosen, cells, board)}
+    return {**_keeping(chosen, cells, board.standing_at)}
 
 
 def _inside(goal: Arrange, board: Board, used: Targets) -> Targets:
@@ -280,7 +281,7 @@ def _shared(goal: Arrange, board: Board) -> Targets:
             )
         ours = {*names}
         usable.sort(key=lambda c: (ours.isdisjoint(board.standing_at(c)), blocked[c] is not None))
-        targets |= _keeping(names, usable, board)
+        targets |= _keeping(names, usable, board.standing_at)
     return targets
 
 
@@ -295,13 +296,15 @@ def _pattern(goal: Arrange, board: Board) -> tuple[dict[str, TablePlace], list[s
     n = max(len(things), 1)
     line = [(-i, 0) if goal.shape == 'column' else (0, -i) for i in range(n)]
     shapes = OFFSETS.get(goal.shape, [line])
+    # cells of many patterns are the same, and nothing moves meanwhile
+    standing = cache(board.standing_at)
     for steps in (steps for steps in shapes if len(steps) <= len(things)):
         best: tuple[float, dict[str, TablePlace], list[str]] | None = None
-        for cells in patterns(steps[::-1] if goal.reverse else steps, goal.side):
+        for cells in patterns(tuple(steps[::-1] if goal.reverse else steps), goal.side):
             cost = PULL * off_middle(cells)
             if best is not None and cost >= best[0]:
                 break  # and the others are further off
-            if (filled := _filled(goal, things, cells, board)) is not None:
+            if (filled := _filled(goal, things, cells, board, standing)) is not None:
                 pairs, strangers = filled
                 cost += sum(not board.is_at(name, cell) for name, cell in pairs.items())
                 cost += CLEARING * len(strangers)
@@ -319,18 +322,22 @@ def _pattern(goal: Arrange, board: Board) -> tuple[dict[str, TablePlace], list[s
 
 
 def _filled(
-    goal: Arrange, things: Sequence[str], cells: Sequence[TablePlace], board: Board
+    goal: Arrange,
+    things: Sequence[str],
+    cells: Sequence[TablePlace],
+    board: Board,
+    standing: Callable[[TablePlace], Sequence[str]],
 ) -> tuple[dict[str, TablePlace], list[str]] | None:
     """Give each place of a pattern an object; None where that is not possible."""
     bad = board.lessons.bad
-    there = {name: cell for cell in cells for name in board.standing_at(cell)[:1]}
+    there = {name: cell for cell in cells for name in standing(cell)[:1]}
     if any(cell.key in bad and cell not in there.values() for cell in cells):
         return None
     if goal.by_color:
         things = sorted(things, key=lambda name: board.things[name].hue)
         pairs = dict(zip(things, cells, strict=True))
     else:
-        pairs = _keeping(board.ranked(things, [*there])[: len(cells)], cells, board)
+        pairs = _keeping(board.ranked(things, [*there])[: len(cells)], cells, standing)
     line = len({cell.x for cell in cells}) == 1 or len({cell.y for cell in cells}) == 1
     kinds = () if line else {board.things[name].kind for name in pairs}
     strangers = [
@@ -343,12 +350,12 @@ def _filled(
 
 
 def _keeping(
-    chosen: Sequence[str], cells: Sequence[TablePlace], board: Board
+    chosen: Sequence[str],
+    cells: Sequence[TablePlace],
+    standing: Callable[[TablePlace], Sequence[str]],
 ) -> dict[str, TablePlace]:
     """Pair objects with places; what stands in one of them stays there."""
-    stays = {
-        cell: name for cell in cells for name in board.standing_at(cell)[:1] if name in chosen
-    }
+    stays = {cell: name for cell in cells for name in standing(cell)[:1] if name in chosen}
     waiting = iter([name for name in chosen if name not in stays.values()])
     pairs = ((stays.get(cell) or next(waiting, ''), cell) for cell in cells)
     return {name: cell for name, cell in pairs if name}
