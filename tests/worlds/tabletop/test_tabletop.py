@@ -455,7 +455,9 @@ def test_a_place_comes_down_without_a_stop_and_within_the_limits() -> None:
 
     run(world, 'place 0.55 -0.2 0.02 30')
 
-    assert 0.048 < world.observe().hand.width_m < 0.052  # 5 mm from the cube on either side
+    hand = world.observe().hand
+    assert hand is not None
+    assert hand.width_m == pytest.approx(0.048, abs=1e-3)  # 4 mm from the cube on either side
     down, up = recorders[0].trajectories[before:]
     assert [audit(each).violations for each in (down, up)] == [0, 0]
     assert up.position_rad[0] == pytest.approx(down.position_rad[-1], abs=1e-9)

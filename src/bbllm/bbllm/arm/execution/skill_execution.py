@@ -49,8 +49,9 @@ MOST_AMENDED_M = 0.003
 AMEND_S = 0.04
 """How long the amendment of a motion may take, from the look at the scene until it is in force
 [s]."""
-RELEASE_M = 0.005
-"""How far each finger draws back from what it lets go of, where there is room [m]."""
+RELEASE_M = 0.004
+"""What each finger leaves between it and what it lets go of, where there is room: twice what it
+leaves where there is little [m]."""
 RETREAT_M = 0.08
 TOO_MUCH_CODES = frozenset({Code.REFLEX, Code.CONTROLLER_ABORTED})
 """Failures of a lift after which the arm stays: with its load it would fail again, and whether the
@@ -185,8 +186,8 @@ class SkillRun:
         if not is_down:
             way = self._without_slip(place.name, way)
             self._executor.follow(way.line.descent, self._lowering())
-        held_m = self._executor.hand().width_m
-        self._open(min(way.grip.opening_m, held_m + 2 * RELEASE_M))
+        grip = way.grip
+        self._open(grip.opening_m - 2 * max(grip.side_room_m - RELEASE_M, 0.0))
         settled_s = self._executor.driver.now_s() + SETTLE_S
         self._foresee(way.line.ascent, changed=True)
         self._rise(way.line.ascent)
