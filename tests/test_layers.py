@@ -69,6 +69,7 @@ ROOMS = (
     'ros/nodes',
     'api',
     'cli/views',
+    'mcp',
     'cli/support',
     'cli',
     'cli/checks',

@@ -280,9 +280,8 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
     extras = _pins(REQUIREMENTS / 'extras.txt')
     names = {name for name, _, _ in extras}
 
-    assert {
-        *(offered['ray'] + offered['inspect'] + offered['otel']).replace(' ', '').split()
-    } == installed
+    wanted = (offered[name] for name in ('ray', 'inspect', 'mcp', 'otel'))
+    assert {*''.join(wanted).replace(' ', '').split()} == installed
     # Ubuntu's ROS messages are built for Ubuntu's numpy.
     assert not {'numpy', 'setuptools'} & names
     for other in ('lock.txt', 'system.txt'):

@@ -257,6 +257,21 @@ def list_journals(folder: Path) -> list[Path]:
     return sorted(folder.glob('*.jsonl'), key=lambda path: path.stat().st_mtime_ns)
 
 
+def list_entry(path: Path) -> dict[str, str]:
+    """
+    Return id, ending, task and path of a journal, for lists.
+
+    A file that is no journal has the ending UNREADABLE and the reason in place of the task, so
+    that the others can be seen.
+    """
+    try:
+        data = summarize(read_damaged(path)[0])
+        ending, task = str(data['ending']), str(data['task'])
+    except ConfigError as error:
+        ending, task = 'UNREADABLE', str(error)
+    return {'episode_id': path.stem, 'ending': ending, 'task': task, 'journal': str(path)}
+
+
 def find_journal(folder: Path, name: str | None = None) -> Path:
     """
     Return the journal of an episode: the newest one, or the one whose id begins with *name*.

@@ -19,7 +19,13 @@ from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, EpisodeEnded
 from bbllm.core.exchanges import read_exchanges
-from bbllm.core.journal import find_journal, list_journals, read_damaged, summarize
+from bbllm.core.journal import (
+    find_journal,
+    list_entry,
+    list_journals,
+    read_damaged,
+    summarize,
+)
 from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_json, escape_line
 
@@ -149,7 +155,7 @@ def _print_episode(record: Episode, output: Output) -> None:
 
 def _print_list(output: Output) -> None:
     journals = list_journals(folder := episodes_dir())
-    rows = [_row(path) for path in journals]
+    rows = [list_entry(path) for path in journals]
     if not output.json:
         for path, row in zip(journals, rows):
             when = time.strftime('%Y-%m-%d %H:%M', time.localtime(path.stat().st_mtime))
@@ -158,13 +164,3 @@ def _print_list(output: Output) -> None:
         if not rows:
             output.print(f'No episode is recorded in {folder} yet; `bbllm demo` makes one.')
     output.result({'episodes': rows})
-
-
-def _row(path: Path) -> dict[str, str]:
-    try:
-        data = summarize(read_damaged(path)[0])
-        ending, task = str(data['ending']), str(data['task'])
-    except ConfigError as error:
-        # A file that is no journal is listed with the reason, so that the others can be seen.
-        ending, task = 'UNREADABLE', str(error)
-    return {'episode_id': path.stem, 'ending': ending, 'task': task, 'journal': str(path)}

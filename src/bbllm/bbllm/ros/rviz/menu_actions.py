@@ -6,7 +6,6 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from action_msgs.srv import CancelGoal
 from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.srv import Approve
 
@@ -16,12 +15,11 @@ from bbllm.core.events import Ending
 from bbllm.ros.convert.approval import answer_to_request
 from bbllm.ros.rclpy_support.calls import ANSWER_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.rclpy_support.stop_client import StopClient
 from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
 
 REASON = 'It was denied from the menu in rviz.'
 STOPPED = 'stopped, as asked'
-ALL_GOALS = CancelGoal.Request()
-"""An id and a stamp of zeros mean all goals, of any client (action_msgs/CancelGoal)."""
 
 
 class ChoiceDesk:
@@ -39,13 +37,7 @@ class ChoiceDesk:
         self._approve = ServiceCall(
             node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
         )
-        # A request whose answer is lost comes again, and stops what was begun meanwhile as well.
-        self._tasks = ServiceCall(
-            node, CancelGoal, 'run_task/_action/cancel_goal', 'brain_planner', group
-        )
-        self._skills = ServiceCall(
-            node, CancelGoal, 'execute_skill/_action/cancel_goal', 'fr3_executor', group
-        )
+        self._stops = StopClient(node, group)
         self._answers = SimpleQueue[tuple[str, Answer]]()
         _in_background('answers', self._give_answers)
 
@@ -99,22 +91,15 @@ class ChoiceDesk:
 
     def _stop_arm(self) -> None:
         with suppress(BbllmError):  # `_stop_all` tells it
-            self._skills.run(ALL_GOALS, ANSWER_S)
+            self._stops.stop_arm()
 
     def _stop_all(self) -> None:
-        """
-        Stop the planner, and then the arm once more.
-
-        A planner that receives the arm's stop before its own takes it for a failure, and may have
-        given the next skill already.
-        """
-        faults = []
-        for call in (self._tasks, self._skills):
-            try:
-                call.run(ALL_GOALS, ANSWER_S)
-            except BbllmError as error:
-                faults.append(str(error))
-        self._note(f'not all was stopped: {" ".join(faults)}' if faults else STOPPED)
+        try:
+            self._stops.stop_all()
+        except BbllmError as error:
+            self._note(f'not all was stopped: {error}')
+        else:
+            self._note(STOPPED)
 
 
 def _in_background(name: str, call: Callable[..., None], *args: Any) -> None:

@@ -136,15 +136,19 @@ class ApprovalModeClient:
             node, GetParameters, 'fr3_executor/get_parameters', 'fr3_executor', group
         )
 
-    def approves_plans(self, cancel: CancelToken) -> bool:
-        """Return whether a person approves whole plans; True also where there is no answer."""
+    def mode(self, cancel: CancelToken) -> ApprovalMode | None:
+        """Return what a person has to approve; None where there is no answer."""
         try:
             request = GetParameters.Request(names=['approval'])
             reply = self._call.run(request, PARAMETER_S, cancel=cancel)
         except WorldError:
-            return True
-        others = {mode.value for mode in ApprovalMode} - {ApprovalMode.PLAN.value}
-        return not others.issuperset({value.string_value for value in reply.values} or {''})
+            return None
+        told = {value.string_value for value in reply.values}
+        return next((mode for mode in ApprovalMode if mode.value in told), None)
+
+    def approves_plans(self, cancel: CancelToken) -> bool:
+        """Return whether a person approves whole plans; True also where there is no answer."""
+        return self.mode(cancel) in (ApprovalMode.PLAN, None)
 
 
 LOOK_S = 0.1
