@@ -13,6 +13,7 @@ from controller_manager_msgs.msg import (
 )
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
 from lifecycle_msgs.msg import State
+from rclpy.serialization import serialize_message
 from rclpy.task import Future
 
 CONTROLLERS = ('joint_state_broadcaster', 'fr3_arm_controller')
@@ -94,8 +95,15 @@ class Topics:
     def create_client(self, kind: Any, name: str, callback_group: Any) -> Manager:
         return self.manager
 
-    def subscribe(self, kind: Any, topic: str, hear: Callable[[Any], None], qos: Any) -> None:
-        self.hear[topic] = hear
+    def subscribe(
+        self,
+        kind: Any,
+        topic: str,
+        hear: Callable[[Any], None],
+        qos: Any,
+        read: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        self.hear[topic] = hear if read is None else lambda msg: hear(read(serialize_message(msg)))
 
     def hurrying(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -6,7 +6,6 @@ import numpy as np
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
-from geometry_msgs.msg import Wrench
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -14,7 +13,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.urdf import BASE_LINK
-from bbllm.ros.convert.records import header, stamp_from_msg, vector_from_msg
+from bbllm.ros.convert.records import header, stamp_from_msg
 from bbllm.sim.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal
 from bbllm.worlds.scene.hand_force import Force
 
@@ -121,15 +120,15 @@ def width_from_msg(msg: JointStateMsg) -> float | None:
     return float(sum(places[name] for name in FINGERS))
 
 
-def force_from_wrench(msg: Wrench) -> Force | None:
+def force_from_wrench(force_n: Force) -> Force | None:
     """
-    Read an estimated wrench of the driver as what the world does to the hand, same axes [N].
+    Read the force of the driver's wrench as what the world does to the hand, same axes [N].
 
     libfranka counts what the robot does to the world as positive
     (`franka::RobotState::O_F_ext_hat_K`), so it is turned round. None for all zeros: near a
     singularity, where it is undefined.
     """
-    x, y, z = vector_from_msg(msg.force)
+    x, y, z = force_n
     return (-x, -y, -z) if x or y or z else None
 
 

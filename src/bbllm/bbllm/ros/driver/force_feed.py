@@ -11,8 +11,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from bbllm.arm.force_estimator import MEAN_S, ForceEstimator, SilentForceError
-from bbllm.ros.convert.arm import force_from_wrench
-from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.convert.serialized import ForceReading, read_force
 from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.rclpy_support.fast_subscription import DEPTH, LatestMessage, Poller
@@ -33,7 +32,9 @@ class ForceFeed:
     def __init__(self, node: Node, poller: Poller, joints: JointFeed):
         self._joints = joints
         self._filter = ForceFilter()
-        self._latest = LatestMessage(node, poller, WrenchStamped, TOPIC, QOS, take=self._take)
+        self._latest = LatestMessage[ForceReading](
+            node, poller, WrenchStamped, TOPIC, QOS, take=self._take, read=read_force
+        )
 
     def force_n(
         self, now_s: float, wait_s: float = 0.0, *, weighing: bool = False
@@ -53,10 +54,9 @@ class ForceFeed:
         with self._latest.news:
             return self._filter.force_n(now_s)
 
-    def _take(self, msg: WrenchStamped) -> bool:
-        force_n = force_from_wrench(msg.wrench)
+    def _take(self, reading: ForceReading) -> bool:
+        stamp_s, force_n = reading
         if force_n is not None:
-            stamp_s = stamp_from_msg(msg.header.stamp)
             self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s(stamp_s))
         return True
 
@@ -67,7 +67,7 @@ class PullFeed:
     def __init__(self, poller: Poller):
         self.meter = ForceEstimator()
         self._poller = poller
-        poller.subscribe(WrenchStamped, TOPIC, self._hear, QOS)
+        poller.subscribe(WrenchStamped, TOPIC, self._hear, QOS, read_force)
 
     def settled_n(self, since_s: float) -> float | None:
         """
@@ -85,7 +85,6 @@ class PullFeed:
             self.meter.wait_until(since_s + MEAN_S, SILENT_S)
         return self.meter.mean_n(since_s)
 
-    def _hear(self, msg: WrenchStamped) -> None:
-        force_n = force_from_wrench(msg.wrench)
-        if force_n is not None:
-            self.meter.add(force_n[2], stamp_from_msg(msg.header.stamp))
+    def _hear(self, reading: ForceReading) -> None:
+        if reading.force_n is not None:
+            self.meter.add(reading.force_n[2], reading.stamp_s)

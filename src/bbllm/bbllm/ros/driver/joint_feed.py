@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -21,8 +22,8 @@ from bbllm.arm.driver import JointState
 from bbllm.arm.kinematics import hand_at
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, SceneError
-from bbllm.ros.convert.arm import arm_from_msg, width_from_msg
-from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.convert.arm import width_from_msg
+from bbllm.ros.convert.serialized import ArmReader, ArmReading
 from bbllm.ros.driver.activity_feed import ActivityFeed
 from bbllm.ros.rclpy_support.fast_subscription import DEPTH, LatestMessage, Poller
 from bbllm.skills.grasps import Hand
@@ -60,11 +61,18 @@ class JointFeed:
         back of their clock: then the driver may have been started anew."""
         self._repeated_s = float('-inf')
         self.activity = ActivityFeed(node, poller)
-        self._arm = LatestMessage(
-            node, poller, JointStateMsg, ARM_TOPIC, QOS, take=self._take_arm, news=self._news
+        self._arm = LatestMessage[ArmReading | None](
+            node,
+            poller,
+            JointStateMsg,
+            ARM_TOPIC,
+            QOS,
+            take=self._take_arm,
+            read=ArmReader().read,
+            news=self._news,
         )
         hand = f'{gripper}/joint_states'
-        self._hand = LatestMessage(
+        self._hand = LatestMessage[JointStateMsg](
             node, poller, JointStateMsg, hand, QOS, take=self._take_hand, news=self._news
         )
 
@@ -187,15 +195,14 @@ class JointFeed:
             if self._arm.wait_for(lambda: self.newest_stamp_s >= stamp_s, 0.05):
                 return
 
-    def _take_arm(self, msg: JointStateMsg) -> bool:
-        measured = arm_from_msg(msg)
+    def _take_arm(self, measured: ArmReading | None) -> bool:
         if measured is None:
             return False
         state = JointState(
-            position_rad=measured[0],
-            velocity_rad_s=measured[1],
+            position_rad=measured.position_rad,
+            velocity_rad_s=measured.velocity_rad_s,
             width_m=0.0,  # the hand has a topic of its own, see _with_width
-            stamp_s=stamp_from_msg(msg.header.stamp),
+            stamp_s=measured.stamp_s,
         )
         if self._states and state.stamp_s == self._states[-1].stamp_s:
             self._repeated_s = time.monotonic()
@@ -220,7 +227,7 @@ class JointFeed:
     def _with_width(self, state: JointState) -> JointState:
         return replace(state, width_m=self._width_m or 0.0)
 
-    def _silence(self, feed: LatestMessage[JointStateMsg], silence_s: float) -> str:
+    def _silence(self, feed: LatestMessage[Any], silence_s: float) -> str:
         topic, part = feed.topic, 'arm' if feed is self._arm else 'hand'
         if not feed.count:
             return (

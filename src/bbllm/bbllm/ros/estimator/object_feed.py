@@ -42,7 +42,7 @@ class ObjectFeed:
         self._joints = joints
         self._max_age_s = max_age_s
         self._fixed = fixed
-        self._latest = LatestMessage(node, poller, ObjectStates, TOPIC)
+        self._latest = LatestMessage[ObjectStates](node, poller, ObjectStates, TOPIC)
 
     @property
     def seen(self) -> bool:

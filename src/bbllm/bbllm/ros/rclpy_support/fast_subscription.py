@@ -54,18 +54,27 @@ class Poller:
         self._thread = threading.Thread(target=self._run, name='poller', daemon=True)
 
     def subscribe(
-        self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile | int
+        self,
+        kind: Any,
+        topic: str,
+        callback: Callable[[Any], None],
+        qos: QoSProfile | int,
+        read: Callable[[bytes], Any] | None = None,
     ) -> None:
-        """Call *callback* with every message of a topic, in the poller's thread."""
+        """
+        Call *callback* with every message of a topic, in the poller's thread.
+
+        With *read* it is called with what that makes of the serialized message.
+        """
         rate = self.rates.setdefault(f'{topic} [Hz]', Rate())
 
         def take(message: Any, came_s: float) -> None:
             rate.count()
             self.came_s = came_s
-            callback(message)
+            callback(message if read is None else read(message))
 
         subscription = self._node.create_subscription(
-            kind, topic, take, qos, callback_group=self._group
+            kind, topic, take, qos, callback_group=self._group, raw=read is not None
         )
         self._feeds.append((subscription, take))
 
@@ -109,19 +118,20 @@ class LatestMessage(Generic[M]):
     The newest message of a topic: its age by the wall clock, its publisher, and waits for news.
 
     *take* is called with each message while `news` is locked; one for which it returns False
-    counts as not received. *news* is notified of each message; by default it is of this topic
-    alone.
+    counts as not received. *read* makes of the serialized message what counts as one. *news* is
+    notified of each message; by default it is of this topic alone.
     """
 
     def __init__(
         self,
         node: Node,
         poller: Poller,
-        kind: type[M],
+        kind: Any,
         topic: str,
         qos: QoSProfile | int = 1,
         *,
         take: Callable[[M], bool] = lambda _: True,
+        read: Callable[[bytes], M] | None = None,
         news: threading.Condition | None = None,
     ):
         self.topic: str = node.resolve_topic_name(topic)
@@ -138,7 +148,7 @@ class LatestMessage(Generic[M]):
         self._node = node
         self._poller = poller
         self._take = take
-        poller.subscribe(kind, topic, self._hear, qos)
+        poller.subscribe(kind, topic, self._hear, qos, read)
 
     @property
     def age_s(self) -> float:
