@@ -19,6 +19,13 @@ from bbllm.sim.simulation import Simulation
 
 CHUNK_S = 0.01
 """Simulated time between checks of the wall clock [s]."""
+REST_S = 1.0
+"""Wall time after a goal or a wait before time passes in batches [s]."""
+BATCH_S = 0.01
+"""
+How late a piece of time may begin at rest, by the wall clock, so that one awakening is enough for
+two: with it states come at least every 20 ms, and are read every 25 ms [s].
+"""
 BEHIND_S = 0.1
 LONGEST_WAIT_S = 10.0
 """How far ahead a time may lie that is waited for [s]."""
@@ -54,6 +61,8 @@ class SimLoop:
         self._awaited_s = self._epoch_s
         self._lock = threading.Lock()
         self._ending = threading.Event()
+        self._awake = threading.Event()
+        """Set where time must not pass in batches."""
         self.on_advance: Callable[[float], None] = _nothing
         """Called with the clock after every piece of time, in the loop's own thread [s]."""
         self.on_goal: Callable[[GoalSeen, float], None] = _nothing
@@ -86,6 +95,7 @@ class SimLoop:
         At most `LONGEST_WAIT_S` ahead: whoever waits for longer asks again.
         """
         self._awaited_s = max(self._awaited_s, min(stamp_s, self.now_s + LONGEST_WAIT_S))
+        self._awake.set()
 
     def stamp_s(self, sim_s: float) -> float:
         return self._epoch_s + sim_s
@@ -98,6 +108,7 @@ class SimLoop:
 
     def end(self) -> None:
         self._ending.set()
+        self._awake.set()
         self._thread.join(timeout=2.0)
 
     @contextmanager
@@ -105,6 +116,7 @@ class SimLoop:
         """Mark that a goal runs: then time may pass as fast as it can."""
         with self._lock:
             self._goals += 1
+        self._awake.set()
         try:
             yield
         finally:
@@ -141,7 +153,7 @@ class SimLoop:
         )
 
     def _run(self) -> None:
-        due_s = time.monotonic()
+        due_s = hurried_s = time.monotonic()
         while not self._ending.is_set():
             try:
                 self._robot.advance(CHUNK_S)
@@ -153,11 +165,20 @@ class SimLoop:
                 self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
                 return
             now_s = time.monotonic()
-            if self.speed == 0 and self.hurries:
+            if hurries := self.hurries:
+                hurried_s = now_s
+            if self.speed == 0 and hurries:
                 due_s = now_s
                 continue
             due_s = max(due_s + CHUNK_S / (self.speed or 1.0), now_s - BEHIND_S)
-            if due_s > now_s:
+            if due_s <= now_s:
+                continue
+            at_rest = now_s >= hurried_s + REST_S
+            if at_rest and self._awake.wait(due_s + BATCH_S - now_s):
+                self._awake.clear()
+                hurried_s = now_s = time.monotonic()
+                at_rest = False
+            if not at_rest and due_s > now_s:
                 time.sleep(due_s - now_s)
 
 

@@ -42,7 +42,7 @@ SLOW_EVERY = 3
 Every so many states of the arm all else is published too: joint_states at 30 Hz, the driver's
 rate.
 """
-REST_EVERY = 12
+REST_EVERY = 25
 """The same while the robot has rested for `REST_S` and its mode, errors and controllers stay."""
 REST_S = 1.0
 """Wall time after a goal or a wait in which objects may still move [s]."""
