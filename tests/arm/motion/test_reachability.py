@@ -12,8 +12,8 @@ from bbllm.arm.limits import within_limits
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
-    Pairs,
     approach_postures,
+    coarse_approaches,
     raised,
     reachable_top_down,
     top_down,
@@ -115,17 +115,16 @@ def test_postures_near_the_base_include_the_one_in_the_vertical_plane() -> None:
     assert sideways.min() < 1e-9
 
 
-def test_pairs_of_several_poses_are_the_approach_postures_of_each() -> None:
+def test_postures_of_several_poses_at_once_are_the_approach_postures_of_each() -> None:
     places = ((0.5, 0.1, 0.02), (1.4, 0.0, 0.02), (0.3, -0.3, 0.1))
     poses = [top_down(place, yaw) for place, yaw in zip(places, (0.3, 0.0, -1.2), strict=True)]
 
-    pairs = Pairs(poses, 0.1)
-    rows, ends = pairs.joined(np.arange(len(pairs.hovers)))
+    index, ends, hovers = coarse_approaches(poses, 0.1)
 
     for i, pose in enumerate(poses):
         all_ends, all_hovers = approach_postures(pose, 0.1)
-        assert np.array_equal(pairs.hovers[rows][pairs.index[rows] == i], all_hovers)
-        assert np.array_equal(ends[pairs.index[rows] == i], all_ends)
+        assert np.array_equal(hovers[index == i], all_hovers)
+        assert np.array_equal(ends[index == i], all_ends)
 
 
 def test_what_is_out_of_reach_has_no_solution_and_is_most_of_what_has_none() -> None:

@@ -21,6 +21,7 @@ from bbllm.arm.motion.trajectory import (
     backwards,
     blend,
     concatenate,
+    hastened_blend,
     joint_move,
     sample,
     spline_of,
@@ -216,3 +217,22 @@ def test_positions_alone_are_those_of_the_whole_state() -> None:
     np.testing.assert_array_equal(spline.positions_at(time_s), spline.at(time_s)[0])
     still = Spline.still(Q_READY)
     np.testing.assert_array_equal(still.positions_at(time_s), still.at(time_s)[0])
+
+
+@pytest.mark.parametrize('hasten', [False, True])
+def test_a_motion_that_is_not_hastened_stays_itself_until_the_next_one_begins(
+    hasten: bool,
+) -> None:
+    random, stayed = np.random.default_rng(9), 0
+    for _ in range(20):
+        middle = Q_READY + random.uniform(-0.4, 0.4, 7)
+        first = joint_move(Q_READY, middle, scale=0.8)
+        second = joint_move(middle, middle + random.uniform(-0.2, 0.2, 7), scale=0.8)
+        early, both, saved_s = hastened_blend(first, second, scale=0.8, hasten=hasten)
+        if early is not first:
+            assert hasten
+            continue
+        stayed += 1
+        time_s = np.linspace(0.0, first.duration_s - saved_s, 100)
+        np.testing.assert_allclose(sample(both, time_s)[0], sample(first, time_s)[0], atol=1e-8)
+    assert stayed > 0

@@ -208,7 +208,7 @@ def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     line = CartesianLine.between(forward(q_start), T_goal)
     drifts = np.array([q7_goal - q_start[6]])
     paths = _candidates(line, np.linspace(0.0, 1.0, _POINTS[0]), q_start, drifts)
-    if not _legal(paths)[0] or _pace(paths)[0] > WHIRL_RAD:
+    if _pace(paths)[0] > WHIRL_RAD or not within_limits(paths[0, 1:], LINE_MARGIN_RAD).all():
         return None
     return paths[0] if _strays(paths[0], line) < _STRAY_M else None
 

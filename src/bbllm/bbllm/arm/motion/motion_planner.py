@@ -30,8 +30,8 @@ from bbllm.arm.motion.cartesian_path import (
 from bbllm.arm.motion.collision import CollisionChecker, Contact
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
-    Pairs,
     approach_postures,
+    coarse_approaches,
     reachable_top_down,
     top_down,
 )
@@ -158,10 +158,6 @@ _LIKING_S = 0.05
 _SPREAD = 4
 """Of the solutions of one pose on one branch, every so many-th is tried, best first."""
 _TRIES = 40
-_AT_ONCE = 8
-"""Postures above poses whose ends are looked for at once."""
-_ROUNDING_S = 1e-9
-"""What rounding may add to a bound of a cost [s]."""
 _WHIRLING_TRIES = 3
 """Most candidates of those that go down a hard way, where there is no other."""
 
@@ -291,28 +287,12 @@ def _ranked(
 def _cheapest(
     poses: Sequence[Array], q_now: Array, hover_m: float
 ) -> tuple[int, Array, Array] | None:
-    """
-    Return pose, hover and end of the cheapest posture of the first grid, None where it has none.
-
-    Where the arm hovers bounds the cost from below, so only few ends are looked for.
-    """
-    pairs = Pairs(poses, hover_m)
-    bounds = _cost(pairs.hovers, pairs.hovers, q_now) + _LIKING_S * pairs.index
-    order = np.argsort(bounds)
-    best, least = None, math.inf
-    for first in range(0, len(order), _AT_ONCE):
-        if bounds[order[first]] > least + _ROUNDING_S:
-            break
-        rows, ends = pairs.joined(order[first : first + _AT_ONCE])
-        if not len(rows):
-            continue
-        index, hovers = pairs.index[rows], pairs.hovers[rows]
-        costs = _cost(hovers, ends, q_now) + _LIKING_S * index
-        row = int(np.argmin(costs))
-        if costs[row] < least:
-            least = float(costs[row])
-            best = int(index[row]), hovers[row], ends[row]
-    return best
+    """Return pose, hover and end of the cheapest posture of the first grid, None without one."""
+    index, ends, hovers = coarse_approaches(poses, hover_m)
+    if not len(index):
+        return None
+    row = int(np.argmin(_cost(hovers, ends, q_now) + _LIKING_S * index))
+    return int(index[row]), hovers[row], ends[row]
 
 
 def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
@@ -392,6 +372,8 @@ class GraspPlan:
     way touches something."""
     leaves_s: float = 0.0
     """Up to then the approach is the transit, where something is in the hand [s]."""
+    opens_clear: bool = False
+    """Whether the transit is known to touch nothing at the grip's opening either."""
 
     @property
     def duration_s(self) -> float:
@@ -506,7 +488,8 @@ class GraspPlanner:
 
     def _way_by(self, approach: Approach, grip: Grip, q_now: Array) -> GraspPlan:
         transit = self._transit(q_now, approach.path[0], is_clear=approach.as_it_is)
-        return GraspPlan(grip, transit, self._line(approach.path))
+        line = self._line(approach.path)
+        return GraspPlan(grip, transit, line, opens_clear=approach.as_it_is)
 
     def _without_stop(self, way: GraspPlan) -> GraspPlan:
         """Round the corner above the grip as far as nothing is touched, if it can be."""
@@ -515,6 +498,10 @@ class GraspPlanner:
         # What holds something opens at the grip, and decides on the way whether to go on to it.
         holds = self._holding
         widths_m = self._widths_to(self._width_m if holds else way.grip.opening_m)
+        # At the known widths the transit is clear; at the others, where the fingers open on the
+        # way, they do so on all of it.
+        known = np.isin(widths_m, widths_m[[0, -1]] if way.opens_clear else widths_m[:1])
+        known_m, others_m = widths_m[known], widths_m[~known]
         for hasten, share in _ROUNDINGS:
             early, joined, saved_s = hastened_blend(
                 transit, descent, scale=scale, longest_s=share * longest_s, hasten=hasten
@@ -522,25 +509,19 @@ class GraspPlanner:
             if saved_s == 0.0:
                 continue
             whole = _evenly_timed(0.0, transit.duration_s)
-            changed = whole if hasten else whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
+            ending = whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
+            changed = ending if early is transit else whole
             bent, before = map(spline_of(joined).positions_at, (changed, whole))
-            # Where the fingers open on the way, they do so on all of it.
-            if hasten:
-                is_clear = self._is_clear(before, widths_m)
-            else:
-                is_clear = self._is_clear(bent, widths_m[:1]) and self._is_clear(
-                    before, widths_m[1:]
-                )
-            if not is_clear:
+            if not self._is_clear(bent, known_m) or not self._is_clear(before, others_m):
                 continue
             approach = self._within_speed(joined)
             if not holds:
                 return replace(way, approach=approach)
             # Without an amendment, what is hastened ends above the place.
-            ending = whole[whole > transit.duration_s - saved_s - _SAMPLE_S]
-            if approach is joined and self._is_clear(
-                spline_of(early).positions_at(ending), widths_m[:1]
-            ):
+            stopping = early is transit or self._is_clear(
+                spline_of(early).positions_at(ending), known_m
+            )
+            if approach is joined and stopping:
                 leaves_s = transit.duration_s - saved_s
                 return replace(way, transit=early, approach=joined, leaves_s=leaves_s)
         return way

@@ -125,43 +125,26 @@ def approach_postures(
     return _paired(T_base_tcp, above, np.concatenate([q7, *more]))
 
 
-class Pairs:
+def coarse_approaches(
+    poses: Sequence[Array], hover_m: float
+) -> tuple[NDArray[np.intp], Array, Array]:
     """
-    Postures above several poses, of the first grid, and for some of them the nearest at the pose.
+    Return `approach_postures` of the first grid for several poses, solved all at once.
 
-    `approach_postures` returns all of them, for one pose; here only those that are asked for are
-    joined, and the solutions at a pose are found when the first is.
+    The pose of each, shape (n,), and joint positions at it and above it, (n, 7) each [rad].
     """
-
-    hovers: Array
-    """Joint positions above a pose, shape (n, 7) [rad]."""
-    index: NDArray[np.intp]
-    """The pose of each, shape (n,)."""
-
-    def __init__(self, poses: Sequence[Array], hover_m: float) -> None:
-        self._poses = poses
-        self._ends: dict[int, Array] = {}
-        above = [raised(pose, hover_m) for pose in poses]
-        near = [
-            i for i, high in enumerate(above) if not (out_of_reach(poses[i]) or out_of_reach(high))
-        ]
-        found = _coarse_solutions([above[i] for i in near])
-        self.hovers = np.concatenate([np.empty((0, 7)), *found])
-        self.index = np.repeat(np.array(near, dtype=np.intp), [len(rows) for rows in found])
-
-    def joined(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-        """Return which of some rows a line joins to a posture at the pose, and that, (m, 7)."""
-        asked = dict.fromkeys(self.index[rows].tolist())
-        new = [i for i in asked if i not in self._ends]
-        found = _coarse_solutions([self._poses[i] for i in new])
-        self._ends.update(zip(new, found, strict=True))
-        kept, ends = [np.empty(0, dtype=np.intp)], [np.empty((0, 7))]
-        for i in asked:
-            those = rows[self.index[rows] == i]
-            nearest, near = _nearest(self.hovers[those], self._ends[i])
-            kept.append(those[near])
-            ends.append(self._ends[i][nearest[near]])
-        return np.concatenate(kept), np.concatenate(ends)
+    above = [raised(pose, hover_m) for pose in poses]
+    near = [
+        i for i, high in enumerate(above) if not (out_of_reach(poses[i]) or out_of_reach(high))
+    ]
+    found = _coarse_solutions([*(above[i] for i in near), *(poses[i] for i in near)])
+    index, ends, hovers = [np.empty(0, dtype=np.intp)], [np.empty((0, 7))], [np.empty((0, 7))]
+    for i, above_it, at_it in zip(near, found, found[len(near) :]):
+        nearest, joined = _nearest(above_it, at_it)
+        hovers.append(above_it[joined])
+        ends.append(at_it[nearest[joined]])
+        index.append(np.full(len(ends[-1]), i))
+    return np.concatenate(index), np.concatenate(ends), np.concatenate(hovers)
 
 
 def _coarse_solutions(poses: Sequence[Array]) -> list[Array]:
