@@ -346,8 +346,8 @@ def _evenly(path: JointTrajectory | Array) -> Array:
     path = np.asarray(path, dtype=np.float64)
     if len(path) < 2:
         return path
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(path, axis=0)) @ _LEVER_M)])
+    way = np.concatenate([[0.0], np.cumsum(np.abs(path[1:] - path[:-1]) @ _LEVER_M)])
     stops = np.linspace(0.0, way[-1], max(2, int(np.ceil(way[-1] / _STEP_M)) + 1))
-    i = np.clip(np.searchsorted(way, stops, side='right') - 1, 0, len(way) - 2)
+    i = way[1:-1].searchsorted(stops, side='right')
     share = (stops - way[i]) / np.maximum(way[i + 1] - way[i], 1e-12)
     return np.asarray(path[i] + share[:, None] * (path[i + 1] - path[i]))

@@ -315,8 +315,8 @@ class Spline:
     ) -> Spline:
         """Interpolate with the states at both ends of every piece, each of shape (n, 7)."""
         (v0, v1), (a0, a1) = velocity, acceleration
-        T = np.diff(time_s)[:, None]  # (n, 1)
-        gap = np.diff(position, axis=0)
+        T = (time_s[1:] - time_s[:-1])[:, None]  # (n, 1)
+        gap = position[1:] - position[:-1]
         # What powers 0 to 2 leave of the end's position, velocity and acceleration.
         p = gap - (v0 + a0 * T / 2) * T
         v = (v1 - v0 - a0 * T) * T
@@ -359,7 +359,7 @@ class Spline:
     def states_within(self, shares: Array) -> tuple[Array, Array, Array]:
         """Evaluate every piece at shares of its time, shape (m,), as `at`: (n * m, 7) each."""
         start = self.time_s[:-1, None]
-        within = start + np.diff(self.time_s)[:, None] * shares
+        within = start + (self.time_s[1:, None] - start) * shares
         s = self._each((within - start).ravel())  # what `at` finds, to the last bit
         return _states(self.coefficients.repeat(len(shares), axis=1), s)
 
@@ -382,7 +382,7 @@ class Spline:
 
     def jerks(self) -> Array:
         """Return the largest jerk at ends and middle of each piece, shape (n, 7) [rad/s^3]."""
-        c, T = self.coefficients, np.diff(self.time_s)[:, None]
+        c, T = self.coefficients, (self.time_s[1:] - self.time_s[:-1])[:, None]
         jerks = (6 * c[3] + t * (24 * c[4] + t * 60 * c[5]) for t in (0 * T, T / 2, T))
         return np.asarray(reduce(np.maximum, map(np.abs, jerks)))
 
@@ -650,18 +650,23 @@ def _overlaps(
     time_s = np.linspace(0.0, longest_s, _OVERLAP_STEPS + 1)
     ending = spline_of(move).at(time_s + (move.duration_s - longest_s))
     beginning = second.at(time_s)
-    count = np.arange(1, _OVERLAP_STEPS + 1)[:, None]
-    late = np.minimum(np.arange(_OVERLAP_STEPS + 1), count)  # one row for each overlap
-    early = late + _OVERLAP_STEPS - count
-    factor = (move.duration_s / (move.duration_s - time_s[1:]))[:, None]
-    fits = np.ones((_OVERLAP_STEPS, move.position_rad.shape[1]), dtype=bool)
-    able = fits & hasten
-    parts = (move.velocity_rad_s, move.acceleration_rad_s2)
-    for order, most, part in zip((1, 2), (scale * DQ_MAX, scale * DDQ_MAX), parts):
-        fits &= (np.abs(ending[order][early] + beginning[order][late]) <= most).all(axis=1)
-        able &= np.abs(part).max(axis=0) * factor**order <= most
-    for i in np.flatnonzero((fits | able).all(axis=1))[::-1]:
-        yield float(time_s[i + 1]), ~fits[i]
+    limits = (scale * DQ_MAX, scale * DDQ_MAX)
+    fastest, hardest = (
+        np.abs(part).max(axis=0) for part in (move.velocity_rad_s, move.acceleration_rad_s2)
+    )
+    for count in range(_OVERLAP_STEPS, 0, -1):  # mostly, the longest will do
+        ends = (part[_OVERLAP_STEPS - count :] for part in ending[1:])
+        begins = (part[: count + 1] for part in beginning[1:])
+        speed, acceleration = (
+            (np.abs(end + begin) <= most).all(axis=0)
+            for end, begin, most in zip(ends, begins, limits)
+        )
+        fits = able = np.asarray(speed & acceleration)
+        if hasten:
+            factor = move.duration_s / (move.duration_s - time_s[count])
+            able = (fastest * factor <= limits[0]) & (hardest * factor**2 <= limits[1])
+        if (fits | able).all():
+            yield float(time_s[count]), ~fits
 
 
 def _hastened(move: JointTrajectory, joints: NDArray[np.bool_], factor: float) -> JointTrajectory:
