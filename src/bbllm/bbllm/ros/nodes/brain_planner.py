@@ -1,5 +1,6 @@
 """The node `brain_planner`: joins one planner to the arm behind one action."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from bbllm_interfaces.action import RunTask
@@ -90,20 +91,25 @@ class BrainPlanner(StackNode):
 
     def _run_task(self, goal: ServerGoalHandle) -> RunTask.Result:
         """Refuse in words: a goal that is rejected reaches people without its reason."""
+        told: list[Future[None]] = []
 
         def tell(event: Event) -> None:
-            self._tell(goal, event)
+            # Beside the planner: a step does not wait until its event is written and sent.
+            told.append(pool.submit(self._tell, goal, event, self._desk.episode_id))
 
         request = goal.request
         try:
-            episode = self._desk.run(
-                request.task,
-                request.episode_id,
-                request.feedback_loops,
-                request.goal,
-                owner=bytes(goal.goal_id.uuid),
-                on_event=tell,
-            )
+            with ThreadPoolExecutor(1, 'events') as pool:  # whose end waits for the last event
+                episode = self._desk.run(
+                    request.task,
+                    request.episode_id,
+                    request.feedback_loops,
+                    request.goal,
+                    owner=bytes(goal.goal_id.uuid),
+                    on_event=tell,
+                )
+            for each in told:
+                each.result()
         except BbllmError as error:
             self.get_logger().warning(f'A task was refused: {error}')
             goal.abort()
@@ -113,9 +119,9 @@ class BrainPlanner(StackNode):
         end_goal(goal, succeeded=ending is Ending.FINISHED, cancelled=cancelled)
         return episode_to_result(episode)
 
-    def _tell(self, goal: ServerGoalHandle, event: Event) -> None:
+    def _tell(self, goal: ServerGoalHandle, event: Event, episode_id: str) -> None:
         self._note(event)
-        msg = event_to_msg(event, self._desk.episode_id, now_s(self))
+        msg = event_to_msg(event, episode_id, now_s(self))
         match event.data:
             case PlanMade() as made:
                 self._plan = made.plan
