@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -154,7 +155,8 @@ class RosDriver:
         tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
-        with self._pull.meter.heard_by(lambda: self._ended_where(stop_condition)):
+        hurrying = nullcontext() if stop_condition is None else self._poller.hurrying()
+        with hurrying, self._pull.meter.heard_by(lambda: self._ended_where(stop_condition)):
             try:
                 return self._follow_to_end(trajectory, tolerances)
             finally:
@@ -421,16 +423,16 @@ class RosDriver:
             watch()
 
         try:
-            with self._poller.hurrying():
-                status, result = action.run(
-                    goal,
-                    NEVER_S,
-                    cancel=CancelToken(check),
-                    should_abort=lambda: self._stopped.is_set() or should_abort(),
-                    on_accepted=on_accepted,
-                )
+            status, result = action.run(
+                goal,
+                NEVER_S,
+                cancel=CancelToken(check),
+                should_abort=lambda: self._stopped.is_set() or should_abort(),
+                on_accepted=on_accepted,
+            )
         except TimeoutError:
             return GoalStatus.ENDLESS, None
+        self._poller.take()  # what came until its end
         late = watch.late and status is not GoalStatus.SUCCEEDED
         return (GoalStatus.TIMED_OUT if late else status), result
 
