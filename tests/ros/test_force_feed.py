@@ -177,4 +177,4 @@ def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
         assert client.execute(SkillCall(call[0], call[1:])).message == ''
     _, hand = felt_scene(arm_at_work)
     assert hand.force_n == pytest.approx((0.0, 0.0, 0.0), abs=0.05)
-    assert hand.width_m > 0.05
+    assert hand.width_m > cube.size_m[1] + 0.005
