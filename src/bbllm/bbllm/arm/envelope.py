@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -225,6 +226,7 @@ def load_envelope(name_or_path: str | Path = '') -> SafetyEnvelope:
     return parse_envelope(text, str(path))
 
 
+@lru_cache
 def parse_envelope(text: str, source: str) -> SafetyEnvelope:
     """Parse a file's text; raises ConfigError, which calls the file *source*."""
     # An empty file is more likely a mistake than the wish for every default.
