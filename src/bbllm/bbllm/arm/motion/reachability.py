@@ -137,7 +137,7 @@ def coarse_approaches(
     near = [
         i for i, high in enumerate(above) if not (out_of_reach(poses[i]) or out_of_reach(high))
     ]
-    found = _coarse_solutions([*(above[i] for i in near), *(poses[i] for i in near)])
+    found = _coarse_solutions([poses[i] for i in near], [above[i] for i in near])
     index, ends, hovers = [np.empty(0, dtype=np.intp)], [np.empty((0, 7))], [np.empty((0, 7))]
     for i, above_it, at_it in zip(near, found, found[len(near) :]):
         nearest, joined = _nearest(above_it, at_it)
@@ -147,14 +147,15 @@ def coarse_approaches(
     return np.concatenate(index), np.concatenate(ends), np.concatenate(hovers)
 
 
-def _coarse_solutions(poses: Sequence[Array]) -> list[Array]:
-    """Return the postures of the first grid at each pose, each of shape (n, 7) [rad]."""
+def _coarse_solutions(poses: Sequence[Array], above: Sequence[Array]) -> list[Array]:
+    """Return the postures of the first grid above each pose, then at each, (n, 7) [rad] each."""
     if not poses:
         return []
     q7 = np.concatenate([part for pose in poses for part in (_COARSE_Q7, _upright_q7(pose))])
     each = len(q7) // len(poses)
-    branches = inverse_branches(np.repeat(poses, each, axis=0), q7).reshape(8, -1, each, 7)
-    return [_existing(branches[:, i]) for i in range(len(poses))]
+    both = np.repeat([*above, *poses], each, axis=0)
+    branches = inverse_branches(both, np.concatenate([q7, q7])).reshape(8, -1, each, 7)
+    return [_existing(branches[:, i]) for i in range(2 * len(poses))]
 
 
 def _existing(branches: Array) -> Array:

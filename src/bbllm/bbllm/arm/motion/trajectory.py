@@ -138,12 +138,15 @@ def _fastest(square: Array, most: Array, bend: Array, bend_on: Array) -> Array:
     step = 2.0 / len(most)
     points = range(len(bound))
     # Backwards, a bend that slows down speeds up.
-    for way, curve in ((points[::-1], -bend), (points, bend_on)):
+    for way, curve, most_x in (
+        (points[::-1], -bend, square[1:]),
+        (points, bend_on, square[:-1]),
+    ):
         gain = 1.0 / np.maximum(1.0 + step * curve, _SHARPEST)
         offset = step * most * gain
         # What binds at rest and at the highest speed alike binds in between: all is linear in x.
         least = offset.argmin(axis=1)
-        one = least == (gain * square.max() + offset).argmin(axis=1)
+        one = least == (gain * most_x[:, None] + offset).argmin(axis=1)
         # One point after the other, seven joints each: plain floats are faster than arrays.
         rows = list(zip(gain.tolist(), offset.tolist(), least.tolist(), one.tolist()))
         for row, i, j in zip(rows if way is points else rows[::-1], way, way[1:]):
