@@ -11,7 +11,13 @@ from bbllm.cli.support.options import JsonOption, beginning
 from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import Pictures, drawn_before, write_page, write_pictures
+from bbllm.cli.views.picture_files import (
+    Pictures,
+    drawn_before,
+    write_index,
+    write_page,
+    write_pictures,
+)
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.progress import progress_of
 from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
@@ -62,6 +68,15 @@ def show(
             'reply behind each.',
         ),
     ] = None,
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            '--index',
+            metavar='FOLDER',
+            help='Write a list of all episodes, to be filtered by task, planner and ending, and '
+            'the page of each into this folder.',
+        ),
+    ] = None,
     draw: bool | None = option(
         'Draw the pictures anew, or not at all; by default, where they are missing.',
         '--draw/--no-draw',
@@ -82,11 +97,18 @@ def show(
       bbllm show --prompts | less
       bbllm show --call 3
       bbllm show --html episode.html
+      bbllm show --index pages
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
     if everything:
         _print_list(output)
+        return
+    if index is not None:
+        journals = list_journals(episodes_dir())
+        page = write_index(index, journals, output).resolve()
+        output.print_path('page', page)
+        output.result({'page': str(page), 'episodes': len(journals)})
         return
     path = _journal(episode)
     if events:

@@ -1,8 +1,10 @@
-"""Writes the pictures of an episode beside its journal, and its page anywhere."""
+"""Writes the pictures of an episode beside its journal, and its page or a list anywhere."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
@@ -75,3 +77,15 @@ def write_page(journal: Path, page: Path) -> None:
         raise ConfigError(
             f'The page {page} cannot be written ({error.strerror or error}); name another file.'
         ) from error
+
+
+def write_index(folder: Path, journals: Sequence[Path], output: Output) -> Path:
+    """Write the list of episodes and their pages, with a bar; see `episode_index.write_index`."""
+    from bbllm.bench.report import episode_index
+
+    with output.bar(len(journals)) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar(completed=done, description=f'{done} of {total} episodes', total=total)
+
+        return episode_index.write_index(folder.expanduser(), journals, show)
