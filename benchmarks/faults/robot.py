@@ -172,7 +172,8 @@ class ProvingGround:
     def _result(self, trial: FaultTrial, result: TaskResult, wall_s: float) -> FaultResult:
         self._person.sim.inject('', clear=True)
         # A task that says that it is done has to show on the table.
-        done = not result.message and self._client.scene().has(*DONE)
+        # What stops the robot after its last motion leaves the table as it is.
+        done = not result.message and self._client.scene(or_stopped=True).has(*DONE)
         verdict = judge(trial, result.ending, result.message, done)
         with self._news:
             goals, codes = list(self._goals), tuple(self._codes)

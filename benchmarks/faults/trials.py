@@ -42,8 +42,9 @@ SAYS: dict[Fault, tuple[str, ...]] = {
 """Words of which a clear stop's sentence must have one."""
 LATEST_GOAL: dict[Fault, int] = {Fault.GRIPPER_FAIL: 3, Fault.GRIPPER_MISS: 1}
 """The goals of a pick after which the fault can still strike it; others, `LATEST`."""
-LATEST = 7
-"""A pick and place has some eight goals of arm and hand."""
+LATEST = 6
+"""A pick and place has some nine goals of arm and hand, the last three of which take less than the
+longest delay at full speed."""
 MOST_DELAY_S = 0.12
 """How long after a goal a fault strikes at most, by the wall clock; those of LATEST_GOAL strike at
 once, or a simulation at full speed would be past the pick [s]."""

@@ -137,7 +137,7 @@ def _short_grid(played: Sequence[Played]) -> Grid:
 def _chart(played: Sequence[Played]) -> Iterator[Figure]:
     models = sorted({name for item in played for name in item.origin.models})
     dates = sorted({date for item in played for date in item.origin.dates})
-    subtitle = f'{", ".join(models)}, {", ".join(dates)}; 95 % intervals'
+    subtitle = f'{", ".join(models)}, {" to ".join(dict.fromkeys((dates[0], dates[-1])))}'
     with new_chart('Success of a recorded language model', subtitle) as (figure, axes):
         figure.set_size_inches(6.0, 1.4 + 0.3 * sum(len(item.model.by_k) for item in played))
         _draw(axes, played)
@@ -161,7 +161,7 @@ def _draw(axes: Axes, played: Sequence[Played]) -> None:
     axes.set_yticks(range(len(rows)), heads)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(-0.03, 1.03)
-    axes.set_xlabel('success rate')
+    axes.set_xlabel('success rate, with 95 % intervals')
     axes.grid(axis='x')
     axes.grid(visible=False, axis='y')
     axes.figure.legend(loc='outside lower right', ncols=2, frameon=False, fontsize=9)

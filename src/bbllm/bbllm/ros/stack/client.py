@@ -251,9 +251,13 @@ class StackClient(AbstractContextManager['StackClient']):
             raise ConfigError(reply.message)
         return str(reply.message)
 
-    def scene(self) -> Scene:
-        """Return the scene as it is now; raises SceneError where it is stale or empty."""
-        return self._scenes.get()
+    def scene(self, *, or_stopped: bool = False) -> Scene:
+        """
+        Return the scene as it is now; raises SceneError where it is stale or empty.
+
+        With *or_stopped* the last state of a stopped robot is good enough.
+        """
+        return self._scenes.get(or_stopped=or_stopped)
 
     def _hear(self, msg: EpisodeEvent) -> None:
         listener = self._listeners.get(msg.episode_id)
