@@ -1,6 +1,9 @@
 """Relations: what a scene says follows from poses, and from nothing else."""
 
 import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tracked_tables import AWAY, TABLE, cube
@@ -9,6 +12,7 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.skills.catalog import REACH_M, SKILLS
 from bbllm.skills.grasps import Hand
+from bbllm.worlds.scene import reaching
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene, find_held
 
@@ -153,3 +157,22 @@ def test_the_hand_comes_down_on_the_table_at_the_distances_that_place_states() -
             )
             cube = SceneObject(name='a', kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
             assert reach(cube), (distance_m, deg)
+
+
+def test_only_one_thread_at_a_time_uses_what_the_cache_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inside = threading.Lock()
+
+    def ask(*_: object, **__: object) -> bool:
+        assert inside.acquire(blocking=False), 'two threads use one collision checker'
+        time.sleep(0.01)
+        inside.release()
+        return True
+
+    monkeypatch.setattr(reaching, 'reachable_top_down', ask)
+    reach = ReachCache()
+    with ThreadPoolExecutor(4) as threads:
+        answers = threads.map(reach, [cube('a', 0.3 + 0.02 * i, 0.0) for i in range(8)])
+
+    assert list(answers) == [True] * 8

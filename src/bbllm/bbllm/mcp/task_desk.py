@@ -143,6 +143,7 @@ def _permit(request: ApprovalRequest | None) -> dict[str, Any]:
         return {}
     return {
         'state': 'waiting for a person',
+        'activity': f'a person is asked to permit {request.name}',
         'request': {
             'hash': request.hash,
             'kind': request.kind.value,

@@ -18,6 +18,7 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
 
 HOST = '127.0.0.1'
+HINT = 'For tasks of programs it has to ask a person: bbllm up sim --approval plan.'
 
 
 def mcp(
@@ -53,7 +54,7 @@ def mcp(
         )
     output = Output(json=True)  # stdout belongs to the protocol
     options = fill(EpisodeOptions, method)
-    with open_stack('bbllm mcp', stack, output) as client:
+    with open_stack('bbllm mcp', stack, output, hint=HINT) as client:
         from bbllm.mcp.server import make_server
         from bbllm.mcp.task_desk import TaskDesk
 

@@ -110,7 +110,9 @@ def _await_nodes(
 
 
 @contextmanager
-def open_stack(verb: str, chosen: StackOptions, output: Output) -> Iterator[StackClient]:
+def open_stack(
+    verb: str, chosen: StackOptions, output: Output, *, hint: str = WITHOUT
+) -> Iterator[StackClient]:
     """Yield a client of the running stack once all of it is ready; raises as `found_stack`."""
     need_ros(verb)
     from bbllm.ros.stack.stack import REAL_NODES
@@ -118,7 +120,7 @@ def open_stack(verb: str, chosen: StackOptions, output: Output) -> Iterator[Stac
     def joined(client: StackClient) -> bool:
         return len(client.missing(REAL_NODES)) < len(REAL_NODES)
 
-    with found_stack(verb, chosen, output, REAL_NODES, joined, hint=WITHOUT) as client:
+    with found_stack(verb, chosen, output, REAL_NODES, joined, hint=hint) as client:
         client.wait_ready(REAL_NODES, COMPLETE_S)
         yield client
 

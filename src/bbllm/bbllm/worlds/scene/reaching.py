@@ -1,6 +1,7 @@
 """Which objects and places the hand can reach from above; recomputed only for what has moved."""
 
 import math
+import threading
 
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import reachable_top_down
@@ -20,25 +21,28 @@ class ReachCache:
     """
     Answers `relations.ReachTest` and remembers the answers by kind, size and pose.
 
-    Limits, the table and the arm itself count; other objects do not, since they can be moved.
+    Limits, the table and the arm itself count; other objects do not, since they can be moved. May
+    be called from any thread: cases are drawn in several.
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()  # the checker is of one thread at a time
         self._checker = CollisionChecker()
         self._known: dict[Key, bool] = {}
 
     def __call__(self, item: SceneObject) -> bool:
         """Return whether the hand can come down on an object or location from above."""
         key = (item.kind, _rounded(item))
-        if key not in self._known:
-            grips = _grips(item)
-            self._known[key] = bool(grips) and reachable_top_down(
-                grips[0].position_m,
-                [grip.yaw_rad for grip in grips],
-                hover_m=HOVER_M,
-                checker=self._checker,
-            )
-        return self._known[key]
+        with self._lock:
+            if key not in self._known:
+                grips = _grips(item)
+                self._known[key] = bool(grips) and reachable_top_down(
+                    grips[0].position_m,
+                    [grip.yaw_rad for grip in grips],
+                    hover_m=HOVER_M,
+                    checker=self._checker,
+                )
+            return self._known[key]
 
 
 def _grips(item: SceneObject) -> tuple[Grip, ...]:
