@@ -109,6 +109,8 @@ def test_arm_moves_for_a_client_only_after_a_person_has_permitted_the_plan(
         planned = await told(client, 'plan', task=TASK)
         assert planned['plan'][0]['call'] == 'pick(red_cube)'
         assert 'No task was begun yet' in await refused(client, 'task_status')
+        for wait_s in (-1.0, 601.0):
+            assert 'wait_s' in await refused(client, 'task_status', wait_s=wait_s)
         robot.begin()
 
         waiting = await told(client, 'run_task', task=TASK, wait_s=PATIENCE_S)

@@ -38,6 +38,8 @@ from bbllm.core.records import from_json, to_json
 from bbllm.core.text import cut, json_text
 from bbllm.core.types import Outcome, Task
 
+UNREADABLE = 'UNREADABLE'
+"""Stands in lists for the ending of a file that is no journal."""
 UNKNOWN = '(not readable)'
 """Stands for the content of the first line of a damaged journal."""
 BREAKS_OFF = 'The journal breaks off: the episode runs, or its process died.'
@@ -268,7 +270,7 @@ def list_entry(path: Path) -> dict[str, str]:
         data = summarize(read_damaged(path)[0])
         ending, task = str(data['ending']), str(data['task'])
     except ConfigError as error:
-        ending, task = 'UNREADABLE', str(error)
+        ending, task = UNREADABLE, str(error)
     return {'episode_id': path.stem, 'ending': ending, 'task': task, 'journal': str(path)}
 
 

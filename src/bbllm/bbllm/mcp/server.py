@@ -2,11 +2,12 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import ToolAnnotations
+from pydantic import Field
 
 import bbllm
 from bbllm.cli.views.picture_files import drawn_before, write_pictures
@@ -25,7 +26,8 @@ P = ParamSpec('P')
 R = TypeVar('R')
 WAIT_S = 20.0
 """How long a tool waits by default: less than clients wait for the answer of a tool [s]."""
-MOST_WAIT_S = 600.0
+Wait = Annotated[float, Field(ge=0.0, le=600.0)]
+"""How long a tool may wait [s]."""
 LISTED = 100
 """How many episodes are listed, the newest first."""
 INSTRUCTIONS = """\
@@ -72,7 +74,7 @@ def make_server(
 
     @server.tool(annotations=MOVES)
     @told
-    def run_task(task: str, wait_s: float = WAIT_S) -> dict[str, Any]:
+    def run_task(task: str, wait_s: Wait = WAIT_S) -> dict[str, Any]:
         """
         Begin a task given in plain words, such as "put the red cube on the blue cube".
 
@@ -80,17 +82,17 @@ def make_server(
         a person is waited for, or after wait_s seconds; go on with task_status then.
         """
         desk.begin(task)
-        return desk.status(_bounded(wait_s))
+        return desk.status(wait_s)
 
     @server.tool(annotations=READ)
     @told
-    def task_status(wait_s: float = WAIT_S) -> dict[str, Any]:
+    def task_status(wait_s: Wait = WAIT_S) -> dict[str, Any]:
         """
         Return steps, state and ending of the newest task.
 
         Returns at its end, when a person is asked something new, or after wait_s seconds.
         """
-        return desk.status(_bounded(wait_s))
+        return desk.status(wait_s)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
     @told
@@ -164,7 +166,3 @@ def _raising(kind: type[Exception]) -> Callable[[Callable[P, R]], Callable[P, R]
         return checked
 
     return decorate
-
-
-def _bounded(wait_s: float) -> float:
-    return min(max(wait_s, 0.0), MOST_WAIT_S)

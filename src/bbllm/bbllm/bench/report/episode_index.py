@@ -11,10 +11,9 @@ from bbllm.bench.report.episode_page import TONES, render_journal
 from bbllm.bench.report.pages import render_page
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
-from bbllm.core.journal import list_entry, read_damaged, summarize
+from bbllm.core.journal import UNREADABLE, read_damaged, summarize
 
 INDEX, PAGES = 'index.html', 'episodes'
-UNREADABLE = 'UNREADABLE'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +58,11 @@ def write_index(
 def _row(folder: Path, journal: Path) -> IndexRow:
     try:
         episode, _ = read_damaged(journal)
-        page = folder / PAGES / f'{journal.stem}.html'
-        if not page.exists() or page.stat().st_mtime < journal.stat().st_mtime:
-            write_atomically(page, render_journal(journal), durable=False)
-    except ConfigError:
-        entry = list_entry(journal)
-        if entry['ending'] != UNREADABLE:
-            raise
-        return IndexRow(task=entry['task'], ending=UNREADABLE, tone='failed')
+    except ConfigError as error:
+        return IndexRow(task=str(error), ending=UNREADABLE, tone='failed')
+    page = folder / PAGES / f'{journal.stem}.html'
+    if not page.exists() or page.stat().st_mtime < journal.stat().st_mtime:
+        write_atomically(page, render_journal(journal), durable=False)
     summary = summarize(episode)
     return IndexRow(
         task=str(summary['task']),

@@ -165,6 +165,8 @@ class RosDriver:
     def follow_amended(
         self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
     ) -> tuple[FollowResult, bool]:
+        # When a goal without a stamp began is not known here; an amendment that takes another time
+        # for it would make the set point jump. So the arm stops where it would be amended.
         return self.follow(trajectory, tolerances), False
 
     def move_both(

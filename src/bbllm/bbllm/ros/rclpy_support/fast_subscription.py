@@ -62,7 +62,7 @@ class Poller:
         read: Callable[[bytes], Any] | None = None,
     ) -> None:
         """
-        Call *callback* with every message of a topic, in the poller's thread.
+        Call *callback* with every message of a topic, one at a time, in the thread that takes it.
 
         With *read* it is called with what that makes of the serialized message.
         """
