@@ -27,6 +27,8 @@ class BenchPerson:
         self.there = True
         """Whether anybody answers when the robot has stopped."""
         self.approved_plans = 0
+        self.asked_to_resume = 0
+        """How often the robot had stopped and waited for a person."""
         self.fault = ''
         """What to take back before the robot may go on."""
         self._approve = ServiceCall(
@@ -75,6 +77,7 @@ class BenchPerson:
                     return
                 self._answered = shown.hash
             stopped = shown.kind == Approval.RESUME
+            self.asked_to_resume += stopped
             if stopped and not self.there:
                 continue
             time.sleep(THINKS_S)

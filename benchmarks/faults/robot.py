@@ -149,7 +149,7 @@ class ProvingGround:
         self._put_back()
         person = self._person
         person.there, person.fault = trial.person, trial.fault.value
-        person.approved_plans = 0
+        person.approved_plans = person.asked_to_resume = 0
         with self._news:
             self._goals, self._codes, self._stray, self._in_flight = [], [], [], []
             self._taken = 0
@@ -181,8 +181,9 @@ class ProvingGround:
         return FaultResult(
             trial=trial,
             verdict=verdict,
-            # What ends an episode shows there, not in a call's code.
-            struck=bool(codes) or verdict is Verdict.CLEAR_STOP,
+            # What ends an episode shows there, and a stop between two motions in the question to a
+            # person: neither is in a call's code.
+            struck=bool(codes or self._person.asked_to_resume) or verdict is Verdict.CLEAR_STOP,
             ending=result.ending,
             message=result.message,
             codes=codes,

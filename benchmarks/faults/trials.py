@@ -40,8 +40,9 @@ SAYS: dict[Fault, tuple[str, ...]] = {
     Fault.ENDLESS_GOAL: ('controller',),
 }
 """Words of which a clear stop's sentence must have one."""
-LATEST_GOAL: dict[Fault, int] = {Fault.GRIPPER_FAIL: 3, Fault.GRIPPER_MISS: 1}
-"""The goals of a pick after which the fault can still strike it; others, `LATEST`."""
+LATEST_GOAL: dict[Fault, int] = {Fault.GRIPPER_FAIL: 3, Fault.GRIPPER_MISS: 0}
+"""The goals of a pick after which the fault can still strike it; others, `LATEST`. A grasp that is
+to miss is prepared before the first goal: two goals later, a few milliseconds, it is over."""
 LATEST = 6
 """A pick and place has some nine goals of arm and hand, the last three of which take less than the
 longest delay at full speed."""
@@ -77,8 +78,9 @@ class FaultResult:
     trial: FaultTrial
     verdict: Verdict
     struck: bool
-    """Whether a call failed by it, or the episode ended. A reflex between two motions is recovered
-    from within its call, so there it may not; otherwise such a trial proves nothing."""
+    """Whether a call failed by it, the episode ended, or a person was asked to resume. A reflex
+    between two motions is recovered from within its call, so there it may not; otherwise
+    such a trial proves nothing."""
     ending: Ending
     message: str
     """Why it ended so; empty where it finished."""
@@ -108,11 +110,12 @@ def draw_trials(faults: Sequence[Fault], n: int, seed: int) -> list[FaultTrial]:
         for person in (True, False) if fault in NEEDS_PERSON else (True,):
             for trial in range(n):
                 rng = random.Random(f'{seed}/{fault.value}/{person}/{trial}')
+                latest = LATEST_GOAL.get(fault, LATEST)
                 drawn.append(
                     FaultTrial(
                         fault=fault,
                         trial=trial,
-                        after_goals=rng.randint(1, LATEST_GOAL.get(fault, LATEST)),
+                        after_goals=rng.randint(min(1, latest), latest),
                         delay_s=0.0 if fault in LATEST_GOAL else rng.uniform(0.0, MOST_DELAY_S),
                         person=person,
                     )
