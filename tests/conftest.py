@@ -32,7 +32,7 @@ for name in [name for name in os.environ if name.startswith('OPENAI_')]:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # pytest's importlib mode puts no folder on the path; these have helpers that tests share.
-HELPERS = ('core', 'doubles', 'worlds', 'worlds/household')
+HELPERS = ('core', 'doubles', 'view3d', 'worlds', 'worlds/household')
 sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.

@@ -39,6 +39,7 @@ ROOMS = (
     'worlds/perception',
     'worlds/tabletop',
     'viz',
+    'view3d',
     'bench',
     'bench/suites',
     'bench/safety',

@@ -8,6 +8,8 @@ two steps; slower ones let a grasped cube creep by millimetres during a carry), 
 
 import colorsys
 import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -16,7 +18,8 @@ from PIL import ImageColor
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, Quat, SceneObject
-from bbllm.sim.object_models import OBJECT_MODELS, ObjectModel, ObjectPart
+from bbllm.sim.object_models import OBJECT_MODELS, ObjectModel, ObjectPart, model_like
+from bbllm.sim.render_process import HIDDEN_GROUPS
 from bbllm.sim.scene_file import SceneFile
 
 OBJECT_BITS = 1
@@ -84,6 +87,8 @@ def _volume_m3(part: ObjectPart) -> float:
 FLOOR_Z_M = -0.75
 """The table tops are at z = 0; what falls off lies here [m]."""
 CAMERA = 'overview'
+SPAN_M = (0.35, 0.0), (0.6, 0.8)
+"""Middle and half extents of what the camera shows where there is no table [m]."""
 
 CONTACT_STEPS = 5
 """
@@ -109,36 +114,89 @@ def build_model(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> 
             if not geom.contype:
                 spec.delete(geom)
     _set_options(spec, timestep_s)
-    _add_room(spec, scene)
+    _add_room(spec, scene.fixtures)
     contact_s = CONTACT_STEPS * timestep_s
-    solid = {**SOLID, 'condim': 4, 'solref': [contact_s, 1.0]}
     for table in scene.fixtures:
-        half = [length / 2 for length in table.size_m]
-        pos, rgba = table.pose.position_m, rgba_of(table.color)
-        box = mujoco.mjtGeom.mjGEOM_BOX
-        spec.worldbody.add_geom(name=table.name, type=box, size=half, pos=pos, rgba=rgba, **solid)
+        _add_table(spec, table, contact_s)
     for place in scene.places:
         _add_marker(spec, place)
     for item, given in zip(scene.movables, scene.objects, strict=True):
-        quat = _wxyz(item.pose.quat_xyzw)
-        body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=quat)
-        if given.kind in OBJECT_MODELS:
-            _add_parts(body, item, OBJECT_MODELS[given.kind], given.mass, contact_s)
-        else:
-            x, y, z = (length / 2 for length in item.size_m)
-            is_round = item.kind is Kind.CYLINDER
-            body.add_geom(
-                name=item.name,
-                type=SHAPES['cylinder' if is_round else 'box'],
-                size=[x, z, 0] if is_round else [x, y, z],
-                mass=given.mass,
-                rgba=rgba_of(item.color),
-                friction=[1.0, 0.005, 0.0001],
-                **solid,
-            )
+        body = _add_object(spec, item, OBJECT_MODELS.get(given.kind), given.mass, contact_s)
         if item.name not in scene.fixed:  # a body without a joint is part of the world
             body.add_freejoint(name=item.name)
     return spec.compile()
+
+
+def drawn_model(objects: Iterable[SceneObject]) -> mujoco.MjModel:
+    """
+    Compile the robot and the objects of an observation for the eye alone: nothing collides.
+
+    Objects are taken for those of `sim.object_models` that have their size. The joints of the
+    robot come first, 7 and 2; then a free joint for each object that is neither furniture nor a
+    location, in their order. Names are the program's own, since those of objects can be any text.
+    """
+    spec = robot_spec()
+    for key in list(spec.keys):
+        spec.delete(key)
+    for geom in list(spec.geoms):
+        if geom.group in HIDDEN_GROUPS:
+            spec.delete(geom)
+    spec.option.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    )
+    contact_s = CONTACT_STEPS * spec.option.timestep
+    items = [replace(item, name=f'object {n}') for n, item in enumerate(objects)]
+    _add_room(spec, [item for item in items if item.kind is Kind.FIXTURE])
+    for item in items:
+        if item.kind is Kind.FIXTURE:
+            _add_table(spec, item, contact_s)
+        elif item.kind is Kind.LOCATION:
+            _add_marker(spec, item)
+        else:
+            _add_object(spec, item, model_like(item), 1.0, contact_s).add_freejoint()
+    return spec.compile()
+
+
+def _add_table(spec: mujoco.MjSpec, table: SceneObject, contact_s: float) -> None:
+    spec.worldbody.add_geom(
+        name=table.name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=[length / 2 for length in table.size_m],
+        pos=table.pose.position_m,
+        rgba=rgba_of(table.color),
+        condim=4,
+        solref=[contact_s, 1.0],
+        **SOLID,
+    )
+
+
+def _add_object(
+    spec: mujoco.MjSpec,
+    item: SceneObject,
+    model: ObjectModel | None,
+    mass_kg: float,
+    contact_s: float,
+) -> mujoco.MjsBody:
+    """Add the body of an object; one without a model is a box or a cylinder."""
+    quat = _wxyz(item.pose.quat_xyzw)
+    body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=quat)
+    if model is not None:
+        _add_parts(body, item, model, mass_kg, contact_s)
+        return body
+    x, y, z = (length / 2 for length in item.size_m)
+    is_round = item.kind is Kind.CYLINDER
+    body.add_geom(
+        name=item.name,
+        type=SHAPES['cylinder' if is_round else 'box'],
+        size=[x, z, 0] if is_round else [x, y, z],
+        mass=mass_kg,
+        rgba=rgba_of(item.color),
+        friction=[1.0, 0.005, 0.0001],
+        condim=4,
+        solref=[contact_s, 1.0],
+        **SOLID,
+    )
+    return body
 
 
 def _set_options(spec: mujoco.MjSpec, timestep_s: float) -> None:
@@ -160,9 +218,10 @@ def _set_options(spec: mujoco.MjSpec, timestep_s: float) -> None:
         spec.geom(f'fr3_{side}finger_pad').solref = [2 * timestep_s, 1.0]
 
 
-def _add_room(spec: mujoco.MjSpec, scene: SceneFile) -> None:
-    lower = np.min([np.subtract(t.xy, np.divide(t.size, 2)) for t in scene.tables], axis=0)
-    upper = np.max([np.add(t.xy, np.divide(t.size, 2)) for t in scene.tables], axis=0)
+def _add_room(spec: mujoco.MjSpec, tables: Sequence[SceneObject]) -> None:
+    spans = [(t.pose.position_m[:2], np.divide(t.size_m[:2], 2)) for t in tables] or [SPAN_M]
+    lower = np.min([np.subtract(middle, half) for middle, half in spans], axis=0)
+    upper = np.max([np.add(middle, half) for middle, half in spans], axis=0)
     spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
     spec.visual.headlight.diffuse = [0.35, 0.35, 0.35]
     spec.visual.headlight.specular = [0.1, 0.1, 0.1]

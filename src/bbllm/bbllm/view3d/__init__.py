@@ -1,0 +1,1 @@
+"""The arm and the objects in three dimensions, for browsers and videos."""
