@@ -1,6 +1,5 @@
 """Events of an episode, as a view is told of them."""
 
-from bbllm.cli.views.progress import Progress, StepState
 from bbllm.core.events import (
     ApprovalAnswered,
     BeliefsEstimated,
@@ -28,6 +27,7 @@ from bbllm.core.events import (
     WordGrounded,
 )
 from bbllm.core.observation import Observed
+from bbllm.core.progress import Progress, StepState
 from bbllm.core.types import (
     Code,
     Fact,

@@ -19,7 +19,6 @@ from typer.testing import Result
 from bbllm.cli.support.verb_group import _report
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
-from bbllm.cli.views.progress import Progress
 from bbllm.cli.views.question import show
 from bbllm.cli.views.rich_view import LiveView, print_progress
 from bbllm.core.approval import ApprovalRequest, RequestKind
@@ -36,6 +35,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
+from bbllm.core.progress import Progress
 from bbllm.core.records import to_json
 from bbllm.core.text import escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from typer.testing import Result
 
 from bbllm.cli.views.plain_view import LineView
-from bbllm.cli.views.progress import progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import line_of, read_damaged, read_episode, summarize
+from bbllm.core.progress import progress_of
 
 Command = Callable[..., Result]
 KEYS = {

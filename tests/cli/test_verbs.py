@@ -12,10 +12,10 @@ from typer.testing import Result
 import bbllm as package
 from bbllm.api import setup
 from bbllm.cli.support.options import beginning, planners, scenes
-from bbllm.cli.views.progress import StepState
 from bbllm.core.events import EventKind, PlanMade, RepairBegun
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import config_dir
+from bbllm.core.progress import StepState
 from bbllm.core.registry import planner_names
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.llm.models.factory import Models

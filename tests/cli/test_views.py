@@ -22,7 +22,6 @@ from rich.console import Console
 
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView, describe
-from bbllm.cli.views.progress import StepRow, StepState, counts_text
 from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress
 from bbllm.core.events import (
     ApprovalAnswered,
@@ -39,6 +38,7 @@ from bbllm.core.events import (
     WarningRaised,
     event_text,
 )
+from bbllm.core.progress import StepRow, StepState, counts_text
 
 
 @pytest.mark.parametrize(('tokens', 'said'), [(0, False), (60, True)])

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from bbllm.api.backends import episode_on_stack, run_in_thread
-from bbllm.cli.views.progress import Progress
 from bbllm.core.approval import SHORT, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, TaskError
 from bbllm.core.events import Episode, Event
+from bbllm.core.progress import Progress
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.ros.rclpy_support.stop_client import StopClient

@@ -11,9 +11,9 @@ from bbllm.cli.support.discovery import open_stack
 from bbllm.cli.support.options import MethodOptions, StackOptions
 from bbllm.cli.support.requests import fill, option
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.progress import progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import summarize
+from bbllm.core.progress import progress_of
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
 

@@ -18,10 +18,10 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import fill
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.progress import Progress, StepState, progress_of
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode
 from bbllm.core.journal import summarize
+from bbllm.core.progress import Progress, StepState, progress_of
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
 

@@ -19,7 +19,6 @@ from bbllm.cli.views.picture_files import (
     write_pictures,
 )
 from bbllm.cli.views.plain_view import LineView
-from bbllm.cli.views.progress import progress_of
 from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
@@ -33,6 +32,7 @@ from bbllm.core.journal import (
     summarize,
 )
 from bbllm.core.paths import episodes_dir
+from bbllm.core.progress import progress_of
 from bbllm.core.text import escape_json, escape_line
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TextIO
 
-from bbllm.cli.views.progress import Progress, counts_text
 from bbllm.core.events import EpisodeEnded, Event, ModelCall, ModelReplied, describe
 from bbllm.core.observation import Observed
+from bbllm.core.progress import Progress, counts_text
 from bbllm.core.text import escape_line, escape_texts
 
 

@@ -12,7 +12,6 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from bbllm.cli.views.progress import Progress, StepRow, StepState, counts_text
 from bbllm.core.events import (
     ApprovalAnswered,
     Episode,
@@ -21,6 +20,7 @@ from bbllm.core.events import (
     FeedbackReceived,
     WarningRaised,
 )
+from bbllm.core.progress import Progress, StepRow, StepState, counts_text
 from bbllm.core.text import escape_texts
 
 REFRESH_HZ = 10.0
