@@ -16,12 +16,15 @@ from bbllm.arm.kinematics import forward, inverse_branches
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.motion.lifting import (
+    LAG_S,
+    PEAK,
     SERVO_STIFFNESS,
     LiftParams,
+    gentle_move,
     parted,
-    slow_move,
 )
 from bbllm.arm.motion.reachability import top_down
+from bbllm.arm.motion.trajectory import excess, sample
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
@@ -104,6 +107,27 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
         start(most_n + 0.1)
 
 
-def test_a_slow_move_takes_longer_where_the_joints_could_not_keep_up() -> None:
-    assert slow_move(np.array([Q_READY, Q_READY + 0.001]), 0.2).duration_s == 0.2
-    assert slow_move(np.array([Q_READY, Q_READY + 1.0]), 0.2).duration_s > 1.0
+def test_a_servo_that_is_held_back_pulls_gently_at_first_and_never_beyond_the_peak() -> None:
+    move = gentle_move(np.array([Q_READY, Q_READY + 0.001]))
+    time_s = np.linspace(0.0, move.duration_s, 1000)
+    q, dq, ddq = sample(move, time_s)
+    pull = ((q - Q_READY + LAG_S * dq) / 0.001)[:, 0]
+
+    assert pull.max() == pytest.approx(PEAK, abs=1e-3)
+    assert pull.max() * LiftParams().pull * LiftParams().cap_n < LiftParams().hardest_n
+    # The quintic of 0.22 s, with which the forces of docs/design/lift-off.md were measured first,
+    # passes the cap as fast: what is fixed pulls as hard until a stop takes effect.
+    at_cap = int(np.argmax(pull > 1.0 / LiftParams().pull))
+    assert np.gradient(pull, time_s)[at_cap] < 22.0
+    np.testing.assert_array_equal(q[-1], Q_READY + 0.001)
+    assert (dq[-1] == 0.0).all()
+    assert np.abs(np.diff(ddq, axis=0)).max() < 0.2  # no jump
+
+
+def test_a_gentle_move_takes_longer_where_the_joints_would_be_hard_on_their_limits() -> None:
+    quick = gentle_move(np.array([Q_READY, Q_READY + 0.001]))
+    long = gentle_move(np.array([Q_READY, Q_READY + 0.1]))
+
+    assert quick.duration_s < 0.2
+    assert long.duration_s > quick.duration_s
+    assert excess(long, scale=0.25) <= 1.0 + 1e-6

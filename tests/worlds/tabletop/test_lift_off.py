@@ -14,7 +14,7 @@ from bbllm.arm.driver import (
     JointTrajectory,
     Tolerances,
 )
-from bbllm.arm.motion.lifting import slow_move
+from bbllm.arm.motion.trajectory import joint_move
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Status
@@ -168,7 +168,7 @@ def test_what_was_felt_on_a_motion_does_not_count_after_it() -> None:
         felt.append(driver.vertical_force_n())
         return False
 
-    move = slow_move(np.array([q, turned]), 0.1)
+    move = joint_move(q, turned, scale=0.9)
     assert driver.follow(move, Tolerances(), stop_condition=look).status is GoalStatus.SUCCEEDED
 
     assert driver.vertical_force_n(settled=True) == pytest.approx(0.0, abs=0.1)

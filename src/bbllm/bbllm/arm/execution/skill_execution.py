@@ -22,7 +22,7 @@ from bbllm.arm.failures import (
     untouched,
 )
 from bbllm.arm.force_estimator import SilentForceError
-from bbllm.arm.motion.lifting import LiftParams, parted, slow_move
+from bbllm.arm.motion.lifting import LiftParams, gentle_move, parted
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams, Line
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
@@ -213,7 +213,7 @@ class SkillRun:
             return line.ascent
         first, rest = parted(line.path[::-1], params.rise_m(line.path[-1]))
         left = self._planner.line_along(rest)
-        self._lift_a_little(name, slow_move(first, params.duration_s), before_n)
+        self._lift_a_little(name, gentle_move(first), before_n)
         return left
 
     def _lift_a_little(self, name: str, first: JointTrajectory, before_n: float) -> None:

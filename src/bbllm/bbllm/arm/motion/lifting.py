@@ -23,13 +23,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.kinematics import forward, jacobian
-from bbllm.arm.limits import DQ_MAX
 from bbllm.arm.motion.cartesian_path import cubic
+from bbllm.arm.motion.trajectory import excess, slowed
 from bbllm.core.errors import ConfigError
 
 SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
@@ -39,6 +41,15 @@ CONTROLLER_STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
 OVERSHOOT = 1.55
 """How many times the final pull an arm pulls on the way at most, as servos with much damping do:
 measured in simulation (docs/design/lift-off.md)."""
+PEAK = 1.45
+"""What the servos are asked for at most on the way, in terms of the pull in the end."""
+LAG_S = 0.1
+"""Damping of a servo by its stiffness: of the simulated arm, and at most of the real one [s]."""
+_RAMPS_S = (0.1, 0.02)
+"""How long the pull grows and falls; it passes the cap no faster than a stop can follow [s]."""
+_KNOT_S = 0.005
+_GENTLE_SHARE = 0.25
+"""Share of the limits of velocity and acceleration that the first bit may use."""
 FURTHEST_M = 0.02
 """Longest first bit of a lift [m]."""
 
@@ -52,8 +63,6 @@ class LiftParams:
     was felt with 20 ms into a lift in one go (docs/design/lift-off.md) [N]."""
     pull: float = 1.5
     """How many times the cap the arm pulls in the end where nothing gives."""
-    duration_s: float = 0.22
-    """Duration of the first bit; a shorter one exceeds OVERSHOOT [s]."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
     """Of the joints, shape (7,)."""
 
@@ -98,14 +107,49 @@ def parted(up: Array, rise_m: float) -> tuple[Array, Array]:
     return np.stack([up[0], points[0]]), points
 
 
-def slow_move(ends: Array, duration_s: float) -> JointTrajectory:
+def gentle_move(ends: Array) -> JointTrajectory:
     """
-    Return a motion in a straight line in joint space, one quintic from rest to rest.
+    Return a motion in a straight line in joint space whose pull at what is fixed grows gently.
 
-    *ends* are its joint positions, shape (2, 7) [rad]. It takes longer than *duration_s* where a
-    joint would be faster than at half of its speed limit.
+    *ends* are its joint positions, shape (2, 7) [rad]. It takes 0.18 s, and longer where a joint
+    would accelerate with more than a quarter of its limit.
     """
-    fastest = 1.875 * np.abs(ends[1] - ends[0]) / DQ_MAX  # a quintic's peak is 15/8 of its mean
-    still = np.zeros((2, len(ends[0])))
-    time_s = np.array([0.0, max(duration_s, 2 * float(fastest.max()))])
-    return JointTrajectory(time_s, ends, still, still)
+    time_s, s, ds, dds = _pull_profile()
+    span = ends[1] - ends[0]
+    position, velocity, acceleration = (part[:, None] * span for part in (s, ds, dds))
+    position += ends[0]
+    position[-1] = ends[1]
+    move = JointTrajectory(time_s, position, velocity, acceleration)
+    return slowed(move, excess(move, scale=_GENTLE_SHARE))
+
+
+@lru_cache(maxsize=1)
+def _pull_profile() -> tuple[Array, Array, Array, Array]:
+    """
+    Return times [s] of a motion from 0 to 1, its positions and their first two derivatives.
+
+    A servo that is held back pulls with f = s + lag ds/dt, in terms of its pull in the end. So f
+    is what is chosen: it grows to PEAK, stays there, and falls to 1. The motion s is f through a
+    low-pass filter; where f is a polynomial p, that is p - lag p' + lag^2 p'' - ... plus a
+    multiple of exp(-t / lag).
+    """
+    steps = [Polynomial((0.0, 0.0, 3.0, -2.0))(Polynomial((0.0, 1.0 / d))) for d in _RAMPS_S]
+    pulls = (PEAK * steps[0], Polynomial((PEAK,)), PEAK + (1.0 - PEAK) * steps[1])
+    smooth = [sum((-LAG_S) ** k * pull.deriv(k) for k in range(1, 4)) + pull for pull in pulls]
+    grown, fallen = _RAMPS_S
+    first = smooth[0](grown) - smooth[0](0.0) * math.exp(-grown / LAG_S)
+    last = smooth[2](0.0) + (1.0 - smooth[2](fallen)) * math.exp(fallen / LAG_S)
+    stays = LAG_S * math.log((PEAK - first) / (PEAK - last))
+    begun_s, rows = 0.0, []
+    for pull, base, start, lasts in zip(
+        pulls, smooth, (0.0, first, last), (grown, stays, fallen), strict=True
+    ):
+        t = np.linspace(0.0, lasts, 2 + int(lasts / _KNOT_S))
+        s = base(t) + (start - base(0.0)) * np.exp(-t / LAG_S)
+        ds = (pull(t) - s) / LAG_S
+        rows.append(np.stack([begun_s + t, s, ds, (pull.deriv()(t) - ds) / LAG_S])[:, 1:])
+        begun_s += lasts
+    profile = np.concatenate([np.zeros((4, 1)), *rows], axis=1)
+    profile[1:, -1] = 1.0, 0.0, 0.0
+    time_s, s, ds, dds = profile
+    return time_s, s, ds, dds
