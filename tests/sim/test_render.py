@@ -1,6 +1,7 @@
 """Pictures: drawn where a graphics library is, refused with the package's name where none is."""
 
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from bbllm.arm.limits import Q_READY
+from bbllm.core.errors import ConfigError
 from bbllm.sim import render
 from bbllm.sim.render import (
     RenderError,
@@ -18,6 +20,7 @@ from bbllm.sim.render import (
     check_video,
     render_png,
     save_picture,
+    save_video,
     viewer,
 )
 from bbllm.sim.robot import SimulatedRobot
@@ -66,9 +69,51 @@ def test_a_video_has_a_frame_for_each_80_ms_and_keeps_the_colours(
     assert ((pixels[..., 0] > 150) & (pixels[..., 1] < 60)).sum() > 20
 
 
+def test_an_mp4_has_the_pictures_in_their_order(tmp_path: Path) -> None:
+    av = pytest.importorskip('av', reason='comes with the extra video')
+    shades = (0, 60, 120, 180, 240)
+    pictures = [Image.new('RGB', (65, 33), (shade, shade, shade)) for shade in shades]
+
+    path = save_video(tmp_path / 'shades.mp4', iter(pictures), 12.5)
+
+    with av.open(str(path)) as container:
+        frames = [frame.to_ndarray(format='rgb24') for frame in container.decode(video=0)]
+        assert container.duration / av.time_base == pytest.approx(len(shades) / 12.5, abs=0.01)
+    assert [frame.shape for frame in frames] == [(32, 64, 3)] * len(shades)
+    assert [frame.mean() for frame in frames] == pytest.approx(shades, abs=4)
+
+
+def test_an_mp4_without_its_library_names_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, 'av', None)
+
+    check_video(tmp_path / 'arm.gif')
+    with pytest.raises(ConfigError, match=r'make extras.*\.gif or \.webp'):
+        check_video(tmp_path / 'arm.mp4')
+
+
+def test_few_pixels_of_an_object_keep_their_colour_in_a_gif(tmp_path: Path) -> None:
+    picture = np.asarray(Image.linear_gradient('L').convert('RGB').resize((300, 300))).copy()
+    picture[..., 2] //= 2
+    dots = {(0, 110, 0): (10, 10), (110, 0, 110): (10, 40), (200, 200, 0): (10, 70)}
+    for color, (y, x) in dots.items():
+        picture[y : y + 6, x : x + 6] = color
+
+    path = save_video(tmp_path / 'dots.gif', [Image.fromarray(picture)] * 2, 12.5)
+
+    with Image.open(path) as video:
+        drawn = np.asarray(video.convert('RGB')).astype(int)
+    for color, (y, x) in dots.items():
+        assert np.abs(drawn[y + 3, x + 3] - color).max() < 12
+
+
 @pytest.mark.parametrize(
     ('name', 'words'),
-    [('arm.mp4', r'must end with \.gif or \.webp'), ('no_folder/arm.gif', 'There is no folder')],
+    [
+        ('arm.avi', r'must end with \.gif or \.webp or \.mp4'),
+        ('no_folder/arm.gif', 'There is no folder'),
+    ],
 )
 def test_a_name_that_no_video_can_have_is_refused(name: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(RenderError, match=words):

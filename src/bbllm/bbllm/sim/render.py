@@ -5,12 +5,14 @@ Pictures are drawn in a process of their own: graphics libraries are chosen when
 loaded, some print at exit, and a broken one may take its process with it.
 """
 
+import io
 import os
+import select
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,22 +20,22 @@ from typing import Any
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
 from bbllm.sim.build import CAMERA, build_model
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
+from bbllm.sim.video_file import VIDEO_SUFFIXES, need_encoder, video_bytes
 
 BACKENDS = ('egl', 'osmesa')
 """What MuJoCo can draw with without a display, the faster one first."""
-DRAW_TIMEOUT_S = 60.0
-FRAME_TIMEOUT_S = 2.0
-"""For each frame of a video; a software renderer takes 0.1 s on an idle core [s]."""
+FRAME_TIMEOUT_S = 60.0
+"""For each picture, the first of which takes longest; a software renderer takes 0.1 s [s]."""
 FPS = 12.5
 """Of a video; 80 ms are four steps of SimDriver, and a whole number of the 10 ms of a GIF."""
 TIME_TOLERANCE_S = 1e-6
-VIDEO_SUFFIXES = ('.gif', '.webp')
 CLOSE_TIMEOUT_S = 5.0
 PACKAGES = 'libegl1 libegl-mesa0 libgl1-mesa-dri (EGL) or libosmesa6 (OSMesa)'
 
@@ -44,8 +46,11 @@ class RenderError(ConfigError):
 
 def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 720) -> bytes:
     """Draw a simulation that does not step meanwhile; returns a PNG. Raises RenderError."""
-    frames = simulation.data.qpos[np.newaxis]
-    return _render(simulation, frames, '.png', (width_px, height_px), 1.0, None)
+    rows = simulation.data.qpos[np.newaxis]
+    file = io.BytesIO()
+    for picture in draw_frames(_drawn_model(simulation), rows, (width_px, height_px)):
+        picture.save(file, format='PNG')
+    return file.getvalue()
 
 
 class VideoRecorder:
@@ -74,7 +79,7 @@ class VideoRecorder:
         on_progress: Callable[[int, int], None] | None = None,
     ) -> Path:
         """
-        Draw what was recorded into a video that repeats, with a name of `VIDEO_SUFFIXES`.
+        Draw what was recorded into a video with a name of `VIDEO_SUFFIXES`.
 
         *on_progress* is called with the number of frames that are drawn, and of all.
 
@@ -82,40 +87,62 @@ class VideoRecorder:
             RenderError: Neither EGL nor OSMesa works here, or the file cannot be written.
         """
         check_video(path)
-        size, frames, suffix = (width_px, height_px), np.array(self._frames), path.suffix.lower()
-        video = _render(self._simulation, frames, suffix, size, self._fps, on_progress)
-        return _write(path, 'video', lambda: video)
+        model, rows = _drawn_model(self._simulation), np.array(self._frames)
+        pictures = draw_frames(model, rows, (width_px, height_px), on_progress)
+        return save_video(path, pictures, self._fps)
 
 
 def check_video(path: Path) -> None:
-    """Raise RenderError where a video of that name cannot be made; before anything is recorded."""
-    if path.suffix.lower() not in VIDEO_SUFFIXES:
+    """Raise ConfigError where a video of that name cannot be made; before anything is recorded."""
+    suffix = path.suffix.lower()
+    if suffix not in VIDEO_SUFFIXES:
         raise RenderError(
             f'{path} is no name for a video: it must end with {" or ".join(VIDEO_SUFFIXES)}.'
         )
     if not path.resolve().parent.is_dir():
         raise RenderError(f'There is no folder {path.resolve().parent} for the video {path}.')
+    need_encoder(suffix)
 
 
-def _render(
-    simulation: Simulation,
-    frames: NDArray[np.float64],
-    suffix: str,
+def save_video(path: Path, pictures: Iterable[Image.Image], fps: float) -> Path:
+    """Write a video whose name `check_video` lets through; raises RenderError."""
+    video = video_bytes(pictures, path.suffix.lower(), fps)
+    return _write(path, 'video', lambda: video)
+
+
+def draw_frames(
+    model: mujoco.MjModel,
+    qpos: NDArray[np.float64],
     size_px: tuple[int, int],
-    fps: float,
-    on_progress: Callable[[int, int], None] | None,
-) -> bytes:
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Image.Image]:
+    """
+    Yield a picture of a model for each row of positions, shape (n, nq).
+
+    *on_progress* is called with the number of pictures that are drawn, and of all.
+
+    Raises:
+        RenderError: Neither EGL nor OSMesa works here.
+    """
     with tempfile.TemporaryDirectory(prefix='bbllm-render-') as folder:
-        model, states, target = (Path(folder) / name for name in ('m.mjb', 's.npy', 'p' + suffix))
-        mujoco.mj_saveModel(_drawn_model(simulation), str(model), None)
-        np.save(states, frames)
-        words = (str(model), str(states), str(target), CAMERA, *map(str, size_px), str(fps))
+        files = [Path(folder) / name for name in ('m.mjb', 's.npy')]
+        mujoco.mj_saveModel(model, str(files[0]), None)
+        np.save(files[1], qpos)
+        words = (*map(str, files), CAMERA, *map(str, size_px))
         reasons = []
         for backend in _backends():
-            reason = _draw(backend, words, len(frames), on_progress)
-            if reason is None:
-                return target.read_bytes()
-            reasons.append(f'{backend}: {reason}')
+            done = 0
+            try:
+                for picture in _draw(backend, words, len(qpos), size_px):
+                    done += 1
+                    if on_progress is not None:
+                        on_progress(done, len(qpos))
+                    yield picture
+                return
+            except _BackendError as error:
+                reasons.append(f'{backend}: {error}')
+                if done:
+                    break
     raise RenderError(
         f'No picture can be drawn here ({"; ".join(reasons)}). '
         f'On Debian or Ubuntu install {PACKAGES}.'
@@ -200,14 +227,14 @@ def _backends() -> tuple[str, ...]:
     return tuple(dict.fromkeys((chosen, *BACKENDS))) if chosen in BACKENDS else BACKENDS
 
 
+class _BackendError(Exception):
+    """One graphics library does not draw; the text is the reason."""
+
+
 def _draw(
-    backend: str,
-    arguments: tuple[str, ...],
-    n_frames: int,
-    on_progress: Callable[[int, int], None] | None,
-) -> str | None:
+    backend: str, arguments: tuple[str, ...], n_frames: int, size_px: tuple[int, int]
+) -> Iterator[Image.Image]:
     script = Path(__file__).with_name('render_process.py')
-    timeout_s = DRAW_TIMEOUT_S + n_frames * FRAME_TIMEOUT_S
     with (
         tempfile.TemporaryFile('w+') as errors,
         subprocess.Popen(
@@ -215,25 +242,32 @@ def _draw(
             env={**os.environ, 'MUJOCO_GL': backend, 'PYOPENGL_PLATFORM': backend},
             stdout=subprocess.PIPE,
             stderr=errors,
-            text=True,
         ) as process,
     ):
-        overdue = threading.Timer(timeout_s, process.kill)
-        overdue.start()
         try:
             assert process.stdout is not None
-            for line in process.stdout:
-                if on_progress is not None and line.strip().isdigit():
-                    on_progress(int(line), n_frames)
-            code = process.wait()
+            for _ in range(n_frames):
+                data = _read(process.stdout.fileno(), 3 * size_px[0] * size_px[1])
+                if not data:
+                    code = process.wait()
+                    errors.seek(0)
+                    lines = errors.read().strip().splitlines()
+                    ended = f'the drawing process ended with {code}'
+                    raise _BackendError(lines[-1][:200] if lines else ended)
+                yield Image.frombytes('RGB', size_px, data)
         finally:
-            late = not overdue.is_alive()
-            overdue.cancel()
-            process.kill()
-        if Path(arguments[2]).exists() and not late:
-            return None  # OSMesa may complain at exit after a good picture
-        if late:
-            return f'it did not draw within {timeout_s:.0f} s'
-        errors.seek(0)
-        lines = errors.read().strip().splitlines()
-        return lines[-1][:200] if lines else f'the drawing process ended with {code}'
+            process.kill()  # OSMesa may complain at exit, after good pictures
+
+
+def _read(file: int, count: int) -> bytes:
+    """Return so many bytes of a pipe, or none where its writer has gone."""
+    parts, left = [], count
+    while left:
+        if not select.select([file], [], [], FRAME_TIMEOUT_S)[0]:
+            raise _BackendError(f'it did not draw within {FRAME_TIMEOUT_S:.0f} s')
+        part = os.read(file, left)
+        if not part:
+            return b''
+        parts.append(part)
+        left -= len(part)
+    return b''.join(parts)

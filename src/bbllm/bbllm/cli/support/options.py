@@ -190,8 +190,8 @@ class SpeedOptions:
     )
     viewer: bool = viewer_option()
     video: Path | None = option(
-        'Save a video of the simulated arm, a .gif or .webp file as fast as the robot; needs no '
-        'display.'
+        'Save a video of the simulated arm, a .gif, .webp or .mp4 file as fast as the robot; '
+        'needs no display.'
     )
 
 

@@ -1,0 +1,94 @@
+"""Videos as files: GIF and WebP by Pillow, MP4 by PyAV."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from bbllm.core.errors import ConfigError
+
+VIDEO_SUFFIXES = ('.gif', '.webp', '.mp4')
+SHADE_BITS = 2
+"""Colours that differ in so many low bits alone are one to a palette."""
+CRF = '23'
+"""Quality of an MP4 on the scale of x264, on which 23 is its own default."""
+
+
+def need_encoder(suffix: str) -> None:
+    """Raise ConfigError where the library that writes such files is missing."""
+    if suffix != '.mp4':
+        return
+    try:
+        import av  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            "An .mp4 file needs the package av: pip install 'bbllm[video]', or in a checkout: "
+            'make extras. Files that end in .gif or .webp need nothing more.'
+        ) from error
+
+
+def video_bytes(pictures: Iterable[Image.Image], suffix: str, fps: float) -> bytes:
+    """
+    Return a video of pictures that are of one size.
+
+    GIF and WebP repeat for ever. Raises ConfigError, see `need_encoder`.
+    """
+    need_encoder(suffix)
+    file = io.BytesIO()
+    if suffix == '.mp4':
+        _write_mp4(file, pictures, fps)
+    else:
+        _write_animation(file, list(pictures), suffix, fps)
+    return file.getvalue()
+
+
+def palette_of(pictures: Sequence[Image.Image]) -> Image.Image:
+    """
+    Return one palette for all pictures, so that what does not move takes no space in a GIF.
+
+    A colour counts by the root of its number of pixels: those of objects are few, and tell the
+    objects apart, while a table has most of all.
+    """
+    pixels = np.concatenate([np.asarray(picture).reshape(-1, 3) for picture in pictures])
+    numbers = (pixels >> SHADE_BITS).astype(np.int32) @ (1 << 16, 1 << 8, 1)
+    colors, counts = np.unique(numbers, return_counts=True)
+    often = np.repeat(colors, np.ceil(np.sqrt(counts)).astype(int))
+    sample = np.stack([often >> 16, often >> 8 & 255, often & 255], axis=-1) << SHADE_BITS
+    half = 1 << SHADE_BITS >> 1
+    return Image.fromarray((sample + half)[np.newaxis].astype(np.uint8)).quantize(256, kmeans=4)
+
+
+def _write_animation(file: io.BytesIO, drawn: list[Image.Image], suffix: str, fps: float) -> None:
+    more: dict[str, Any] = {'quality': 80, 'method': 3}
+    if suffix == '.gif':
+        palette = palette_of(drawn[:: max(1, len(drawn) // 4)])
+        drawn = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in drawn]
+        more = {'optimize': False, 'disposal': 1}
+    first, *rest = drawn
+    duration_ms = round(1000 / fps)
+    more |= {'append_images': rest, 'duration': duration_ms, 'loop': 0}
+    first.save(file, suffix[1:], save_all=True, **more)
+
+
+def _write_mp4(file: io.BytesIO, pictures: Iterable[Image.Image], fps: float) -> None:
+    """Write H.264, which browsers, phones and slides play; its sides have to be even."""
+    import av
+
+    picture_of: Any = av.VideoFrame.from_image
+    with av.open(file, 'w', format='mp4') as container:
+        stream: Any = None
+        for picture in pictures:
+            if stream is None:
+                rate = Fraction(fps).limit_denominator(1000)
+                stream = container.add_stream('libx264', rate=rate, options={'crf': CRF})
+                stream.width, stream.height = (side // 2 * 2 for side in picture.size)
+                stream.pix_fmt = 'yuv420p'
+            whole = picture.crop((0, 0, stream.width, stream.height))
+            container.mux(stream.encode(picture_of(whole)))
+        if stream is not None:
+            container.mux(stream.encode())
