@@ -53,6 +53,7 @@ ROOMS = (
     'bench/report',
     'bench/fitness',
     'bench/runner',
+    'bench/demonstrations',
     'bench/compare',
     'bench/inspect_ai',
     'ros',

@@ -280,7 +280,7 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
     extras = _pins(REQUIREMENTS / 'extras.txt')
     names = {name for name, _, _ in extras}
 
-    wanted = (offered[name] for name in ('ray', 'inspect', 'mcp', 'otel', 'video'))
+    wanted = (offered[name] for name in ('ray', 'inspect', 'lerobot', 'mcp', 'otel', 'video'))
     assert {*''.join(wanted).replace(' ', '').split()} == installed
     # Ubuntu's ROS messages are built for Ubuntu's numpy.
     assert not {'numpy', 'setuptools'} & names

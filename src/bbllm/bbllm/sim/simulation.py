@@ -7,6 +7,7 @@ Nothing here decides anything; `sim.robot` adds the controllers.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -65,6 +66,17 @@ def _scale(force_n: float) -> Array:
     return np.repeat([force_n, force_n / FORCE_NOISE_N * TORQUE_NOISE_NM], 3)
 
 
+class Sampler(Protocol):
+    """What reads the state at steps of its own choice; changes nothing."""
+
+    next_step: int
+    """At the end of which step it reads next, counted as `Simulation.steps`."""
+
+    def take(self) -> None:
+        """Read the state, and choose a later step; called in the thread that steps."""
+        ...
+
+
 class Simulation:
     """The FR3 and a scene in MuJoCo; not thread-safe, see `sim.robot`."""
 
@@ -109,6 +121,9 @@ class Simulation:
         self._wrench = data.sensordata[wrench : wrench + 6]
         self._hand_weight_n = float(model.body_subtreemass[hand]) * GRAVITY_M_S2
         self._noise = None if seed is None else WrenchNoise(scene.force_noise_n, seed)
+        self.sampler: Sampler | None = None
+        """Reads the state in the very step that it chose, also in the middle of a call; the states
+        are the same to the last bit with and without it."""
         self.steps = 0
         self._grip_n = 0.0
         self.reset()
@@ -148,24 +163,28 @@ class Simulation:
         mujoco.mj_forward(self.model, data)
 
     def step(self, n: int = 1) -> None:
-        if n > 1:
-            self._option.disableflags = self._flags | NO_SENSORS
-            mujoco.mj_step(self.model, self.data, nstep=n - 1)
-            self._option.disableflags = self._flags
-        mujoco.mj_step(self.model, self.data)
-        self._after(n)
+        for count in self._stretches(n):
+            if count > 1:
+                self._option.disableflags = self._flags | NO_SENSORS
+                mujoco.mj_step(self.model, self.data, nstep=count - 1)
+                self._option.disableflags = self._flags
+            mujoco.mj_step(self.model, self.data)
+            self._after(count)
 
     def step_along(self, ctrl: Array) -> None:
         """Advance by one step per row of commands, shape (n, 8): joint servos, width [rad, m]."""
         model, data, now, step = self.model, self.data, self._ctrl, mujoco.mj_step
-        self._option.disableflags = self._flags | NO_SENSORS
-        for row in ctrl[:-1]:
-            now[:] = row
+        end = 0
+        for count in self._stretches(len(ctrl)):
+            begin, end = end, end + count
+            self._option.disableflags = self._flags | NO_SENSORS
+            for row in ctrl[begin : end - 1]:
+                now[:] = row
+                step(model, data)
+            self._option.disableflags = self._flags
+            now[:] = ctrl[end - 1]
             step(model, data)
-        self._option.disableflags = self._flags
-        now[:] = ctrl[-1]
-        step(model, data)
-        self._after(len(ctrl))
+            self._after(count)
 
     def hold(self, ctrl: Array) -> None:
         """Set the commands, shape (8,), for the steps to come."""
@@ -191,6 +210,11 @@ class Simulation:
     @property
     def width_m(self) -> float:
         return float(self._qpos[N_JOINTS] + self._qpos[N_JOINTS + 1])
+
+    @property
+    def width_set_point_m(self) -> float:
+        """Distance between the fingers that the hand is commanded to have now [m]."""
+        return float(self._ctrl[self._hand_actuator])
 
     @property
     def width_speed_m_s(self) -> float:
@@ -291,6 +315,15 @@ class Simulation:
             return np.zeros(N_JOINTS)
         # rows are sorted by kind: equalities, then joint friction, which only the arm has
         return np.asarray(self._constraint_nm - data.efc_force[before : before + friction])
+
+    def _stretches(self, n: int) -> Iterator[int]:
+        """Part n steps where the sampler reads, and let it read between two parts."""
+        while self.sampler is not None and 0 < (due := self.sampler.next_step - self.steps) <= n:
+            yield due
+            self.sampler.take()
+            n -= due
+        if n > 0:
+            yield n
 
     def _after(self, n: int) -> None:
         """Keep the clock, and notice a state that has blown up."""

@@ -11,7 +11,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Event, ModelCall
 from bbllm.core.journal import line_of
 from bbllm.core.prompt_store import PromptEncoder
-from bbllm.core.protocols import EventSink, Planner
+from bbllm.core.protocols import EventSink, Planner, World
 from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
@@ -33,6 +33,9 @@ class Alone:
     def stopped(self) -> str:
         """Return why the episode shall end, empty while it may go on."""
         return ''
+
+    def opened(self, world: World) -> None:
+        """Look at the world in which the episode is about to begin; here nothing."""
 
     def before(self) -> EventSink:
         """Return the sink for one more episode before the judged one; here it drops all events."""

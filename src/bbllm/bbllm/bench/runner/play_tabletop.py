@@ -45,6 +45,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             wrap_driver=safety.wrap,
             weighs=tells_force(job.config.planner) or bool(job.case.earlier),
         )
+        around.opened(table)
 
     def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
         run = make_run(part, models, sink, 'tabletop', around, name=name)

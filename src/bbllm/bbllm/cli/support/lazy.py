@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.requests import expand_groups
@@ -41,7 +41,8 @@ def from_checkout(
     """
     Return a command of the folder `benchmarks`, which only a source checkout has.
 
-    *verb* is the name with the group it is in; the module has a Typer application `app`.
+    *verb* is the name with the group it is in; the module has a Typer application `app`, which is
+    the command, or has it under this name.
     """
 
     def load() -> Any:
@@ -57,7 +58,8 @@ def from_checkout(
         if str(root) not in sys.path:
             # Last, so that no folder of the checkout shadows an installed package.
             sys.path.append(str(root))
-        return command_of(importlib.import_module(f'benchmarks.{module}').app)
+        command = command_of(importlib.import_module(f'benchmarks.{module}').app)
+        return command.commands[name] if isinstance(command, TyperGroup) else command
 
     return LazyCommand(name, help, load)
 

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.support.lazy import from_checkout, from_module
+from bbllm.cli.support.lazy import from_module
 from bbllm.cli.views import StdoutError
 from bbllm.core.errors import (
     ApprovalError,
@@ -49,13 +49,15 @@ VERBS = {
     'forget': 'Make a running stack discard its beliefs about objects.',
     'scenes': 'List the scenes and houses that a task can start with.',
     'policies': 'Write the policies of SROS 2 for the processes of a stack.',
+    'data': (
+        'Make data from simulated episodes: demonstrations of motions, and prompts with answers.'
+    ),
     'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
     'bench': (
         'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
     ),
 }
 """Help lines of the verbs, so that `bbllm --help` imports none of their modules."""
-DATA = 'Make data to tune small models with, measured in the simulator; check such files.'
 
 
 class Verbs(TyperGroup):
@@ -69,7 +71,6 @@ class Verbs(TyperGroup):
         super().__init__(**settings)
         for name, text in VERBS.items():
             self.add_command(from_module(name, f'bbllm.cli.commands.{name}', text))
-        self.add_command(from_checkout('data', 'data', 'finetuning.command', DATA))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Note whether a program is listening before anything can go wrong."""
