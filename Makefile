@@ -15,7 +15,7 @@ setup: ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... choo
 	@command -v python3 >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-dev python3-venv' >&2; exit 1; }
 	@python3 tools/setup_env.py
 
-extras: ## Add what --ray, inspect_ai, MCP, OpenTelemetry, .mp4 files and LeRobot data need, and VirtualHome to compare with; make test does it too
+extras: ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry, .mp4 files and LeRobot data need, and VirtualHome to compare with; make test does it too
 	@python3 tools/setup_env.py --extras
 
 demo: setup ## Let the simulated arm build a plus sign

@@ -32,8 +32,9 @@ for name in [name for name in os.environ if name.startswith('OPENAI_')]:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # pytest's importlib mode puts no folder on the path; these have helpers that tests share.
-HELPERS = ('core', 'doubles', 'view3d', 'worlds', 'worlds/household')
+HELPERS = ('console', 'core', 'doubles', 'view3d', 'worlds', 'worlds/household')
 sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
+sys.path.append(str(Path(__file__).parent))  # of the browser
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
 BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')

@@ -72,6 +72,7 @@ ROOMS = (
     'api',
     'cli/views',
     'mcp',
+    'console',
     'cli/support',
     'cli',
     'cli/checks',

@@ -38,6 +38,7 @@ from bbllm.ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
 from bbllm.ros.rclpy_support.diagnostics import TOPIC
 from bbllm.ros.rviz.menu_actions import STOPPED
 from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.newest_states import NewestStates
 from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
 from bbllm.worlds.tabletop.menu import ROBOT
 
@@ -146,6 +147,7 @@ def test_policy_of_the_estimator_allows_every_source_of_objects(running: Running
 def test_policy_of_the_command_line_allows_what_its_client_does(running: Running) -> None:
     # With a name that no other client of this process ever had.
     with StackClient(name='bbllm_looked_at') as client:
+        NewestStates(client.node)  # of `bbllm console`
         assert unequal(running.client.node, client.node.get_name(), 'client') == {}
 
 

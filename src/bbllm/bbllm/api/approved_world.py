@@ -16,7 +16,8 @@ from bbllm.core.events import (
 from bbllm.core.protocols import SettlingWorld, World
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
 
-Approve = Callable[[ApprovalRequest], bool]
+Approve = Callable[[ApprovalRequest], bool | Answer]
+"""Returns whether a plan or a call may move the robot, or the answer with who gave it and why."""
 
 
 class ApprovedWorld:
@@ -81,8 +82,11 @@ class ApprovedWorld:
 
     def _ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         cancel.raise_if_cancelled()
-        answer = Answer(
-            granted=bool(self._approve(request)), by='the approve function', automatic=True
+        said = self._approve(request)
+        answer = (
+            said
+            if isinstance(said, Answer)
+            else Answer(granted=bool(said), by='the approve function', automatic=True)
         )
         self.emit(
             ApprovalAnswered(
@@ -90,8 +94,9 @@ class ApprovedWorld:
                 hash=request.hash,
                 title=request.title,
                 granted=answer.granted,
+                reason=answer.reason,
                 by=answer.by,
-                automatic=True,
+                automatic=answer.automatic,
                 text=answer.told_of(request),
             )
         )

@@ -24,10 +24,19 @@ if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
 
 T = TypeVar('T')
-Running = tuple[Callable[[], Episode], Callable[[str], object]]
-"""What executes an episode, once, and what stops it from any thread, with a reason."""
 READY_S = 15.0
 """How long the nodes of a stack may take to answer, wall clock [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An episode that can be executed, once."""
+
+    execute: Callable[[], Episode]
+    cancel: Callable[[str], object]
+    """Stops it from any thread, with a reason."""
+    say: Callable[[str], object]
+    """Sends its planner a person's words, from any thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +70,7 @@ class LocalBackend:
             with files:
                 return execute_in(world)
 
-        return execute, run.cancel
+        return Running(execute, run.cancel, run.add_feedback)
 
     def plan(self, task: Task) -> Plan:
         """Return the plan of a task; nothing moves."""
@@ -115,7 +124,8 @@ class StackBackend:
             on_event,
             goal=goal or self._goal or '',
         )
-        return execute, lambda reason: self._client.cancel()
+        client = self._client
+        return Running(execute, lambda _: client.cancel(), lambda text: client.say(text))
 
     def plan(self, task: Task) -> Plan:
         raise ConfigError(

@@ -82,8 +82,9 @@ class Robot:
             `no` checks nothing; see `do`. `auto` by default, in a stack what that was started
             with.
         approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
-            `reason`); a plan that is denied does not move the robot. It is asked again for each
-            repaired plan, and for a call that its step does not name. `execute` does not ask.
+            `reason`); a plan that is denied does not move the robot. Returns whether it may, or an
+            `Answer` with who says so and why not. It is asked again for each repaired plan, and
+            for a call that its step does not name. `execute` does not ask.
         stream: Whether a plan begins while its model still writes it, and steps are mapped while
             the arm moves; True by default. Not while a person approves plans, nor in a recording.
         record: Record the conversation with the models in this new file.
@@ -215,15 +216,15 @@ class Robot:
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
             queue = SimpleQueue[Event | None]()
-            execute, cancel = self._backend.begin(make_task(task), queue.put, goal)
-            future = run_in_thread(execute)
+            running = self._backend.begin(make_task(task), queue.put, goal)
+            future = run_in_thread(running.execute)
             future.add_done_callback(lambda _: queue.put(None))
             try:
                 while (event := queue.get()) is not None:
                     yield event
             finally:
                 if not future.done():
-                    cancel('The program stopped the task.')
+                    running.cancel('The program stopped the task.')
                     wait((future,), GRACE_S)
                 if future.done():
                     self._episode = future.result()

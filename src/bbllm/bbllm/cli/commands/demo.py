@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
+from bbllm.cli.support.demo_browser import DemoBrowserOptions, show_in_browser
+from bbllm.cli.support.demo_nodes import run_on_nodes
 from bbllm.cli.support.options import (
     JsonOption,
     MethodOptions,
@@ -20,15 +22,12 @@ from bbllm.cli.support.options import (
     scenes,
 )
 from bbllm.cli.support.requests import fill, option
-from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
+from bbllm.cli.support.session import finish, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.registry import find_provider
 from bbllm.core.tasks import make_task
-
-if TYPE_CHECKING:
-    from bbllm.ros.stack.stack import Value
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
@@ -58,6 +57,7 @@ def demo(
     k: int | None = loops_option(),
     goal: str | None = goal_option(),
     method: MethodOptions,
+    browser: DemoBrowserOptions,
     json: JsonOption = False,
 ) -> None:
     """
@@ -66,12 +66,15 @@ def demo(
     Needs no ROS, no GPU, no display and no API key: without a key, a
     deterministic stand-in called `offline` plans. Two cubes lie out of
     reach, and the planner has to find out. --recorded NAME plays what a
-    language model replied to a task of the bench.
+    language model replied to a task of the bench. --browser shows a page
+    that gives it this task and others, until Ctrl-C.
 
     [bold]Examples[/bold]
 
       bbllm demo
       bbllm demo --speed 1 --viewer
+      bbllm demo --browser
+      bbllm demo --browser --approval plan
       bbllm demo --video demo.gif
       bbllm demo 'put the red cube on the blue cube'
       bbllm demo --recorded list
@@ -86,12 +89,23 @@ def demo(
 
         show_recorded(recorded, output)
         return
-    if pace is None and output.live and not speed.viewer:
+    if pace is None and (output.live or browser.browser) and not speed.viewer:
         pace = WATCHED_SPEED
+    if browser.browser:
+        if ros or json or speed.video:
+            raise ConfigError(
+                '--browser shows the arm of this process until Ctrl-C: leave --ros, --json and '
+                '--video out. For a stack: bbllm up sim --browser.'
+            )
+        options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
+        show_in_browser(task, options, browser, output)
+        return
+    if browser.approval is not None:
+        raise ConfigError('--approval is answered on the page: add --browser.')
     if ros:
         if speed.video:
             raise ConfigError('--video is for the arm in this process: leave --ros out.')
-        ran = _run_on_nodes(task, scene, pace or 0.0, k, goal, output)
+        ran = run_on_nodes(task, scene, pace or 0.0, k, goal, output)
     else:
         options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
         setup = make_setup(options, options.domain)
@@ -120,23 +134,3 @@ def _given_beside_recorded(context: typer.Context) -> list[str]:
         if (name := param.name) not in ('recorded', 'json')
         and getattr(context.get_parameter_source(name or ''), 'name', '') == 'COMMANDLINE'
     ]
-
-
-def _run_on_nodes(
-    instruction: str, scene: str, speed: float, k: int | None, goal: str | None, output: Output
-) -> Ran:
-    """Run the task on five nodes that are started for it, beside any stack that runs."""
-    from bbllm.api.ros_environment import need_ros
-    from bbllm.sim.scene_file import load_scene
-
-    need_ros('bbllm demo --ros')
-    task = make_task(instruction)
-    load_scene(scene)
-    from bbllm.ros.stack.stack import Stack, StackConfig
-
-    simulator: dict[str, Value] = {'scene': scene, 'speed': speed}
-    config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
-    with Stack(config) as stack:
-        output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
-        with stack.wait_ready() as client:
-            return run_on_stack(task, client, output, feedback_loops=k, goal=goal)

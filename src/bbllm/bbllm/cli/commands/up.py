@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -13,6 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bbllm.api.ros_environment import choose_domain, need_ros
+from bbllm.cli.support.browser import (
+    BrowserOptions,
+    check_packages,
+    served,
+    until_interrupted,
+)
 from bbllm.cli.support.options import (
     MODELS,
     LimitOptions,
@@ -26,7 +33,6 @@ from bbllm.cli.support.options import (
     viewer_option,
 )
 from bbllm.cli.support.requests import flag, given, option
-from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
@@ -34,8 +40,6 @@ from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.stack import Value
-
-POLL_S = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +91,7 @@ class UpRequest:
         'Run all nodes in one process: lighter, and faster to start. It gives up isolation: a '
         'node that crashes or hangs takes all others along.'
     )
+    page: BrowserOptions
 
 
 def up(request: UpRequest) -> None:
@@ -100,11 +105,14 @@ def up(request: UpRequest) -> None:
       bbllm up sim --speed 0 --brain MODEL
       bbllm up sim --approval plan
       bbllm up sim --open-state rules
+      bbllm up sim --browser --approval plan
       bbllm up sim --menu
       bbllm up sim --one-process
     """
     need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
+    if request.page.browser:
+        check_packages('bbllm up --browser')
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.ros.stack.forked import preload
@@ -129,7 +137,7 @@ def up(request: UpRequest) -> None:
         one_process=request.one_process,
         forked=True,
     )
-    with Stack(config) as stack:
+    with Stack(config) as stack, ExitStack() as ending:
 
         def print_ready(missing: tuple[str, ...]) -> None:
             for node in nodes:
@@ -138,18 +146,22 @@ def up(request: UpRequest) -> None:
                     output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
 
         output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
-        stack.wait_ready(on_progress=print_ready).close()
+        client = ending.enter_context(stack.wait_ready(on_progress=print_ready))
         pace = f'{request.speed:g} times real time' if request.speed else 'as fast as it can'
         spent_s = time.monotonic() - begun_s
         output.print(
             f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
         )
+        if request.page.browser:
+            from bbllm.console.stack_desk import StackDesk
+
+            desk = ending.enter_context(StackDesk(client))
+            ending.enter_context(served(desk, request.page.page, output))
+        else:
+            client.close()
         _print_hints(output, request)
-        with interrupts() as counter:
-            # Raises LostNodeError with the end of its log when a node dies.
-            while not counter.count:
-                stack.tend(lambda sentence: output.print(sentence, 'yellow'))
-                time.sleep(POLL_S)
+        # Raises LostNodeError with the end of its log when a node dies.
+        until_interrupted(lambda: stack.tend(lambda line: output.print(line, 'yellow')))
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
 
 

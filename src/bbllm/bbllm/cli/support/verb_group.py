@@ -45,6 +45,7 @@ VERBS = {
     'up': 'Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.',
     'say': 'Send the planner of a running stack a message in the middle of a task.',
     'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
+    'console': 'Show a running stack in a browser, and direct it from there.',
     'mcp': 'Serve a running stack to language models by the Model Context Protocol.',
     'forget': 'Make a running stack discard its beliefs about objects.',
     'scenes': 'List the scenes and houses that a task can start with.',

@@ -96,6 +96,8 @@ class StackClient(AbstractContextManager['StackClient']):
         )
         self._voice = self.node.create_publisher(String, 'human_feedback', 10)
         self._listeners: dict[str, Callable[[Event], None]] = {}
+        self.on_any_event: Callable[[str, Event], None] | None = None
+        """Called with every event of every episode, whoever began it, and the episode's id."""
         self.node.create_subscription(
             EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
         )
@@ -261,8 +263,13 @@ class StackClient(AbstractContextManager['StackClient']):
 
     def _hear(self, msg: EpisodeEvent) -> None:
         listener = self._listeners.get(msg.episode_id)
+        if listener is None and self.on_any_event is None:
+            return
+        event = event_from_msg(msg)
+        if self.on_any_event is not None:
+            self.on_any_event(msg.episode_id, event)
         if listener is not None:
-            listener(event_from_msg(msg))
+            listener(event)
 
     def _not_ready(self, nodes: Iterable[str], missing: tuple[str, ...], waited_s: float) -> str:
         if missing and set(missing) == set(nodes):

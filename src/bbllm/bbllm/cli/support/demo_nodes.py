@@ -1,0 +1,32 @@
+"""`bbllm demo --ros`: the demo on nodes that are started for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bbllm.cli.support.session import Ran, run_on_stack
+from bbllm.cli.views.output import Output
+from bbllm.core.tasks import make_task
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.stack import Value
+
+
+def run_on_nodes(
+    instruction: str, scene: str, speed: float, k: int | None, goal: str | None, output: Output
+) -> Ran:
+    """Run the task on five nodes that are started for it, beside any stack that runs."""
+    from bbllm.api.ros_environment import need_ros
+    from bbllm.sim.scene_file import load_scene
+
+    need_ros('bbllm demo --ros')
+    task = make_task(instruction)
+    load_scene(scene)
+    from bbllm.ros.stack.stack import Stack, StackConfig
+
+    simulator: dict[str, Value] = {'scene': scene, 'speed': speed}
+    config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
+    with Stack(config) as stack:
+        output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
+        with stack.wait_ready() as client:
+            return run_on_stack(task, client, output, feedback_loops=k, goal=goal)
