@@ -63,11 +63,10 @@ class StackDesk(AbstractContextManager['StackDesk']):
         def run() -> Episode | None:
             try:
                 return episode_on_stack(self._client, task, None, lambda event: None)
-            except LostNodeError as error:
-                self._end(task.id, str(error))
-                self.feed.set('fault', str(error))
             except BbllmError as error:
-                self.feed.set('fault', str(error))
+                is_lost = isinstance(error, LostNodeError)
+                if not (is_lost and self._has_ended(task.id, str(error))):
+                    self.feed.set('fault', str(error))
             finally:
                 self._is_busy = False
             return None
@@ -76,7 +75,9 @@ class StackDesk(AbstractContextManager['StackDesk']):
 
     def say(self, text: str) -> None:
         """Send a remark; see `Desk`."""
-        self._client.say(make_task(text).instruction)
+        words = make_task(text).instruction
+        self._client.heartbeats.check_serving(['brain_planner'])
+        self._client.say(words)
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
         """Approve or deny; see `Desk`."""
@@ -125,14 +126,15 @@ class StackDesk(AbstractContextManager['StackDesk']):
             lost = str(error)
         missing = self._client.missing(REAL_NODES)
         self.feed.set('nodes', {'missing': missing, 'text': lost})
-        if lost and self.feed.running and self._client.heartbeats.has_ended('brain_planner'):
-            self._end(self.feed.episode_id, lost)
+        if lost and self.feed.running:
+            self._has_ended(self.feed.episode_id, lost)
 
-    def _end(self, episode_id: str, message: str) -> None:
-        """Record the end of an episode whose planner has gone, which wrote the journal."""
+    def _has_ended(self, episode_id: str, message: str) -> bool:
+        """Return whether the planner has gone, which wrote the journal, and end its episode."""
         if not self._client.heartbeats.has_ended('brain_planner'):
-            return
+            return False
         end_journal(episodes_dir() / f'{episode_id}.jsonl', Ending.WORLD_FAILED, message)
         if self.feed.running and self.feed.episode_id == episode_id:
             end = EpisodeEnded(Ending.WORLD_FAILED, message, 'LostNodeError')
             self.feed.take(Event(time.time(), end))
+        return True

@@ -307,8 +307,8 @@ function showRequest(request) {
   $('approval-name').textContent = `${request.kind} ${hash.slice(0, 12)}`;
   $('approve').textContent = request.kind === 'resume' ? 'The robot may go on' : 'Approve';
   $('reason').value = '';
-  for (const id of ['approve', 'deny']) $(id).disabled = true;
-  setTimeout(() => { if (asked === hash) for (const id of ['approve', 'deny']) $(id).disabled = false; }, UNREAD_MS);
+  enableAnswers(false);
+  setTimeout(() => { if (asked === hash) enableAnswers(true); }, UNREAD_MS);
   showLeft();
 }
 
@@ -318,6 +318,14 @@ function showLeft() {
   const leftS = Math.max(0, request.since_s + request.timeout_s - Date.now() / 1000);
   const at = new Date(request.since_s * 1000).toLocaleTimeString();
   $('approval-left').textContent = `asked at ${at}, waits ${Math.round(leftS)} s more`;
+}
+
+function enableAnswers(enabled) { for (const id of ['approve', 'deny']) $(id).disabled = !enabled; }
+
+async function answer(granted, reason, done) {
+  const hash = asked;
+  enableAnswers(false);
+  if (!(await ask('answer', { hash, granted, reason }, done)) && asked === hash) enableAnswers(true);
 }
 
 // --- What the person asks for -------------------------------------------------------------------------------
@@ -350,10 +358,10 @@ $('say-form').addEventListener('submit', async (event) => {
   if (await ask('say', { text: $('say').value }, 'Sent. The planner reads it before its next step.')) $('say').value = '';
 });
 $('stop').addEventListener('click', () => ask('stop', {}, 'Stopped. The hand keeps what it holds.'));
-$('approve').addEventListener('click', () => ask('answer', { hash: asked, granted: true, reason: '' }, 'Approved.'));
+$('approve').addEventListener('click', () => answer(true, '', 'Approved.'));
 $('approval-form').addEventListener('submit', (event) => {
   event.preventDefault();
-  if (!$('deny').disabled) ask('answer', { hash: asked, granted: false, reason: $('reason').value }, 'Denied.');
+  if (!$('deny').disabled) answer(false, $('reason').value, 'Denied.');
 });
 $('events').closest('details').addEventListener('toggle', () => { $('events').scrollTop = $('events').scrollHeight; });
 setInterval(showLeft, 1000);
@@ -361,7 +369,7 @@ setInterval(showLeft, 1000);
 // --- The view ---------------------------------------------------------------------------------------------------
 
 show('canvas', false);
-const view = new View3D($('canvas'));
+export const view = new View3D($('canvas'));
 if (view.problem) $('no-view').textContent = view.problem;
 
 // --- The stream -------------------------------------------------------------------------------------------------

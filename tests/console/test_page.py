@@ -1,0 +1,516 @@
+"""The page in a real browser."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
+
+from desks import ScriptedDesk
+
+from bbllm.api.options import EpisodeOptions
+from bbllm.api.setup import make_setup
+from bbllm.api.stage import open_stage
+from bbllm.cli.views.question import person
+from bbllm.console.local_desk import LocalDesk
+from bbllm.console.server import Address, PageServer
+from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.events import (
+    ApprovalAnswered,
+    BeliefsEstimated,
+    Ending,
+    EpisodeEnded,
+    Event,
+    GoalStated,
+    LineDiscarded,
+    ModelCall,
+    ModelReplied,
+    PlanMade,
+    RepairBegun,
+    StepBegun,
+    SubGoalBegun,
+    WarningRaised,
+)
+from bbllm.core.journal import read_episode
+from bbllm.core.paths import episodes_dir
+from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from browser import PHONE, Visitor, launched
+
+PATIENCE_S = 60.0
+HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>&lt;b&gt;\u202e'
+SHOWN = HOSTILE.replace('\u202e', '\\u202e')
+REQUEST = ApprovalRequest(
+    kind=RequestKind.PLAN,
+    hash='1a2b3c4d5e6f' + 'a' * 52,
+    title='The plan of 2 steps by gpt. May it be done?',
+    lines=('0: pick a', '1: place a on b'),
+    goal=('a is on b',),
+    timeout_s=300.0,
+    since_s=time.time(),
+)
+
+
+@pytest.fixture(scope='module')
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def desk() -> ScriptedDesk:
+    return ScriptedDesk()
+
+
+@pytest.fixture
+def server(desk: ScriptedDesk) -> Iterator[PageServer]:
+    with PageServer(desk, Address()) as server:
+        yield server
+
+
+Open = Callable[..., Visitor]
+
+
+@pytest.fixture
+def visit(browser: Any, server: PageServer) -> Iterator[Open]:
+    """Return what opens the page once more; no page may have had a fault in the end."""
+    visitors: list[Visitor] = []
+
+    def visit(**options: Any) -> Visitor:
+        visitors.append(Visitor(browser, server.url, **options))
+        return visitors[-1]
+
+    yield visit
+    for visitor in visitors:
+        visitor.close()
+    assert [visitor.faults for visitor in visitors] == [[] for _ in visitors]
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline_s, f'there was no {what} within {PATIENCE_S} s'
+        time.sleep(0.01)
+
+
+def test_plan_and_repair_appear_with_their_words(desk: ScriptedDesk, visit: Open) -> None:
+    page = visit()
+    assert page.text('#state') == 'ready for a task'
+
+    desk.start('pick a', 'place a on b', task='put a on b')
+    take = desk.feed.take
+    take(Event(102.0, StepBegun(0, 'pick a')))
+    take(Event(102.1, SkillCall('pick', ('a',))))
+    page.wait_for('#rows li.running', 'pick(a)')
+    assert page.text('#instruction') == 'put a on b'
+    assert page.page.locator('#rows li').count() == 2
+
+    take(Event(103.0, RepairBegun(0, 'pick a', 'a is out of reach.', loop=1)))
+    take(Event(104.0, PlanMade(('pick c', 'place c on b'), 0, revision=1)))
+    page.wait_for('#rows li.replaced', 'Repair 1: a is out of reach.')
+    assert page.page.locator('#rows li .words').all_inner_texts() == [
+        *('pick a', 'pick c', 'place c on b')
+    ]
+
+    take(Event(109.0, EpisodeEnded(Ending.FINISHED, '', goal='met')))
+    page.wait_for('#ending', 'finished · goal met')
+    assert '1 repair ·' in page.text('#counts')
+    assert page.text('#state') == 'ready for a task'
+
+
+def test_goal_sub_goals_beliefs_and_model_calls_are_shown(desk: ScriptedDesk, visit: Open) -> None:
+    page = visit()
+    desk.start('pick a')
+    for second, data in enumerate(
+        (
+            GoalStated(('a is on b', 'b is clear')),
+            SubGoalBegun('find a', 0, 2),
+            SubGoalBegun('move a', 1, 2),
+            BeliefsEstimated({'egg_1': ('warm', 'cooked')}, summary='The egg was cooked.'),
+            StepBegun(0, 'pick a'),
+            ModelCall(role='body', model='gpt', prompt_tokens=1200, completion_tokens=34),
+            ModelReplied('body', 'pick(a)\nor so'),
+            Outcome(
+                call=SkillCall('pick', ('a',)), status=Status.SUCCEEDED, message='', duration_s=2.0
+            ),
+        )
+    ):
+        desk.feed.take(Event(102.0 + second, data))
+
+    page.wait_for('#rows li.done', '2.0 s')
+    assert page.page.locator('#goal li').all_inner_texts() == ['a is on b', 'b is clear']
+    assert page.page.locator('#sub-goals li').all_inner_texts() == ['1. find a', '2. move a']
+    assert 'egg_1: warm, cooked' in page.text('#beliefs')
+    assert page.text('#counts').startswith('1 call · 0 repairs · 1 model call · 1,234 tokens')
+    page.page.get_by_role('button', name='1 model call').click()
+    page.wait_for('dialog[open] pre', 'pick(a)\nor so')
+    page.page.keyboard.press('Escape')
+    assert page.page.locator('dialog[open]').count() == 0
+
+
+def test_markup_of_models_people_and_detectors_appears_as_text(
+    desk: ScriptedDesk, visit: Open
+) -> None:
+    page = visit()
+    call = SkillCall(HOSTILE, (HOSTILE,))
+    desk.feed.set('robot', HOSTILE)
+    desk.start(HOSTILE, HOSTILE, task=HOSTILE)
+    for data in (
+        GoalStated((HOSTILE,)),
+        SubGoalBegun(HOSTILE, 0, 1),
+        BeliefsEstimated({HOSTILE: (HOSTILE,)}, summary=HOSTILE),
+        LineDiscarded(HOSTILE, HOSTILE),
+        WarningRaised(HOSTILE),
+        StepBegun(0, HOSTILE),
+        call,
+        ModelCall(role='brain', model=HOSTILE),
+        ModelReplied('brain', HOSTILE),
+        RepairBegun(0, HOSTILE, HOSTILE, loop=1),
+        EpisodeEnded(Ending.GAVE_UP, HOSTILE),
+    ):
+        desk.feed.take(Event(102.0, data))
+    pose = Pose(position_m=(0.4, 0.0, 0.02))
+    cube = SceneObject(
+        name=HOSTILE, kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04), color=HOSTILE
+    )
+    desk.feed.show_scene(
+        Scene(objects=(cube,), facts=(Fact(HOSTILE, HOSTILE, HOSTILE),), skills=(), stamp_s=0.0)
+    )
+    desk.feed.show_request(
+        replace(REQUEST, title=HOSTILE, lines=(HOSTILE,), goal=(HOSTILE,), reason=HOSTILE)
+    )
+    desk.feed.set('fault', HOSTILE)
+    desk.feed.set('nodes', {'missing': [HOSTILE], 'text': HOSTILE})
+    desk.refusal = HOSTILE
+    page.wait_for('#trouble', SHOWN)
+    page.page.get_by_role('button', name='1 model call').first.click()
+    page.wait_for('dialog[open] pre', SHOWN)
+    page.page.keyboard.press('Escape')
+    page.page.click('#stop')
+    page.wait_for('#told', SHOWN)
+    for summary in page.page.locator('summary').all():
+        if summary.is_visible():
+            summary.click()
+
+    for where in (
+        *('#robot', '#instruction', '#goal', '#sub-goals', '#beliefs', '#summary', '#rows .words'),
+        *('#rows .call', '#rows .note', '#ending', '#objects', '#facts', '#events'),
+        *('#approval-title', '#approval-lines', '#approval-conditions', '#approval-reason'),
+    ):
+        assert SHOWN in page.page.locator(where).first.inner_text(), where
+    assert page.page.evaluate('window.pwned') is None
+    assert page.page.locator('main img, main script, header img').count() == 0
+    page.faults.clear()  # the refusals that were asked for
+
+
+def test_page_requests_nothing_from_elsewhere(server: PageServer, visit: Open) -> None:
+    page = visit()
+    page.wait_for('#state', 'ready')
+    url = urlsplit(server.url)
+
+    assert {urlsplit(x).netloc for x in page.requested} == {url.netloc}
+    assert {x.removeprefix(server.url) for x in page.requested} == {
+        *('', 'console.css', 'console.js', 'view3d.js', 'events')
+    }
+    blocked = page.page.evaluate(
+        "fetch('http://127.0.0.2:1/').then(() => 'sent', error => String(error))"
+    )
+    assert 'Failed to fetch' in blocked
+    assert any('Content Security Policy' in fault for fault in page.faults)
+    page.faults.clear()
+
+
+def test_person_begins_says_and_stops(desk: ScriptedDesk, visit: Open) -> None:
+    desk.feed.set('task', 'create a plus sign')
+    page = visit()
+    task = page.page.get_by_label('Task')
+    until(lambda: task.input_value() == 'create a plus sign', 'task in its box')
+    assert page.page.get_by_role('button', name='Send').is_disabled()
+    task.fill('put a on b')
+    task.press('Enter')
+    until(lambda: desk.asked == [('begin', 'put a on b')], 'task')
+
+    desk.start('pick a')
+    page.wait_for('#state.runs')
+    assert page.page.get_by_role('button', name='Begin').is_disabled()
+    page.page.get_by_label('Remark').fill('not the red one')
+    page.page.get_by_label('Remark').press('Enter')
+    page.wait_for('#told', 'Sent.')
+    page.page.get_by_role('button', name='Stop').click()
+    page.wait_for('#told', 'Stopped.')
+    assert desk.asked[1:] == [('say', 'not the red one'), ('stop',)]
+
+    desk.refusal = 'The node fr3_executor does not answer.'
+    page.page.get_by_role('button', name='Stop').click()
+    page.wait_for('#told.fault', desk.refusal)
+    page.faults.clear()  # the refusal that was asked for
+
+
+def test_person_approves_and_denies_exactly_what_is_shown(desk: ScriptedDesk, visit: Open) -> None:
+    page = visit()
+    approve = page.page.get_by_role('button', name='Approve')
+    desk.feed.show_request(REQUEST)
+    page.wait_for('#approval', REQUEST.title)
+    assert page.page.locator('#approval-lines li').all_inner_texts() == [*REQUEST.lines]
+    assert page.text('#approval-name') == 'plan 1a2b3c4d5e6f'
+    approve.click()
+    page.wait_for('#told', 'Approved.')
+
+    desk.feed.show_request(None)
+    page.page.locator('#approval').wait_for(state='hidden')
+    desk.feed.show_request(replace(REQUEST, hash='b' * 64))
+    page.page.get_by_label('Reason of a denial').fill('it is glued')
+    page.page.get_by_role('button', name='Deny').click()
+    page.wait_for('#told', 'Denied.')
+    assert desk.asked == [
+        ('answer', REQUEST.hash, True, ''),
+        ('answer', 'b' * 64, False, 'it is glued'),
+    ]
+
+    desk.feed.show_request(replace(REQUEST, kind=RequestKind.RESUME, hash='c' * 64))
+    page.page.get_by_role('button', name='The robot may go on').click()
+    until(lambda: desk.asked[-1] == ('answer', 'c' * 64, True, ''), 'answer')
+
+
+def test_question_takes_no_click_that_was_meant_for_what_was_there_before(
+    desk: ScriptedDesk, visit: Open
+) -> None:
+    page = visit()
+    page.page.clock.install()
+    page.page.reload()
+    page.page.clock.pause_at(time.time() + 60.0)
+    for number in range(2):  # also where one question takes the place of another
+        desk.feed.show_request(replace(REQUEST, hash=str(number) * 64))
+        page.wait_for('#approval-name', str(number) * 12)
+        for name in ('Approve', 'Deny'):
+            assert page.page.get_by_role('button', name=name).is_disabled()
+        page.page.get_by_label('Reason of a denial').press('Enter')
+        page.page.clock.run_for(1000)
+        assert page.page.get_by_role('button', name='Approve').is_enabled()
+    assert desk.asked == []
+
+
+def test_two_browsers_and_a_reload_show_the_same(desk: ScriptedDesk, visit: Open) -> None:
+    first = visit()
+    desk.start('pick a', 'place a on b')
+    desk.feed.take(Event(102.0, StepBegun(0, 'pick a')))
+    desk.feed.show_request(REQUEST)
+    first.wait_for('#approval')
+    second = visit()
+    second.wait_for('#approval')
+    second.wait_for('#rows li.running')
+    first.page.reload()
+    first.wait_for('#rows li.running')
+
+    parts = ('#rows', '#instruction', '#approval-lines', '#state', '#counts')
+    assert [first.text(x) for x in parts] == [second.text(x) for x in parts]
+    second.page.get_by_role('button', name='Approve').click()
+    until(lambda: desk.asked, 'answer')
+    desk.feed.show_request(None)
+    first.page.locator('#approval').wait_for(state='hidden')
+    # The next episode replaces this one everywhere.
+    desk.start('open c', task='open c')
+    for page in (first, second):
+        page.wait_for('#rows', 'open c')
+        assert page.page.locator('#rows li').count() == 1
+
+
+def test_journal_of_2000_steps_is_shown_and_grows_by_what_is_new(
+    desk: ScriptedDesk, visit: Open
+) -> None:
+    n = 2000
+    steps = tuple(f'pick cube_{i}' for i in range(n))
+    desk.start(*steps)
+    for i in range(n - 1):
+        call = SkillCall('pick', (f'cube_{i}',))
+        for data in (
+            StepBegun(i, steps[i]),
+            call,
+            ModelCall(role='body', model='gpt', prompt_tokens=10),
+            ModelReplied('body', str(call)),
+            Outcome(call=call, status=Status.SUCCEEDED, message='', duration_s=1.0),
+        ):
+            desk.feed.take(Event(102.0 + i, data))
+    page = visit()
+    page.wait_for('#counts', '1,999 calls')
+    assert page.page.locator('#rows li').count() == n
+    assert page.page.locator('#rows li.done').count() == n - 1
+
+    # What is there already stays as it is: the same nodes.
+    page.page.evaluate("document.querySelectorAll('#rows li').forEach(x => { x.seen = true; })")
+    desk.feed.take(Event(9000.0, StepBegun(n - 1, steps[-1])))
+    page.wait_for('#rows li.running', steps[-1])
+    fresh = page.page.evaluate(
+        "[...document.querySelectorAll('#rows li')].filter(x => !x.seen).length"
+    )
+    assert fresh == 1
+    page.page.locator('#events-title').click()
+    assert page.page.locator('#events li').count() > 4 * n
+
+
+@pytest.mark.parametrize('width', [320, 390, 768, 1280, 2200])
+def test_page_fits_its_width_with_stop_in_sight(
+    desk: ScriptedDesk, visit: Open, width: int
+) -> None:
+    page = visit(viewport={**PHONE, 'width': width})
+    desk.start(*(f'place a_very_long_name_of_an_object_{"x" * 40} on b_{i}' for i in range(40)))
+    desk.feed.show_request(replace(REQUEST, lines=('0: pick ' + 'y' * 300,)))
+    desk.feed.set('fault', 'z' * 400)
+    page.wait_for('#approval')
+    page.wait_for('#rows li')
+
+    wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    assert page.page.evaluate(wide) == 0
+    for y in (0, 100_000):
+        page.page.evaluate(f'scrollTo(0, {y})')
+        box = page.page.get_by_role('button', name='Stop').bounding_box()
+        assert box is not None
+        assert 0 <= box['y'] < 100 and 0 <= box['x'] <= width - box['width']
+        page.page.get_by_role('button', name='Stop').click(trial=True)
+
+
+def test_colours_follow_the_reader(visit: Open) -> None:
+    color = 'getComputedStyle(document.body).backgroundColor'
+    light, dark = (visit(color_scheme=scheme).page.evaluate(color) for scheme in ('light', 'dark'))
+
+    assert light != dark
+
+
+def test_keyboard_reaches_all_that_acts(desk: ScriptedDesk, visit: Open) -> None:
+    desk.start('pick a')
+    desk.feed.show_request(REQUEST)
+    page = visit()
+    page.wait_for('#approve:enabled')
+    reached = set()
+    for _ in range(20):
+        page.page.keyboard.press('Tab')
+        reached.add(page.page.evaluate('document.activeElement.id'))
+
+    assert {'stop', 'task', 'say', 'approve', 'deny', 'reason', 'events-title'} <= reached
+    page.page.focus('#approve')
+    page.page.keyboard.press('Enter')
+    until(lambda: desk.asked == [('answer', REQUEST.hash, True, '')], 'answer')
+
+
+def test_page_names_what_is_gone_and_why_it_ends(desk: ScriptedDesk, browser: Any) -> None:
+    with PageServer(desk, Address()) as server:
+        page = Visitor(browser, server.url)
+        desk.feed.set('nodes', {'missing': ['body_mapper'], 'text': ''})
+        page.wait_for('#trouble', 'These nodes do not answer: body_mapper.')
+        desk.feed.set('nodes', {'missing': ['body_mapper'], 'text': 'The node body_mapper died.'})
+        page.wait_for('#trouble', 'The node body_mapper died.')
+        desk.feed.set('nodes', {'missing': [], 'text': ''})
+        page.page.locator('#trouble').wait_for(state='hidden')
+    page.wait_for('#trouble', 'The console was ended.')
+    page.page.click('#stop')
+    page.wait_for('#told.fault', 'nothing was sent')
+    page.close()
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Iterator[LocalDesk]:
+    options = EpisodeOptions(scene='plus_sign', speed=0.0)
+    with open_stage(options) as stage:
+        assert isinstance(stage.world, TabletopWorld)
+        setup = make_setup(options, options.domain)
+        with LocalDesk(stage.world, setup, asks=True) as desk:
+            yield desk
+
+
+def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
+    arm: LocalDesk, browser: Any
+) -> None:
+    with PageServer(arm, Address()) as server:
+        page = Visitor(browser, server.url)
+        page.wait_for('#canvas')
+        page.page.get_by_label('Task').fill('create a plus sign using the cubes')
+        page.page.get_by_role('button', name='Begin').click()
+        page.wait_for('#approval', 'May it be done?')
+        assert page.page.locator('#rows li.done').count() == 0
+        page.page.get_by_label('Reason of a denial').fill('aqua_cube is glued to the table')
+        page.page.get_by_role('button', name='Deny').click()
+        page.wait_for('#rows li.replaced', 'aqua_cube is glued to the table')
+        for _ in range(4):  # the repaired plans
+            page.page.locator('#approve:enabled:visible, #ending:not(:empty)').first.wait_for()
+            if page.page.locator('#ending:not(:empty)').count():
+                break
+            page.page.click('#approve')
+            page.wait_for('#told', 'Approved.')
+        page.wait_for('#ending')
+        page.page.locator('#before').click()
+        page.page.locator('dialog summary').first.click()
+        page.wait_for('dialog pre', 'A robot is given a task')
+        assert page.faults == []
+        page.close()
+    episode = read_episode(episodes_dir() / f'{arm.feed.episode_id}.jsonl')
+    answers = [e.data for e in episode.events if isinstance(e.data, ApprovalAnswered)]
+    assert [answer.granted for answer in answers[:2]] == [False, True]
+    assert {(answer.by, answer.automatic) for answer in answers} == {(person(), False)}
+    assert answers[0].reason == 'aqua_cube is glued to the table'
+
+
+def test_task_goes_on_without_the_browser_and_is_stopped_from_another(
+    arm: LocalDesk, browser: Any
+) -> None:
+    with PageServer(arm, Address()) as server:
+        first = Visitor(browser, server.url)
+        first.page.get_by_label('Task').fill('put the red cube on location_A')
+        first.page.get_by_role('button', name='Begin').click()
+        first.wait_for('#approve:enabled')
+        first.page.click('#approve')
+        first.close()
+        until(lambda: arm.feed.episode_id and not arm.feed.running, 'end of the task')
+        second = Visitor(browser, server.url)
+        second.wait_for('#ending', 'finished')
+
+        second.page.get_by_label('Task').fill('put the green cube on location_B')
+        second.page.get_by_role('button', name='Begin').click()
+        second.wait_for('#approve:enabled')
+        second.page.click('#stop')
+        second.wait_for('#ending', 'cancelled')
+        second.page.locator('#approval').wait_for(state='hidden')
+        assert second.faults == []
+        second.close()
+
+
+def test_view_follows_the_arm(arm: LocalDesk, browser: Any) -> None:
+    def pose() -> list[float]:
+        return list(page.page.evaluate('Array.from(window.view.qpos)'))
+
+    with PageServer(arm, Address()) as server:
+        page = Visitor(browser, server.url)
+        page.wait_for('#canvas')
+        page.page.evaluate('import("./console.js").then(m => { window.view = m.view; })')
+        before = pose()
+        arm.begin('put the red cube on location_A')
+        page.wait_for('#approve:enabled')
+        assert pose() == before
+        page.page.click('#approve')
+        page.wait_for('#ending', 'finished')
+        until(lambda: pose() != before, 'motion')
+        page.close()
+
+
+def test_feed_sends_each_browser_only_what_is_new(desk: ScriptedDesk) -> None:
+    with desk.feed.browser() as cursor:
+        assert json.loads(desk.feed.news(cursor))['reset'] is True
+        assert desk.feed.news(cursor) == ''
+        desk.start('pick a', 'pick b')
+        first = json.loads(desk.feed.news(cursor))
+        assert (first['reset'], first['n_rows'], len(first['events'])) == (True, 2, 2)
+        desk.feed.take(Event(102.0, StepBegun(1, 'pick b')))
+        news = json.loads(desk.feed.news(cursor))
+        assert [place for place, _ in news['rows']] == [1]
+        assert 'reset' not in news and len(news['events']) == 1
+        desk.feed.set('fault', '')
+        desk.feed.news(cursor)
+        desk.feed.set('fault', '')
+        assert desk.feed.news(cursor) == ''
+        assert desk.feed.watched
+    assert not desk.feed.watched
