@@ -1,54 +1,35 @@
 """A real browser for tests of pages: Chromium without a display, where this machine has one."""
 
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from bbllm.core.errors import ConfigError
+from benchmarks.console import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 REQUIRED = 'BBLLM_REQUIRE'
-NAMES = ('chromium', 'chromium-browser', 'google-chrome')
-FLAGS = (
-    *('--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'),
-    *('--disable-background-networking', '--disable-component-update'),
-    # WebGL in software.
-    *('--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'),
-)
 PATIENCE_MS = 60_000.0
 DESKTOP = {'width': 1280, 'height': 860}
 PHONE = {'width': 390, 'height': 844}
 
 
-def find_chromium() -> str | None:
-    """Return the path of Chromium, or that of `$BBLLM_CHROMIUM`."""
-    given = os.environ.get('BBLLM_CHROMIUM')
-    return given or next(filter(None, map(shutil.which, NAMES)), None)
-
-
 @contextmanager
 def launched() -> Iterator['Browser']:
     """Run Chromium as long as this lasts; skips, or fails where $BBLLM_REQUIRE has `browser`."""
-    why = ''
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        why = 'playwright is not installed: make extras'
-    path = find_chromium()
-    if path is None:
-        why = 'there is no Chromium here: apt-get install chromium, or set BBLLM_CHROMIUM'
-    if why and 'browser' in os.environ.get(REQUIRED, '').split(','):
-        pytest.fail(f'{why}. ${REQUIRED} asks for a browser.', pytrace=False)
-    if why:
-        pytest.skip(why)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+    with ExitStack() as stack:
+        try:
+            browser = stack.enter_context(chromium.launched())
+        except ConfigError as error:
+            if 'browser' in os.environ.get(REQUIRED, '').split(','):
+                pytest.fail(f'{error} ${REQUIRED} asks for a browser.', pytrace=False)
+            pytest.skip(str(error))
         yield browser
-        browser.close()
 
 
 class Visitor:

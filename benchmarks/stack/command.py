@@ -111,7 +111,7 @@ def run_stack_bench(moves: int, trips: int, say: Callable[[str], None]) -> Stack
     """Start the stack twice, at real-time speed and as fast as it can, and measure."""
     load = os.getloadavg()[0]
     say('starting five nodes at real-time speed')
-    with _started({}) as (stack, client, ready_s):
+    with started({}) as (stack, client, ready_s):
         pids = [process.pid for process in stack.processes.values()]
         idle_cores = cores_used(pids, IDLE_S)
         say(f'{trips} round trips of a bare action')
@@ -120,7 +120,7 @@ def run_stack_bench(moves: int, trips: int, say: Callable[[str], None]) -> Stack
         overheads = step_overheads(client, moves)
         pss_mb, rss_mb = memory_mb(pids, 'Pss'), memory_mb(pids, 'Rss')
     say(f'{FAST_TASK}, as fast as it can')
-    with _started({'speed': 0.0, 'scene': FAST_SCENE}) as (_, client, _):
+    with started({'speed': 0.0, 'scene': FAST_SCENE}) as (_, client, _):
         fast_factor, fast_motion_factor = fast_factors(client)
     return StackReport(
         machine=describe_machine(),
@@ -170,7 +170,8 @@ def print_report(report: StackReport, console: Console) -> None:
 
 
 @contextmanager
-def _started(sim: dict[str, Any]) -> Iterator[tuple[Stack, Any, float]]:
+def started(sim: dict[str, Any]) -> Iterator[tuple[Stack, Any, float]]:
+    """Start a stack; yield it, a client and how long it took to be ready [s]."""
     # Whatever keys are set: this measures everything but models.
     models = {'brain': 'offline', 'body': 'offline'}
     params = {'mujoco_sim': sim, 'brain_planner': models, 'body_mapper': models}
@@ -299,12 +300,19 @@ def cores_used(pids: Sequence[int], duration_s: float) -> float:
     Raises:
         OSError: One of them has gone.
     """
-
-    def ticks() -> int:
-        # Behind the name, which may have blanks and brackets: user and system time.
-        stats = [Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2] for pid in pids]
-        return sum(int(stat.split()[11]) + int(stat.split()[12]) for stat in stats)
-
-    before = ticks()
+    before_s = processor_s(pids)
     time.sleep(duration_s)
-    return (ticks() - before) / os.sysconf('SC_CLK_TCK') / duration_s
+    return (processor_s(pids) - before_s) / duration_s
+
+
+def processor_s(pids: Sequence[int]) -> float:
+    """
+    Return the processor time that processes have used so far [s].
+
+    Raises:
+        OSError: One of them has gone.
+    """
+    # Behind the name, which may have blanks and brackets: user and system time.
+    stats = [Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2] for pid in pids]
+    ticks = sum(int(stat.split()[11]) + int(stat.split()[12]) for stat in stats)
+    return ticks / os.sysconf('SC_CLK_TCK')

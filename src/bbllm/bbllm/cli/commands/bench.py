@@ -95,6 +95,10 @@ BENCHMARKS = {
         'stack.command',
         'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
     ),
+    'console': (
+        'console.command',
+        'What an open page of the console costs; its picture (needs ROS and Chromium, minutes).',
+    ),
     'time': (
         'time.command',
         'What a person waits for: arm, models, stack; each figure beside a bound (ten minutes).',
@@ -109,7 +113,7 @@ BENCHMARKS = {
     ),
 }
 """Benchmarks of the folder `benchmarks`: the module with a typer app there, and a help line."""
-NEED_ROS = ('stack', 'process-faults', 'faults')
+NEED_ROS = ('stack', 'console', 'process-faults', 'faults')
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',

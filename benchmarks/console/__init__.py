@@ -1,0 +1,1 @@
+"""What an open page of the console costs, and its picture for the docs."""
