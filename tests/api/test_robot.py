@@ -13,7 +13,7 @@ from paper_world import PaperWorld
 import bbllm
 from bbllm import Robot, SkillCall, World, errors, events, run_episode
 from bbllm.api import backends
-from bbllm.core.approval import ApprovalRequest
+from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
 from bbllm.llm.paced import PacedModel
@@ -141,6 +141,19 @@ def test_denied_plan_moves_nothing(world: PaperWorld) -> None:
     codes = [e.data.code for e in episode.events if isinstance(e.data, bbllm.Outcome)]
     assert set(codes) == {Code.NOT_APPROVED}
     assert any(isinstance(e.data, events.ApprovalAnswered) for e in episode.events)
+
+
+def test_answer_of_a_person_is_recorded_with_name_and_reason(world: PaperWorld) -> None:
+    denial = Answer(granted=False, reason='the cube is glued', by='ann')
+
+    episode = Robot(world, approve=lambda request: denial, **OFFLINE).do(STACK)
+
+    answers = [e.data for e in episode.events if isinstance(e.data, events.ApprovalAnswered)]
+    assert {(x.by, x.reason, x.automatic) for x in answers} == {
+        ('ann', 'the cube is glued', False)
+    }
+    outcome = next(e.data for e in episode.events if isinstance(e.data, bbllm.Outcome))
+    assert outcome.message == 'A person did not approve this plan: the cube is glued.'
 
 
 @pytest.mark.parametrize('asks', [False, True])

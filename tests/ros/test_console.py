@@ -216,6 +216,21 @@ def test_up_with_a_page_ends_both(ros_domain: int) -> None:
         assert not answers(url)
 
 
+def test_page_names_the_node_whose_death_ends_the_stack(ros_domain: int) -> None:
+    words = ('up', 'sim', '--browser', '--namespace', 'bbllm_shown')
+    with (
+        serving(*words) as (process, url),
+        urllib.request.urlopen(f'{url}events', timeout=PATIENCE_S) as stream,
+    ):
+        children = subprocess.run(
+            ['pgrep', '-P', str(process.pid), 'body_mapper'], capture_output=True, text=True
+        )
+        os.kill(int(children.stdout.split()[0]), signal.SIGKILL)
+        shown = stream.read().decode()
+        assert process.wait(PATIENCE_S) == 1
+    assert 'The node body_mapper was killed by signal 9.' in shown.rpartition('"end"')[2]
+
+
 def test_person_with_a_browser_directs_a_stack(stack: Running) -> None:
     with launched() as browser, serving('console') as (_, url):
         page = Visitor(browser, url)

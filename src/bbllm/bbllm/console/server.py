@@ -150,8 +150,10 @@ class PageServer(AbstractContextManager['PageServer']):
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._feed.close('The console was ended.')
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End the streams; the error of this package that ends the server is shown."""
+        why = str(error) if isinstance(error, BbllmError) else 'The console was ended.'
+        self._feed.close(why)
         self._server.should_exit = True
         self._thread.join(END_S)
         self._socket.close()

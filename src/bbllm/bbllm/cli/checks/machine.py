@@ -18,6 +18,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bbllm.cli.support.browser import PACKAGES as PAGE_PACKAGES
+from bbllm.cli.support.browser import missing_packages
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
@@ -167,6 +169,15 @@ def check_display() -> Finding:
     return ok('display', name or 'none; only --viewer needs one')
 
 
+def check_page() -> Finding:
+    """Check for what serves a page, which only the console needs."""
+    missing = missing_packages()
+    if missing:
+        text = f'missing: {", ".join(missing)}; only bbllm console and --browser need them'
+        return ok('page', text, "In a checkout: make extras; else: pip install 'bbllm[console]'")
+    return ok('page', f'there: {", ".join(PAGE_PACKAGES)}')
+
+
 def check_ros() -> list[Finding]:
     spec = importlib.util.find_spec('rclpy')
     if spec is None or spec.origin is None:
@@ -310,7 +321,7 @@ def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> 
     for check in (check_python, check_packages, check_config, check_state):
         yield check()
     yield from check_models()
-    for check in (check_rendering, check_display, check_compilers):
+    for check in (check_rendering, check_display, check_page, check_compilers):
         yield check()
     yield from check_ros()
     yield from check_stack(namespace)

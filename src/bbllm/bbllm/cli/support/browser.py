@@ -45,10 +45,14 @@ class BrowserOptions:
     page: PageOptions
 
 
+def missing_packages() -> list[str]:
+    """Return the names of the packages that serve the page and are not installed."""
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
 def check_packages(verb: str) -> None:
     """Raise ConfigError where what serves the page is not installed."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
+    if missing := missing_packages():
         raise ConfigError(
             f"`{verb}` needs {' and '.join(missing)}: pip install 'bbllm[console]', or in a "
             'checkout: make extras.'
