@@ -31,6 +31,7 @@ ROOMS = (
     'arm/motion',
     'arm/safety',
     'arm/execution',
+    'bags',
     'sim/controllers',
     'sim',
     'worlds',

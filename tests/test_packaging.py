@@ -27,13 +27,19 @@ INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
 DIRECT_LIBRARIES = ('pylibfranka', 'panda_py', 'panda-python', 'frankx', 'franky', 'fr3py')
 SOURCES = sorted([*(PACKAGE / 'bbllm').rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
-LIBRARIES = {'PIL': 'pillow', 'opentelemetry': 'opentelemetry-sdk', 'yaml': 'pyyaml'}
+LIBRARIES = {
+    'mcap_ros2': 'mcap-ros2-support',
+    'PIL': 'pillow',
+    'opentelemetry': 'opentelemetry-sdk',
+    'yaml': 'pyyaml',
+}
 """Modules that are called other than their library."""
 COMES_WITH = {
     'anyio': 'openai',
     'markupsafe': 'jinja2',
     'pydantic-core': 'pydantic',
     'typing-extensions': 'pydantic',
+    'zstandard': 'mcap',
 }
 """Modules that a declared library brings, since it is built on them."""
 SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bbllm.api.approved_world import Approve, ApprovedWorld
@@ -21,6 +22,7 @@ from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Plan, Skill, Task
 
 if TYPE_CHECKING:
+    from bbllm.bags.motion import MotionWriter
     from bbllm.ros.stack.client import StackClient
 
 T = TypeVar('T')
@@ -49,6 +51,8 @@ class LocalBackend:
     journal: bool
     close: Callable[[], object]
     """Release what is in use."""
+    record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
+    """Writes how arm and objects move beside a journal; None where nothing can be sampled."""
 
     def begin(self, task: Task, on_event: EventSink, goal: str | None) -> Running:
         """Return an episode; `on_event` may be called from any thread."""
@@ -61,7 +65,10 @@ class LocalBackend:
             sinks.append(guarded.observe_event)
         files = ExitStack()
         if self.journal:
-            sinks.append(files.enter_context(JournalWriter(episodes_dir(), task.id)))
+            journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
+            sinks.append(journal)
+            if self.record is not None:
+                files.enter_context(self.record(journal.path))
         run, execute_in = self.setup.begin(task, sinks, goal=goal)
         if isinstance(world, ApprovedWorld):
             world.emit = run.emit

@@ -89,7 +89,8 @@ class Robot:
             the arm moves; True by default. Not while a person approves plans, nor in a recording.
         record: Record the conversation with the models in this new file.
         replay: Answer from such a file; no model is asked.
-        journal: Whether episodes are recorded for `bbllm show`.
+        journal: Whether episodes are recorded for `bbllm show`; those of an arm that is simulated
+            here with its motion, an MCAP file beside the journal.
         namespace: Of the stack; `bbllm_real` for a real arm.
 
     Raises:
@@ -156,11 +157,17 @@ class Robot:
         setup = make_setup(options, domain)
         for notice in setup.models.notices:
             logging.getLogger('bbllm').warning(notice)
-        stack = ExitStack()
+        stack, sample = ExitStack(), None
         if isinstance(world, str):
-            world = stack.enter_context(open_stage(options)).world
+            stage = stack.enter_context(open_stage(options))
+            world, sample = stage.world, stage.record
         self._backend = LocalBackend(
-            world=world, setup=setup, approve=approve, journal=journal, close=stack.close
+            world=world,
+            setup=setup,
+            approve=approve,
+            journal=journal,
+            close=stack.close,
+            record=sample,
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from bbllm.core.text import listed
 from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
+    from bbllm.bags.motion import MotionWriter
     from bbllm.sim.render import VideoRecorder
 
 
@@ -33,6 +34,8 @@ class Stage:
     """Draws a table as it is now into a PNG file; raises BbllmError where it cannot."""
     recorder: VideoRecorder | None = None
     """What a video is drawn from, where one is asked for."""
+    record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
+    """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
 
 
 @contextmanager
@@ -44,6 +47,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         yield _household(options)
         return
     from bbllm.arm.envelope import load_envelope
+    from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
     from bbllm.sim.scene_file import load_scene
     from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -76,13 +80,15 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
 
     with ExitStack() as stack:
         stack.callback(world.close)
+        motion = MotionRecorder(world.robot.simulation)
+        watchers.append(motion.sample)
         if options.viewer:
             watchers.append(stack.enter_context(viewer(world.robot)).sync)
         recorder = None
         if options.video:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
-        yield Stage(world, lambda: world.time_s, settle, render, recorder)
+        yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record)
 
 
 def _household(options: EpisodeOptions) -> Stage:

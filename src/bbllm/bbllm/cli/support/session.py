@@ -64,6 +64,9 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
     with open_stage(options) as stage, ExitStack() as files:
         setup.check_goal(stage.world.observe)
         journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
+        motion = None
+        if stage.record is not None:
+            motion = files.enter_context(stage.record(journal.path))
         view = output.view(stage.clock)
         run, execute = setup.begin(task, [journal, view])
         with view:
@@ -85,6 +88,8 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
                     video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
         except BbllmError as error:
             hints.append(str(error))
+    if motion is not None and motion.broken:
+        hints.append(motion.broken)
     return Ran(episode, journal.path, interrupted, settled, video, tuple(hints))
 
 
