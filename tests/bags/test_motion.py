@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bbllm.api.options import EpisodeOptions
 from bbllm.api.robot import Robot
+from bbllm.api.setup import make_setup
+from bbllm.api.stage import open_stage
 from bbllm.bags.definitions import DEFINITIONS, OBJECT_STATES
 from bbllm.bags.motion import MotionSample, MotionWriter, motion_path, read_motion
+from bbllm.console.local_desk import LocalDesk
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Kind, Pose, SceneObject, SkillCall
@@ -193,3 +197,19 @@ def test_sampling_changes_no_state(tmp_path: Path) -> None:
         return np.array(seen)
 
     np.testing.assert_array_equal(states(True), states(False))
+
+
+def test_a_task_from_the_page_leaves_its_motion_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
+    options = EpisodeOptions(brain='offline', body='offline', goal='no')
+    setup = make_setup(options, options.domain)
+    with open_stage(options) as stage:
+        assert isinstance(stage.world, TabletopWorld)
+        with LocalDesk(stage.world, setup, asks=False, record=stage.record) as desk:
+            desk.begin('put the red cube on location_B')
+            assert desk._future is not None
+            desk._future.result(timeout=120)
+    (path,) = episodes_dir().glob('*.mcap')
+    assert read_motion(path).complete

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
 
 T = TypeVar('T')
+Record = Callable[[Path], AbstractContextManager['MotionWriter']]
+"""Writes how arm and objects move beside a journal."""
 READY_S = 15.0
 """How long the nodes of a stack may take to answer, wall clock [s]."""
 
@@ -51,7 +53,7 @@ class LocalBackend:
     journal: bool
     close: Callable[[], object]
     """Release what is in use."""
-    record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
+    record: Record | None = None
     """Writes how arm and objects move beside a journal; None where nothing can be sampled."""
 
     def begin(self, task: Task, on_event: EventSink, goal: str | None) -> Running:

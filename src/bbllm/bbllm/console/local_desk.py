@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager
 
-from bbllm.api.backends import LocalBackend, Running, run_in_thread
+from bbllm.api.backends import LocalBackend, Record, Running, run_in_thread
 from bbllm.api.setup import EpisodeSetup
 from bbllm.cli.views.question import person
 from bbllm.console.feed import Feed
@@ -32,7 +32,14 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
     it with `with`: a task that is under way at the end is stopped.
     """
 
-    def __init__(self, world: TabletopWorld, setup: EpisodeSetup, *, asks: bool):
+    def __init__(
+        self,
+        world: TabletopWorld,
+        setup: EpisodeSetup,
+        *,
+        asks: bool,
+        record: Record | None = None,
+    ):
         self.feed = Feed()
         self._world = world
         self._queue = ApprovalQueue(
@@ -44,6 +51,7 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
             approve=self._ask if asks else None,
             journal=True,
             close=lambda: None,
+            record=record,
         )
         self._lock = threading.Lock()
         self._future: Future[Episode] | None = None
