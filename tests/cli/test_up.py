@@ -15,6 +15,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from terminals import bbllm, read_until, start
 
 from bbllm.cli.commands.up import UpRequest, _params, _print_hints
+from bbllm.cli.support.browser import BrowserOptions, PageOptions
 from bbllm.cli.support.discovery import running_commands, stack_may_run
 from bbllm.cli.support.options import LimitOptions, ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
@@ -24,6 +25,7 @@ from bbllm.core.constants import OpenStateMode
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
+NO_PAGE = BrowserOptions(page=PageOptions())
 
 
 def children(pid: int) -> dict[str, int]:
@@ -96,6 +98,7 @@ def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
         models=ModelOptions(brain='meta-llama/Llama-3'),
         recording=RecordOptions(record=Path('talk.jsonl')),
         limits=LimitOptions(safety='mine.yaml'),
+        page=NO_PAGE,
     )
 
     params = _params(request)
@@ -115,6 +118,7 @@ def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> 
         models=ModelOptions(),
         recording=RecordOptions(),
         limits=LimitOptions(),
+        page=NO_PAGE,
     )
 
     _print_hints(Output(), request)
