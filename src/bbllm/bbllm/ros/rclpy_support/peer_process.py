@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import os
+import select
 import signal
 import threading
 import time
@@ -113,9 +114,26 @@ def end_with_owner(on_end: Callable[[str], None]) -> None:
         return
 
     def watch() -> None:
+        _wait_for_end(owner)
         while owner.state() is not ProcessState.GONE:
             time.sleep(LOOK_S)
         on_end(f'The process {owner.number}, which started this node, has ended.')
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name='owner', daemon=True).start()
+
+
+def _wait_for_end(process: PeerProcess) -> None:
+    """Block until a process of this machine ends; returns at once where that cannot be awaited."""
+    try:
+        handle = os.pidfd_open(process.number)
+    except OSError:
+        return
+    try:
+        # Only after it was opened: then the handle is of this process, and of none after it.
+        if process.state() in (ProcessState.LIVES, ProcessState.STOPPED):
+            ended = select.poll()
+            ended.register(handle, select.POLLIN)
+            ended.poll()
+    finally:
+        os.close(handle)
