@@ -32,6 +32,11 @@ from rclpy.waitable import NumberOfEntities, Waitable
 KINDS = ('subscription', 'guard_condition', 'timer', 'client', 'service')
 """What a wait set has, in the order of its constructor; events come last."""
 FOREVER = -1
+EVENTS_S = 2.0
+"""
+How often events of topics are looked at [s]. They are not waited for: a wait for events of a
+subscription ends with each of its messages, also where another thread takes them.
+"""
 AWAITS = 'awaits what is not done: only functions may be callbacks here.'
 
 Run = Callable[[], None]
@@ -206,7 +211,7 @@ class _Wait:
                 if self._changed:
                     self._changed = False
                     self._collect()
-                self._wait()
+                self._wait((), round(EVENTS_S * 1e9) if self._events else FOREVER)
                 idle = True
                 for kind, found in self._found.items():
                     for pointer in self._set.get_ready_entities(kind):
@@ -218,11 +223,11 @@ class _Wait:
                     if waitable.is_ready(self._set):
                         idle = False
                         self._take_waitable(waitable)
-                # Events of topics are so rare that they are looked at only where nothing else
-                # has ended the wait; the next wait ends at once for one that came along.
-                for event in self._events if idle else ():
-                    if event.is_ready(self._set):
-                        self._take_waitable(event)
+                if idle and self._events:
+                    self._wait(self._events, 0)
+                    for event in self._events:
+                        if event.is_ready(self._set):
+                            self._take_waitable(event)
         except BaseException as fault:  # a node that is not spun any more must not look alive
             executor.fault(fault)
         finally:
@@ -267,7 +272,7 @@ class _Wait:
         self._events = [each for each in waitables if isinstance(each, EventHandler)]
         self._waitables = [each for each in waitables if not isinstance(each, EventHandler)]
 
-    def _wait(self) -> None:
+    def _wait(self, events: Iterable[EventHandler], timeout_ns: int) -> None:
         wait_set = self._set
         wait_set.clear_entities()
         wait_set.add_guard_condition(self._guard.handle)
@@ -275,9 +280,9 @@ class _Wait:
             add = getattr(wait_set, f'add_{kind}')
             for entity in found.values():
                 add(entity.handle)
-        for waitable in chain(self._waitables, self._events):
+        for waitable in chain(self._waitables, events):
             waitable.add_to_wait_set(wait_set)
-        wait_set.wait(FOREVER)
+        wait_set.wait(timeout_ns)
 
     def _take_messages(self, subscription: Any) -> None:
         handle, kind, raw = subscription.handle, subscription.msg_type, subscription.raw
