@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import jacobian, link_frames
+from bbllm.arm.kinematics import jacobian
 from bbllm.arm.model import FLANGE_SITE
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
@@ -30,11 +30,12 @@ def read_wrenches(robot: SimulatedRobot) -> tuple[Array, Array]:
     and in those of the base frame.
     """
     with robot.paused() as simulation:
-        q, T_flange_k = simulation.joint_state().position_rad, robot.settings.flange_to_stiffness
+        T_flange_k = robot.settings.flange_to_stiffness
         # libfranka counts what the robot does to the world as positive, not what is done to it.
         wrench = -_moved(simulation.flange_wrench(), T_flange_k)
-    R_base_k = (link_frames(q[None])[0, FLANGE] @ T_flange_k)[:3, :3]
-    return wrench, np.concatenate([R_base_k @ wrench[:3], R_base_k @ wrench[3:]])
+        R = T_flange_k[:3, :3]
+        in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
+    return wrench, np.concatenate(in_base)
 
 
 def tool_load(simulation: Simulation) -> Load:

@@ -23,8 +23,9 @@ REST_S = 1.0
 """Wall time after a goal or a wait before time passes in batches [s]."""
 BATCH_S = 0.01
 """
-How late a piece of time may begin at rest, by the wall clock, so that one awakening is enough for
-two: with it states come at least every 20 ms, and are read every 25 ms [s].
+How late a piece of time may begin at rest, by the wall clock, so that one awakening, and one state
+of the robot, is enough for two: states then come every 20 ms, which is far less than what counts
+as silence (`joint_feed.QUIET_S`) [s].
 """
 BEHIND_S = 0.1
 LONGEST_WAIT_S = 10.0
@@ -146,6 +147,7 @@ class SimLoop:
             noise = ForceNoise(sd=self._force_noise_n, bias=self._force_noise_n)
             file = file.model_copy(update={'force_noise_n': noise})
         simulation = Simulation(file, seed=seed or self._seed)
+        simulation.skips_rest = True
         return SimulatedRobot(
             simulation,
             homed=self._homed,
@@ -154,9 +156,10 @@ class SimLoop:
 
     def _run(self) -> None:
         due_s = hurried_s = time.monotonic()
+        pieces = 1
         while not self._ending.is_set():
             try:
-                self._robot.advance(CHUNK_S)
+                self._robot.advance(pieces * CHUNK_S)
                 self.on_advance(self.now_s)
             except WorldError as error:
                 self.on_fault(str(error))
@@ -167,19 +170,22 @@ class SimLoop:
             now_s = time.monotonic()
             if hurries := self.hurries:
                 hurried_s = now_s
-            if self.speed == 0 and hurries:
+            speed, done, pieces = self.speed, pieces, 1
+            if speed == 0 and hurries:
                 due_s = now_s
                 continue
-            due_s = max(due_s + CHUNK_S / (self.speed or 1.0), now_s - BEHIND_S)
+            piece_s = CHUNK_S / (speed or 1.0)
+            due_s = max(due_s + done * piece_s, now_s - BEHIND_S)
             if due_s <= now_s:
                 continue
-            at_rest = now_s >= hurried_s + REST_S
-            if at_rest and self._awake.wait(due_s + BATCH_S - now_s):
+            if now_s < hurried_s + REST_S:
+                time.sleep(due_s - now_s)
+            elif self._awake.wait(due_s + BATCH_S - now_s):
                 self._awake.clear()
                 hurried_s = now_s = time.monotonic()
-                at_rest = False
-            if not at_rest and due_s > now_s:
-                time.sleep(due_s - now_s)
+                time.sleep(max(0.0, due_s - now_s))
+            else:
+                pieces += int(BATCH_S / piece_s)
 
 
 def _nothing(*_: object) -> None:

@@ -17,7 +17,13 @@ from bbllm.arm.kinematics import link_frames
 from bbllm.arm.model import ARM_JOINTS
 from bbllm.core.types import Pose
 from bbllm.ros.convert.arm import BASE_FRAME, joint_state_to_msg
-from bbllm.ros.convert.records import BEST_EFFORT, header, pose_to_msg, vector_to_msg
+from bbllm.ros.convert.records import (
+    BEST_EFFORT,
+    header,
+    pose_to_msg,
+    stamp_to_msg,
+    vector_to_msg,
+)
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.faults import FaultMonitor
@@ -56,6 +62,7 @@ class SimState:
             for kind, name, field, qos in TOPICS
         ]
         self._state = FrankaRobotState()
+        self._wrenches = new_wrenches()
         with loop.robot.paused() as simulation:
             self._tool = tool_load(simulation)
 
@@ -67,16 +74,14 @@ class SimState:
         wanted = [
             (topic, field)
             for topic, field in self._topics
-            if topic.get_subscription_count() and ('_f_ext_' in field or not wrenches_only)
+            if ('_f_ext_' in field or not wrenches_only) and topic.get_subscription_count()
         ]
         if not wanted:
             return
         with robot.paused() as simulation:
             stamp_s = self._loop.stamp_s(simulation.time_s)
-            if wrenches_only:  # a whole state has fifty messages within it
-                wrenches = wrenches_of(robot, stamp_s, [field for _, field in wanted])
-            else:
-                wrenches = wrenches_of(robot, stamp_s)
+            wrenches = wrenches_of(robot, stamp_s, self._wrenches)
+            if not wrenches_only:  # a whole state has fifty messages within it
                 state_of(robot, self._tool, stamp_s, wrenches, self._state)
         for topic, field in wanted:
             topic.publish(
@@ -84,20 +89,26 @@ class SimState:
             )
 
 
-def wrenches_of(
-    robot: SimulatedRobot, stamp_s: float, fields: Collection[str] = tuple(WRENCH_FRAMES)
-) -> dict[str, geometry.WrenchStamped]:
-    """Read the wrenches of a paused robot once, and return some, by field."""
-    read = dict(zip(WRENCH_FRAMES, read_wrenches(robot), strict=True))
+def new_wrenches() -> dict[str, geometry.WrenchStamped]:
+    """Return messages for the wrenches of a robot, by field."""
     return {
-        field: geometry.WrenchStamped(
-            header=header(stamp_s, WRENCH_FRAMES[field]),
-            wrench=geometry.Wrench(
-                force=vector_to_msg(read[field][:3]), torque=vector_to_msg(read[field][3:])
-            ),
-        )
-        for field in fields
+        field: geometry.WrenchStamped(header=header(0.0, frame))
+        for field, frame in WRENCH_FRAMES.items()
     }
+
+
+def wrenches_of(
+    robot: SimulatedRobot,
+    stamp_s: float,
+    into: dict[str, geometry.WrenchStamped] | None = None,
+) -> dict[str, geometry.WrenchStamped]:
+    """Read the wrenches of a paused robot once and write them, into messages where given."""
+    messages, stamp = into or new_wrenches(), stamp_to_msg(stamp_s)
+    for msg, read in zip(messages.values(), read_wrenches(robot), strict=True):
+        msg.header.stamp = stamp
+        force, torque = msg.wrench.force, msg.wrench.torque
+        force.x, force.y, force.z, torque.x, torque.y, torque.z = read.tolist()
+    return messages
 
 
 def state_of(

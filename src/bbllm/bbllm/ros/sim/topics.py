@@ -1,6 +1,7 @@
 """What the simulated robot publishes, at rates that rclpy keeps up with at any speed."""
 
 import time
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,12 +43,18 @@ SLOW_EVERY = 3
 Every so many states of the arm all else is published too: joint_states at 30 Hz, the driver's
 rate.
 """
-REST_EVERY = 25
-"""The same while the robot has rested for `REST_S` and its mode, errors and controllers stay."""
+REST_EVERY = 12
+"""
+The same while the robot has rested for `REST_S` and its mode, errors and controllers stay, where
+its states come half as often (`loop.BATCH_S`).
+"""
 REST_S = 1.0
 """Wall time after a goal or a wait in which objects may still move [s]."""
 HAND_S = 1 / 15
-"""Wall time between states of the hand: the driver's state_publish_rate of 15 Hz [s]."""
+"""
+Wall time between states of the hand: the driver's state_publish_rate of 15 Hz; at rest they come
+with all else [s].
+"""
 BROADCAST_FRAME = 'base_link'
 """The joint state broadcaster's own frame_id."""
 KINDS = ['position', 'velocity', 'effort']
@@ -70,6 +77,9 @@ class SimTopics:
         self._state = SimState(node, loop)
         self._frames = SimFrames(node, loop)
         self._newest, self._newest_s = self._measure(), loop.now_s
+        self._arm_state = joint_state_to_msg(
+            ARM_JOINTS, *self._newest, self._newest_s, BROADCAST_FRAME
+        )
         self._shown: tuple[SceneObject, ...] | None = None
         self._lying = ObjectStates()
         self._due_s = self._hand_due_s = 0.0
@@ -90,11 +100,13 @@ class SimTopics:
         robot = self._loop.robot
         if robot.controllers.is_active(JOINT_BROADCASTER):
             self._publish_arm(now_s)
-        if wall_s >= self._hand_due_s or ended:
+        self._count += 1
+        every = self._slow_every(wall_s)
+        slow = ended or self._count >= self._slow_count + every
+        if slow or (wall_s >= self._hand_due_s and every == SLOW_EVERY):
             self._hand_due_s = max(self._hand_due_s + HAND_S, wall_s)
             self._publish_hand(now_s)
-        self._count += 1
-        if self._count >= self._slow_count + self._slow_every(wall_s) or ended:
+        if slow:
             self._slow_count = self._count
             self._publish_slow(now_s)
         else:
@@ -119,8 +131,10 @@ class SimTopics:
     def _publish_arm(self, now_s: float) -> None:
         if not self._loop.robot.hangs:
             self._newest, self._newest_s = self._measure(), now_s
-        now_s = self._newest_s
-        self._arm.publish(joint_state_to_msg(ARM_JOINTS, *self._newest, now_s, BROADCAST_FRAME))
+        now_s, msg = self._newest_s, self._arm_state
+        msg.header.stamp = stamp_to_msg(now_s)
+        msg.position, msg.velocity, msg.effort = (array('d', values) for values in self._newest)
+        self._arm.publish(msg)
         if self._dynamic.get_subscription_count():
             values = np.array(self._newest).T.tolist()
             self._dynamic.publish(
