@@ -89,6 +89,8 @@ class Topics:
 
     def __init__(self) -> None:
         self.hear: dict[str, Callable[[Any], None]] = {}
+        self.waiting: list[tuple[str, Any]] = []
+        """Messages that have come, and are heard once they are taken."""
         self.manager = Manager()
         self.came_s = 0.0
 
@@ -107,6 +109,14 @@ class Topics:
 
     def hurrying(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def take(self) -> None:
+        while self.waiting:
+            topic, msg = self.waiting.pop(0)
+            self.hear[topic](msg)
+
+    def refresh(self) -> None:
+        self.take()
 
     def resolve_topic_name(self, topic: str) -> str:
         return topic

@@ -67,6 +67,26 @@ def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
     return feed
 
 
+def test_states_that_wait_to_be_read_are_no_silence(old: JointFeed, topics: Topics) -> None:
+    assert old.quiet
+    topics.waiting.append((ARM_TOPIC, arm(2.0, 0.3)))
+
+    assert not old.quiet
+    assert old.newest_stamp_s == pytest.approx(2.0)
+
+
+def test_states_that_waited_before_are_no_news(old: JointFeed, topics: Topics) -> None:
+    topics.waiting.append((ARM_TOPIC, arm(2.0, 0.3)))
+    assert not old.wait_for_news(0.1)
+
+    topics.waiting.append((ARM_TOPIC, arm(3.0, 0.3)))
+    come = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(4.0, 0.3)))
+    old._news = old._arm.news = Once(come.start)
+    assert old.wait_for_news(30.0)
+    assert old.newest_stamp_s == pytest.approx(4.0)
+    come.join()
+
+
 @pytest.mark.parametrize('mute', [(), EVERYTHING], ids=['controllers are up', 'no answer'])
 def test_silence_of_an_arm_that_no_stop_explains_is_a_lost_driver(
     old: JointFeed, topics: Topics, mute: tuple[type, ...]

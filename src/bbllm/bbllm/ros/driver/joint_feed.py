@@ -53,6 +53,7 @@ class JointFeed:
 
     def __init__(self, node: Node, poller: Poller, gripper: str, timeout_s: float):
         self._timeout_s = timeout_s
+        self._poller = poller
         self._news = threading.Condition()
         self._states: deque[JointState] = deque(maxlen=KEPT)
         self._width_m: float | None = None
@@ -82,11 +83,10 @@ class JointFeed:
 
         An arm that is silent because the robot is stopped is not lost.
         """
+        self.look()
         for part in (self._arm, self._hand):
             heard_s, silence_s = part.heard_s, part.age_s
             is_arm = part is self._arm
-            if is_arm and silence_s > QUIET_S:
-                self.activity.ask()
             if silence_s <= self._timeout_s or (is_arm and self._stopped(heard_s)):
                 continue
             # Where this process was kept waiting, whoever asks may get its turn before who reads.
@@ -100,6 +100,7 @@ class JointFeed:
         Where the robot is stopped, it is the last one before. Raises LostNodeError where there is
         none, or it is too old.
         """
+        self._poller.refresh()
         self._arm.wait_for(lambda: self._states and self._width_m is not None, FIRST_S)
         self.check()
         if not self._states:
@@ -120,6 +121,8 @@ class JointFeed:
     @property
     def quiet(self) -> bool:
         """Whether the newest state of the arm is older than it is while the driver is well."""
+        if self._arm.age_s > QUIET_S:
+            self._poller.take()
         return self._arm.age_s > QUIET_S
 
     def look(self) -> None:
@@ -141,6 +144,11 @@ class JointFeed:
     @property
     def newest_stamp_s(self) -> float:
         """When the newest state was measured, however old it is; 0 without any [s]."""
+        self._poller.refresh()
+        return self._taken_stamp_s
+
+    @property
+    def _taken_stamp_s(self) -> float:
         return self._states[-1].stamp_s if self._states else 0.0
 
     def fastest_rad_s(self, stamp_s: float) -> float:
@@ -180,7 +188,7 @@ class JointFeed:
             )
         self.newest()
         with self._news:
-            self._arm.wait_for(lambda: self.newest_stamp_s >= stamp_s - SAME_S, wait_s)
+            self._arm.wait_for(lambda: self._taken_stamp_s >= stamp_s - SAME_S, wait_s)
             return self._with_width(min(self._states, key=lambda s: abs(s.stamp_s - stamp_s)))
 
     def wait_for_width(self, timeout_s: float) -> float:
@@ -192,7 +200,7 @@ class JointFeed:
         """Block until the world's clock shows a time, the robot is stopped, or until cancelled."""
         while not (cancelled.is_set() or self.stopped):
             self.check()
-            if self._arm.wait_for(lambda: self.newest_stamp_s >= stamp_s, 0.05):
+            if self._arm.wait_for(lambda: self._taken_stamp_s >= stamp_s, 0.05):
                 return
 
     def _take_arm(self, measured: ArmReading | None) -> bool:

@@ -249,6 +249,7 @@ class RosDriver:
     @property
     def stops(self) -> int:
         """How often the robot was seen to stop, or its driver to begin anew."""
+        self._poller.refresh()
         return self.feed.activity.stops + self.feed.beginnings + self.user_stops
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
@@ -258,6 +259,7 @@ class RosDriver:
         Joint states that come are as good as an answer of the controller manager, which is asked
         only where they stay away, or where a stop is expected.
         """
+        self._poller.refresh()
         activity = self.feed.activity
         if patience_s > 0:
             activity.wait_for_stop(self._controller, patience_s)

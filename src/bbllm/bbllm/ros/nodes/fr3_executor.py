@@ -16,8 +16,6 @@ from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.stack.service_clients import SceneClient
 
-LOOK_S = 0.1
-
 
 class Fr3Executor(StackNode):
     """Runs the calls that may be run, one at a time."""
@@ -67,9 +65,9 @@ class Fr3Executor(StackNode):
         )
 
     def begin(self) -> None:
-        self._poller.start()
         # Between calls too: a stop that others recover shows for moments only.
-        self.every(LOOK_S, self._driver.feed.look, self.group)
+        self._poller.after = self._driver.feed.look
+        self._poller.start()
         self._approval.begin()
         self._server.begin()
 

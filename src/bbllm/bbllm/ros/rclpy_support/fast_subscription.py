@@ -2,8 +2,8 @@
 Reads fast topics beside the executor.
 
 An executor wakes up for every message, and the real driver sends a thousand a second. To take what
-has come a few dozen times a second costs a fraction of that and loses nothing; while something
-waits for news, it is taken every few milliseconds.
+has come ten times a second costs a fraction of that and loses nothing; while something waits for
+news, it is taken every few milliseconds. Whoever reads without waiting calls `Poller.refresh`.
 """
 
 import math
@@ -26,13 +26,15 @@ from bbllm.ros.rclpy_support.stack_node import StackNode
 M = TypeVar('M')
 PERIOD_S = 0.002
 """Wall time between polls while something waits for news [s]."""
-REST_S = 0.025
+REST_S = 0.1
+"""Wall time between polls otherwise [s]."""
+FRESH_S = 0.02
+"""How long ago messages may have been taken for whoever reads them without waiting [s]."""
+DEPTH = 250
 """
-Wall time between polls otherwise; with the time between two states of a driver that is well, less
-than what counts as silence (`joint_feed.QUIET_S`) [s].
+How many messages of a fast topic may wait for the next poll: the driver sends 1 kHz, and a busy
+machine may be late.
 """
-DEPTH = 100
-"""How many messages of a fast topic may wait for the next poll: the driver sends 1 kHz."""
 UNKNOWN_NAME = '_NODE_NAME_UNKNOWN_'
 
 
@@ -47,8 +49,12 @@ class Poller:
         """When DDS received the message that is handed over, wall clock [s]."""
         self.rates: dict[str, Rate] = {}
         """How often messages of each topic come."""
+        self.after: Callable[[], None] = lambda: None
+        """Called after each poll, in the thread that polls."""
         self._lock = threading.Lock()
         self._taking = threading.Lock()
+        self._taker: int | None = None
+        self._took_s = -math.inf
         self._waiting = 0
         self._wanted = threading.Event()
         self._thread = threading.Thread(target=self._run, name='poller', daemon=True)
@@ -82,10 +88,25 @@ class Poller:
         self._thread.start()
 
     def take(self) -> None:
-        """Take what has come so far, so that whatever is taken from now on came later."""
+        """
+        Take what has come so far, so that whatever is taken from now on came later.
+
+        Not to be called while the `news` of a topic are locked.
+        """
+        if self._taker == threading.get_ident():
+            return  # called by what is handed over just now
         with self._taking:
-            for subscription, callback in self._feeds:
-                take_all(subscription, callback)
+            self._taker, self._took_s = threading.get_ident(), time.monotonic()
+            try:
+                for subscription, callback in self._feeds:
+                    take_all(subscription, callback)
+            finally:
+                self._taker = None
+
+    def refresh(self) -> None:
+        """Take what has come, unless that was done within `FRESH_S`; see `take`."""
+        if time.monotonic() - self._took_s > FRESH_S:
+            self.take()
 
     @contextmanager
     def hurrying(self) -> Iterator[None]:
@@ -105,6 +126,7 @@ class Poller:
         try:
             while True:
                 self.take()
+                self.after()
                 if self._wanted.wait(REST_S):
                     time.sleep(PERIOD_S)
         except InvalidHandle:
@@ -164,6 +186,7 @@ class LatestMessage(Generic[M]):
 
     def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
         """Return whether *n* messages came after this call within a time [s]."""
+        self._poller.take()
         with self.news:
             count = self.count + n
             return self.wait_for(lambda: self.count >= count, timeout_s)
