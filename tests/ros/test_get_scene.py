@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pytest
 import rclpy
+from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.srv import GetScene
+from rclpy.serialization import serialize_message
 
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.ros.convert.records import objects_to_msg
+from bbllm.ros.convert.serialized import StampedMessage
 from bbllm.ros.estimator.object_feed import ObjectFeed
 from bbllm.ros.nodes.state_estimator import FELT_S, StateEstimator
 from bbllm.ros.rclpy_support.entities import leave_graph
@@ -81,7 +84,8 @@ def test_one_name_or_color_that_breaks_the_rule_refuses_the_scene_and_is_named(
 ) -> None:
     assert isinstance(estimator._source, ObjectFeed)
     bad = replace(CUBE, **changed)  # type: ignore[arg-type]
-    estimator._source._latest._hear(objects_to_msg([replace(CUBE, name='can'), bad], 1.0))
+    told = serialize_message(objects_to_msg([replace(CUBE, name='can'), bad], 1.0))
+    estimator._source._latest._hear(StampedMessage(ObjectStates, told))
 
     reply = estimator._get(GetScene.Request(), GetScene.Response())
 

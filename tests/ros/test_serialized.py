@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bbllm_interfaces.msg import ObjectStates
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
@@ -10,7 +11,11 @@ from bbllm.arm.model import ARM_JOINTS
 from bbllm.ros.convert import serialized
 from bbllm.ros.convert.arm import arm_from_msg
 from bbllm.ros.convert.records import stamp_from_msg, stamp_to_msg
-from bbllm.ros.convert.serialized import ArmReader, read_force
+from bbllm.ros.convert.serialized import (
+    ArmReader,
+    StampedMessage,
+    read_force,
+)
 
 pytestmark = pytest.mark.ros
 
@@ -107,4 +112,21 @@ def test_a_message_of_another_encapsulation_is_read_as_a_whole(whole: list[bytes
     big_endian[12:16] = data[12:16][::-1]
 
     assert read_force(bytes(big_endian)).force_n == (-1.5, 2.5, -0.25)
+    assert len(whole) == 1
+
+
+def test_a_stamped_message_is_read_once_it_is_needed(whole: list[bytes]) -> None:
+    told = ObjectStates()
+    told.header.stamp, told.header.frame_id = stamp_to_msg(1.7e9 + 0.25), 'fr3_link0'
+    later = ObjectStates(header=told.header)
+
+    first = StampedMessage(ObjectStates, serialize_message(told))
+    later.header.stamp = stamp_to_msg(1.7e9 + 0.5)
+    second = StampedMessage(ObjectStates, serialize_message(later))
+
+    assert (first.stamp_s, second.stamp_s) == (1.7e9 + 0.25, 1.7e9 + 0.5)
+    assert first.content == second.content
+    assert not whole
+    assert first.message.header.frame_id == 'fr3_link0'
+    assert first.message is first.message
     assert len(whole) == 1

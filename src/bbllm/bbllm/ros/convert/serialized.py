@@ -8,7 +8,8 @@ with its length (OMG DDSI-RTPS 2.5, section 10).
 """
 
 import struct
-from typing import NamedTuple
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -21,6 +22,7 @@ from bbllm.ros.convert.arm import arm_from_msg, force_from_wrench
 from bbllm.ros.convert.records import stamp_from_msg, vector_from_msg
 from bbllm.worlds.scene.hand_force import Force
 
+M = TypeVar('M')
 LITTLE_ENDIAN = b'\x00\x01'
 """Begins what can be read here, by the identifier of its encapsulation."""
 STAMP = struct.Struct('<iI')
@@ -54,7 +56,33 @@ def read_force(data: bytes) -> ForceReading:
         return ForceReading(stamp_from_msg(msg.header.stamp), force_from_wrench(force_n))
     (frame,) = COUNT.unpack_from(data, NAMES_AT)
     x, y, z = FORCE.unpack_from(data, _aligned(NAMES_AT + COUNT.size + frame, DOUBLE))
-    return ForceReading(_stamp_s(data), force_from_wrench((x, y, z)))
+    return ForceReading(read_stamp(data), force_from_wrench((x, y, z)))
+
+
+def read_stamp(data: bytes) -> float:
+    """Return the stamp of a message that begins with a header [s]."""
+    stamp = STAMP if data.startswith(LITTLE_ENDIAN) else struct.Struct('>iI')
+    seconds, nanoseconds = stamp.unpack_from(data, STAMP_AT)
+    return float(seconds) + nanoseconds * 1e-9
+
+
+class StampedMessage(Generic[M]):
+    """A message that begins with a header, and is read only once it is needed."""
+
+    def __init__(self, kind: type[M], data: bytes):
+        self._kind, self._data = kind, data
+        self.stamp_s = read_stamp(data)
+        """When what it states was measured, on the world's clock [s]."""
+
+    @property
+    def content(self) -> bytes:
+        """All of it but the stamp."""
+        return self._data[NAMES_AT:]
+
+    @cached_property
+    def message(self) -> M:
+        message: M = deserialize_message(self._data, self._kind)
+        return message
 
 
 class ArmReader:
@@ -68,7 +96,7 @@ class ArmReader:
         layout = self._layout
         if layout is None or not layout.fits(data):
             return self._learn(data)
-        return ArmReading(_stamp_s(data), *layout.read(data))
+        return ArmReading(read_stamp(data), *layout.read(data))
 
     def _learn(self, data: bytes) -> ArmReading | None:
         msg = deserialize_message(data, JointStateMsg)
@@ -141,8 +169,3 @@ def _aligned(at: int, size: int) -> int:
 
 def _number(data: bytes | bytearray) -> int:
     return int.from_bytes(data, 'little')
-
-
-def _stamp_s(data: bytes) -> float:
-    seconds, nanoseconds = STAMP.unpack_from(data, STAMP_AT)
-    return float(seconds) + nanoseconds * 1e-9

@@ -1,5 +1,7 @@
 """The newest objects, and an error that names the node that fell silent."""
 
+from functools import partial
+
 from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 
@@ -7,7 +9,8 @@ from bbllm.core.constants import SAME_S
 from bbllm.core.errors import SceneError
 from bbllm.core.naming import objects_fault
 from bbllm.core.types import SceneObject
-from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg
+from bbllm.ros.convert.records import objects_from_msg
+from bbllm.ros.convert.serialized import StampedMessage
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.estimator.table_feed import TableFeed
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
@@ -39,15 +42,20 @@ class ObjectFeed:
         fixed: tuple[SceneObject, ...] = (),
     ):
         self._node = node
+        self._poller = poller
         self._joints = joints
         self._max_age_s = max_age_s
         self._fixed = fixed
-        self._latest = LatestMessage[ObjectStates](node, poller, ObjectStates, TOPIC)
+        self._latest = LatestMessage[StampedMessage[ObjectStates]](
+            node, poller, ObjectStates, TOPIC, read=partial(StampedMessage, ObjectStates)
+        )
+        self._last: tuple[bytes, tuple[SceneObject, ...]] = (b'', ())
+        """What was read last, as it came and as records."""
 
     @property
     def seen(self) -> bool:
         newest = self._latest.message
-        return newest is not None and len(newest.objects) > 0
+        return newest is not None and len(self._told(newest)) > 0
 
     @property
     def fresh(self) -> bool:
@@ -61,9 +69,8 @@ class ObjectFeed:
         Raises SceneError where there are none, or one breaks the rule of `core.naming`;
         LostNodeError where no states of arm or hand are received.
         """
-        msg = self._since(not_before_s, wait_s)
-        stamp_s = stamp_from_msg(msg.header.stamp)
-        told = objects_from_msg(msg)
+        newest = self._since(not_before_s, wait_s)
+        told, stamp_s = self._told(newest), newest.stamp_s
         if fault := objects_fault(told):
             # As a whole: an arm that knows of a part of the scene runs into the rest.
             text = (
@@ -79,7 +86,16 @@ class ObjectFeed:
             stamp_s=stamp_s,
         )
 
-    def _since(self, not_before_s: float, wait_s: float) -> ObjectStates:
+    def _told(self, newest: StampedMessage[ObjectStates]) -> tuple[SceneObject, ...]:
+        """Return the objects of a message; those of the last one where they lie as they did."""
+        content, told = self._last
+        if newest.content != content:
+            told = objects_from_msg(newest.message)
+            self._last = (newest.content, told)
+        return told
+
+    def _since(self, not_before_s: float, wait_s: float) -> StampedMessage[ObjectStates]:
+        self._poller.refresh()
         self._latest.wait_for(lambda: self.fresh and self._is_new(not_before_s), wait_s)
         newest = self._latest.message
         if newest is None:
@@ -92,7 +108,7 @@ class ObjectFeed:
                 f'The scene is stale: {self._latest.source or "the source of the objects"} has '
                 f'told nothing for {self._latest.age_s:.1f} s.'
             )
-        behind_s = not_before_s - stamp_from_msg(newest.header.stamp)
+        behind_s = not_before_s - newest.stamp_s
         if behind_s > SAME_S:
             raise SceneError(
                 f'The scene is stale: within {wait_s:g} s nothing newer came than from '
@@ -102,7 +118,7 @@ class ObjectFeed:
 
     def _is_new(self, not_before_s: float) -> bool:
         newest = self._latest.message
-        return newest is not None and not_before_s - stamp_from_msg(newest.header.stamp) <= SAME_S
+        return newest is not None and not_before_s - newest.stamp_s <= SAME_S
 
 
 def make_source(

@@ -1,5 +1,8 @@
 """The node `state_estimator`: from objects and joint states to a scene with its relations."""
 
+from dataclasses import replace
+from functools import lru_cache, partial
+
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
 
@@ -16,11 +19,13 @@ from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
-from bbllm.worlds.scene.relations import build_scene, find_held
+from bbllm.worlds.scene.relations import build_scene, find_held, relations_of
 from bbllm.worlds.tabletop.table import TableView
 
 FELT_S = 1.0
 """How long to wait for a reading of the force, or for a weight, by the wall clock [s]."""
+KEPT = 4
+"""How many arrangements of objects are remembered with their relations."""
 
 
 class StateEstimator(StackNode):
@@ -37,7 +42,9 @@ class StateEstimator(StackNode):
         self._force = ForceFeed(self, self._poller, self._joints)
         self._source = make_source(self, self._poller, self._joints, params)
         self._open_state = OpenStateFeed(self, params)
-        self._reach = ReachCache()
+        # What lies as it did is related as it was.
+        self._relate = lru_cache(KEPT)(partial(relations_of, ReachCache()))
+        self._written: tuple[Scene, SceneMsg] | None = None
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)
         self._period_s = 1.0 / params.rate_hz
@@ -56,7 +63,7 @@ class StateEstimator(StackNode):
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
             felt = request.felt or (request.or_stopped and self._open_state.weighs)
-            reply.scene = to_msg(self._scene(view, FELT_S if felt else 0.0))
+            reply.scene = self._write(self._scene(view, FELT_S if felt else 0.0))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
@@ -72,7 +79,7 @@ class StateEstimator(StackNode):
             scene = self._scene(self._source.look(0.0, 0.0))
         except WorldError:
             return
-        self._scenes.publish(to_msg(scene))
+        self._scenes.publish(self._write(scene))
         self._outputs.publish(scene)
 
     def _scene(self, view: TableView, wait_s: float = 0.0) -> Scene:
@@ -85,13 +92,28 @@ class StateEstimator(StackNode):
             skills=skills_for(view.objects),
             stamp_s=view.stamp_s,
             now_s=view.stamp_s,  # its age was looked at by the wall clock already
-            reach=self._reach,
+            relate=self._relate,
             carried=view.carried,
             estimated=view.estimated,
             lost=view.lost,
             force_n=self._force.force_n(view.stamp_s, wait_s, weighing=held is not None),
         )
         return self._open_state.believing(scene)
+
+    def _write(self, scene: Scene) -> SceneMsg:
+        """Write a scene; one that shows something else of the hand alone shares the rest."""
+        last, before = self._written or (None, None)
+        if last is None or (scene.objects, scene.skills, scene.facts) != (
+            last.objects,
+            last.skills,
+            last.facts,
+        ):
+            msg = to_msg(scene)
+        else:
+            msg = to_msg(replace(scene, objects=(), skills=(), facts=()))
+            msg.objects, msg.skills, msg.facts = before.objects, before.skills, before.facts
+        self._written = (scene, msg)
+        return msg
 
 
 def main() -> None:
