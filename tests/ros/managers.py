@@ -115,7 +115,7 @@ class Topics:
             topic, msg = self.waiting.pop(0)
             self.hear[topic](msg)
 
-    def refresh(self) -> None:
+    def refresh(self, older_s: float = 0.0) -> None:
         self.take()
 
     def resolve_topic_name(self, topic: str) -> str:

@@ -122,7 +122,7 @@ class JointFeed:
     def quiet(self) -> bool:
         """Whether the newest state of the arm is older than it is while the driver is well."""
         if self._arm.age_s > QUIET_S:
-            self._poller.take()
+            self._poller.refresh(0.0)
         return self._arm.age_s > QUIET_S
 
     def look(self) -> None:

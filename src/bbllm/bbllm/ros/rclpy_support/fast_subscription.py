@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from rclpy._rclpy_pybind11 import InvalidHandle
@@ -103,10 +103,11 @@ class Poller:
             finally:
                 self._taker = None
 
-    def refresh(self) -> None:
-        """Take what has come, unless that was done within `FRESH_S`; see `take`."""
-        if time.monotonic() - self._took_s > FRESH_S:
-            self.take()
+    def refresh(self, older_s: float = FRESH_S) -> None:
+        """Take what has come, unless that was done within a time [s]; see `take`."""
+        if time.monotonic() - self._took_s > older_s:
+            with suppress(InvalidHandle):  # the node was destroyed: nothing comes any more
+                self.take()
 
     @contextmanager
     def hurrying(self) -> Iterator[None]:
@@ -186,7 +187,7 @@ class LatestMessage(Generic[M]):
 
     def wait_for_news(self, timeout_s: float, n: int = 1) -> bool:
         """Return whether *n* messages came after this call within a time [s]."""
-        self._poller.take()
+        self._poller.refresh(0.0)
         with self.news:
             count = self.count + n
             return self.wait_for(lambda: self.count >= count, timeout_s)
