@@ -11,7 +11,7 @@ from rclpy.serialization import serialize_message
 
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.ros.convert.records import objects_to_msg
+from bbllm.ros.convert.records import objects_to_msg, to_msg
 from bbllm.ros.convert.serialized import StampedMessage
 from bbllm.ros.estimator.object_feed import ObjectFeed
 from bbllm.ros.nodes.state_estimator import FELT_S, StateEstimator
@@ -94,3 +94,19 @@ def test_one_name_or_color_that_breaks_the_rule_refuses_the_scene_and_is_named(
     assert reply.message.startswith('The scene cannot be used: the ')
     assert named in reply.message
     assert hidden_fault(reply.message) == ''
+
+
+def test_a_scene_is_written_as_it_is_whatever_it_shares_with_the_last(
+    estimator: StateEstimator,
+) -> None:
+    view = TableView(objects=(CUBE,), hand=HAND, stamp_s=1.0)
+    moved = replace(CUBE, pose=Pose(position_m=(0.5, 0.1, 0.02)))
+    views = (
+        view,
+        replace(view, stamp_s=2.0, hand=replace(HAND, width_m=0.05)),
+        replace(view, stamp_s=3.0, objects=(moved,)),
+        replace(view, stamp_s=4.0, objects=(moved, replace(CUBE, name='blue_cube'))),
+        view,
+    )
+    for scene in map(estimator._scene, views):
+        assert estimator._write(scene) == to_msg(scene)

@@ -102,18 +102,19 @@ class StateEstimator(StackNode):
 
     def _write(self, scene: Scene) -> SceneMsg:
         """Write a scene; one that shows something else of the hand alone shares the rest."""
-        last, before = self._written or (None, None)
-        if last is None or (scene.objects, scene.skills, scene.facts) != (
-            last.objects,
-            last.skills,
-            last.facts,
-        ):
+        written = self._written
+        if written is None or _lasting(written[0]) != _lasting(scene):
             msg = to_msg(scene)
         else:
-            msg = to_msg(replace(scene, objects=(), skills=(), facts=()))
+            msg, before = to_msg(replace(scene, objects=(), skills=(), facts=())), written[1]
             msg.objects, msg.skills, msg.facts = before.objects, before.skills, before.facts
         self._written = (scene, msg)
         return msg
+
+
+def _lasting(scene: Scene) -> tuple[object, ...]:
+    """Return what a scene has in common with the next where nothing moves."""
+    return scene.objects, scene.skills, scene.facts
 
 
 def main() -> None:
