@@ -37,13 +37,13 @@ class SkillServer:
         self,
         node: StackNode,
         skills: SkillExecutor,
-        now_s: Callable[[], float],
+        acted_s: Callable[[], float],
         gate: ApprovalGate,
         robot: RobotIdentity,
     ) -> None:
         self._node = node
         self._skills = skills
-        self._now_s = now_s
+        self._acted_s = acted_s
         self._gate = gate
         self._robot = robot
         self._busy = threading.Lock()
@@ -148,7 +148,7 @@ class SkillServer:
             outcome = self._skills.execute(
                 call, provenance, should_abort=lambda: self._unwanted(goal)
             )
-            stamp_s = self._now_s()
+            stamp_s = self._acted_s()
         except WorldError as error:
             code = Code.LOST_NODE if isinstance(error, LostNodeError) else Code.TIMEOUT
             outcome, stamp_s = _failure(call, Status.FAILED, code, str(error)), 0.0

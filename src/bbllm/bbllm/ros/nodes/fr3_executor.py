@@ -58,7 +58,7 @@ class Fr3Executor(StackNode):
             permit=gate.permit,
             ask_person=gate.resume,
         )
-        self._server = SkillServer(self, skills, self._driver.now_s, gate, robot)
+        self._server = SkillServer(self, skills, lambda: self._driver.acted_s, gate, robot)
         self._approval.tell = self._server.tell
         self.diagnostics.measure(
             {**self._poller.rates, 'stops of the robot': lambda: self._driver.stops}
