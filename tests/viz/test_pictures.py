@@ -105,7 +105,7 @@ def test_labels_of_the_shipped_scenes_neither_overlap_nor_leave_the_panel(name: 
     ]
     assert all(0 < w.centre[0] < view.width and 0 < w.centre[1] < view.height for w in wanted)
 
-    boxes = [label.box for label in place_labels(wanted, [], view.width, view.height)]
+    boxes = [label.box for label in place_labels(tuple(wanted), (), view.width, view.height)]
 
     assert not any(overlap(one, other) for one, other in itertools.combinations(boxes, 2))
     assert all(left >= 0 and right <= view.width for left, _, right, _ in boxes)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 from bbllm.core.text import escape_hidden
@@ -93,11 +94,18 @@ def _letters(text: Text) -> str:
 def _path(points: tuple[Point, ...]) -> str:
     """Return a path through points, each relative to the one before."""
     tenths = [(round(10 * x), round(10 * y)) for x, y in points]
-    parts = [f'M{_number(tenths[0][0] / 10)} {_number(tenths[0][1] / 10)}']
+    parts = [f'M{_tenth(tenths[0][0])} {_tenth(tenths[0][1])}']
     for (ax, ay), (bx, by) in zip(tenths, tenths[1:], strict=False):
         # Differences of rounded points, so that rounding does not add up along the way.
-        parts.append(f'l{_number((bx - ax) / 10)} {_number((by - ay) / 10)}')
+        parts.append(f'l{_tenth(bx - ax)} {_tenth(by - ay)}')
     return ''.join(parts)
+
+
+# A page has tens of thousands of steps, of a few hundred lengths.
+@lru_cache(maxsize=4096)
+def _tenth(count: int) -> str:
+    """Return a length that is so many tenths."""
+    return _number(count / 10)
 
 
 def _number(value: float, digits: int = 1) -> str:

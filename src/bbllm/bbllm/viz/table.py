@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 
 from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.skills.containers import is_container, lies_in
@@ -131,7 +131,8 @@ def _names(
             boxes.append(_box(centre, radius))
         elif len(text) > 2:
             wanted.append((Wanted(text, centre, radius, 10.0), color))
-    placed = place_labels([label for label, _ in wanted], boxes, view.width, view.height)
+    labels = tuple(label for label, _ in wanted)
+    placed = place_labels(labels, tuple(boxes), view.width, view.height)
     leader = Paint(stroke=INK, stroke_opacity=0.5, width=0.8)
     shapes += [Polygon(x.leader, leader, closed=False) for x in placed if x.leader is not None]
     for (label, color), spot in zip(wanted, placed, strict=True):
@@ -179,18 +180,26 @@ class Placed:
     box: Box
 
 
+# A report draws the same table for several K, on its own page and in the gallery.
+@lru_cache(maxsize=64)
 def place_labels(
-    wanted: Sequence[Wanted], things: Sequence[Box], width: float, height: float
-) -> list[Placed]:
+    wanted: tuple[Wanted, ...], things: tuple[Box, ...], width: float, height: float
+) -> tuple[Placed, ...]:
     """Find places in a panel [px] for names, the most crowded first, beside *things*."""
     placed: dict[int, Placed] = {}
     for index in sorted(range(len(wanted)), key=lambda index: -_crowding(wanted, index)):
-        cost = partial(_cost, others=[*placed.values()], things=things, size=(width, height))
-        spots = _candidates(wanted[index])
-        best = min((spot for spot in spots if spot.leader is None), key=cost)
-        # No place with a leader costs less than the leader.
-        placed[index] = best if cost(best) <= LEADER_COST else min(spots, key=cost)
-    return [placed[index] for index in range(len(wanted))]
+        others = [*placed.values()]
+        best, least = None, math.inf
+        for spot in _candidates(wanted[index]):
+            # Those without come first, and no place with a leader costs less than the leader.
+            if spot.leader is not None and least <= LEADER_COST:
+                break
+            cost = _cost(spot, others, things, (width, height), least)
+            if cost < least:
+                best, least = spot, cost
+        assert best is not None  # costs are finite
+        placed[index] = best
+    return tuple(placed[index] for index in range(len(wanted)))
 
 
 def overlap(one: Box, other: Box) -> float:
@@ -237,21 +246,35 @@ def _leader(label: Wanted, box: Box, gap: float) -> Leader | None:
 
 
 def _cost(
-    spot: Placed, others: Sequence[Placed], things: Sequence[Box], size: tuple[float, float]
+    spot: Placed,
+    others: Sequence[Placed],
+    things: Sequence[Box],
+    size: tuple[float, float],
+    least: float,
 ) -> float:
-    """Return how bad a spot is, among names that have their places, in a panel of some size."""
+    """
+    Return how bad a spot is, among names that have their places, in a panel of some size.
+
+    Where that is *least* or more, it is any such number.
+    """
     box, leader = spot.box, spot.leader
     area = (box[2] - box[0]) * (box[3] - box[1])
     cost = 50.0 * (area - overlap(box, (2.0, 2.0, size[0] - 2.0, size[1] - 2.0)))
     cost += sum(6.0 * overlap(box, thing) for thing in things)
     for other in others:
+        if cost >= least:
+            return cost
         cost += 8.0 * overlap(box, other.box)
         cost += 150.0 * (other.leader is not None and _crosses(other.leader, box))
     if leader is None:
         return cost
     cost += LEADER_COST + 2.5 * math.dist(*leader)
+    if cost >= least:
+        return cost
     cost += sum(60.0 for thing in things if _crosses(leader, thing))
     for other in others:
+        if cost >= least:
+            return cost
         cost += 150.0 * _crosses(leader, other.box)
         cost += 200.0 * (other.leader is not None and _cut(leader, other.leader))
     return cost
