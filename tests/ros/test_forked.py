@@ -36,10 +36,10 @@ def main():
 """
 STARTER = """
 import json, os, signal, sys, time
-from bbllm.ros.stack.forked import ForkedProcess
+from bbllm.ros.stack.forked import fork_module
 with open(sys.argv[1], 'wb') as log, open(sys.argv[2], 'wb') as other:
-    first = ForkedProcess('a_node', ['end'], {'GIVEN': 'yes'}, log.fileno())
-    second = ForkedProcess('a_node', ['wait'], {'GIVEN': 'no'}, other.fileno())
+    first = fork_module('a_node', ['end'], {'GIVEN': 'yes'}, log.fileno())
+    second = fork_module('a_node', ['wait'], {'GIVEN': 'no'}, other.fileno())
 while not os.path.getsize(sys.argv[2]):
     time.sleep(0.01)
 running = second.poll()

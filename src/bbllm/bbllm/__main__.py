@@ -10,6 +10,8 @@ def main() -> None:
     listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if listens:
         signal.signal(signal.SIGINT, _end)
+    # As core.forked has it; before numpy, which would start threads.
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     from bbllm.cli.main import app
 
     if listens:

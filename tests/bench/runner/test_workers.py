@@ -100,33 +100,77 @@ def test_closing_leaves_no_process_behind() -> None:
     assert children() == before
 
 
-def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path: Path) -> None:
-    code = (
-        'import os, signal, sys, time\n'
-        f'sys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n'
-        'import fake_play\n'
-        'from bbllm.bench.runner.workers import LocalWorkers\n'
-        'workers = LocalWorkers(fake_play.play, 2)\n'
-        'workers.submit(fake_play.make_job("fine")).result()\n'
-        'workers.submit(fake_play.make_job("hangs"))\n'
-        'workers.submit(fake_play.make_job("hangs", 1))\n'
-        'while len(workers._workers) < 2: time.sleep(0.01)\n'
-        'print(*[worker.process.pid for worker in workers._workers])\n'
-        'print(workers._scratch.name, flush=True)\n'
-        'time.sleep(0.5)\n'
-        'os.kill(os.getpid(), signal.SIGKILL)\n'
-    )
-    done = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True, timeout=WAIT_S
-    )
-    *pids, scratch = done.stdout.split()
+FORKED = 'FORKED = True'
+"""One thread, so that workers are forks."""
+THREADED = 'threading.Thread(target=time.sleep, args=(600,), daemon=True).start(); FORKED = False'
+BEGIN = f"""
+import os, signal, sys, threading, time
+os.environ['OPENBLAS_NUM_THREADS'] = '1'
+sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+import fake_play
+from pathlib import Path
+from bbllm.bench.runner.workers import LocalWorkers
+lock = open(sys.argv[1], 'w')
+"""
+
+
+@pytest.mark.parametrize('threads', [FORKED, THREADED])
+def test_workers_end_when_the_process_that_started_them_is_killed(
+    threads: str, tmp_path: Path
+) -> None:
+    code = f"""{BEGIN}
+{threads}
+workers = LocalWorkers(fake_play.play, 2)
+workers.submit(fake_play.make_job('fine')).result()
+workers.submit(fake_play.make_job('hangs'))
+workers.submit(fake_play.make_job('hangs', 1))
+while len(workers._workers) < 2: time.sleep(0.01)
+pids = [worker.process.pid for worker in workers._workers]
+commands = [Path(f'/proc/{{pid}}/cmdline').read_bytes().split(b'\\0') for pid in pids]
+print(*pids, all((b'-m' in command) is not FORKED for command in commands))
+print(workers._scratch.name, flush=True)
+time.sleep(0.5)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = run_code(code, tmp_path)
+    *pids, begun_so, scratch = done.stdout.split()
     assert len(pids) == 2, done.stderr
+    assert begun_so == 'True'
 
     deadline_s = time.monotonic() + 20.0
     while any(is_running(pid) for pid in pids):
         assert time.monotonic() < deadline_s, f'workers {pids} outlived their parent by 20 s'
         time.sleep(0.05)
     assert not Path(scratch).exists()
+
+
+def test_a_forked_worker_has_files_and_signals_of_its_own(tmp_path: Path) -> None:
+    code = f"""{BEGIN}
+signal.signal(signal.SIGTERM, lambda number, frame: None)
+workers = LocalWorkers(fake_play.play, 2)
+first, second = [worker.process for worker in workers._workers]
+died = workers.submit(fake_play.make_job('litters')).result()
+litter = Path(died.reason.rpartition(': ')[2].rstrip('.'))
+print(litter.is_relative_to(workers._scratch.name))
+alive = first if first.poll() is None else second
+files = [file.resolve() for file in Path(f'/proc/{{alive.pid}}/fd').iterdir()]
+print(lock.name in map(str, files), sum('socket' in str(file) for file in files))
+os.kill(alive.pid, signal.SIGTERM)
+print(alive.wait(60.0))
+workers.close()
+"""
+    done = run_code(code, tmp_path)
+
+    assert done.stdout.split() == ['True', 'False', '1', str(-signal.SIGTERM)], done.stderr
+
+
+def run_code(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, '-c', code, str(folder / 'lock')],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+    )
 
 
 def is_running(pid: str) -> bool:

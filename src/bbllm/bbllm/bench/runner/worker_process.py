@@ -7,12 +7,15 @@ ended, and then removes SCRATCH, the folder for temporary files.
 """
 
 import faulthandler
+import gc
 import os
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 
 LOOK_S = 0.5
@@ -22,6 +25,29 @@ LOOK_S = 0.5
 def main() -> None:
     """Play until the parent is gone."""
     descriptor, scratch, parent = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    _serve(descriptor, scratch, parent)
+
+
+def serve_in_fork(
+    descriptor: int, scratch: str, parent: int, environ: Mapping[str, str], output: int
+) -> None:
+    """Play in a fork of PARENT, with its output in a file (a descriptor), as `main` does."""
+    gc.freeze()  # what is collected is written to, and then no longer shared
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.excepthook = sys.__excepthook__
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    # A lock of the parent, or an end of the pipe of another worker, must not be held open here.
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, os.sysconf('SC_OPEN_MAX'))
+    os.environ.clear()
+    os.environ.update(environ)
+    tempfile.tempdir = None  # read anew from the environment
+    _serve(descriptor, scratch, parent)
+
+
+def _serve(descriptor: int, scratch: str, parent: int) -> None:
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()

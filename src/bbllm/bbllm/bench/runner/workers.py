@@ -15,8 +15,10 @@ from multiprocessing.connection import Connection
 from typing import IO
 
 from bbllm.bench.log.episodes import EpisodeSpec, Play
+from bbllm.bench.runner.worker_process import serve_in_fork
 from bbllm.bench.runner.worker_result import Answer, Failed
 from bbllm.core.errors import ConfigError
+from bbllm.core.forked import ForkedProcess, has_one_thread
 
 EPISODE_S = 7200.0
 """When an episode counts as hung, where its limits set no time [s]."""
@@ -60,7 +62,7 @@ class Workers(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Worker:
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
     pipe: Connection
     output: IO[bytes]
     """What it wrote to its streams, for the reason when it dies."""
@@ -68,11 +70,12 @@ class _Worker:
 
 class LocalWorkers(Workers):
     """
-    Processes of this machine, each of which imports everything once.
+    Processes of this machine.
 
-    They are new interpreters, not forks: a fork would inherit threads of the simulator and the
-    handlers of Ctrl-C. Each ends by itself when this process has gone, however it went. One that
-    dies takes only its own episode with it and is replaced.
+    They begin as forks of this process, which has imported most of what they need, as long as it
+    has no second thread, which would be missing in a fork. Any other one, as in place of one that
+    died, is a new interpreter, which imports for a second. Each ends by itself when this process
+    has gone, however it went. One that dies takes only its own episode with it and is replaced.
 
     Args:
         play: Function of a module that plays an episode.
@@ -99,6 +102,8 @@ class LocalWorkers(Workers):
                 f'Workers have no room in {tempfile.gettempdir()} ({error.strerror}); set TMPDIR '
                 'to a folder that can be written.'
             ) from error
+        if has_one_thread():
+            self._idle += [self._start(in_fork=True) for _ in range(size)]
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -129,23 +134,15 @@ class LocalWorkers(Workers):
         death = self._bury(worker)
         return Failed(key=job.key, reason=reason or death, error='WorkerDied', again=True)
 
-    def _start(self) -> _Worker:
+    def _start(self, *, in_fork: bool = False) -> _Worker:
         ours, theirs = Pipe()
-        command = [sys.executable, '-m', 'bbllm.bench.runner.worker_process', str(theirs.fileno())]
         output = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
+        begin = self._fork if in_fork else self._run
         with self._lock, theirs:
             if self._closed:
                 raise ConfigError('The workers were closed.')
             try:
-                process = subprocess.Popen(
-                    # Its parent may have gone before it could ask for the number.
-                    [*command, self._scratch.name, str(os.getpid())],
-                    env={**worker_environment(), 'TMPDIR': self._scratch.name},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    pass_fds=[theirs.fileno()],
-                )
+                process = begin(theirs.fileno(), output)
             except OSError as error:
                 raise ConfigError(
                     f'No worker process could be started ({error.strerror}); say fewer --jobs.'
@@ -157,6 +154,26 @@ class LocalWorkers(Workers):
             ours.send(sys.path)
             ours.send(self._play)
         return worker
+
+    def _fork(self, pipe: int, output: IO[bytes]) -> ForkedProcess:
+        arguments = (pipe, self._scratch.name, os.getpid(), self._environment, output.fileno())
+        return ForkedProcess(serve_in_fork, *arguments, daemon=True)
+
+    def _run(self, pipe: int, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        command = [sys.executable, '-m', 'bbllm.bench.runner.worker_process', str(pipe)]
+        return subprocess.Popen(
+            # Its parent may have gone before it could ask for the number.
+            [*command, self._scratch.name, str(os.getpid())],
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=[pipe],
+        )
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**worker_environment(), 'TMPDIR': self._scratch.name}
 
     def _bury(self, worker: _Worker) -> str:
         """Remove a worker that has ended or is about to; return how it died."""
@@ -187,7 +204,7 @@ def worker_environment() -> dict[str, str]:
 
 
 def _how_it_died(worker: _Worker) -> str:
-    code = worker.process.returncode
+    code = worker.process.wait()
     if code >= 0:
         how = f'The worker process ended by itself with exit code {code}'
     else:

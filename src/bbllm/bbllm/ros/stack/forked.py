@@ -12,12 +12,12 @@ import ctypes
 import gc
 import importlib
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from multiprocessing import get_context
 from pathlib import Path
+
+from bbllm.core.forked import ONE_THREAD, PROC, ForkedProcess, has_one_thread
 
 PRELOADED = (
     'bbllm.arm.execution.executor',
@@ -43,9 +43,6 @@ PRELOADED = (
     'visualization_msgs.msg',
 )
 """What most nodes import and does not load ROS: messages are Python until one is sent."""
-ONE_THREAD = ('OPENBLAS_NUM_THREADS', '1')
-"""Small matrices only: more threads cost memory and the other nodes' time."""
-PROC = Path('/proc/self')
 ARGUMENTS = slice(45, 47)
 """Where a command line begins and ends: fields 48 and 49 of proc(5), counted after the name."""
 NAME_LENGTH = 15
@@ -54,8 +51,7 @@ NAME_LENGTH = 15
 
 def can_fork() -> bool:
     """Return whether a fork of this process could become a node: one thread, nothing of ROS."""
-    threads = PROC / 'task'
-    return 'rclpy' not in sys.modules and threads.is_dir() and len(list(threads.iterdir())) == 1
+    return 'rclpy' not in sys.modules and has_one_thread()
 
 
 def preload() -> None:
@@ -66,40 +62,11 @@ def preload() -> None:
             importlib.import_module(module)
 
 
-class ForkedProcess:
-    """A module whose `main` runs in a fork; what a `Stack` uses of `subprocess.Popen`."""
-
-    def __init__(
-        self, module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int
-    ) -> None:
-        self._process = get_context('fork').Process(
-            target=_run, args=(module, arguments, environ, log)
-        )
-        self._process.start()
-
-    @property
-    def pid(self) -> int:
-        assert self._process.pid is not None  # it was started
-        return self._process.pid
-
-    @property
-    def returncode(self) -> int | None:
-        return self._process.exitcode
-
-    def poll(self) -> int | None:
-        return self._process.exitcode
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Return its exit code; raises TimeoutExpired where it does not end in time [s]."""
-        self._process.join(timeout)
-        code = self._process.exitcode
-        if code is None:
-            raise subprocess.TimeoutExpired(str(self._process), timeout or 0.0)
-        return code
-
-    def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, number)
+def fork_module(
+    module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int
+) -> ForkedProcess:
+    """Run the `main` of a module in a fork, with its output in a log (a file descriptor)."""
+    return ForkedProcess(_run, module, arguments, environ, log)
 
 
 def _run(module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int) -> None:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError, LostNodeError
+from bbllm.core.forked import ONE_THREAD, ForkedProcess
 from bbllm.core.paths import config_dir, state_dir
 from bbllm.ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
 from bbllm.ros.rclpy_support.domains import check_names_free, domain_of
 from bbllm.ros.rclpy_support.peer_process import owner_environ
-from bbllm.ros.stack.forked import ONE_THREAD, ForkedProcess, can_fork
+from bbllm.ros.stack.forked import can_fork, fork_module
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
@@ -284,7 +285,7 @@ class Stack:
         environ = {**self.environ(), **owner_environ()}
         with self.log_file(node).open('ab') as log:
             if self.config.forked and can_fork():
-                return ForkedProcess(module, arguments, environ, log.fileno())
+                return fork_module(module, arguments, environ, log.fileno())
             return subprocess.Popen(
                 [sys.executable, '-m', module, *arguments],
                 stdin=subprocess.DEVNULL,
