@@ -86,7 +86,7 @@ def test_thresholds_are_those_that_the_simulator_starts_with() -> None:
     monitor = faults.FaultMonitor()
     for side, ours in (('lower', monitor.lower), ('upper', monitor.upper)):
         torques, wrench = (THRESHOLDS[f'{side}_{part}_thresholds'] for part in ('torque', 'force'))
-        assert ours.tolist() == [*torques, *wrench]
+        assert [*ours] == [*torques, *wrench]
 
 
 @pytest.mark.parametrize(

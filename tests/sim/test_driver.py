@@ -63,7 +63,7 @@ def test_a_motion_that_the_controller_refuses_is_rejected_and_takes_no_time(
 def test_a_motion_that_is_blocked_violates_its_path_tolerance(make_arm: Any) -> None:
     arm = make_arm()
     # No reflex, so that the controller itself must notice.
-    arm.robot.monitor.upper[:] = arm.robot.monitor.upper_accelerating[:] = 1e9
+    arm.robot.monitor.upper = arm.robot.monitor.upper_accelerating = [1e9] * 13
     arm.go(0.5, 0.0, 0.05)
     result = arm.go(0.5, 0.0, -0.2, duration_s=0.8)
     assert result.status is GoalStatus.ABORTED

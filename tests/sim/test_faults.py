@@ -135,7 +135,7 @@ def test_an_idle_arm_has_no_reflexes(make_arm: Any) -> None:
     arm = make_arm()
     arm.go(0.5, 0.0, 0.10)
     arm.robot.deactivate_controllers()
-    arm.robot.monitor.upper[:] = 1e-6
+    arm.robot.monitor.upper = [1e-6] * 13
     arm.robot.advance(0.1)
     assert arm.robot.mode is RobotMode.IDLE
 

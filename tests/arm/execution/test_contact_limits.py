@@ -178,7 +178,7 @@ def test_what_a_recovery_brings_back_stops_at_the_forces_of_the_file_too() -> No
     world = table(load_envelope('safety_slow'))
     assert world.execute(BASE).succeeded
     assert push(world, 25.0 * 1.15) is RobotMode.REFLEX
-    world.robot.monitor.upper = np.full(13, 1e3)
+    world.robot.monitor.upper = [1e3] * 13
 
     assert world.execute(BASE).succeeded
 

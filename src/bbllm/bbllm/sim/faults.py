@@ -7,6 +7,7 @@ and `sim.robot` define what a stop does to hardware and controllers, and the ord
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
@@ -64,11 +65,11 @@ class FaultMonitor:
     """Watches external forces and keeps the robot's mode; independent of the physics."""
 
     def __init__(self) -> None:
-        self.lower: Array = np.array([*EXAMPLE_CONTACT_NM, *EXAMPLE_CONTACT_WRENCH])
+        self.lower: Sequence[float] = (*EXAMPLE_CONTACT_NM, *EXAMPLE_CONTACT_WRENCH)
         """Above this is a contact: torque of each joint, then flange wrench, shape (13,)."""
-        self.upper: Array = np.array([*EXAMPLE_JOINT_NM, *EXAMPLE_WRENCH])
+        self.upper: Sequence[float] = (*EXAMPLE_JOINT_NM, *EXAMPLE_WRENCH)
         """Above this is a collision, and the arm stops, shape (13,)."""
-        self.upper_accelerating: Array = self.upper.copy()
+        self.upper_accelerating = self.upper
         """The same while the arm is meant to speed up or slow down, shape (13,)."""
         self.errors: tuple[str, ...] = ()
         self.last_errors: tuple[str, ...] = ()
@@ -78,8 +79,7 @@ class FaultMonitor:
         self._stopped_by: RobotMode | None = None
         self._pressed = False
         self._blocked = ''
-        self._load: Array = np.zeros(N_JOINTS + 6)
-        self._change = self._load.copy()
+        self._load = [0.0] * (N_JOINTS + 6)
 
     @property
     def reachable(self) -> bool:
@@ -106,7 +106,7 @@ class FaultMonitor:
 
     @property
     def has_phases(self) -> bool:
-        return self.upper.tobytes() != self.upper_accelerating.tobytes()
+        return self.upper != self.upper_accelerating
 
     def mode(self, controlled: bool) -> RobotMode:
         """Return the robot's mode, by whether anything controls its motion."""
@@ -121,8 +121,8 @@ class FaultMonitor:
     def watch(
         self,
         duration_s: float,
-        torque_nm: Array,
-        force: Array,
+        torque_nm: Sequence[float],
+        force: Sequence[float],
         *,
         accelerating: bool = False,
         moving: bool = True,
@@ -130,21 +130,22 @@ class FaultMonitor:
         """
         Filter new readings; True when they call for a reflex that is not in force yet.
 
-        *force* is the wrench at the flange, shape (6,) [N, Nm]; *accelerating* whether the arm is
-        meant to speed up or slow down now; *moving* whether anything controls it: an idle one has
-        no reflexes.
+        *torque_nm* has shape (7,); *force* is the wrench at the flange, shape (6,) [N, Nm];
+        *accelerating* whether the arm is meant to speed up or slow down now; *moving* whether
+        anything controls it: an idle one has no reflexes.
         """
         weight = min(1.0, duration_s / FILTER_S)
-        change = self._change
-        change[:N_JOINTS], change[N_JOINTS:] = torque_nm, force
-        change -= self._load
-        change *= weight
-        self._load += change
-        over = np.abs(self._load) > (self.upper_accelerating if accelerating else self.upper)
-        if not (np.count_nonzero(over) and moving and self.healthy):
+        # plain numbers: arithmetic on arrays so small takes longer
+        readings = (*torque_nm, *force)
+        self._load = load = [
+            was + (now - was) * weight for was, now in zip(self._load, readings, strict=True)
+        ]
+        most = self.upper_accelerating if accelerating else self.upper
+        over = [abs(value) > limit for value, limit in zip(load, most, strict=True)]
+        if not (True in over and moving and self.healthy):
             return False
         names = ('joint_reflex', 'cartesian_reflex')
-        where = (over[:N_JOINTS].any(), over[N_JOINTS:].any())
+        where = (True in over[:N_JOINTS], True in over[N_JOINTS:])
         self.trip(*(name for name, is_over in zip(names, where, strict=True) if is_over))
         return True
 
@@ -179,7 +180,7 @@ class FaultMonitor:
             return self._blocked
         self._stopped_by = None
         self.errors = ()
-        self._load[:] = 0.0
+        self._load = [0.0] * len(self._load)
         return None
 
 

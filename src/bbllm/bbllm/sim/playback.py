@@ -123,9 +123,12 @@ class Playback:
             return
         if len(ctrl) < n:
             ctrl = np.concatenate([ctrl, np.tile(self._rows[-1], (n - len(ctrl), 1))])
-        share = np.arange(1, n + 1)
-        ctrl[:, N_JOINTS] = self._width_m + (width_m - self._width_m) / n * share
-        self._width_m = width_m
+        if width_m == self._width_m:
+            ctrl[:, N_JOINTS] = width_m
+        else:
+            share = np.arange(1, n + 1)
+            ctrl[:, N_JOINTS] = self._width_m + (width_m - self._width_m) / n * share
+            self._width_m = width_m
         simulation.step_along(ctrl)
 
     def _plan(self, motion: Spline) -> None:

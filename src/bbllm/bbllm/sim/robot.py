@@ -92,7 +92,7 @@ class SimulatedRobot:
         self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
         self._homed = homed
         self._on_goal = on_goal
-        self.on_force: Callable[[Array, float, float], None] | None = None
+        self.on_force: Callable[[Sequence[float], float, float], None] | None = None
         """Called every 10 ms in the thread that advances: the force of the world on the hand
         without noise, in world axes, shape (3,) [N]; the stamp [s]; the speed of the fastest
         joint [rad/s]."""
@@ -166,7 +166,7 @@ class SimulatedRobot:
     def vertical_force_n(self) -> float:
         """Return the force of the world on the hand along z of the base [N]."""
         with self.paused() as simulation:
-            return float(simulation.to_world(simulation.flange_wrench()[:3])[2])
+            return simulation.to_world(simulation.flange_wrench()[:3].tolist())[2]
 
     def objects(self) -> tuple[SceneObject, ...]:
         with self.paused() as simulation:

@@ -208,7 +208,7 @@ def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers)
     values = np.array([lower, upper, upper_accelerating], dtype=np.float64)
 
     def change(_: RobotSettings, monitor: FaultMonitor) -> None:
-        monitor.lower, monitor.upper, monitor.upper_accelerating = values
+        monitor.lower, monitor.upper, monitor.upper_accelerating = values.tolist()
 
     sound = values.shape == (3, N_JOINTS + 6) and bool(np.all(values >= 0))
     return Order('Set Collision Behavior', sound and bool(np.all(values[1:] > 0)), change)

@@ -5,7 +5,7 @@ Nothing here decides anything; `sim.robot` adds the controllers.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -28,6 +28,7 @@ STILL = 1e-7
 """Velocities of a held arm and of what lies are far below this, by rounding [rad/s, m/s]."""
 MOST_SKIPPED_S = 0.2
 """How long time may pass without physics: what nobody said it would move begins that late [s]."""
+NO_TORQUE_NM = (0.0,) * N_JOINTS
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 """In force for all steps of a call but the last: the sensors cost a tenth of a step."""
 
@@ -45,19 +46,22 @@ class WrenchNoise:
         self._bias_scale = _scale(noise.bias)
         self._seed = seed
         self._dice, self._bias_dice = np.random.default_rng(seed).spawn(2)
-        self._drawn: Iterator[Array] = iter(())
+        self._drawn: Iterator[list[float]] = iter(())
         self._bias: Array = np.zeros(6)
+        self._bias_numbers = self._bias.tolist()
 
     def draw_bias(self) -> None:
         self._bias = self._bias_dice.standard_normal(6) * self._bias_scale
+        self._bias_numbers = self._bias.tolist()
 
-    def draw(self) -> Array:
+    def draw(self) -> list[float]:
         """Return what the next reading is off by: force, then torque, shape (6,) [N, Nm]."""
         scatter = next(self._drawn, None)
         if scatter is None:
-            self._drawn = iter(self._dice.standard_normal((AT_ONCE, 6)) * self._scatter)
+            drawn = self._dice.standard_normal((AT_ONCE, 6)) * self._scatter
+            self._drawn = iter(drawn.tolist())
             scatter = next(self._drawn)
-        return np.asarray(self._bias + scatter)
+        return [bias + off for bias, off in zip(self._bias_numbers, scatter, strict=True)]
 
     def of_mean(self, number: int, count: int) -> Array:
         """Return what the mean of a number of readings is off by: as `draw`; equal for equals."""
@@ -297,15 +301,17 @@ class Simulation:
         the force points down and is 0.98 N. Includes the inertial force of the hand while it
         accelerates. Noisy where the simulation has a seed.
         """
-        return self.with_noise(self.exact_wrench())
+        return np.array(self.with_noise(self.exact_wrench()))
 
-    def with_noise(self, wrench: Array) -> Array:
+    def with_noise(self, wrench: list[float]) -> list[float]:
         """Return a wrench as it is read next, shape (6,) [N, Nm]."""
-        return wrench if self._noise is None else wrench + self._noise.draw()
+        if self._noise is None:
+            return wrench
+        return [exact + off for exact, off in zip(wrench, self._noise.draw(), strict=True)]
 
-    def exact_wrench(self) -> Array:
-        """Return the wrench without noise, as `flange_wrench`."""
-        # plain numbers: arithmetic on arrays of three takes twice as long
+    def exact_wrench(self) -> list[float]:
+        """Return the wrench without noise, as `flange_wrench`, in plain numbers."""
+        # arithmetic on arrays of three takes twice as long
         # rows of R_world_flange: the world's axes in the flange frame
         x_axis, y_axis, (z0, z1, z2) = self._R_world_flange.tolist()
         (hand_x, hand_y, _), (flange_x, flange_y, _) = (
@@ -316,40 +322,44 @@ class Simulation:
         pitch, roll = weight_n * (hand_y - flange_y), weight_n * (hand_x - flange_x)
         # the sensor tells what the flange does to the hand
         f0, f1, f2, *torque = self._wrench.tolist()
-        return np.array((
+        return [
             weight_n * z0 - f0,
             weight_n * z1 - f1,
             weight_n * z2 - f2,
-            *((pitch * x - roll * y) - t for x, y, t in zip(x_axis, y_axis, torque, strict=True)),
-        ))  # fmt: skip
+            *[(pitch * x - roll * y) - t for x, y, t in zip(x_axis, y_axis, torque, strict=True)],
+        ]
 
-    def force_noise(self, number: int, count: int) -> Array:
+    def force_noise(self, number: int, count: int) -> list[float]:
         """
         Return what a mean of *count* readings of the force is off by, world axes, shape (3,) [N].
 
         The same again for the same *number* of a mean until `reset`; zero without a seed.
         """
         if self._noise is None:
-            return np.zeros(3)
-        return self.to_world(self._noise.of_mean(number, count)[:3])
+            return [0.0, 0.0, 0.0]
+        return self.to_world(self._noise.of_mean(number, count)[:3].tolist())
 
-    def to_world(self, vector: Array) -> Array:
+    def to_world(self, vector: Iterable[float]) -> list[float]:
         """Turn a vector of the flange frame into the axes of the world, shape (3,)."""
-        return np.asarray(self._R_world_flange @ vector)
+        x, y, z = vector
+        return [a * x + b * y + c * z for a, b, c in self._R_world_flange.tolist()]
 
     @property
     def fastest_rad_s(self) -> float:
         """Speed of the fastest joint of the arm [rad/s]."""
         return float(max(map(abs, self._dq.tolist())))
 
-    def external_torque(self) -> Array:
+    def external_torque(self) -> Sequence[float]:
         """Return what contacts do to the arm joints, friction left out, shape (7,) [Nm]."""
         data = self.data
         before, friction = data.ne, data.nf
         if data.nefc == before + friction:  # no contact, no joint at its stop
-            return np.zeros(N_JOINTS)
+            return NO_TORQUE_NM
         # rows are sorted by kind: equalities, then joint friction, which only the arm has
-        return np.asarray(self._constraint_nm - data.efc_force[before : before + friction])
+        torque: list[float] = (
+            self._constraint_nm - data.efc_force[before : before + friction]
+        ).tolist()
+        return torque
 
     def _stretches(self, n: int) -> Iterator[int]:
         """Part n steps where the sampler reads, and let it read between two parts."""

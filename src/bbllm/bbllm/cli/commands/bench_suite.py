@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +63,7 @@ def suite(
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """
     from bbllm.bench.log.store import RunFolder
-    from bbllm.bench.report.write import finish
+    from bbllm.bench.report.write import finish, preload
     from bbllm.bench.runner.conversations import check_recording
     from bbllm.bench.runner.run_setup import prepare
     from bbllm.bench.runner.runner import begin, run_bench
@@ -86,6 +87,8 @@ def suite(
         for notice in prepared.notices:
             output.print(notice, style='yellow')
         with closing(hire()) as workers, output.bar() as bar:
+            # After the workers began, which are forks as long as there is one thread.
+            threading.Thread(target=preload, daemon=True).start()
             view = ProgressView(output, bar, lambda: counter.count > 0)
             end = run_bench(plan, folder, workers, view)
         finished = finish(folder)

@@ -116,7 +116,7 @@ class TabletopWorld:
         if force_n is None:
             return None
         count = self._force.count(self.time_s)
-        noise_n = self.robot.simulation.force_noise(self._calls, count).tolist()
+        noise_n = self.robot.simulation.force_noise(self._calls, count)
         x, y, z = (
             round(exact_n, RESOLUTION_DIGITS) + off_n
             for exact_n, off_n in zip(force_n, noise_n, strict=True)
