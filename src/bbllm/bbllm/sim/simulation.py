@@ -20,6 +20,7 @@ from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import build_model
 from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
+from bbllm.sim.step_timers import stop_timers
 
 MAX_ACCELERATION = 1e10
 AT_ONCE = 256
@@ -96,6 +97,7 @@ class Simulation:
 
         A *seed* adds the scene's noise to the wrench; without one readings are exact.
         """
+        stop_timers()
         self.scene = scene
         self.timestep_s = timestep_s
         self.model = build_model(scene, timestep_s)

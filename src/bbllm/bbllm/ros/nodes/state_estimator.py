@@ -1,7 +1,6 @@
 """The node `state_estimator`: from objects and joint states to a scene with its relations."""
 
 from dataclasses import replace
-from functools import lru_cache, partial
 
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import GetScene
@@ -19,13 +18,11 @@ from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
-from bbllm.worlds.scene.relations import build_scene, find_held, relations_of
+from bbllm.worlds.scene.relations import build_scene, find_held
 from bbllm.worlds.tabletop.table import TableView
 
 FELT_S = 1.0
 """How long to wait for a reading of the force, or for a weight, by the wall clock [s]."""
-KEPT = 4
-"""How many arrangements of objects are remembered with their relations."""
 
 
 class StateEstimator(StackNode):
@@ -42,8 +39,7 @@ class StateEstimator(StackNode):
         self._force = ForceFeed(self, self._poller, self._joints)
         self._source = make_source(self, self._poller, self._joints, params)
         self._open_state = OpenStateFeed(self, params)
-        # What lies as it did is related as it was.
-        self._relate = lru_cache(KEPT)(partial(relations_of, ReachCache()))
+        self._reach = ReachCache()
         self._written: tuple[Scene, SceneMsg] | None = None
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)
@@ -92,7 +88,7 @@ class StateEstimator(StackNode):
             skills=skills_for(view.objects),
             stamp_s=view.stamp_s,
             now_s=view.stamp_s,  # its age was looked at by the wall clock already
-            relate=self._relate,
+            reach=self._reach,
             carried=view.carried,
             estimated=view.estimated,
             lost=view.lost,

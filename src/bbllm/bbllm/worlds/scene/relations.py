@@ -21,7 +21,7 @@ a source of objects infers, such as where an object is that the hand covers, is 
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache
 
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject, lost_facts
@@ -62,8 +62,6 @@ HAND = 'hand'
 TARGETS = MOVABLE | {Kind.LOCATION, Kind.CONTAINER}
 ReachTest = Callable[[SceneObject], bool]
 """Returns whether the hand can come down on an object or location from above."""
-Relate = Callable[[tuple[SceneObject, ...], str | None, bool], tuple[Fact, ...]]
-"""`relations_of` with its reachability test."""
 
 
 def build_scene(
@@ -78,7 +76,6 @@ def build_scene(
     estimated: Collection[str] = (),
     lost: Collection[LostObject] = (),
     force_n: Force | None = None,
-    relate: Relate | None = None,
 ) -> Scene:
     """
     Return the scene with its relations.
@@ -94,7 +91,6 @@ def build_scene(
         estimated: Names of objects whose pose was inferred; what rests on them is marked so.
         lost: Objects that are no longer seen.
         force_n: Force of the world on the hand, in world axes; None where it is not measured [N].
-        relate: Returns the relations, in place of `relations_of` with *reach*.
 
     Raises SceneError where there are no objects, or they were sensed too long ago.
     """
@@ -108,22 +104,22 @@ def build_scene(
     held = carried
     if held is None and hand is not None:
         held = find_held(objects, hand)
-    relate = relate or partial(relations_of, reach)
-    facts = relate(tuple(objects), held, hand is not None)
+    facts = [*_relations(tuple(objects), held, hand is not None, reach)]
     if estimated:
-        facts = tuple(
+        facts = [
             replace(fact, estimated=fact.subject in estimated or fact.object in estimated)
             for fact in facts
-        )
+        ]
     felt = None if hand is None else hand_reading(hand, force_n)
     told = (*facts, *lost_facts(lost, now_s))
     return Scene(tuple(objects), tuple(skills), told, stamp_s, felt)
 
 
-def relations_of(
-    reach: ReachTest | None, objects: tuple[SceneObject, ...], held: str | None, has_hand: bool
+# Most scenes differ from the one before in the hand alone.
+@lru_cache(maxsize=4)
+def _relations(
+    objects: tuple[SceneObject, ...], held: str | None, has_hand: bool, reach: ReachTest | None
 ) -> tuple[Fact, ...]:
-    """Return what `build_scene` derives from objects that are where they are."""
     kinds = {item.name: item.kind for item in objects}
     free = [item for item in objects if item.name != held]
     movable = [item for item in free if item.kind in MOVABLE]
