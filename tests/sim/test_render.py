@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ConfigError
@@ -106,6 +106,28 @@ def test_few_pixels_of_an_object_keep_their_colour_in_a_gif(tmp_path: Path) -> N
         drawn = np.asarray(video.convert('RGB')).astype(int)
     for color, (y, x) in dots.items():
         assert np.abs(drawn[y + 3, x + 3] - color).max() < 12
+
+
+@pytest.mark.parametrize('name', ['still.gif', 'still.webp'])
+def test_a_picture_that_stands_still_is_stored_once_and_shown_as_long(
+    name: str, tmp_path: Path
+) -> None:
+    still, moved = (Image.new('RGB', (64, 48), shade) for shade in ('#204060', '#e0e0e0'))
+    moved.paste('#ff0000', (8, 8, 24, 24))
+    end = moved.copy()
+    end.paste('#00ff00', (40, 8, 56, 24))
+
+    path = save_video(tmp_path / name, iter([still, still, still, moved, end]), 12.5)
+
+    frames, durations_ms = [], []
+    with Image.open(path) as video:
+        for frame in ImageSequence.Iterator(video):
+            frames.append(np.asarray(frame.convert('RGB')).astype(int))
+            durations_ms.append(frame.info['duration'])
+    assert durations_ms == [240, 80, 80]
+    for drawn, picture in zip(frames, (still, moved, end), strict=True):
+        # Each frame is whole, although only what changed is stored.
+        assert np.abs(drawn - np.asarray(picture)).mean() < 6
 
 
 @pytest.mark.parametrize(
