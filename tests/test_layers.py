@@ -41,6 +41,7 @@ ROOMS = (
     'worlds/tabletop',
     'viz',
     'view3d',
+    'video',
     'bench',
     'bench/suites',
     'bench/safety',

@@ -99,6 +99,35 @@ def test_an_episode_is_written_as_a_page_and_no_other_file_is_overwritten(
     assert journal.read_text() == before
 
 
+def test_an_episode_is_saved_as_a_video(bbllm: Command, journal: Path, tmp_path: Path) -> None:
+    video = tmp_path / 'episode.gif'
+
+    shown = json.loads(bbllm('show', '--video', str(video), '--speed', '50', '--json').stdout)
+
+    assert shown.keys() == {'video', 'journal', 'duration_s', 'hints'}
+    assert (shown['video'], shown['journal']) == (str(video), str(journal))
+    assert video.read_bytes()[:6] == b'GIF89a'
+    # The world of this test records no motion.
+    assert 'shows the plan alone' in shown['hints'][0]
+    assert 'shows the plan alone' in bbllm('show', '--video', str(video)).stdout
+
+
+@pytest.mark.parametrize(
+    ('words', 'says'),
+    [
+        (('--video', 'x.avi'), 'must end with .gif'),
+        (('--speed', '3'), 'add --video FILE'),
+    ],
+)
+def test_a_video_that_cannot_be_made_is_refused(
+    bbllm: Command, journal: Path, words: tuple[str, ...], says: str
+) -> None:
+    refused = bbllm('show', *words)
+
+    assert refused.exit_code == 2
+    assert says in ' '.join(refused.stderr.split())
+
+
 def test_pages_of_all_episodes_are_listed_in_a_folder(
     bbllm: Command, journal: Path, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from bbllm.cli.views.picture_files import (
     write_index,
     write_page,
     write_pictures,
+    write_video,
 )
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
@@ -68,6 +69,22 @@ def show(
             'reply behind each.',
         ),
     ] = None,
+    video: Annotated[
+        Path | None,
+        typer.Option(
+            '--video',
+            metavar='FILE',
+            help='Save the arm beside its plan, with captions, as a .mp4, .gif or .webp file; '
+            'needs no display. Where no motion was recorded, as in a house, the plan alone.',
+        ),
+    ] = None,
+    speed: float | None = option(
+        'With --video: how many times as fast as the robot was, 2 by default. Waiting is cut '
+        'short, and failures and repairs stand still to be read.',
+        metavar='X',
+        min=0.1,
+        max=100.0,
+    ),
     index: Annotated[
         Path | None,
         typer.Option(
@@ -97,10 +114,14 @@ def show(
       bbllm show --prompts | less
       bbllm show --call 3
       bbllm show --html episode.html
+      bbllm show --video episode.mp4
+      bbllm show 20260131-1425 --video repair.gif --speed 3
       bbllm show --index pages
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
+    if speed is not None and video is None:
+        raise ConfigError('--speed is of a video: add --video FILE.')
     if everything:
         _print_list(output)
         return
@@ -120,6 +141,9 @@ def show(
         write_page(path, html)
         output.print_path('page', html.resolve())
         output.result({'page': str(html.resolve()), 'journal': str(path)})
+        raise typer.Exit(BAD_INPUT if faults else 0)
+    if video is not None:
+        write_video(record, path, video, speed, output)
         raise typer.Exit(BAD_INPUT if faults else 0)
     if prompts or call:
         _print_prompts(record, path, call, output)

@@ -1,4 +1,4 @@
-"""Writes the pictures of an episode beside its journal, and its page or a list anywhere."""
+"""Writes the pictures of an episode beside its journal; its page, video or a list anywhere."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,6 +77,31 @@ def write_page(journal: Path, page: Path) -> None:
         raise ConfigError(
             f'The page {page} cannot be written ({error.strerror or error}); name another file.'
         ) from error
+
+
+def write_video(
+    episode: Episode, journal: Path, path: Path, speed: float | None, output: Output
+) -> None:
+    """Write the video of an episode; raises ConfigError, see `video.film.write_film`."""
+    from bbllm.video.film import SPEED, write_film
+
+    with output.bar() as bar:
+
+        def show(done: int, total: int) -> None:
+            bar(completed=done, description=f'{done} of {total} frames drawn', total=total)
+
+        film = write_film(episode, journal, path.expanduser(), speed or SPEED, show)
+    output.print_path('video', film.path.resolve())
+    for hint in film.hints:
+        output.print(f'  {hint}', style='yellow')
+    output.result(
+        {
+            'video': str(film.path.resolve()),
+            'journal': str(journal),
+            'duration_s': round(film.duration_s, 2),
+            'hints': list(film.hints),
+        }
+    )
 
 
 def write_index(folder: Path, journals: Sequence[Path], output: Output) -> Path:

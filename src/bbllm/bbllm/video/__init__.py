@@ -1,0 +1,1 @@
+"""Videos of episodes: the arm beside its plan, from journal and motion."""

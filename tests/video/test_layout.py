@@ -1,0 +1,181 @@
+"""What stands on the pictures of a video, and where."""
+
+from collections.abc import Iterable
+
+import pytest
+from made_episodes import CAUSE, PICK, outcome, repaired, started
+
+from bbllm.core.events import (
+    ApprovalAnswered,
+    Ending,
+    EpisodeEnded,
+    Event,
+    EventData,
+    FeedbackReceived,
+    PlanMade,
+    RepairBegun,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+    SubGoalBegun,
+)
+from bbllm.core.progress import StepState
+from bbllm.core.text import hidden_fault
+from bbllm.video.layout import HEIGHT, WIDTH, clock_of, page_of
+from bbllm.video.raster import draw
+from bbllm.video.story import Content, Story, Tone
+from bbllm.viz.shapes import Page, Panel, Polygon, Text
+
+
+def told(*data: EventData) -> Story:
+    story = Story()
+    for each in data:
+        story.take(Event(0.0, each))
+    return story
+
+
+def texts(page: Page | Panel) -> list[Text]:
+    """Return all texts, where they are on the page."""
+    found = []
+    for shape in page.shapes:
+        if isinstance(shape, Panel):
+            x, y = shape.corner
+            for text in texts(shape):
+                left, top = text.position
+                found.append(Text((x + left, y + top), text.text, text.size, text.color))
+        elif isinstance(shape, Text):
+            found.append(shape)
+    return found
+
+
+def words(content: Content, *, view: bool = True) -> str:
+    return '\n'.join(text.text for text in texts(page_of(content, view=view)))
+
+
+def at(n: int) -> Content:
+    """Return what is shown after the first events of the repaired episode."""
+    return told(*(event.data for event in repaired().events[:n])).content
+
+
+def test_the_plan_is_shown_as_at_that_time() -> None:
+    running, failed, planned, ended = at(5), at(10), at(11), at(12)
+
+    assert [row.state for row in running.rows] == [StepState.RUNNING] + [StepState.PENDING] * 2
+    assert (running.caption.label, running.caption.text) == ('STEP 0', 'pick(red_cube)')
+    assert CAUSE not in words(running)
+    assert (failed.caption.label, failed.caption.tone) == ('REPAIR 1', Tone.REPAIR)
+    assert words(failed).count(CAUSE) == 1
+    assert [row.text for row in planned.rows] == [
+        'pick red_cube', 'pick aqua_cube', 'pick blue_cube'
+    ]  # fmt: skip
+    assert planned.rows[1].state is StepState.REPLACED
+    assert (ended.caption.label, ended.caption.tone) == ('FINISHED', Tone.SUCCESS)
+    assert ended.counts == '2 calls · 1 repair'
+
+
+def test_a_cause_that_no_call_had_is_in_the_caption_of_its_repair() -> None:
+    steps = ('pick red_cube', 'go home')
+    story = told(started(), PlanMade(steps, 0), RepairBegun(0, steps[0], 'A person objects.'))
+
+    assert story.caption.text == 'The Brain repairs its plan: A person objects.'
+    assert story.caption.hold_s >= 1.5
+
+
+@pytest.mark.parametrize(
+    ('data', 'label', 'part'),
+    [
+        (StepPassed(0, 'dance'), 'STEP 0 PASSED', 'no call for it: dance'),
+        (StepFailed(0, 'dance', 'It cannot.'), 'STEP 0 STAYS FAILED', 'It cannot.'),
+        (FeedbackReceived('use the red one'), 'A PERSON', 'use the red one'),
+        (ApprovalAnswered(granted=False, text='Denied.'), 'APPROVAL', 'Denied.'),
+        (EpisodeEnded(Ending.GAVE_UP, 'No plan.'), 'GAVE UP', 'No plan. · 0 calls'),
+        (outcome(PICK, 'It slipped.'), 'STEP 0 FAILED', 'It slipped.'),
+    ],
+)
+def test_what_happens_is_in_the_caption(data: EventData, label: str, part: str) -> None:
+    caption = told(started(), PlanMade(('dance',), 0), StepBegun(0, 'dance'), data).caption
+
+    assert caption.label == label
+    assert part in caption.text
+    assert caption.hold_s > 0
+
+
+def test_a_sub_goal_is_above_the_plan() -> None:
+    content = told(started(), SubGoalBegun('tidy the fruit', 1, 3)).content
+
+    assert 'Part 2 of 3: tidy the fruit' in words(content)
+
+
+def test_of_two_thousand_steps_those_around_the_one_under_way_are_shown() -> None:
+    steps = tuple(f'pick cube_{n}' for n in range(2000))
+    begun = [StepBegun(n, steps[n]) for n in range(1200)]
+    content = told(started(), PlanMade(steps, 0), *begun).content
+    page = page_of(content, view=True)
+
+    plan = [text for text in texts(page) if text.position[0] > WIDTH / 2]
+    shown = [text for text in plan if text.text.startswith('pick cube_')]
+    assert 10 < len(shown) < 20
+    assert shown[0].text > 'pick cube_1193'
+    assert 'pick cube_1199' in {text.text for text in shown}
+    assert all(70 < text.position[1] < HEIGHT - 70 for text in plan)
+    above, below = (text.text for text in plan if text.text.startswith('…'))
+    assert int(above.split()[1]) + int(below.split()[1]) + len(shown) == 2000
+
+
+NASTY = '\x1b[31mred\x07\u202eabc\u200b <b>&amp;</b>\n\nnext ' + 'w' * 5000 + '\u0301' * 300
+
+
+def every_text(of: Iterable[EventData]) -> list[str]:
+    story, found = Story(), list[str]()
+    for data in of:
+        story.take(Event(0.0, data))
+        found += [text.text for text in texts(page_of(story.content, view=False))]
+    return found
+
+
+def test_hostile_texts_are_visible_cut_and_within_the_page() -> None:
+    data = [
+        started(NASTY),
+        SubGoalBegun(NASTY, 0, 1),
+        PlanMade((NASTY, 'b'), 0),
+        StepBegun(0, NASTY),
+        outcome(PICK, NASTY),
+        RepairBegun(0, NASTY, NASTY),
+        PlanMade((NASTY, 'b'), 0, revision=1),
+        FeedbackReceived(NASTY),
+        EpisodeEnded(Ending.WORLD_FAILED, NASTY),
+    ]
+
+    found = every_text(data)
+
+    assert any('\\x1b[31mred' in text for text in found)
+    assert [text for text in found if hidden_fault(text) or len(text) > 200] == []
+    page = page_of(told(*data).content, view=True)
+    assert all(0 <= t.position[0] <= WIDTH and 0 <= t.position[1] <= HEIGHT for t in texts(page))
+    assert draw(page, 0.5, '#ffffff').size == (480, 270)
+
+
+def test_what_is_drawn_stays_within_its_panel() -> None:
+    heaped = Text((5.0, 10.0), 'W\u0301' * 2000 + '\u0301' * 50, 20, '#000000')
+    panel = Panel(corner=(40.0, 40.0), width=30.0, height=20.0, shapes=(heaped,))
+    page = Page(width=100, height=100, title='', shapes=(panel,))
+
+    left, top, right, bottom = draw(page, 1.0, '#ffffff').convert('L').point(
+        lambda value: 255 if value < 200 else 0
+    ).getbbox() or (0, 0, 0, 0)
+
+    assert 40 <= left < right <= 70
+    assert 40 <= top < bottom <= 60
+
+
+def test_the_clock_is_beside_the_caption_and_not_on_it() -> None:
+    long = told(started(), FeedbackReceived('word ' * 60)).content
+    clock = clock_of('1.0 s of the robot', '×2', long.caption.tone)
+    foot = page_of(long, view=True).shapes[-1]
+
+    assert isinstance(foot, Panel)
+    lines = [shape for shape in foot.shapes if isinstance(shape, Text)]
+    assert len(lines) == 3
+    assert lines[-1].text.endswith('…')
+    assert clock.corner[0] + clock.width == foot.corner[0] + foot.width
+    assert isinstance(clock.shapes[0], Polygon)
