@@ -126,13 +126,13 @@ def test_a_scene_that_cannot_be_drawn_leaves_the_plan(
     assert 'cannot be drawn (sizes must be positive)' in made.hints[0]
 
 
-def test_an_animation_that_would_be_too_long_names_what_works(
+def test_an_animation_that_would_be_too_long_is_refused_with_what_works(
     written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(film, 'MOST_PICTURES', 10)
     journal = written(repaired())
 
-    with pytest.raises(ConfigError, match=r'name an \.mp4 file, .* with --speed \d+'):
+    with pytest.raises(ConfigError, match=r'\d+ pictures.* Name an \.mp4 file'):
         write_film(repaired(), journal, tmp_path / 'long.gif', 0.5)
 
 

@@ -21,10 +21,10 @@ from bbllm.core.events import (
 )
 from bbllm.core.progress import StepState
 from bbllm.core.text import hidden_fault
-from bbllm.video.layout import HEIGHT, WIDTH, clock_of, page_of
+from bbllm.video.layout import BROAD, HEIGHT, WIDTH, clock_of, page_of
 from bbllm.video.raster import draw
 from bbllm.video.story import Content, Story, Tone
-from bbllm.viz.shapes import Page, Panel, Polygon, Text
+from bbllm.viz.shapes import Page, Panel, Polygon, Text, text_width
 
 
 def told(*data: EventData) -> Story:
@@ -168,14 +168,16 @@ def test_what_is_drawn_stays_within_its_panel() -> None:
     assert 40 <= top < bottom <= 60
 
 
-def test_the_clock_is_beside_the_caption_and_not_on_it() -> None:
-    long = told(started(), FeedbackReceived('word ' * 60)).content
+@pytest.mark.parametrize('n', [3, 17, 18, 20, 22, 24, 60])
+def test_the_clock_is_beside_the_caption_and_not_on_it(n: int) -> None:
+    long = told(started(), FeedbackReceived('word ' * n)).content
     clock = clock_of('1.0 s of the robot', '×2', long.caption.tone)
     foot = page_of(long, view=True).shapes[-1]
 
     assert isinstance(foot, Panel)
-    lines = [shape for shape in foot.shapes if isinstance(shape, Text)]
-    assert len(lines) == 3
-    assert lines[-1].text.endswith('…')
+    _, *lines = [shape for shape in foot.shapes if isinstance(shape, Text)]
+    ends = [text.position[0] + BROAD * text_width(text.text, text.size) for text in lines]
+    assert max(ends) <= foot.width - clock.width
+    assert lines[-1].text.endswith('…') == (n == 60)
     assert clock.corner[0] + clock.width == foot.corner[0] + foot.width
     assert isinstance(clock.shapes[0], Polygon)

@@ -20,6 +20,8 @@ COLORS = 255
 """Of a GIF; one more stands for what is as before, which makes files a third as large."""
 KEPT = 32
 """Colours of a palette that are those of the pictures to the last bit."""
+RGB = np.array((1 << 16, 1 << 8, 1), np.int32)
+"""What makes one number of a colour."""
 SAMPLES = 12
 """Pictures of which a palette is made."""
 X264 = {'crf': '23', 'preset': 'veryfast'}
@@ -63,10 +65,13 @@ def palette_of(pictures: Sequence[Image.Image]) -> Image.Image:
     objects apart, while a table has most of all.
     """
     values = np.concatenate([np.asarray(picture).reshape(-1, 3) for picture in pictures])
-    numbers, counts = np.unique(values.astype(np.int32) @ (1 << 16, 1 << 8, 1), return_counts=True)
+    numbers, counts = np.unique(values.astype(np.int32) @ RGB, return_counts=True)
     kept = _colors(numbers[np.argsort(counts)[-KEPT:]])
-    shades = _colors(numbers) >> SHADE_BITS << SHADE_BITS
-    often = np.repeat(shades, np.ceil(np.sqrt(counts)).astype(int), axis=0)
+    shades, which = np.unique(
+        (_colors(numbers) >> SHADE_BITS << SHADE_BITS) @ RGB, return_inverse=True
+    )
+    weights = np.sqrt(np.bincount(which, counts))
+    often = np.repeat(_colors(shades), np.ceil(weights).astype(int), axis=0)
     half = 1 << SHADE_BITS >> 1
     pixels = Image.fromarray((often + half)[np.newaxis].astype(np.uint8))
     chosen = pixels.quantize(COLORS - len(kept), kmeans=4).getpalette() or []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -30,6 +29,8 @@ SPEED = 2.0
 """How many times as fast as the robot a video is; slow enough to follow."""
 FPS, LIGHT_FPS = 20.0, 12.5
 """Of an .mp4, and of files that browsers show as pictures."""
+STILL_FPS = 10.0
+"""Of the plan alone, in which nothing moves."""
 SCALE, LIGHT_SCALE = 4 / 3, 1.0
 """Of their pages: 1280 by 720 and 960 by 540 pixels."""
 MOST_PICTURES = 1000
@@ -77,10 +78,12 @@ def write_film(
     light = path.suffix.lower() != '.mp4'
     fps, scale = (LIGHT_FPS, LIGHT_SCALE) if light else (FPS, SCALE)
     arm, hints = _arm_of(episode, journal)
+    if arm is None:
+        fps = STILL_FPS
     board = Storyboard(episode, arm.motion if arm else None, speed)
     frames = list(board.frames(fps))
     if light:
-        _check_length(path, len(set(frames)), speed)
+        _check_length(path, len(set(frames)))
     pictures = _counted(_Pictures(episode, arm, scale).drawn(frames), len(frames), on_progress)
     save_video(path, pictures, fps)
     return Film(path, len(frames), len(frames) / fps, hints)
@@ -180,12 +183,11 @@ def _arm_of(episode: Episode, journal: Path) -> tuple[_Arm | None, tuple[str, ..
     return arm, ()
 
 
-def _check_length(path: Path, n_pictures: int, speed: float) -> None:
+def _check_length(path: Path, n_pictures: int) -> None:
     if n_pictures > MOST_PICTURES:
-        fitting = math.ceil(speed * n_pictures / MOST_PICTURES)
         raise ConfigError(
             f'{path} would have {n_pictures} pictures, and at most {MOST_PICTURES} are possible '
-            f'in such a file: name an .mp4 file, or show the robot faster, with --speed {fitting}.'
+            'in such a file. Name an .mp4 file, which can have any length.'
         )
 
 

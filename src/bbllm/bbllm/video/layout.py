@@ -30,8 +30,8 @@ MIDDLE = HEIGHT - HEAD - FOOT
 """Height of the view and the plan [px]."""
 CLOCK_WIDTH = 190.0
 INK, DIM, LINE, CARD, GROUND = '#1b2228', '#5c6873', '#dfe3e7', '#ffffff', '#f6f7f8'
-BOLD = 1.15
-"""How much wider bold letters are than `text_width` estimates."""
+BROAD, BOLD = 1.04, 1.16
+"""How much wider the letters of `raster` and its bold ones are than `text_width` estimates."""
 TONES = {
     Tone.PLAIN: ('#5c6873', '#eef1f4'),
     Tone.WORK: ('#1f5fa8', '#e8f1fb'),
@@ -101,11 +101,15 @@ def clock_of(clock: str, remark: str, tone: Tone) -> Panel:
     return Panel(corner=corner, width=CLOCK_WIDTH, height=40.0, shapes=shapes)
 
 
+def _wrapped(text: str, size: float, width: float, most: int, *, bold: bool = False) -> list[str]:
+    return wrap(text, size, width / (BOLD if bold else BROAD), most)
+
+
 def _head(content: Content) -> list[Shape]:
     width = WIDTH - 2 * EDGE
-    (task,) = wrap(content.task, 19, width / BOLD, 1)
+    (task,) = _wrapped(content.task, 19, width, 1, bold=True)
     below = f'{content.part} · {content.who}' if content.part else content.who
-    (line,) = wrap(below, 12, width, 1)
+    (line,) = _wrapped(below, 12, width, 1)
     return [
         Text((EDGE, 22.0), task, 19, INK, bold=True),
         Text((EDGE, 45.0), line, 12, DIM),
@@ -117,16 +121,15 @@ def _foot(content: Content) -> Panel:
     ink, ground = TONES[caption.tone]
     width, height = WIDTH - 2 * EDGE, FOOT - 20.0
     room = width - 18.0 - CLOCK_WIDTH
-    lines = wrap(caption.text, 15, room, 1)
-    if len(wrap(caption.text, 15, room, 2)) > 1:
-        lines = wrap(caption.text, 12, room, 2)
+    size, first, lines = 15.0, 27.0, _wrapped(caption.text, 15, room, 2)
+    if len(lines) > 1:
+        size, first, lines = 12.0, 21.0, _wrapped(caption.text, 12, room, 2)
     shapes: list[Flat] = [
         Polygon(rectangle(0, 0, width, height), Paint(fill=ground)),
         Polygon(rectangle(0, 0, 5, height), Paint(fill=ink)),
         Text((18.0, 9.0), caption.label, 10, ink, bold=True),
     ]
-    size, first, step = (15, 27.0, 0.0) if len(lines) == 1 else (12, 21.0, 14.0)
-    shapes += [Text((18.0, first + i * step), line, size, INK) for i, line in enumerate(lines)]
+    shapes += [Text((18.0, first + 14.0 * i), line, size, INK) for i, line in enumerate(lines)]
     corner = (EDGE, HEIGHT - FOOT + 10.0)
     return Panel(corner=corner, width=width, height=height, shapes=tuple(shapes))
 
@@ -140,6 +143,8 @@ def _plan(content: Content, corner: Point, width: float) -> Panel:
         Text((width - 12.0, 16.0), content.counts, 11, DIM, 'end'),
     ]
     top, room = 32.0, MIDDLE - 38.0
+    if not blocks:
+        shapes.append(Text((12.0, 41.0), 'no plan yet', NOTE, DIM))
     first, last = _in_sight(blocks, content.focus, room, content)
     above, below = content.above + first, content.below + len(blocks) - last
     if above:
@@ -196,9 +201,9 @@ def _text_room(width: float, *, calls: bool) -> float:
 
 
 def _block(row: StepRow, width: float, *, calls: bool) -> Block:
-    bold = BOLD if row.state is StepState.RUNNING else 1.0
-    lines = wrap(row.text, TEXT, _text_room(width, calls=calls) / bold, 2)
-    notes = wrap(row.note, NOTE, width - TEXT_AT - 20.0, 2) if row.note else []
+    bold = row.state is StepState.RUNNING
+    lines = _wrapped(row.text, TEXT, _text_room(width, calls=calls), 2, bold=bold)
+    notes = _wrapped(row.note, NOTE, width - TEXT_AT - 20.0, 2) if row.note else []
     return Block(row, tuple(lines), tuple(notes))
 
 
@@ -219,14 +224,14 @@ def _drawn(block: Block, top: float, width: float, *, calls: bool) -> list[Flat]
         shapes.append(Text((width - 14.0, middle), f'{row.robot_s:.1f} s', 11, DIM, 'end'))
     if calls and row.call:
         room = _text_room(width, calls=calls)
-        (call,) = wrap(row.call, NOTE, room * CALL_SHARE / (1 - CALL_SHARE) - 12.0, 1)
+        (call,) = _wrapped(row.call, NOTE, room * CALL_SHARE / (1 - CALL_SHARE) - 12.0, 1)
         shapes.append(Text((TEXT_AT + room + 8.0, middle), call, NOTE, DIM))
     bold = row.state is StepState.RUNNING and not row.note
     for i, line in enumerate(block.lines):
         y = middle + i * ROW
         shapes.append(Text((TEXT_AT, y), line, TEXT, ink, bold=bold))
         if row.state is StepState.REPLACED:
-            through = ((TEXT_AT, y), (TEXT_AT + text_width(line, TEXT), y))
+            through = ((TEXT_AT, y), (TEXT_AT + BROAD * text_width(line, TEXT), y))
             shapes.append(Polygon(through, Paint(stroke=DIM), closed=False))
     top += ROW * len(block.lines)
     for i, line in enumerate(block.notes):
