@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -22,8 +23,8 @@ KEPT = 32
 """Colours of a palette that are those of the pictures to the last bit."""
 RGB = np.array((1 << 16, 1 << 8, 1), np.int32)
 """What makes one number of a colour."""
-SAMPLES = 12
-"""Pictures of which a palette is made."""
+PICTURES = 12
+"""Of so many, all pixels count for a palette."""
 X264 = {'crf': '23', 'preset': 'veryfast'}
 """The quality of an MP4 is x264's default; its default preset takes twice as long for as much."""
 
@@ -64,7 +65,10 @@ def palette_of(pictures: Sequence[Image.Image]) -> Image.Image:
     colour counts by the root of its number of pixels: those of objects are few, and tell the
     objects apart, while a table has most of all.
     """
-    values = np.concatenate([np.asarray(picture).reshape(-1, 3) for picture in pictures])
+    # Of many pictures a part of the pixels, since a colour may be in a single picture.
+    stride = max(1, math.isqrt(len(pictures) // PICTURES))
+    parts = [np.asarray(picture)[::stride, ::stride] for picture in pictures]
+    values = np.concatenate([part.reshape(-1, 3) for part in parts])
     numbers, counts = np.unique(values.astype(np.int32) @ RGB, return_counts=True)
     kept = _colors(numbers[np.argsort(counts)[-KEPT:]])
     shades, which = np.unique(
@@ -97,7 +101,7 @@ def _write_animation(
             counts.append(1)
     more: dict[str, Any] = {'quality': 80, 'method': 3}
     if suffix == '.gif':
-        palette = palette_of([*drawn[:: max(1, len(drawn) // SAMPLES)], drawn[-1]])
+        palette = palette_of(drawn)
         drawn = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in drawn]
         more = {'optimize': True, 'disposal': 1}
     first, *rest = drawn

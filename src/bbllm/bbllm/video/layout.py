@@ -201,8 +201,7 @@ def _text_room(width: float, *, calls: bool) -> float:
 
 
 def _block(row: StepRow, width: float, *, calls: bool) -> Block:
-    bold = row.state is StepState.RUNNING
-    lines = _wrapped(row.text, TEXT, _text_room(width, calls=calls), 2, bold=bold)
+    lines = _wrapped(row.text, TEXT, _text_room(width, calls=calls), 2)
     notes = _wrapped(row.note, NOTE, width - TEXT_AT - 20.0, 2) if row.note else []
     return Block(row, tuple(lines), tuple(notes))
 
@@ -226,12 +225,11 @@ def _drawn(block: Block, top: float, width: float, *, calls: bool) -> list[Flat]
         room = _text_room(width, calls=calls)
         (call,) = _wrapped(row.call, NOTE, room * CALL_SHARE / (1 - CALL_SHARE) - 12.0, 1)
         shapes.append(Text((TEXT_AT + room + 8.0, middle), call, NOTE, DIM))
-    bold = row.state is StepState.RUNNING and not row.note
     for i, line in enumerate(block.lines):
         y = middle + i * ROW
-        shapes.append(Text((TEXT_AT, y), line, TEXT, ink, bold=bold))
+        shapes.append(Text((TEXT_AT, y), line, TEXT, ink))
         if row.state is StepState.REPLACED:
-            through = ((TEXT_AT, y), (TEXT_AT + BROAD * text_width(line, TEXT), y))
+            through = ((TEXT_AT, y), (TEXT_AT + text_width(line, TEXT), y))
             shapes.append(Polygon(through, Paint(stroke=DIM), closed=False))
     top += ROW * len(block.lines)
     for i, line in enumerate(block.notes):

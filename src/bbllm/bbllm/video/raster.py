@@ -1,4 +1,4 @@
-"""Draws pages with Pillow, which takes milliseconds where `viz.png` takes a tenth of a second."""
+"""Draws pages with Pillow, a twentieth of the work of `viz.png`; a video has many."""
 
 from __future__ import annotations
 
