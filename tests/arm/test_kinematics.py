@@ -59,6 +59,15 @@ def test_every_inverse_solution_reaches_the_pose() -> None:
         )
 
 
+def test_poses_that_share_values_of_joint_7_are_solved_as_each_of_them_alone() -> None:
+    poses, q7 = forward(postures(3, seed=4)), np.linspace(-2.0, 2.0, 15)
+
+    together = inverse_branches(poses, np.tile(q7, 3)).reshape(8, 3, 15, 7)
+
+    for i, pose in enumerate(poses):
+        np.testing.assert_array_equal(together[:, i], inverse_branches(pose, q7))
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=7, max_size=7))
 def test_a_posture_is_among_the_solutions_for_its_own_pose_and_joint_7(share: list[float]) -> None:

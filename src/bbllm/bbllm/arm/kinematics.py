@@ -160,8 +160,8 @@ def inverse_branches(T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARG
     exists, so following one index along a line follows one posture.
 
     Args:
-        T_base_tcp: Tool poses, shape (n, 4, 4) or (4, 4).
-        q7: Joint 7 for each, shape (n,) [rad].
+        T_base_tcp: Tool poses, shape (m, 4, 4) or (4, 4).
+        q7: Joint 7 for each, shape (n,) [rad]; each pose has the same number of them, in turn.
         margin_rad: What to keep from the position limits; -inf to ignore them [rad].
 
     Returns:
@@ -234,7 +234,9 @@ def _wrist_branches(
     has beyond 1, (2, 1, n).
     """
     link7 = T_base_tcp @ _TCP_LINK7  # as joint 7 has turned it
-    link7 = link7.reshape(-1, 4, 4)  # a single pose serves all values of q7
+    link7 = link7.reshape(-1, 4, 4)
+    if len(link7) > 1:  # a single pose serves all values of q7
+        link7 = link7.repeat(len(q7) // len(link7), axis=0)
     x, y, z, origin = (np.ascontiguousarray(link7[:, :3, i].T) for i in range(4))  # (3, n)
     c7, s7 = np.cos(q7), np.sin(q7)
     x6, z6 = c7 * x - s7 * y, s7 * x + c7 * y

@@ -1,5 +1,6 @@
 """Reachability of tool poses, by closed-form inverse kinematics."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -83,7 +84,7 @@ def _at_first_sight(T_base_tcp: Array, hover_m: float, checker: CollisionChecker
     if out_of_reach(above):
         return False
     q7 = np.concatenate([_SPARSE_Q7, _upright_q7(T_base_tcp)])
-    poses = np.repeat([T_base_tcp, above], len(q7), axis=0)
+    poses = np.stack([T_base_tcp, above])
     both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
     ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
     with np.errstate(invalid='ignore'):
@@ -153,7 +154,7 @@ def _coarse_solutions(poses: Sequence[Array], above: Sequence[Array]) -> list[Ar
         return []
     q7 = np.concatenate([part for pose in poses for part in (_COARSE_Q7, _upright_q7(pose))])
     each = len(q7) // len(poses)
-    both = np.repeat([*above, *poses], each, axis=0)
+    both = np.stack([*above, *poses])
     branches = inverse_branches(both, np.concatenate([q7, q7])).reshape(8, -1, each, 7)
     return [_existing(branches[:, i]) for i in range(2 * len(poses))]
 
@@ -212,10 +213,12 @@ def _upright_q7(T_base_tcp: Array) -> Array:
 
     They are the only ones that descend near the base without turning the shoulder.
     """
-    x, y = T_base_tcp[:2, 3] / max(float(np.hypot(*T_base_tcp[:2, 3])), 1e-9)
-    along = T_base_tcp[:2, :2].T @ np.array([-y, x])  # tangent, in the tool's x and y
-    q7 = np.arctan2(along[0], along[1]) + np.pi / 4
-    return np.asarray(np.mod(np.array([q7, q7 + np.pi]) + np.pi, 2 * np.pi) - np.pi)
+    (ax, bx, _, x), (ay, by, _, y), _, _ = T_base_tcp.tolist()
+    away = max(math.hypot(x, y), 1e-9)
+    x, y = x / away, y / away
+    # Tangent, in the tool's x and y.
+    q7 = math.atan2(ay * x - ax * y, by * x - bx * y) + math.pi / 4
+    return np.array([(turned + math.pi) % math.tau - math.pi for turned in (q7, q7 + math.pi)])
 
 
 def _some_clear(ends: Array, hovers: Array, checker: CollisionChecker) -> bool:

@@ -33,8 +33,8 @@ import ruckig
 from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
-from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, speed_limits, velocity_limits
+from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
+from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, speed_limits
 from bbllm.core.errors import BbllmError
 
 JERK_SHARE = 0.2
@@ -46,6 +46,7 @@ _SLOWEST_RAD_S = 1e-3
 _SHARPEST = 1e-6
 """Where a bend alone changes the squared speed by more than all of it between two points, this
 stands for what is left of it: the bend is no limit."""
+_PAIRS = np.triu_indices(N_JOINTS, 1)
 _BEND_SHARE = 0.2
 """Share of the largest jump of the acceleration from which on a jump is worth a knot."""
 _KNOT_S = 0.02
@@ -101,9 +102,10 @@ def time_optimal(
     steep = np.maximum(np.abs(first), 1e-9)
     budget = scale * _SAFE * DDQ_MAX
     most, bend = budget / steep, second / np.where(first < 0, -steep, steep)
-    apart = np.maximum(np.abs(bend[:, :, None] - bend[:, None, :]), 1e-9)
+    one, other = _PAIRS
+    apart = np.maximum(np.abs(bend[:, one] - bend[:, other]), 1e-9)
     square = np.minimum((scale * _SAFE * legal / steep).min(axis=1), speed) ** 2
-    square = np.minimum(square, ((most[:, :, None] + most[:, None, :]) / apart).min(axis=(1, 2)))
+    square = np.minimum(square, ((most[:, one] + most[:, other]) / apart).min(axis=1))
     # From point to point, with the acceleration along the path as one more joint.
     steep, cap = np.maximum(steep[:-1], steep[1:]), np.full((_GRID, 1), acceleration)
     curve = np.where(first < 0, -second, second)
@@ -186,8 +188,9 @@ def _averaged(duration: Array, s: Array, speed: Array, window_s: float) -> Knots
     jumps = np.abs(np.diff(acceleration, prepend=0.0))
     bends = start[jumps > _BEND_SHARE * jumps.max()]
     time_s = _refined(np.concatenate([[0.0, start[-1] + window_s], bends, bends + window_s]))
-    now, before = at(time_s), at(time_s - window_s)
-    way, velocity, accel = ((a - b) / window_s for a, b in zip(now, before))
+    states = at(np.concatenate([time_s, time_s - window_s]))
+    now_and_before = (state.reshape(2, -1) for state in states)
+    way, velocity, accel = ((now - before) / window_s for now, before in now_and_before)
     return Knots.cleaned(time_s, way, velocity, accel, 1.0)
 
 
@@ -359,12 +362,17 @@ class Spline:
         q[after] = self.end_rad
         return q
 
-    def states_within(self, shares: Array) -> tuple[Array, Array, Array]:
-        """Evaluate every piece at shares of its time, shape (m,), as `at`: (n * m, 7) each."""
-        start = self.time_s[:-1, None]
+    def states_within(self, shares: Array, times: Array) -> tuple[Array, Array, Array]:
+        """
+        Evaluate every piece at shares of its time, shape (m,), and at times before the end, (k,).
+
+        Position, velocity and acceleration as `at`, (n * m + k, 7) each.
+        """
+        start, piece = self.time_s[:-1, None], self.time_s[1:-1].searchsorted(times, side='right')
         within = start + (self.time_s[1:, None] - start) * shares
-        s = self._each((within - start).ravel())  # what `at` finds, to the last bit
-        return _states(self.coefficients.repeat(len(shares), axis=1), s)
+        since = np.concatenate([(within - start).ravel(), times - self.time_s[piece]])
+        pieces = np.concatenate([np.arange(len(start)).repeat(len(shares)), piece])
+        return _states(self.coefficients.take(pieces, axis=1), self._each(since))
 
     def _located(self, t: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
         """
@@ -386,8 +394,9 @@ class Spline:
     def jerks(self) -> Array:
         """Return the largest jerk at ends and middle of each piece, shape (n, 7) [rad/s^3]."""
         c, T = self.coefficients, (self.time_s[1:] - self.time_s[:-1])[:, None]
-        jerks = (6 * c[3] + t * (24 * c[4] + t * 60 * c[5]) for t in (0 * T, T / 2, T))
-        return np.asarray(reduce(np.maximum, map(np.abs, jerks)))
+        first, slope = 6 * c[3], 24 * c[4]
+        later = (first + t * (slope + t * 60 * c[5]) for t in (T / 2, T))
+        return np.asarray(reduce(np.maximum, map(np.abs, (first, *later))))
 
     def effort_at(self, t: Array) -> Array | None:
         """Return the torque to add at times, shape (n, 7) [Nm]; None where there is none."""
@@ -445,16 +454,24 @@ def excess(move: JointTrajectory, *, scale: float = 1.0) -> float:
     Checks velocities (position dependent), accelerations and jerks at the knots and between them;
     *scale* is the share of the limits of velocity and acceleration that may be used.
     """
-    spline = spline_of(move)
-    within = spline.states_within(_WITHIN)
-    position, velocity, acceleration = map(
-        np.concatenate, zip(within, spline.at(np.linspace(0.0, move.duration_s, _CHECKS)))
-    )
+    position, velocity, acceleration = _looked_at(move)
+    too_fast = _too_fast(position, velocity) / scale
+    too_hard = np.sqrt(np.max(np.abs(acceleration).max(axis=0) / DDQ_MAX) / scale)
+    jerks = spline_of(move).jerks()
+    return float(max(too_fast, too_hard, np.cbrt(np.max(jerks.max(axis=0) / DDDQ_MAX))))
+
+
+def _looked_at(move: JointTrajectory) -> tuple[Array, Array, Array]:
+    """Return the states at which a motion is checked, (n, 7) each; it ends at rest."""
+    times = np.linspace(0.0, move.duration_s, _CHECKS)
+    return spline_of(move).states_within(_WITHIN, times[:-1])
+
+
+def _too_fast(position: Array, velocity: Array) -> float:
+    """Return the largest share of its limit that a velocity has, all of shape (n, 7)."""
     speed = np.abs(velocity)
     legal = np.maximum(speed_limits(position, velocity), 1e-9)
-    too_fast = np.max(speed / legal * (speed > 1e-9)) / scale
-    too_hard = np.sqrt(np.max(np.abs(acceleration).max(axis=0) / DDQ_MAX) / scale)
-    return float(max(too_fast, too_hard, np.cbrt(np.max(spline.jerks().max(axis=0) / DDDQ_MAX))))
+    return float(np.max(speed / legal * (speed > 1e-9)))
 
 
 def slowed(move: JointTrajectory, factor: float) -> JointTrajectory:
@@ -516,9 +533,10 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
     speed = float((scale * _SAFE * DQ_MAX / reach).min())
     acceleration = float((scale * _SAFE * DDQ_MAX / reach).min())
     jerk = float((JERK_SHARE * DDDQ_MAX / reach).min())
-    move = _on_line(q_start, q_goal, ruckig_profile(1.0, speed, acceleration, jerk))
+    profile = ruckig_profile(1.0, speed, acceleration, jerk)
+    move = on_nanoseconds(_on_line(q_start, q_goal, profile))
     if excess(move, scale=scale) <= 1.0:
-        return on_nanoseconds(move)
+        return move
     line = PPoly.construct_fast(np.stack([span, q_start])[:, None], np.array([0.0, 1.0]))
     return time_optimal(line, scale=scale)
 
@@ -600,10 +618,12 @@ def amended(move: JointTrajectory, shift: Array, start_s: float, end_s: float) -
 
 
 def backwards(move: JointTrajectory, *, scale: float = 1.0) -> JointTrajectory:
-    """Return a motion back the same way, slower where that direction has a lower limit."""
+    """Return a legal motion back the same way, slower where that direction has a lower limit."""
     parts = (move.position_rad, -move.velocity_rad_s, move.acceleration_rad_s2)
     back = JointTrajectory(move.duration_s - move.time_s[::-1], *(part[::-1] for part in parts))
-    return slowed(back, excess(back, scale=scale) / _SAFE)
+    # Only the limits of velocity depend on the direction.
+    position, velocity, _ = _looked_at(move)
+    return slowed(back, _too_fast(position, -velocity) / scale / _SAFE)
 
 
 def ruckig_profile(distance: float, speed: float, acceleration: float, jerk: float) -> Knots:
@@ -693,12 +713,10 @@ def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float
         a + b for a, b in zip(first.at(time_s), second.at(time_s - start))
     )
     position -= second.coefficients[0, 0]
-    lower, upper = velocity_limits(position)
+    legal = scale * _SAFE * speed_limits(position, velocity)
     return bool(
         (np.abs(acceleration) <= scale * _SAFE * DDQ_MAX + 1e-9).all()
-        and (np.abs(velocity) <= scale * _SAFE * DQ_MAX + 1e-9).all()
-        and (velocity <= scale * _SAFE * upper).all()
-        and (velocity >= scale * _SAFE * lower).all()
+        and (np.abs(velocity) <= legal).all()
         and (position >= Q_MIN).all()
         and (position <= Q_MAX).all()
     )
