@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from bbllm.arm.driver import Array
 from bbllm.arm.kinematics import (
@@ -170,9 +171,7 @@ def _nearest(hovers: Array, ends: Array) -> tuple[NDArray[np.intp], NDArray[np.b
     if not len(ends) or not len(hovers):
         none = np.zeros(len(hovers), dtype=np.intp)
         return none, none > 0
-    away = np.zeros((len(hovers), len(ends)))
-    for above_angle, angle in zip(hovers.T, ends.T, strict=True):
-        np.maximum(away, np.abs(above_angle[:, None] - angle), out=away)
+    away = cdist(hovers, ends, 'chebyshev')
     nearest = away.argmin(axis=1)
     return nearest, away[np.arange(len(hovers)), nearest] < _NEAR_RAD
 
