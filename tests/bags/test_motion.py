@@ -1,7 +1,6 @@
 """A motion is read as it was written, also where it breaks off."""
 
 import importlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from bbllm.api.options import EpisodeOptions
 from bbllm.api.robot import Robot
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.bags.definitions import DEFINITIONS, OBJECT_STATES
 from bbllm.bags.motion import MotionSample, MotionWriter, motion_path, read_motion
+from bbllm.bags.topics import OBJECT_STATES
 from bbllm.console.local_desk import LocalDesk
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import episodes_dir
@@ -22,7 +21,6 @@ from bbllm.core.types import Kind, Pose, SceneObject, SkillCall
 from bbllm.sim.motion_recorder import MotionRecorder
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
-INTERFACES = Path(__file__).resolve().parents[2] / 'src' / 'bbllm_interfaces' / 'msg'
 TABLE = SceneObject(name='table', kind=Kind.FIXTURE, pose=Pose(position_m=(0.5, 0.0, 0.0)))
 CUBE = SceneObject(
     name='<b>"cube"</b>',
@@ -132,13 +130,6 @@ def test_a_motion_is_never_overwritten(tmp_path: Path) -> None:
         writer.add(sample_at(1))
     assert 'File exists' in writer.broken
     assert len(read_motion(path).world_s) == 1
-
-
-@pytest.mark.parametrize('name', [name for name in DEFINITIONS if name.startswith('bbllm')])
-def test_definitions_are_those_of_the_interfaces(name: str) -> None:
-    text = (INTERFACES / f'{name.partition("/")[2]}.msg').read_text()
-    lines = [re.sub(r'\s*#.*', '', line) for line in text.splitlines()]
-    assert DEFINITIONS[name].split('\n') == [line for line in lines if line.strip()]
 
 
 @pytest.mark.ros

@@ -1,48 +1,73 @@
 """
-Definitions of the messages that a motion consists of, as MCAP files contain them.
+Definitions of messages, as MCAP files contain them.
 
-Those of Jazzy and of bbllm_interfaces without their comments; a test compares them.
+The file beside this module has those that are written without ROS: of Jazzy and of
+bbllm_interfaces, without comments. `tools/message_definitions.py` writes it, and a test compares.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 
-JOINT_STATE = 'sensor_msgs/msg/JointState'
-OBJECT_STATES = 'bbllm_interfaces/msg/ObjectStates'
-DEFINITIONS: Mapping[str, str] = {
-    'builtin_interfaces/Time': 'int32 sec\nuint32 nanosec',
-    'std_msgs/Header': 'builtin_interfaces/Time stamp\nstring frame_id',
-    'geometry_msgs/Point': 'float64 x\nfloat64 y\nfloat64 z',
-    'geometry_msgs/Quaternion': 'float64 x 0\nfloat64 y 0\nfloat64 z 0\nfloat64 w 1',
-    'geometry_msgs/Pose': 'Point position\nQuaternion orientation',
-    'geometry_msgs/Vector3': 'float64 x\nfloat64 y\nfloat64 z',
-    'sensor_msgs/JointState': (
-        'std_msgs/Header header\n'
-        'string[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort'
-    ),
-    'bbllm_interfaces/ObjectState': (
-        'string name\nstring kind\nstring color\n'
-        'geometry_msgs/Vector3 size\ngeometry_msgs/Pose pose'
-    ),
-    'bbllm_interfaces/ObjectStates': 'std_msgs/Header header\nObjectState[] objects',
-}
-"""By package and name."""
-PARTS: Mapping[str, tuple[str, ...]] = {
-    JOINT_STATE: ('std_msgs/Header', 'builtin_interfaces/Time'),
-    OBJECT_STATES: (
-        'std_msgs/Header',
-        'builtin_interfaces/Time',
-        'bbllm_interfaces/ObjectState',
-        'geometry_msgs/Vector3',
-        'geometry_msgs/Pose',
-        'geometry_msgs/Point',
-        'geometry_msgs/Quaternion',
-    ),
-}
-"""The messages inside of a message."""
+FILE = Path(__file__).with_name('messages.ros2msg')
+LINE = '=' * 80
+_FIELD = re.compile(r'\s*((?:\w+/)?\w+)(?:<=\d+)?(\[[^\]]*\])?\s+(\w+)(?!\s*=|\w)')
+"""Type, array and name of a field; constants have an equal sign behind their name."""
+NUMBERS = tuple(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64))
+PRIMITIVES = frozenset(
+    ('bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring', *NUMBERS)
+)
 
 
-def definition_of(message: str) -> str:
-    """Return the whole definition of a message, in the form `ros2msg` of MCAP."""
-    whole = [DEFINITIONS[message.replace('/msg/', '/')]]
-    whole += [f'MSG: {part}\n{DEFINITIONS[part]}' for part in PARTS[message]]
-    return f'\n{"=" * 80}\n'.join(whole)
+@cache
+def _shipped() -> Mapping[str, str]:
+    messages = FILE.read_text('utf-8').split(f'{LINE}\n')
+    parts = (message.removeprefix('MSG: ').partition('\n') for message in messages)
+    return {name: text.rstrip('\n') for name, _, text in parts}
+
+
+def shipped_text(name: str) -> str:
+    """Return the definition of one message, `package/Name`, that is shipped."""
+    return _shipped()[name]
+
+
+def fields_in(name: str, text: str) -> dict[str, tuple[str, bool]]:
+    """Return the type of each field in a definition, `package/Name`, and whether it is a list."""
+    package = name.partition('/')[0]
+    found = {}
+    for line in text.splitlines():
+        if match := _FIELD.match(line):
+            kind, array, field = match.groups()
+            if kind not in PRIMITIVES and '/' not in kind:
+                kind = f'{package}/{kind}'
+            found[field] = (kind, array is not None)
+    return found
+
+
+@cache
+def shipped_fields(name: str) -> Mapping[str, tuple[str, bool]]:
+    """Return the fields of a message that is shipped; see `fields_in`."""
+    return fields_in(name, shipped_text(name))
+
+
+def parts_of(name: str, text: str) -> list[str]:
+    """Return the names of the messages that stand directly in a definition."""
+    kinds = [kind for kind, _ in fields_in(name, text).values()]
+    return [kind for kind in dict.fromkeys(kinds) if kind not in PRIMITIVES]
+
+
+def definition_of(message: str, text_of: Callable[[str], str] = shipped_text) -> str:
+    """
+    Return the whole definition of a message, in the form `ros2msg` of MCAP.
+
+    *message* is `package/msg/Name`; *text_of* returns the text of one message, `package/Name`.
+    """
+    names = [message.replace('/msg/', '/')]
+    texts = []
+    for name in names:  # which grows
+        texts.append(text_of(name).rstrip('\n'))
+        names += [part for part in parts_of(name, texts[-1]) if part not in names]
+    whole = [texts[0]]
+    whole += [f'MSG: {name}\n{text}' for name, text in zip(names[1:], texts[1:], strict=True)]
+    return f'\n{LINE}\n'.join(whole)

@@ -1,88 +1,55 @@
 """
 Events of episodes to messages of bbllm_interfaces and back.
 
-Each kind of event has one typed payload. Fields of the same name in record and message are
-converted by name; the rest is listed in PAYLOADS.
+Each kind of event has one typed payload, which `bags.events` writes. Fields of the same name in
+record and message are read by name; the rest is listed in READERS.
 """
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from bbllm_interfaces import msg as msgs
-from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Pose as PoseMsg
 
+from bbllm.bags.events import LIMITS, PAYLOADS, event_fields
 from bbllm.core.events import (
     BeliefsEstimated,
     EpisodeStarted,
     Event,
     EventKind,
     Limits,
-    ModelCall,
     PlanGrown,
     PlanMade,
     RepairBegun,
     StepFailed,
-    event_text,
 )
 from bbllm.core.observation import Observed, Seven
-from bbllm.core.types import Pose
-from bbllm.ros.convert.records import (
-    from_msg,
-    header,
-    plan_to_msg,
-    pose_to_msg,
-    stamp_from_msg,
-    stamp_to_msg,
-    to_msg,
-    vector_from_msg,
-    vector_to_msg,
-)
-
-
-@dataclass(frozen=True)
-class Payload:
-    """Where the data of a kind of event stands in the message, and how to convert it."""
-
-    field: str
-    to_msg: Callable[[Any], Any]
-    from_msg: Callable[[Any], Any]
+from bbllm.ros.convert.records import from_msg, message_of, stamp_from_msg, vector_from_msg
 
 
 def event_to_msg(event: Event, episode_id: str, stamp_s: float | None = None) -> msgs.EpisodeEvent:
     """Write an event; *stamp_s* is on the node's clock, by default the event's own time [s]."""
-    msg = msgs.EpisodeEvent(
-        header=header(event.stamp_s if stamp_s is None else stamp_s, ''),
-        wall_stamp=stamp_to_msg(event.stamp_s),
-        episode_id=episode_id,
-        kind=event.kind.value,
-        text=event_text(event.data),
-    )
-    if payload := PAYLOADS.get(event.kind):
-        setattr(msg, payload.field, [payload.to_msg(event.data)])
-    else:
-        msg.message = event.data.text  # type: ignore[union-attr]  # those without a payload have it
-    for plan in msg.plan:
-        plan.header, plan.episode_id = msg.header, episode_id
-    return msg
+    stamp_s = event.stamp_s if stamp_s is None else stamp_s
+    return message_of(msgs.EpisodeEvent, event_fields(event, episode_id, stamp_s))
 
 
 def event_from_msg(msg: msgs.EpisodeEvent) -> Event:
     """Read an event; a ValueError where it lacks its payload, or is of another version."""
     kind = EventKind(msg.kind)  # type: ignore[call-arg]  # finds a member by its value
     stamp_s = stamp_from_msg(msg.wall_stamp)
-    payload = PAYLOADS.get(kind)
-    if payload is None:
+    field = PAYLOADS.get(kind)
+    if field is None:
         record: Callable[..., Any] = kind.record
         return Event(stamp_s, record(text=msg.message))
-    found = getattr(msg, payload.field)
+    found = getattr(msg, field)
     if not found:
-        raise ValueError(f'an event of kind {msg.kind!r} has its data in {payload.field!r}.')
+        raise ValueError(f'an event of kind {msg.kind!r} has its data in {field!r}.')
     if kind is EventKind.STARTED:
         return Event(stamp_s, _start_from_msg(found[0], msg.episode_id))
-    return Event(stamp_s, payload.from_msg(found[0]))
+    read: Callable[[Any], Any] = READERS.get(kind, partial(from_msg, kind.record))
+    return Event(stamp_s, read(found[0]))
 
 
 def feedback_event(msg: msgs.EpisodeEvent) -> msgs.EpisodeEvent:
@@ -100,35 +67,12 @@ def feedback_event(msg: msgs.EpisodeEvent) -> msgs.EpisodeEvent:
     return short
 
 
-def _by_name(kind: EventKind, field: str, message: type) -> Payload:
-    record = kind.record
-    return Payload(field, lambda data: to_msg(data, message), lambda msg: from_msg(record, msg))
-
-
-def _model_call_to_msg(data: ModelCall) -> msgs.ModelCall:
-    """Write a call without the texts of its prompt, which are kept where the journal is."""
-    return to_msg(replace(data, prompt=tuple(replace(item, text='') for item in data.prompt)))
-
-
-def _start_to_msg(data: EpisodeStarted) -> msgs.EpisodeStart:
-    settings = [
-        KeyValue(key=key, value=json.dumps(value, ensure_ascii=False))
-        for key, value in data.settings.items()
-    ]
-    limits = {there: getattr(data.limits, here) or zero for here, (there, zero) in LIMITS.items()}
-    return to_msg(data, msgs.EpisodeStart, settings=settings, **limits)
-
-
-def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str = '') -> EpisodeStarted:
+def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str) -> EpisodeStarted:
     limits = {here: getattr(msg, there) or None for here, (there, _) in LIMITS.items()}
     settings = {pair.key: json.loads(pair.value) for pair in msg.settings}
     return from_msg(
         EpisodeStarted, msg, episode_id=episode_id, limits=Limits(**limits), settings=settings
     )
-
-
-def _plan_to_msg(data: PlanMade) -> msgs.Plan:
-    return plan_to_msg(data.plan, data.start, '', 0.0, data.revision, rest=data.rest)
 
 
 def _plan_reader(record: type[PlanMade]) -> Callable[[msgs.Plan], PlanMade]:
@@ -137,34 +81,9 @@ def _plan_reader(record: type[PlanMade]) -> Callable[[msgs.Plan], PlanMade]:
     )
 
 
-def _estimate_to_msg(data: BeliefsEstimated) -> msgs.Estimate:
-    objects = [
-        msgs.ObjectAttributes(name=name, attributes=list(words))
-        for name, words in data.attributes.items()
-    ]
-    return msgs.Estimate(objects=objects, summary=data.summary)
-
-
 def _estimate_from_msg(msg: msgs.Estimate) -> BeliefsEstimated:
     attributes = {item.name: tuple(item.attributes) for item in msg.objects}
     return BeliefsEstimated(attributes, msg.summary)
-
-
-def _observation_to_msg(seen: Observed) -> msgs.Observation:
-    msg = msgs.Observation(
-        objects=[
-            msgs.ObjectPose(name=name, pose=_pose(pose)) for name, pose in seen.blocks.items()
-        ]
-    )
-    if seen.eef is not None and seen.fingers_m is not None:
-        msg.has_hand = True
-        msg.hand = msgs.HandReading(
-            tcp=_pose(seen.eef),
-            width=float(sum(seen.fingers_m)),
-            has_force=seen.force_n is not None,
-            force=vector_to_msg(seen.force_n or (0.0, 0.0, 0.0)),
-        )
-    return msg
 
 
 def _observation_from_msg(msg: msgs.Observation) -> Observed:
@@ -180,17 +99,8 @@ def _observation_from_msg(msg: msgs.Observation) -> Observed:
     )
 
 
-def _failure_to_msg(data: RepairBegun | StepFailed) -> msgs.StepFailure:
-    return to_msg(data, msgs.StepFailure, step=msgs.PlanStep(index=data.index, text=data.text))
-
-
 def _failure_reader(record: type) -> Callable[[msgs.StepFailure], Any]:
     return lambda msg: from_msg(record, msg, index=msg.step.index, text=msg.step.text)
-
-
-def _pose(seven: Seven) -> PoseMsg:
-    x, y, z, *quat = seven
-    return pose_to_msg(Pose(position_m=(x, y, z), quat_xyzw=(quat[0], quat[1], quat[2], quat[3])))
 
 
 def _seven(msg: PoseMsg) -> Seven:
@@ -198,41 +108,12 @@ def _seven(msg: PoseMsg) -> Seven:
     return (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
 
 
-LIMITS = {
-    'steps': ('step_limit', 0),
-    'model_calls': ('model_call_limit', 0),
-    'tokens': ('token_limit', 0),
-    'wall_s': ('wall_limit_s', 0.0),
+READERS: Mapping[EventKind, Callable[[Any], Any]] = {
+    EventKind.PLAN: _plan_reader(PlanMade),
+    EventKind.PLAN_GROWN: _plan_reader(PlanGrown),
+    EventKind.ESTIMATED: _estimate_from_msg,
+    EventKind.SENSED: _observation_from_msg,
+    EventKind.REPAIR: _failure_reader(RepairBegun),
+    EventKind.FAILED: _failure_reader(StepFailed),
 }
-"""By field of Limits, the field of EpisodeStart, and what stands there for no limit."""
-PAYLOADS: Mapping[EventKind, Payload] = {
-    EventKind.STARTED: Payload('started', _start_to_msg, _start_from_msg),
-    EventKind.MODEL_CALL: Payload(
-        'model_call', _model_call_to_msg, lambda msg: from_msg(ModelCall, msg)
-    ),
-    EventKind.PLAN: Payload('plan', _plan_to_msg, _plan_reader(PlanMade)),
-    EventKind.PLAN_GROWN: Payload('plan', _plan_to_msg, _plan_reader(PlanGrown)),
-    EventKind.ESTIMATED: Payload('estimated', _estimate_to_msg, _estimate_from_msg),
-    EventKind.SENSED: Payload('sensed', _observation_to_msg, _observation_from_msg),
-    EventKind.REPAIR: Payload('failure', _failure_to_msg, _failure_reader(RepairBegun)),
-    EventKind.FAILED: Payload('failure', _failure_to_msg, _failure_reader(StepFailed)),
-    **{
-        kind: _by_name(kind, field, message)
-        for kind, field, message in (
-            (EventKind.SCENE, 'scene', msgs.EpisodeScene),
-            (EventKind.GOAL, 'goal', msgs.TaskGoal),
-            (EventKind.STEP, 'step', msgs.PlanStep),
-            (EventKind.PASS, 'step', msgs.PlanStep),
-            (EventKind.CALL, 'call', msgs.SkillCall),
-            (EventKind.GROUNDED, 'grounded', msgs.Grounding),
-            (EventKind.CHECKED, 'checked', msgs.ConditionCheck),
-            (EventKind.SUB_GOAL, 'sub_goal', msgs.SubGoal),
-            (EventKind.DISCARDED, 'discarded', msgs.DiscardedLine),
-            (EventKind.OUTCOME, 'outcome', msgs.Outcome),
-            (EventKind.MODEL_TEXT, 'model_text', msgs.ModelText),
-            (EventKind.APPROVAL, 'approval', msgs.ApprovalAnswer),
-            (EventKind.ENDED, 'ended', msgs.EpisodeEnd),
-        )
-    },
-}
-"""The payload of each kind; those that are missing here are only text, in `message`."""
+"""What reads the payloads whose fields have other names."""
