@@ -54,6 +54,8 @@ class EpisodeOptions:
     viewer: bool = False
     video: Path | None = None
     """Where to save a video of the arm."""
+    bag: Path | None = None
+    """Where to write a bag (docs/bags.md)."""
     stream: bool = True
     """Whether plans begin while they are written, and steps are mapped while the arm moves. What
     models are asked then depends on time, so that it is left out of recordings."""

@@ -18,6 +18,7 @@ from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
+    from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.render import VideoRecorder
 
 
@@ -36,6 +37,8 @@ class Stage:
     """What a video is drawn from, where one is asked for."""
     record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
     """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
+    bag: EpisodeBag | None = None
+    """What is written to a bag, where one is asked for; it is closed with the world."""
 
 
 @contextmanager
@@ -44,9 +47,13 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
     if options.house:
         if options.video:
             raise ConfigError('A household is symbols, in which nothing moves: leave --video out.')
+        if options.bag:
+            raise ConfigError('A household is symbols, and no robot moves in it: leave --bag out.')
         yield _household(options)
         return
     from bbllm.arm.envelope import load_envelope
+    from bbllm.bags.bag_file import check_bag
+    from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
     from bbllm.sim.scene_file import load_scene
@@ -54,6 +61,8 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
 
     if options.video:
         check_video(options.video)
+    if options.bag:
+        check_bag(options.bag)
     watchers: list[Callable[[], None]] = []
 
     def show() -> None:
@@ -82,13 +91,17 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         stack.callback(world.close)
         motion = MotionRecorder(world.robot.simulation)
         watchers.append(motion.sample)
+        bag = None
+        if options.bag:
+            bag = stack.enter_context(EpisodeBag(options.bag, world.robot, world.observe))
+            stack.enter_context(motion.calling(bag.write_state))
         if options.viewer:
             watchers.append(stack.enter_context(viewer(world.robot)).sync)
         recorder = None
         if options.video:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
-        yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record)
+        yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, bag)
 
 
 def _household(options: EpisodeOptions) -> Stage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -16,9 +17,10 @@ MOVED_M, MOVED_QUAT = 1e-4, 1e-3
 """What an object that lies still moves less than, each axis and each part of its quaternion."""
 POSE = 7
 """Numbers of a pose: position [m], quaternion with the scalar last."""
-STAMP_AT = 4
-"""Of the stamp of a message with a header, behind the four bytes that name the encoding."""
+MARK_S = 0x5EC0_57A3
+"""A time that stands for a stamp which is replaced; no other number looks like it."""
 
+STAMP = struct.Struct('<iI')
 Numbers = tuple[float, ...]
 
 
@@ -58,7 +60,7 @@ def numbers_of(pose: Pose) -> Numbers:
 
 
 class MessageTemplate:
-    """An encoded message with a header, and rows of numbers that change."""
+    """An encoded message whose stamps, all the same, and rows of numbers change."""
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class MessageTemplate:
 
         Args:
             message: Its type, `package/msg/Name`.
-            fill: Returns the fields of the message from its rows.
+            fill: Returns the fields of the message from its rows; stamps are `MARK_S`.
             width: Numbers of a row.
             n_rows: How many rows there are.
         """
@@ -81,11 +83,14 @@ class MessageTemplate:
         self._data = bytearray(encoder_of(message)(fill(marks)))
         self._row = struct.Struct(f'<{width}d')
         self._places = [self._data.index(self._row.pack(*row)) for row in marks]
+        mark = STAMP.pack(MARK_S, 0)
+        self._stamps = [match.start() for match in re.finditer(re.escape(mark), self._data)]
 
     def filled(self, stamp_s: float, rows: Iterable[Sequence[float]]) -> bytes:
         """Return the message of a time [s], with its rows of numbers."""
-        stamp = stamp_of(stamp_s)
-        struct.pack_into('<iI', self._data, STAMP_AT, stamp['sec'], stamp['nanosec'])
+        stamp = STAMP.pack(*stamp_of(stamp_s).values())
+        for place in self._stamps:
+            self._data[place : place + STAMP.size] = stamp
         for place, row in zip(self._places, rows, strict=True):
             self._row.pack_into(self._data, place, *row)
         return bytes(self._data)
@@ -98,7 +103,7 @@ class JointsTemplate:
         self._template = MessageTemplate(
             JOINT_STATE,
             lambda rows: {
-                'header': header_of(0.0, frame),
+                'header': header_of(MARK_S, frame),
                 'name': list(names),
                 **dict(zip(('position', 'velocity', 'effort'), rows, strict=False)),
             },
@@ -122,7 +127,7 @@ class ObjectsTemplate:
         self._template = MessageTemplate(
             OBJECT_STATES,
             lambda rows: {
-                'header': header_of(0.0),
+                'header': header_of(MARK_S),
                 'objects': [
                     {
                         'name': item.name,

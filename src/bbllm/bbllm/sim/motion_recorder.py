@@ -1,8 +1,9 @@
 """Samples how a simulated robot moves, for the recording beside a journal."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from bbllm.bags.motion import MotionSample, MotionWriter, motion_path
@@ -17,29 +18,35 @@ class MotionRecorder:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._writer: MotionWriter | None = None
+        self._writers: list[Callable[[], None]] = []
         self._next_s = 0.0
 
     def sample(self) -> None:
         """Write the state where a sample is due; call it as SimDriver's `on_advance` is."""
-        if self._writer is not None and self._simulation.time_s >= self._next_s - TOLERANCE_S:
-            self._write(self._writer)
+        if self._writers and self._simulation.time_s >= self._next_s - TOLERANCE_S:
+            for write in self._writers:
+                write()
             # By the time that was due, so that a coarser step keeps the rate on average.
             self._next_s = max(self._next_s + 1.0 / RATE_HZ, self._simulation.time_s - 1.0)
 
     @contextmanager
+    def calling(self, write: Callable[[], None]) -> Iterator[None]:
+        """Let a function write each sample, with the state at the begin and at the end."""
+        write()
+        self._next_s = self._simulation.time_s + 1.0 / RATE_HZ
+        self._writers.append(write)
+        try:
+            yield
+        finally:
+            self._writers.remove(write)
+            write()
+
+    @contextmanager
     def record(self, journal: Path) -> Iterator[MotionWriter]:
-        """Write what moves beside a journal, with the state at the begin and at the end."""
-        simulation = self._simulation
-        with MotionWriter(motion_path(journal), simulation.objects()) as writer:
-            self._write(writer)
-            self._next_s = simulation.time_s + 1.0 / RATE_HZ
-            self._writer = writer
-            try:
-                yield writer
-            finally:
-                self._writer = None
-                self._write(writer)
+        """Write what moves beside a journal."""
+        writer = MotionWriter(motion_path(journal), self._simulation.objects())
+        with writer, self.calling(partial(self._write, writer)):
+            yield writer
 
     def _write(self, writer: MotionWriter) -> None:
         simulation = self._simulation

@@ -22,17 +22,18 @@ def elbow_of(q: Array) -> tuple[float, float]:
     return float(q[2]), 1.0 if q[3] > STRETCHED_RAD else -1.0
 
 
-def read_wrenches(robot: SimulatedRobot) -> tuple[Array, Array]:
+def read_wrenches(robot: SimulatedRobot, *, exact: bool = False) -> tuple[Array, Array]:
     """
     Return the wrenches `k_f_ext` and `o_f_ext` on the stiffness frame, shape (6,) [N, Nm].
 
     Both are what the robot does to the world, at the origin of the stiffness frame: in its axes,
-    and in those of the base frame.
+    and in those of the base frame. Without noise where they are *exact*, which changes no state.
     """
     with robot.paused() as simulation:
         T_flange_k = robot.settings.flange_to_stiffness
         # libfranka counts what the robot does to the world as positive, not what is done to it.
-        wrench = -_moved(simulation.flange_wrench(), T_flange_k)
+        measured = simulation.exact_wrench() if exact else simulation.flange_wrench()
+        wrench = -_moved(measured, T_flange_k)
         R = T_flange_k[:3, :3]
         in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
     return wrench, np.concatenate(in_base)

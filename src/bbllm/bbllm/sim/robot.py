@@ -61,6 +61,8 @@ class GoalSeen:
     """When a trajectory asks to begin, on the robot's clock; None for at once [s]."""
     lasts_s: float = 0.0
     """From the start of a trajectory to its last point; 0 for other goals [s]."""
+    trajectory: TrajectoryGoal | None = None
+    """The trajectory; None for other goals."""
 
 
 CONTROL_PERIOD_S = 0.01
@@ -81,8 +83,7 @@ class SimulatedRobot:
         """
         Take over a simulation; only this class may step it from now on.
 
-        Unless the hand was *homed* already, its widest opening is 0. *on_goal* is called with
-        every goal of arm or hand that arrives, in the sender's thread.
+        Unless the hand was *homed* already, its widest opening is 0; *on_goal* as the attribute.
         """
         self.simulation = simulation
         """The physics; use `paused` to read values that belong together."""
@@ -91,7 +92,8 @@ class SimulatedRobot:
         self._counter = threading.Lock()
         self._period = max(1, round(CONTROL_PERIOD_S / simulation.timestep_s))
         self._homed = homed
-        self._on_goal = on_goal
+        self.on_goal = on_goal
+        """Called with every goal of arm or hand that arrives, in the sender's thread."""
         self.on_force: Callable[[Sequence[float], float, float], None] | None = None
         """Called every 10 ms in the thread that advances: the force of the world on the hand
         without noise, in world axes, shape (3,) [N]; the stamp [s]; the speed of the fastest
@@ -296,8 +298,9 @@ class SimulatedRobot:
             joints=() if trajectory is None else trajectory.joint_names,
             start_s=None if trajectory is None else trajectory.start_s,
             lasts_s=0.0 if trajectory is None else max(trajectory.time_s, default=0.0),
+            trajectory=trajectory,
         )
-        self._on_goal(goal)
+        self.on_goal(goal)
 
     def inject(self, fault: Fault) -> None:
         with self.paused():

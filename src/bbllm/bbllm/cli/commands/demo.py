@@ -11,6 +11,7 @@ from bbllm.api.setup import make_setup
 from bbllm.cli.support.demo_browser import DemoBrowserOptions, show_in_browser
 from bbllm.cli.support.demo_nodes import run_on_nodes
 from bbllm.cli.support.options import (
+    BagOptions,
     JsonOption,
     MethodOptions,
     SpeedOptions,
@@ -57,6 +58,7 @@ def demo(
     k: int | None = loops_option(),
     goal: str | None = goal_option(),
     method: MethodOptions,
+    keep: BagOptions,
     browser: DemoBrowserOptions,
     json: JsonOption = False,
 ) -> None:
@@ -76,6 +78,7 @@ def demo(
       bbllm demo --browser
       bbllm demo --browser --approval plan
       bbllm demo --video demo.gif
+      bbllm demo --bag demo.mcap
       bbllm demo 'put the red cube on the blue cube'
       bbllm demo --recorded list
     """
@@ -92,10 +95,10 @@ def demo(
     if pace is None and (output.live or browser.browser) and not speed.viewer:
         pace = WATCHED_SPEED
     if browser.browser:
-        if ros or json or speed.video:
+        if ros or json or speed.video or keep.bag:
             raise ConfigError(
-                '--browser shows the arm of this process until Ctrl-C: leave --ros, --json and '
-                '--video out. For a stack: bbllm up sim --browser.'
+                '--browser shows the arm of this process until Ctrl-C: leave --ros, --json, '
+                '--video and --bag out. For a stack: bbllm up sim --browser, also with --bag.'
             )
         options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
         show_in_browser(task, options, browser, output)
@@ -105,9 +108,11 @@ def demo(
     if ros:
         if speed.video:
             raise ConfigError('--video is for the arm in this process: leave --ros out.')
-        ran = run_on_nodes(task, scene, pace or 0.0, k, goal, output)
+        ran = run_on_nodes(task, scene, pace or 0.0, k, goal, keep.bag, output)
     else:
-        options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
+        options = fill(
+            EpisodeOptions, speed, method, keep, scene=scene, k=k, goal=goal, speed=pace
+        )
         setup = make_setup(options, options.domain)
         # Not by bench.runner.recorded_runs, whose import takes a second.
         recordings = (config_dir() / 'recordings').glob('*.xz')

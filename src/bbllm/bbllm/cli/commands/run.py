@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bbllm.api.options import HOUSE, STEPS, EpisodeOptions
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import (
+    BagOptions,
     HouseOptions,
     JsonOption,
     LimitOptions,
@@ -19,6 +20,7 @@ from bbllm.cli.support.options import (
     scene_option,
     seconds,
 )
+from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.requests import fill, flag, flag_of, given, option
 from bbllm.cli.support.session import finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
@@ -51,6 +53,7 @@ def run(
     goal: str | None = goal_option(),
     timeout: float | None = seconds('Wall time that the episode may take.'),
     yes: bool = flag('Approve whatever the stack asks for; simulated robots only.', '-y'),
+    keep: BagOptions,
     stack: StackOptions,
     session: SessionOptions,
     json: JsonOption = False,
@@ -75,6 +78,7 @@ def run(
       bbllm run 'stack all cubes' --world tabletop --json
       bbllm run 'build something' --world tabletop --goal 'on(red_cube, blue_cube)'
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
+      bbllm run 'stack all cubes' --bag stack.mcap
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
     output = Output(json)
@@ -93,7 +97,9 @@ def run(
             raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
         name = (house.house or HOUSE) if in_house else ''
         limits = Limits(steps=session.limits.limit_steps or STEPS, wall_s=timeout)
-        options = fill(EpisodeOptions, session, house, house=name, k=k, goal=goal, limits=limits)
+        options = fill(
+            EpisodeOptions, session, house, keep, house=name, k=k, goal=goal, limits=limits
+        )
         setup = make_setup(options, options.domain)
         finish(run_here(make_task(task), setup, output), output)
     if late := given(session):
@@ -104,9 +110,9 @@ def run(
         )
     from bbllm.cli.support.discovery import open_stack
 
-    wanted = make_task(task)
-    with open_stack('bbllm run', stack, output) as client:
+    wanted, recording = make_task(task), Recording(keep.bag)
+    with open_stack('bbllm run', stack, output) as client, recording.of(client):
         ran = run_on_stack(
             wanted, client, output, feedback_loops=k, goal=goal, timeout_s=timeout, yes=yes
         )
-    finish(ran, output)
+    finish(recording.add_to(ran), output)

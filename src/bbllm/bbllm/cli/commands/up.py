@@ -22,6 +22,7 @@ from bbllm.cli.support.browser import (
 )
 from bbllm.cli.support.options import (
     MODELS,
+    BagOptions,
     LimitOptions,
     ModelOptions,
     RecordOptions,
@@ -32,6 +33,7 @@ from bbllm.cli.support.options import (
     seed_option,
     viewer_option,
 )
+from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.requests import flag, given, option
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
@@ -91,6 +93,7 @@ class UpRequest:
         'Run all nodes in one process: lighter, and faster to start. It gives up isolation: a '
         'node that crashes or hangs takes all others along.'
     )
+    keep: BagOptions
     page: BrowserOptions
 
 
@@ -108,11 +111,13 @@ def up(request: UpRequest) -> None:
       bbllm up sim --browser --approval plan
       bbllm up sim --menu
       bbllm up sim --one-process
+      bbllm up sim --bag today.mcap
     """
     need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
     if request.page.browser:
         check_packages('bbllm up --browser')
+    recording = Recording(request.keep.bag)
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.ros.stack.forked import preload
@@ -145,6 +150,11 @@ def up(request: UpRequest) -> None:
                     ready.add(node)
                     output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
 
+        def tend() -> None:
+            stack.tend(lambda line: output.print(line, 'yellow'))
+            if trouble := recording.trouble():
+                output.print(trouble, 'yellow')
+
         output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
         client = ending.enter_context(stack.wait_ready(on_progress=print_ready))
         pace = f'{request.speed:g} times real time' if request.speed else 'as fast as it can'
@@ -152,16 +162,19 @@ def up(request: UpRequest) -> None:
         output.print(
             f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
         )
+        ending.enter_context(recording.of(client))
         if request.page.browser:
             from bbllm.console.stack_desk import StackDesk
 
             desk = ending.enter_context(StackDesk(client))
             ending.enter_context(served(desk, request.page.page, output))
-        else:
+        elif request.keep.bag is None:
             client.close()
+        if request.keep.bag is not None:
+            output.print_path('bag', request.keep.bag)
         _print_hints(output, request)
         # Raises LostNodeError with the end of its log when a node dies.
-        until_interrupted(lambda: stack.tend(lambda line: output.print(line, 'yellow')))
+        until_interrupted(tend)
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
 
 

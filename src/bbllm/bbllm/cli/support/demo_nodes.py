@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.session import Ran, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
@@ -13,13 +15,20 @@ if TYPE_CHECKING:
 
 
 def run_on_nodes(
-    instruction: str, scene: str, speed: float, k: int | None, goal: str | None, output: Output
+    instruction: str,
+    scene: str,
+    speed: float,
+    k: int | None,
+    goal: str | None,
+    bag: Path | None,
+    output: Output,
 ) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.api.ros_environment import need_ros
     from bbllm.sim.scene_file import load_scene
 
     need_ros('bbllm demo --ros')
+    recording = Recording(bag)
     task = make_task(instruction)
     load_scene(scene)
     from bbllm.ros.stack.stack import Stack, StackConfig
@@ -28,5 +37,6 @@ def run_on_nodes(
     config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
     with Stack(config) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
-        with stack.wait_ready() as client:
-            return run_on_stack(task, client, output, feedback_loops=k, goal=goal)
+        with stack.wait_ready() as client, recording.of(client):
+            ran = run_on_stack(task, client, output, feedback_loops=k, goal=goal)
+    return recording.add_to(ran)

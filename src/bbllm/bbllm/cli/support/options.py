@@ -196,6 +196,16 @@ class SpeedOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BagOptions:
+    """Whether what happens is kept as a bag."""
+
+    bag: Path | None = option(
+        'Record scenes, plans, events, joint states, goals, forces and images in this new .mcap '
+        'file, which Foxglove and `ros2 bag` read (docs/bags.md).'
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class HouseOptions:
     """Which house, its rules, and how much of it is visible."""
 

@@ -43,6 +43,8 @@ class Ran:
     """The scene once nothing moved any more; None where the world cannot wait for that."""
     video: Path | None = None
     """The video that was asked for, where it could be drawn."""
+    bag: Path | None = None
+    """The bag that was asked for."""
     hints: tuple[str, ...] = ()
     """What people should know about pictures that could not be made."""
 
@@ -68,12 +70,18 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
         if stage.record is not None:
             motion = files.enter_context(stage.record(journal.path))
         view = output.view(stage.clock)
-        run, execute = setup.begin(task, [journal, view])
+        sinks = [journal, view, *([stage.bag.hear] if stage.bag is not None else [])]
+        run, execute = setup.begin(task, sinks)
         with view:
             episode, interrupted = supervise(run, lambda: execute(stage.world))
         if interrupted:
             # An episode that hangs is on record.
-            return Ran(episode or read_episode(journal.path), journal.path, interrupted)
+            return Ran(
+                episode or read_episode(journal.path),
+                journal.path,
+                interrupted,
+                bag=options.bag,
+            )
         assert episode is not None  # only one that was interrupted can hang
         settled, video = None, None
         hints = [journal.broken] if journal.broken else []
@@ -88,9 +96,10 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
                     video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
         except BbllmError as error:
             hints.append(str(error))
-    if motion is not None and motion.broken:
-        hints.append(motion.broken)
-    return Ran(episode, journal.path, interrupted, settled, video, tuple(hints))
+    hints += [file.broken for file in (motion, stage.bag) if file is not None and file.broken]
+    return Ran(
+        episode, journal.path, interrupted, settled, video, bag=options.bag, hints=tuple(hints)
+    )
 
 
 def _show(bar: Callable[..., None], n: int, total: int) -> None:
@@ -176,6 +185,8 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
         output.print_path('picture', path)
     if ran.video:
         output.print_path('video', ran.video)
+    if ran.bag:
+        output.print_path('bag', ran.bag)
     output.print_path('journal', ran.journal)
     output.print(f'  again    bbllm show {ran.journal.stem}', 'dim')
     for hint in (*pictures.hints, *ran.hints):
@@ -186,6 +197,7 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
             'journal': str(ran.journal),
             'pictures': [str(path) for path in pictures.paths],
             **({'video': str(ran.video)} if ran.video else {}),
+            **({'bag': str(ran.bag)} if ran.bag else {}),
             **({'check': {'passed': passed, 'finding': finding}} if finding else {}),
         }
     )

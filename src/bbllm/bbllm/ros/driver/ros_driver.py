@@ -138,6 +138,8 @@ class RosDriver:
         """Called before each goal; raises where none may be sent."""
         self.on_wait: Callable[[float], None] = lambda _: None
         """Called before each wait with its end on the world's clock [s]."""
+        self.on_follow: Callable[[Any], None] = lambda _: None
+        """Called with each trajectory that the controller has accepted."""
         self.acted_s = 0.0
         """The world's clock when the last motion or wait had ended: what was seen earlier may not
         show what it did [s]."""
@@ -214,9 +216,14 @@ class RosDriver:
     ) -> FollowResult:
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
+
+        def accepted() -> None:
+            on_accepted()
+            self.on_follow(goal.trajectory)
+
         try:
             status, result = self._run(
-                self._follow, goal, limit_s, self.now_s, on_accepted=on_accepted, look=look
+                self._follow, goal, limit_s, self.now_s, on_accepted=accepted, look=look
             )
         finally:
             self.acted_s = self.feed.newest_stamp_s

@@ -10,7 +10,7 @@ from bbllm.ros.estimator.safety_envelope import make_guard, ways_of
 from bbllm.ros.executor.approval_service import ApprovalService
 from bbllm.ros.executor.robot_identity import RobotIdentity
 from bbllm.ros.executor.skill_server import SkillServer
-from bbllm.ros.executor.waits import publish_waits
+from bbllm.ros.executor.waits import publish_trajectories, publish_waits
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
@@ -40,6 +40,7 @@ class Fr3Executor(StackNode):
         self._driver.may_send = robot.check
         if params.simulated:
             publish_waits(self, self._driver)
+        publish_trajectories(self, self._driver)
         self._scenes = SceneClient(self, self.group, reuses=True)
         self._approval = ApprovalService(
             self, params, self._observe, stops=lambda: self._driver.stops

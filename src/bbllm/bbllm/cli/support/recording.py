@@ -1,0 +1,50 @@
+"""A bag of what happens on a stack, while a verb uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bbllm.bags.bag_file import check_bag
+from bbllm.cli.support.session import Ran
+
+if TYPE_CHECKING:
+    from bbllm.ros.stack.bag_recorder import BagRecorder
+    from bbllm.ros.stack.client import StackClient
+
+
+class Recording:
+    """The bag of a stack, or none."""
+
+    def __init__(self, bag: Path | None) -> None:
+        """Raise ConfigError where the bag cannot be begun; nothing is begun yet."""
+        if bag is not None:
+            check_bag(bag)
+        self._path = bag
+        self._recorder: BagRecorder | None = None
+        self._told = ''
+
+    @contextmanager
+    def of(self, client: StackClient) -> Iterator[None]:
+        """Record what is published on a stack meanwhile, where that is wanted."""
+        if self._path is None:
+            yield
+            return
+        from bbllm.ros.stack.bag_recorder import BagRecorder
+
+        with BagRecorder(client.node, self._path, client.namespace) as self._recorder:
+            yield
+
+    def trouble(self) -> str:
+        """Return what is missing in the bag, once."""
+        broken = '' if self._recorder is None else self._recorder.broken
+        told, self._told = self._told, broken
+        return broken if broken != told else ''
+
+    def add_to(self, ran: Ran) -> Ran:
+        """Return an episode with its bag, and what is missing in it."""
+        hints = filter(None, (self.trouble(),))
+        return replace(ran, bag=self._path, hints=(*ran.hints, *hints))
