@@ -1,9 +1,6 @@
 """`/clock` and use_sim_time: a bag replayed into one node, and whole stacks at any speed."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +11,8 @@ from bbllm_interfaces.srv import ResetSim
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from policies import policies
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
+from replaying import lone_estimator, play
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from sim_clients import heard
@@ -23,8 +21,7 @@ from stacks import started, until
 from bbllm.core.events import Ending
 from bbllm.core.types import Scene, SkillCall, Status
 from bbllm.ros.convert.records import EVENTS, from_msg, stamp_from_msg, stamp_to_msg
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import NODES, Stack, StackConfig
+from bbllm.ros.stack.stack import NODES
 
 pytestmark = pytest.mark.ros
 
@@ -90,45 +87,6 @@ def bag(ros_domain: int) -> Bag:
     return bag
 
 
-class Player(threading.Thread):
-    """Plays a bag as `ros2 bag play --clock --rate X` does."""
-
-    def __init__(self, node: Any, bag: Bag, rate: float):
-        super().__init__(daemon=True)
-        self._bag = bag
-        self._rate = rate
-        self._clock = node.create_publisher(Clock, '/clock', 10)
-        self._topics = {
-            topic: node.create_publisher(kind, topic, 10) for topic, kind in BAG.items()
-        }
-        self.now_s = 0.0
-
-    def run(self) -> None:
-        begun_s, first_s = time.monotonic(), self._bag.messages[0][1]
-        ticked_s = 0.0
-        for topic, stamp_s, data in self._bag.messages:
-            due_s = begun_s + (stamp_s - first_s) / self._rate
-            while (left_s := due_s - time.monotonic()) > 0:
-                time.sleep(left_s)
-            self.now_s = max(self.now_s, stamp_s)
-            if self.now_s >= ticked_s + 0.01:
-                ticked_s = self.now_s
-                self._clock.publish(Clock(clock=stamp_to_msg(self.now_s)))
-            self._topics[topic].publish(deserialize_message(data, BAG[topic]))
-
-
-@contextmanager
-def lone_estimator() -> Iterator[tuple[Stack, Any]]:
-    """Start `state_estimator` alone, in a namespace of its own."""
-    config = StackConfig(
-        nodes=('state_estimator',),
-        namespace='replayed',
-        params={'state_estimator': {'use_sim_time': True, 'rate_hz': 20.0}},
-    )
-    with Stack(config) as stack, StackClient('replayed') as client:
-        yield stack, client
-
-
 @pytest.mark.parametrize(
     'rate', [pytest.param(0.5, marks=SLOW), pytest.param(1.0, marks=SLOW), 5.0]
 )
@@ -141,18 +99,7 @@ def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
         health: list[DiagnosticArray] = []
         node.create_subscription(SceneMsg, 'scene', scenes.append, 500)
         node.create_subscription(DiagnosticArray, '/diagnostics', health.append, 10)
-        player = Player(node, bag, rate)
-        until(
-            lambda: all(
-                node.count_subscribers(node.resolve_topic_name(topic))
-                for topic in (*BAG, '/clock')
-            ),
-            'subscriptions of state_estimator',
-        )
-        until(lambda: client.heartbeats.alive('state_estimator'), 'state_estimator')
-        player.start()
-        player.join(120.0)
-        assert not player.is_alive()
+        player = play(client, bag.messages, BAG, rate)
 
         def on_the_clock_of_the_bag() -> bool:
             stack.check()

@@ -57,6 +57,8 @@ class BagFile:
         self.path = path
         self.broken = ''
         """Why not everything was written, in one sentence; empty where it was."""
+        self.count = 0
+        """How many messages were written."""
         self._lock = threading.RLock()
         self._room_s = 0.0
         self._channels: dict[str, int] = {}
@@ -120,6 +122,7 @@ class BagFile:
                 self._need_room()
                 sent_ns = log_ns if publish_ns is None else publish_ns
                 self._writer.add_message(self._channels[topic], log_ns, data, sent_ns)
+                self.count += 1
             except OSError as error:
                 self._give_up(error)
 

@@ -100,6 +100,11 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         return ' '.join(filter(None, (self._file.broken, self._fault, notes)))
 
     @property
+    def count(self) -> int:
+        """How many messages were recorded so far."""
+        return self._file.count
+
+    @property
     def topics(self) -> frozenset[str]:
         """Whole names of the topics that are recorded now."""
         return frozenset(self._subscriptions)
@@ -117,7 +122,8 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         looked_s = ended_s = time.monotonic()
         try:
             while self._file.is_open:
-                ending = self._ending.wait(PERIOD_S)
+                if ending := self._ending.wait(PERIOD_S):
+                    time.sleep(PERIOD_S)  # what others have just received is on its way here too
                 for topic, subscription in self._subscriptions.items():
                     self._take(topic, subscription)
                 if ending:

@@ -1,0 +1,228 @@
+"""A stack is recorded as rosbag2 does it, and bags replay into `state_estimator`."""
+
+import importlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from bbllm_interfaces.msg import Scene as SceneMsg
+from demo_bags import record_demo
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from replaying import Message, lone_estimator, play
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image
+from stacks import started, until
+from std_msgs.msg import String
+
+from bbllm.bags.motion import read_motion
+from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
+from bbllm.core.constants import NAMESPACE
+from bbllm.core.events import Event
+from bbllm.core.types import Scene
+from bbllm.ros.convert.events import event_from_msg
+from bbllm.ros.convert.records import LATCHED, from_msg, stamp_from_msg
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm.ros.stack.bag_recorder import BagRecorder
+
+pytestmark = pytest.mark.ros
+
+BASE = f'/{NAMESPACE}/'
+INPUTS = ('objects', 'franka/joint_states', 'franka_gripper/joint_states', WRENCH_TOPIC)
+"""What `state_estimator` needs of a robot and a table."""
+EDGE_S = 0.3
+"""So near to a change of facts the joint states of a moment may make a difference [s]."""
+TASK = 'put the red cube on location_B'
+
+
+@dataclass
+class ReadBag:
+    """A bag as ROS reads it; names are relative to the namespace of the stack."""
+
+    path: Path
+    kinds: dict[str, type] = field(default_factory=dict)
+    qualities: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    messages: list[Message] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        with self.path.open('rb') as file:
+            reader = make_reader(file)
+            assert reader.get_header().profile == 'ros2'
+            summary = reader.get_summary()
+            assert summary is not None
+            for channel in summary.channels.values():
+                schema = summary.schemas[channel.schema_id]
+                assert (channel.message_encoding, schema.encoding) == ('cdr', 'ros2msg')
+                name = channel.topic.removeprefix(BASE)
+                package, _, message = schema.name.split('/')
+                self.kinds[name] = getattr(importlib.import_module(f'{package}.msg'), message)
+                self.qualities[name] = yaml.safe_load(channel.metadata['offered_qos_profiles'])
+            for _, channel, record in reader.iter_messages():
+                name = channel.topic.removeprefix(BASE)
+                self.messages.append((name, record.log_time * 1e-9, record.data))
+
+    def of(self, name: str) -> list[Any]:
+        kind = self.kinds[name]
+        return [deserialize_message(data, kind) for at, _, data in self.messages if at == name]
+
+
+@dataclass
+class Recorded:
+    """The bag of a task, and its events as the client that gave it received them."""
+
+    bag: ReadBag
+    events: list[Event]
+
+
+@pytest.fixture(scope='module')
+def recorded(ros_domain: int, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    path = tmp_path_factory.mktemp('bag') / 'task.mcap'
+    with started(params={'state_estimator': {'rate_hz': 20.0}}, speed=1.0) as stack:
+        node = stack.client.node
+        stack.run('return to base', episode_id='before')
+        stack.events.clear()
+        with BagRecorder(node, path, NAMESPACE) as recorder:
+            wanted = {BASE + name for name in WRITTEN}
+            until(lambda: wanted <= recorder.topics, 'publishers of all topics')
+            until(lambda: node.count_subscribers(BASE + GOALS_TOPIC), 'subscription to goals')
+            stack.run(TASK, episode_id='recorded')
+        assert recorder.broken == ''
+        return Recorded(ReadBag(path), list(stack.events))
+
+
+@pytest.fixture
+def node(ros_domain: int) -> Iterator[Node]:
+    with OwnNodes() as own:
+        yield own.join('lone', NAMESPACE)
+
+
+def test_topics_that_are_written_without_ros_are_those_of_a_stack(recorded: Recorded) -> None:
+    for name, topic in WRITTEN.items():
+        kind = recorded.bag.kinds[name]
+        assert topic.message == f'{kind.__module__.partition(".")[0]}/msg/{kind.__name__}'
+        for offered in recorded.bag.qualities[name]:
+            policies = (offered['reliability'], offered['durability'])
+            assert policies == (topic.quality.reliability, topic.quality.durability), name
+
+
+def test_events_of_the_task_are_in_the_bag_and_no_older_ones(recorded: Recorded) -> None:
+    told = recorded.bag.of('episode_events')
+
+    assert {msg.episode_id for msg in told} == {'recorded'}
+    assert [event_from_msg(msg) for msg in told] == recorded.events
+    assert recorded.bag.of('plan')[-1].episode_id == 'recorded'
+
+
+def test_every_trajectory_that_the_controller_accepted_is_in_the_bag(recorded: Recorded) -> None:
+    accepted = [
+        goal
+        for goal in recorded.bag.of('sim/goals')
+        if goal.accepted and goal.name.endswith('follow_joint_trajectory')
+    ]
+    sent = recorded.bag.of(GOALS_TOPIC)
+
+    assert sent
+    assert [list(msg.joint_names) for msg in sent] == [list(x.joint_names) for x in accepted]
+    ends = [stamp_from_msg(msg.points[-1].time_from_start) for msg in sent]
+    assert ends == [stamp_from_msg(goal.duration) for goal in accepted]
+
+
+def test_a_reader_without_ros_decodes_every_message_by_the_definitions_in_the_bag(
+    recorded: Recorded,
+) -> None:
+    decoded = Counter[str]()
+    with recorded.bag.path.open('rb') as file:
+        reader = make_reader(file, decoder_factories=[DecoderFactory()])
+        for _, channel, _, _ in reader.iter_decoded_messages():
+            decoded[channel.topic.removeprefix(BASE)] += 1
+
+    assert decoded == Counter(name for name, _, _ in recorded.bag.messages)
+    assert decoded.keys() >= {'markers', 'approval', 'robot_description', '/rosout'}
+    assert 'heartbeat' not in recorded.bag.kinds
+    assert read_motion(recorded.bag.path).poses['red_cube'].shape[1] == 7
+
+
+def facts_of(scenes: list[SceneMsg]) -> dict[float, frozenset[Any]]:
+    """Return the facts of each scene, by its stamp [s]."""
+    return {
+        round(stamp_from_msg(msg.header.stamp), 6): frozenset(from_msg(Scene, msg).facts)
+        for msg in scenes
+    }
+
+
+def replay(bag: ReadBag, rate: float) -> dict[float, frozenset[Any]]:
+    """Play what `state_estimator` reads, and return the facts of the scenes that it publishes."""
+    messages = [message for message in bag.messages if message[0] in INPUTS]
+    last_s = round(stamp_from_msg(bag.of('objects')[-1].header.stamp), 6)
+    with lone_estimator() as (_, client):
+        scenes: list[SceneMsg] = []
+        client.node.create_subscription(SceneMsg, 'scene', scenes.append, 500)
+        play(client, messages, {name: bag.kinds[name] for name in INPUTS}, rate)
+        until(lambda: last_s in facts_of(list(scenes)), 'scene of the last objects')
+    return facts_of(scenes)
+
+
+def test_the_bag_of_a_stack_replays_into_the_scenes_that_it_contains(recorded: Recorded) -> None:
+    then, now = facts_of(recorded.bag.of('scene')), replay(recorded.bag, 2.0)
+
+    def settled(stamp_s: float) -> bool:
+        return len({facts for s, facts in then.items() if abs(s - stamp_s) <= EDGE_S}) == 1
+
+    both = [stamp_s for stamp_s in then.keys() & now.keys() if settled(stamp_s)]
+    assert both
+    for stamp_s in both:
+        assert now[stamp_s] == then[stamp_s]
+    held = {any(fact.predicate == 'held_by' for fact in facts) for facts in now.values()}
+    assert held == {True, False}, 'the replay shows the pick and the place'
+
+
+def test_the_bag_of_a_demo_replays_into_its_scene(ros_domain: int, tmp_path: Path) -> None:
+    _, scene = record_demo(tmp_path / 'demo.mcap', TASK)
+
+    now = replay(ReadBag(tmp_path / 'demo.mcap'), 2.0)
+
+    assert now[max(now)] == frozenset(scene.facts)
+    assert any(fact.predicate == 'held_by' for facts in now.values() for fact in facts)
+
+
+def test_images_are_recorded_and_raw_ones_only_where_none_are_compressed(
+    node: Node, tmp_path: Path
+) -> None:
+    publishers = {
+        name: node.create_publisher(kind, name, LATCHED)
+        for name, kind in (
+            ('wrist/image', Image),
+            ('top/image', Image),
+            ('top/image/compressed', CompressedImage),
+            ('top/camera_info', CameraInfo),
+            ('top/words', String),
+        )
+    }
+    for name, publisher in publishers.items():
+        publisher.publish(publisher.msg_type())
+        until(lambda name=name: node.count_publishers(name), f'publisher of {name}')
+    with BagRecorder(node, tmp_path / 'a.mcap', NAMESPACE) as recorder:
+        until(lambda: recorder.count == 3, 'the images')
+
+    bag = ReadBag(tmp_path / 'a.mcap')
+    assert bag.kinds.keys() == {'wrist/image', 'top/image/compressed', 'top/camera_info'}
+    assert Counter(name for name, _, _ in bag.messages) == Counter(bag.kinds.keys())
+
+
+def test_a_full_disk_ends_the_bag_with_a_sentence(
+    node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Path('/dev/full').open('wb')  # noqa: SIM115  # the writer closes it
+    monkeypatch.setattr(Path, 'open', lambda *_: full)
+    publisher = node.create_publisher(String, 'robot_description', LATCHED)
+    until(lambda: node.count_publishers('robot_description'), 'publisher')
+    with BagRecorder(node, tmp_path / 'a.mcap', NAMESPACE) as recorder:
+        publisher.publish(String(data='x' * 100_000))
+        until(lambda: recorder.broken, 'sentence')
+
+    assert 'a.mcap breaks off: No space left on device' in recorder.broken
