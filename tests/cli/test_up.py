@@ -17,7 +17,7 @@ from terminals import bbllm, read_until, start
 from bbllm.cli.commands.up import UpRequest, _params, _print_hints
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
 from bbllm.cli.support.discovery import running_commands, stack_may_run
-from bbllm.cli.support.options import LimitOptions, ModelOptions, RecordOptions
+from bbllm.cli.support.options import BagOptions, LimitOptions, ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
@@ -98,6 +98,7 @@ def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
         models=ModelOptions(brain='meta-llama/Llama-3'),
         recording=RecordOptions(record=Path('talk.jsonl')),
         limits=LimitOptions(safety='mine.yaml'),
+        keep=BagOptions(),
         page=NO_PAGE,
     )
 
@@ -118,6 +119,7 @@ def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> 
         models=ModelOptions(),
         recording=RecordOptions(),
         limits=LimitOptions(),
+        keep=BagOptions(),
         page=NO_PAGE,
     )
 

@@ -217,8 +217,12 @@ def test_images_are_recorded_and_raw_ones_only_where_none_are_compressed(
 def test_a_full_disk_ends_the_bag_with_a_sentence(
     node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full = Path('/dev/full').open('wb')  # noqa: SIM115  # the writer closes it
-    monkeypatch.setattr(Path, 'open', lambda *_: full)
+    begin = Path.open
+
+    def open_full(path: Path, mode: str = 'r', **more: Any) -> Any:
+        return begin(Path('/dev/full'), 'wb') if 'x' in mode else begin(path, mode, **more)
+
+    monkeypatch.setattr(Path, 'open', open_full)
     publisher = node.create_publisher(String, 'robot_description', LATCHED)
     until(lambda: node.count_publishers('robot_description'), 'publisher')
     with BagRecorder(node, tmp_path / 'a.mcap', NAMESPACE) as recorder:
