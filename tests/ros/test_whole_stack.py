@@ -37,6 +37,7 @@ from bbllm.ros.driver.real_probe import probe
 from bbllm.ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
 from bbllm.ros.rclpy_support.diagnostics import TOPIC
 from bbllm.ros.rviz.menu_actions import STOPPED
+from bbllm.ros.stack.bag_recorder import BagRecorder
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.newest_states import NewestStates
 from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
@@ -66,6 +67,8 @@ UNUSED = {
     'publisher': {*MOVEIT, *TRANSFORMS, CLOCK},
 }
 """What `state_estimator` uses with other parameters than their defaults, by kind."""
+UNRECORDED = {'subscriber': {f'/{NAMESPACE}/detections', *TRANSFORMS, *VISION}}
+"""What a recording of a real arm with cameras has, and none of a simulation."""
 DISCOVERY_S = 10.0
 
 
@@ -144,11 +147,15 @@ def test_policy_of_the_estimator_allows_every_source_of_objects(running: Running
     assert extra <= POLICIES[name].names()['subscriber']
 
 
-def test_policy_of_the_command_line_allows_what_its_client_does(running: Running) -> None:
+def test_policy_of_the_command_line_allows_what_its_client_does(
+    running: Running, tmp_path: Path
+) -> None:
     # With a name that no other client of this process ever had.
     with StackClient(name='bbllm_looked_at') as client:
         NewestStates(client.node)  # of `bbllm console`
-        assert unequal(running.client.node, client.node.get_name(), 'client') == {}
+        with BagRecorder(client.node, tmp_path / 'a.mcap', NAMESPACE):
+            differing = unequal(running.client.node, client.node.get_name(), 'client', UNRECORDED)
+    assert differing == {}
 
 
 @pytest.mark.parametrize(
