@@ -14,6 +14,7 @@ setup(
         ('share/bbllm/config/catalogues', glob('config/catalogues/*.yaml')),
         ('share/bbllm/config/dds', glob('config/dds/*.xml')),
         ('share/bbllm/config/demonstrations', glob('config/demonstrations/*.yaml')),
+        ('share/bbllm/config/foxglove', glob('config/foxglove/*.json')),
         ('share/bbllm/config/franka', glob('config/franka/*.yaml')),
         ('share/bbllm/config/houses', glob('config/houses/*.yaml')),
         ('share/bbllm/config/params', glob('config/params/*.yaml')),

@@ -11,14 +11,17 @@ import pytest
 import yaml
 from bbllm_interfaces.msg import Scene as SceneMsg
 from demo_bags import record_demo
+from foxglove_paths import LAYOUT, paths_of
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
+from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from replaying import Message, lone_estimator, play
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from stacks import started, until
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 from bbllm.bags.motion import read_motion
 from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
@@ -145,6 +148,21 @@ def test_a_reader_without_ros_decodes_every_message_by_the_definitions_in_the_ba
     assert decoded.keys() >= {'markers', 'approval', 'robot_description', '/rosout'}
     assert 'heartbeat' not in recorded.bag.kinds
     assert read_motion(recorded.bag.path).poses['red_cube'].shape[1] == 7
+
+
+def test_topics_of_the_layout_for_foxglove_are_in_the_bag_with_the_types_of_its_panels(
+    recorded: Recorded,
+) -> None:
+    kinds = recorded.bag.kinds
+    panels: dict[str, Any] = LAYOUT['configById']
+    for path in paths_of(LAYOUT):
+        assert path.topic.removeprefix(BASE) in kinds
+    scene = panels['3D!table']
+    assert {kinds[name.removeprefix(BASE)] for name in scene['topics']} == {MarkerArray}
+    assert kinds[scene['layers']['arm']['topic'].removeprefix(BASE)] is String
+    assert kinds[panels['RosOut!log']['topicToRender']] is Log
+    (description,) = recorded.bag.of('robot_description')
+    assert f'link name="{scene["followTf"]}"' in description.data
 
 
 def facts_of(scenes: list[SceneMsg]) -> dict[float, frozenset[Any]]:
