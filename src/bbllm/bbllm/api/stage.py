@@ -13,7 +13,6 @@ from bbllm.api.options import EpisodeOptions
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
 from bbllm.core.registry import tells_force
-from bbllm.core.text import listed
 from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         yield _household(options)
         return
     from bbllm.arm.envelope import load_envelope
-    from bbllm.bags.bag_file import check_bag
     from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
@@ -61,8 +59,6 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
 
     if options.video:
         check_video(options.video)
-    if options.bag:
-        check_bag(options.bag)
     watchers: list[Callable[[], None]] = []
 
     def show() -> None:
@@ -119,11 +115,8 @@ def _household(options: EpisodeOptions) -> Stage:
         seed=options.seed,
     )
     if dropped := world.household.dropped:
-        pairs = listed(
-            [
-                ' in '.join(name_of(world.graph, node_id) for node_id in edge)
-                for edge in dropped[:4]
-            ]
+        pairs = ', '.join(
+            ' in '.join(name_of(world.graph, node_id) for node_id in edge) for edge in dropped[:4]
         )
         logging.getLogger('bbllm').warning(
             f'{options.house}: {len(dropped)} edges INSIDE that form rings are left out '

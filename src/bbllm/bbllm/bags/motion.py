@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
-from bbllm.bags.bag_file import SUFFIX, BagFile
-from bbllm.bags.definitions import definition_of
+from bbllm.bags.bag_file import SUFFIX
 from bbllm.bags.templates import JointsTemplate, ObjectsTemplate, numbers_of
-from bbllm.bags.topics import JOINT_STATE, OBJECT_STATES, WRITTEN
+from bbllm.bags.topic_writer import TopicWriter
+from bbllm.bags.topics import JOINT_STATE, OBJECT_STATES
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
@@ -93,11 +93,7 @@ class MotionWriter:
         self._lock = threading.Lock()
         self._objects = ObjectsTemplate(objects)
         self._joints = JointsTemplate(JOINTS)
-        self._topics = {name: f'/{namespace}/{name}' for name in ('joint_states', 'objects')}
-        self._file = BagFile(path)
-        for name, topic in self._topics.items():
-            message, quality = WRITTEN[name].message, WRITTEN[name].quality
-            self._file.add_topic(topic, message, definition_of(message), str(quality))
+        self._file = TopicWriter(path, ('joint_states', 'objects'), namespace)
 
     @property
     def broken(self) -> str:
@@ -106,15 +102,13 @@ class MotionWriter:
 
     def add(self, sample: MotionSample) -> None:
         """Write a sample; objects only where one has moved. Nothing after `close`."""
-        stamp_ns = round(sample.stamp_s * 1e9)
         half_m = sample.finger_m / 2
         with self._lock:
             data = self._joints.filled(sample.world_s, (*sample.joints_rad, half_m, half_m))
-            self._file.write(self._topics['joint_states'], data, stamp_ns)
+            self._file.write('joint_states', data, sample.stamp_s)
             if self._objects.take(sample.poses):
-                self._file.write(
-                    self._topics['objects'], self._objects.filled(sample.world_s), stamp_ns
-                )
+                data = self._objects.filled(sample.world_s)
+                self._file.write('objects', data, sample.stamp_s)
         self._file.flush()
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,7 @@ import numpy as np
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
 from bbllm.arm.urdf import BASE_LINK, DescribedFrames, FrameJoint, robot_description
-from bbllm.bags.bag_file import BagFile
-from bbllm.bags.definitions import definition_of
+from bbllm.bags.bag_file import check_bag
 from bbllm.bags.events import event_fields
 from bbllm.bags.records import fields_of
 from bbllm.bags.templates import (
@@ -30,14 +29,13 @@ from bbllm.bags.templates import (
     MessageTemplate,
     Numbers,
     ObjectsTemplate,
-    encoder_of,
     header_of,
     pose_of,
     stamp_of,
     xyz,
 )
-from bbllm.bags.topics import GOALS_TOPIC, TF, WRENCH, WRENCH_TOPIC, WRITTEN
-from bbllm.core.constants import NAMESPACE
+from bbllm.bags.topic_writer import TopicWriter
+from bbllm.bags.topics import GOALS_TOPIC, TF, WRENCH, WRENCH_TOPIC
 from bbllm.core.events import EpisodeStarted, Event, PlanMade, SceneRecorded
 from bbllm.core.observation import Observed
 from bbllm.core.types import Scene
@@ -59,25 +57,17 @@ class EpisodeBag:
     Readings change no state, and have no noise.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        robot: SimulatedRobot,
-        observe: Callable[[], Scene],
-        namespace: str = NAMESPACE,
-    ) -> None:
+    def __init__(self, path: Path, robot: SimulatedRobot, observe: Callable[[], Scene]) -> None:
         """
-        Begin a bag.
+        Begin a bag; ConfigError where that cannot be.
 
         Args:
             path: A file that does not exist.
             robot: Whose goals are written from now on; `write_state` writes its states.
             observe: Returns the scene as it was observed last.
-            namespace: Of the topics.
         """
+        check_bag(path)
         self._robot, self._observe = robot, observe
-        self._topics = {name: f'/{namespace}/{name}' for name in WRITTEN}
-        self._encoders: dict[str, Callable[[object], bytes]] = {}
         self._lock = threading.RLock()
         with robot.paused() as simulation:
             self._epoch_s = time.time() - simulation.time_s
@@ -104,18 +94,11 @@ class EpisodeBag:
             width=7,
             n_rows=len(self._frames.moving),
         )
-        self._file = BagFile(path)
-        for name, topic in WRITTEN.items():
-            self._file.add_topic(
-                self._topics[name],
-                topic.message,
-                definition_of(topic.message),
-                str(topic.quality),
-            )
-        self._encode('robot_description', {'data': description}, self._now_s)
+        self._file = TopicWriter(path)
+        self._file.write_fields('robot_description', {'data': description}, self._now_s)
         fixed = [_numbers(*joint.at(0.0)) for joint in self._frames.fixed]
         static = _transforms(self._frames.fixed, fixed, self._now_s)
-        self._encode('tf_static', static, self._now_s)
+        self._file.write_fields('tf_static', static, self._now_s)
         robot.on_goal = self._take_goal
 
     @property
@@ -151,17 +134,19 @@ class EpisodeBag:
             moved = self._objects.take(simulation.object_poses())
             arm = self._arm.filled(stamp_s, q, dq, torques)
             whole = (q + half_m, dq + still, torques + still)
-            self._write('franka/joint_states', arm, stamp_s)
+            self._file.write('franka/joint_states', arm, stamp_s)
             hand = self._hand.filled(stamp_s, half_m, still, still)
-            self._write('franka_gripper/joint_states', hand, stamp_s)
-            self._write('joint_states', self._joints.filled(stamp_s, *whole), stamp_s)
-            self._write(WRENCH_TOPIC, self._wrench.filled(stamp_s, [wrench.tolist()]), stamp_s)
+            self._file.write('franka_gripper/joint_states', hand, stamp_s)
+            self._file.write('joint_states', self._joints.filled(stamp_s, *whole), stamp_s)
+            self._file.write(
+                WRENCH_TOPIC, self._wrench.filled(stamp_s, [wrench.tolist()]), stamp_s
+            )
             positions = dict(zip((*ARM_JOINTS, *FINGER_JOINTS), q + half_m, strict=True))
             frames = [_numbers(*at) for _, *at in self._frames.moved(positions)]
-            self._write('tf', self._tf.filled(stamp_s, frames), stamp_s)
+            self._file.write('tf', self._tf.filled(stamp_s, frames), stamp_s)
             if moved or stamp_s >= self._lying_s + LYING_S:
                 self._lying_s = stamp_s
-                self._write('objects', self._objects.filled(stamp_s), stamp_s)
+                self._file.write('objects', self._objects.filled(stamp_s), stamp_s)
         self._file.flush()
 
     def hear(self, event: Event) -> None:
@@ -172,15 +157,17 @@ class EpisodeBag:
         if isinstance(data, SceneRecorded):
             scene = self._on_the_clock(data.scene)
             event = replace(event, data=replace(data, scene=scene))
-            self._encode('scene', fields_of(scene, SCENE), now_s)
+            self._file.write_fields('scene', fields_of(scene, SCENE), now_s)
         elif isinstance(data, Observed):
             # In the thread that has just observed, so the world is not moving.
-            self._encode('scene', fields_of(self._on_the_clock(self._observe()), SCENE), now_s)
+            self._file.write_fields(
+                'scene', fields_of(self._on_the_clock(self._observe()), SCENE), now_s
+            )
         fields = event_fields(event, self._episode_id, now_s)
         if isinstance(data, PlanMade):
             plans: Any = fields['plan']
-            self._encode('plan', plans[0], now_s)
-        self._encode('episode_events', fields, now_s)
+            self._file.write_fields('plan', plans[0], now_s)
+        self._file.write_fields('episode_events', fields, now_s)
         self._file.flush()
 
     @property
@@ -193,16 +180,9 @@ class EpisodeBag:
     def _take_goal(self, goal: GoalSeen) -> None:
         if goal.trajectory is not None:
             stamp_s = self._epoch_s + goal.stamp_s
-            self._encode(GOALS_TOPIC, trajectory_fields(goal.trajectory, stamp_s), stamp_s)
-
-    def _encode(self, name: str, fields: Mapping[str, object], stamp_s: float) -> None:
-        message = WRITTEN[name].message
-        if message not in self._encoders:
-            self._encoders[message] = encoder_of(message)
-        self._write(name, self._encoders[message](fields), stamp_s)
-
-    def _write(self, name: str, data: bytes, stamp_s: float) -> None:
-        self._file.write(self._topics[name], data, round(stamp_s * 1e9))
+            self._file.write_fields(
+                GOALS_TOPIC, trajectory_fields(goal.trajectory, stamp_s), stamp_s
+            )
 
 
 SCENE = 'bbllm_interfaces/Scene'
