@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import islice
+from typing import Any
 
 from bbllm.core.events import (
     ApprovalAnswered,
@@ -40,9 +42,9 @@ class StepState(Enum):
     """The episode was cancelled, or broke off, while it ran."""
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step as it is shown."""
+    """One step as it is shown; a change puts another in its place."""
 
     index: int
     text: str
@@ -71,6 +73,8 @@ class Progress:
     """Simulated time of all calls that ended [s]."""
     activity: str = 'looking at the scene'
     """What goes on now, in a few words."""
+    place: int | None = None
+    """Of `current` among the rows."""
 
     @property
     def episode(self) -> Episode:
@@ -105,8 +109,7 @@ class Progress:
                 self._step(index, text)
             case SkillCall() as call:
                 self.activity = f'the arm does {call}'
-                if row := self.current:
-                    row.call = str(call)
+                self._change(self.place, call=str(call))
             case StepPassed(index):
                 self._mark(index, StepState.PASSED)
             case Outcome() as outcome:
@@ -122,57 +125,75 @@ class Progress:
             case EpisodeEnded(ending):
                 if ending in (Ending.FINISHED, Ending.PARTLY_DONE):
                     self._settle()
-                elif row := self.current:
-                    row.state = StepState.STOPPED
+                else:
+                    self._change(self.place, state=StepState.STOPPED)
                 self.activity = ''
 
     @property
     def current(self) -> StepRow | None:
         """The step that is worked on, None before the first one and between steps."""
-        return next((row for row in self.rows if row.state is StepState.RUNNING), None)
+        return None if self.place is None else self.rows[self.place]
 
-    def _mark(self, index: int, state: StepState, note: str | None = None) -> StepRow | None:
-        """Set the state of the step in force of that number, and return it."""
-        for row in reversed(self.rows):
+    def _change(self, place: int | None, **changes: Any) -> None:
+        """Put a changed row in the place of one; nothing where there is none."""
+        if place is None:
+            return
+        row = self.rows[place] = replace(self.rows[place], **changes)
+        if row.state is StepState.RUNNING:
+            self.place = place if self.place is None else min(place, self.place)
+        elif place == self.place:
+            self._find_current(place + 1)
+
+    def _find_current(self, start: int = 0) -> None:
+        rows = islice(self.rows, start, None)
+        states = (place for place, row in enumerate(rows, start) if row.state is StepState.RUNNING)
+        self.place = next(states, None)
+
+    def _mark(self, index: int, state: StepState, note: str | None = None) -> int | None:
+        """Set the state of the step in force of that number, and return its place."""
+        for place in reversed(range(len(self.rows))):
+            row = self.rows[place]
             if row.index == index and row.state is not StepState.REPLACED:
-                row.state = state
-                row.note = row.note if note is None else note
-                return row
+                self._change(place, state=state, note=row.note if note is None else note)
+                return place
         return None
 
     def _plan(self, steps: Sequence[str], start: int) -> None:
         if self.current is not None and self.current.index < start:
             self._settle()
-        for row in self.rows:
+        for place, row in enumerate(self.rows):
             if row.index >= start and row.state in (StepState.RUNNING, StepState.FAILED):
-                row.state = StepState.REPLACED
+                self._change(place, state=StepState.REPLACED)
         # What was tried stays in sight; steps that were never tried just go.
         kept = [x for x in self.rows if x.index < start or x.state is StepState.REPLACED]
         self.rows = [*kept, *(StepRow(i, text) for i, text in enumerate(steps) if i >= start)]
+        self._find_current()
         self.activity = 'plan in hand'
 
     def _step(self, index: int, text: str) -> None:
         self._settle()
-        if row := self._mark(index, StepState.RUNNING):
-            row.text = text
-        else:
-            self.rows.append(StepRow(index, text, StepState.RUNNING))
+        place = self._mark(index, StepState.RUNNING)
+        if place is None:
+            self.rows.append(StepRow(index, text))
+            place = len(self.rows) - 1
+        self._change(place, state=StepState.RUNNING, text=text)
         self.activity = 'the Body looks for a call'
 
     def _settle(self) -> None:
         # A planner reports what goes wrong, except one that goes on from what it observes: there
         # a step ends without a word, and its call or its note shows what became of it.
         if row := self.current:
-            row.state = StepState.DONE if row.call and not row.note else StepState.FAILED
+            is_done = row.call and not row.note
+            self._change(self.place, state=StepState.DONE if is_done else StepState.FAILED)
 
     def _outcome(self, outcome: Outcome) -> None:
         self.robot_s += outcome.duration_s
         if row := self.current:
-            row.robot_s += outcome.duration_s
+            self._change(self.place, robot_s=row.robot_s + outcome.duration_s)
             if outcome.succeeded:
-                row.state = StepState.DONE
+                self._change(self.place, state=StepState.DONE)
             else:
-                row.note = outcome.message
+                self._change(self.place, note=outcome.message)
 
 
 def progress_of(episode: Episode) -> Progress:
