@@ -42,6 +42,7 @@ ROOMS = (
     'viz',
     'view3d',
     'video',
+    'replay',
     'bench',
     'bench/suites',
     'bench/safety',

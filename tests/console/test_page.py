@@ -216,7 +216,7 @@ def test_page_requests_nothing_from_elsewhere(server: PageServer, visit: Open) -
 
     assert {urlsplit(x).netloc for x in page.requested} == {url.netloc}
     assert {x.removeprefix(server.url) for x in page.requested} == {
-        *('', 'console.css', 'console.js', 'view3d.js', 'events')
+        *('', 'console.css', 'console.js', 'replay.css', 'replay.js', 'view3d.js', 'events')
     }
     blocked = page.page.evaluate(
         "fetch('http://127.0.0.2:1/').then(() => 'sent', error => String(error))"
@@ -351,6 +351,7 @@ def test_journal_of_2000_steps_is_shown_and_grows_by_what_is_new(
     )
     assert fresh == 1
     page.page.locator('#events-title').click()
+    page.wait_for('#events li')
     assert page.page.locator('#events li').count() > 4 * n
 
 

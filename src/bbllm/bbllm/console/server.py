@@ -13,6 +13,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bbllm.console.desk import Desk
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.paths import episodes_dir
 from bbllm.core.prompt_store import prompts_path, read_prompts
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.text import escape_hidden
+from bbllm.replay.pages import static
 from bbllm.view3d.drawn_scene import script
 
 LOOPBACK = '127.0.0.1'
@@ -57,6 +58,12 @@ PAGES = {
     'console.js': ('console.js', 'text/javascript'),
 }
 """Files of the page, by what a browser requests."""
+SHARED: dict[str, tuple[Callable[[], str], str]] = {
+    'view3d.js': (script, 'text/javascript'),
+    'replay.js': (partial(static, 'replay.js'), 'text/javascript'),
+    'replay.css': (partial(static, 'replay.css'), 'text/css'),
+}
+"""The same, of other rooms."""
 HEADERS = (
     (
         'content-security-policy',
@@ -263,7 +270,7 @@ def make_app(desk: Desk) -> Starlette:
     return Starlette(
         routes=[
             *(Route(f'/{path}', _file(*page)) for path, page in PAGES.items()),
-            Route('/view3d.js', lambda request: Response(script(), media_type='text/javascript')),
+            *(Route(f'/{path}', _text_file(*page)) for path, page in SHARED.items()),
             Route('/events', _events(desk)),
             Route('/prompt', _prompt(desk)),
             *(Route(f'/{name}', _action(act), methods=['POST']) for name, act in acts.items()),
@@ -281,6 +288,10 @@ def _file(name: str, kind: str) -> Endpoint:
         return Response(data, media_type=kind)
 
     return endpoint
+
+
+def _text_file(read: Callable[[], str], kind: str) -> Endpoint:
+    return lambda request: Response(read(), media_type=kind)
 
 
 def _events(desk: Desk) -> Endpoint:
@@ -312,8 +323,7 @@ def _prompt(desk: Desk) -> Endpoint:
     def endpoint(request: Request) -> Response:
         """Return a text that was sent to a model in the newest episode, by its hash."""
         wanted = request.query_params.get('hash', '')
-        journal = episodes_dir() / f'{desk.feed.episode_id}.jsonl'
-        text = read_prompts(prompts_path(journal)).get(wanted)
+        text = read_prompts(prompts_path(desk.feed.journal)).get(wanted)
         if text is None:
             fault = 'This text is not kept on this machine.'
             return JSONResponse({'error': fault}, status_code=404)

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from bbllm.bench.log.files import write_atomically
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import flat, show
-from bbllm.bench.log.store import SavedRun
 from bbllm.bench.oracle.notices import notices_about, stand_ins
 from bbllm.bench.report import words
 from bbllm.bench.report.episode_pictures import pictures_of
+from bbllm.bench.report.episode_replay import embedded_replay
 from bbllm.bench.report.gallery import Drawings
 from bbllm.bench.report.pages import render_page
 from bbllm.bench.report.timeline import PlanEntry, parts_of
-from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, ModelCall
 from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_damaged, summarize
@@ -60,24 +58,6 @@ class RoleCosts:
         )
 
 
-def write_pages(run: SavedRun) -> None:
-    """
-    Write the page of each episode of a run beside its journal.
-
-    A journal that cannot be read gets none. Raises ConfigError where the disk takes no more.
-    """
-    for result in run.results:
-        journal, page = run.journal(result.key), run.page(result.key)
-        if journal is None:
-            continue
-        try:
-            text = render_journal(journal, result)
-        except ConfigError:
-            page.unlink(missing_ok=True)
-            continue
-        write_atomically(page, text, durable=False)
-
-
 def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
     """
     Return the page of an episode, with the verdict of the bench where it has one.
@@ -103,6 +83,7 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
         settings=flat({'limits': to_json(start.limits), **start.settings}),
         show=show,
         roles=tuple(_roles_of(episode.model_calls)),
+        replay=embedded_replay(episode, journal),
         pictures=pictures,
         picture_problem=problem,
         is_house=is_house,

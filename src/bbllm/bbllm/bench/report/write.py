@@ -12,11 +12,11 @@ from bbllm.bench.log.store import SUMMARY, RunFolder, SavedRun, Session, read_ru
 from bbllm.bench.metrics.metrics import METRICS, PAIRED
 from bbllm.bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm.bench.report import plots, tables, words
-from bbllm.bench.report.episode_page import write_pages
+from bbllm.bench.report.episode_page import render_journal
 from bbllm.bench.report.gallery import figures_of, information_of, make_gallery
 from bbllm.bench.report.pages import render_page
 from bbllm.bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
 
 REPORT = 'report.html'
 COLUMNS = 24
@@ -72,9 +72,27 @@ def write_report(folder: Path) -> Path:
     path = folder / REPORT
     run = read_run(folder)
     summary = read_summary(folder / SUMMARY)
-    write_pages(run)
+    _write_pages(run)
     write_atomically(path, render(run, summary))
     return path
+
+
+def _write_pages(run: SavedRun) -> None:
+    """
+    Write the page of each episode of a run beside its journal.
+
+    A journal that cannot be read gets none. Raises ConfigError where the disk takes no more.
+    """
+    for result in run.results:
+        journal, page = run.journal(result.key), run.page(result.key)
+        if journal is None:
+            continue
+        try:
+            text = render_journal(journal, result)
+        except ConfigError:
+            page.unlink(missing_ok=True)
+            continue
+        write_atomically(page, text, durable=False)
 
 
 def render(run: SavedRun, summary: RunSummary) -> str:

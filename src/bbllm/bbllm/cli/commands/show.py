@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.support.options import JsonOption, beginning
+from bbllm.cli.support.replay_browser import ReplayOptions, replay_in_browser
 from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
+from bbllm.cli.views.episode_view import print_episode, print_prompts
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import (
     Pictures,
@@ -19,12 +21,7 @@ from bbllm.cli.views.picture_files import (
     write_pictures,
     write_video,
 )
-from bbllm.cli.views.plain_view import LineView
-from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
-from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode, EpisodeEnded
-from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import (
     find_journal,
     list_entry,
@@ -33,7 +30,6 @@ from bbllm.core.journal import (
     summarize,
 )
 from bbllm.core.paths import episodes_dir
-from bbllm.core.progress import progress_of
 from bbllm.core.text import escape_json, escape_line
 
 
@@ -65,8 +61,8 @@ def show(
         typer.Option(
             '--html',
             metavar='FILE',
-            help='Write the episode as one HTML page: pictures, plans, steps, and the prompt and '
-            'reply behind each.',
+            help='Write the episode as one HTML page: a replay in 3D where the motion is on '
+            'record, pictures, plans, steps, and the prompt and reply behind each.',
         ),
     ] = None,
     video: Annotated[
@@ -98,6 +94,8 @@ def show(
         'Draw the pictures anew, or not at all; by default, where they are missing.',
         '--draw/--no-draw',
     ),
+    *,
+    replay: ReplayOptions,
 ) -> None:
     """
     Show an episode as it was: plan, repairs, counts, pictures.
@@ -113,6 +111,7 @@ def show(
       bbllm show --events | grep repair
       bbllm show --prompts | less
       bbllm show --call 3
+      bbllm show --browser
       bbllm show --html episode.html
       bbllm show --video episode.mp4
       bbllm show 20260131-1425 --video repair.gif --speed 3
@@ -145,14 +144,17 @@ def show(
     if video is not None:
         write_video(record, path, video, speed, output)
         raise typer.Exit(BAD_INPUT if faults else 0)
+    if replay.browser:
+        replay_in_browser(record, path, faults, replay, output)
+        return
     if prompts or call:
-        _print_prompts(record, path, call, output)
+        print_prompts(record, path, call, output)
         raise typer.Exit(BAD_INPUT if faults else 0)
     if json:
         damage = {'faults': list(faults)} if faults else {}
         output.result({**summarize(record), 'journal': str(path), **damage})
         raise typer.Exit(BAD_INPUT if faults else 0)
-    _print_episode(record, output)
+    print_episode(record, output)
     pictures = Pictures(drawn_before(path))
     if draw or (draw is None and not pictures.paths):
         pictures = write_pictures(record, path)
@@ -177,26 +179,6 @@ def _journal(episode: str | None) -> Path:
             'folder episodes of its results.'
         )
     return path
-
-
-def _print_prompts(record: Episode, path: Path, call: int | None, output: Output) -> None:
-    exchanges = read_exchanges(record, path)
-    if not output.json:
-        print_exchanges(record, exchanges, output, call)
-    calls = [exchange_data(each) for each in chosen(exchanges, call)]
-    output.result({**summarize(record), 'journal': str(path), 'calls': calls})
-
-
-def _print_episode(record: Episode, output: Output) -> None:
-    if output.live:
-        print_progress(output.console, progress_of(record))
-        output.print()
-        return
-    view = LineView(sys.stdout)
-    for event in record.events:
-        view(event)
-    if not isinstance(record.events[-1].data, EpisodeEnded):
-        output.print(f'{"":9}  broken    {record.message}')
 
 
 def _print_list(output: Output) -> None:

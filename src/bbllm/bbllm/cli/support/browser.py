@@ -60,8 +60,14 @@ def check_packages(verb: str) -> None:
 
 
 @contextmanager
-def served(desk: Desk, options: PageOptions, output: Output) -> Iterator[None]:
-    """Serve the page of a desk, and print its address; raises ConfigError where it cannot be."""
+def served(
+    desk: Desk, options: PageOptions, output: Output, power: str = 'direct the robot'
+) -> Iterator[None]:
+    """
+    Serve the page of a desk, and print its address; *power* is what that gives to its readers.
+
+    Raises ConfigError where it cannot be served.
+    """
     from bbllm.console.server import LOOPBACK, Address, PageServer
 
     address = Address(
@@ -71,7 +77,7 @@ def served(desk: Desk, options: PageOptions, output: Output) -> Iterator[None]:
         tls_key=options.tls_key,
     )
     with PageServer(desk, address) as server:
-        output.print('Open this page in a browser; who has its address can direct the robot:')
+        output.print(f'Open this page in a browser; who has its address can {power}:')
         output.print_line(f'  {server.url}')
         yield
 

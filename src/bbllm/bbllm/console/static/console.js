@@ -1,209 +1,122 @@
-// The page of `bbllm console`.  Texts come from models, people and detectors: they only ever become
-// text nodes.  What is shown comes by one stream, `events`; what is asked for goes by four requests.
+// The page of `bbllm console`, and of `bbllm show --browser`, which replays an episode on record.
+// Texts come from models, people and detectors: they only ever become text nodes.  What is shown
+// comes by one stream, `events`; what is asked for goes by four requests.
 
 const $ = (id) => document.getElementById(id);
-const MARKS = { pending: '○', running: '▶', done: '✓', passed: '–', failed: '✗', replaced: '↻', stopped: '■' };
-const STATES = {
-  pending: 'to do', running: 'under way', done: 'done', passed: 'passed: no action was found',
-  failed: 'failed', replaced: 'replaced by a repair', stopped: 'stopped',
-};
 // A click that was meant for what stood here before is no answer to a question that has just come.
 const UNREAD_MS = 700;
 
-function el(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-
 function show(id, visible) { $(id).hidden = !visible; }
-
-function count(n, word) { return `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`; }
 
 function list(id, texts) { $(id).replaceChildren(...texts.map((text) => el('li', '', text))); }
 
 // --- What the page has received ------------------------------------------------------------------
 
 const values = {};
+export let replay = null;
 let rows = [];
+let lines = [];                 // of the journal, with the moment of each
+let inPage = 0;                 // how many of them have their nodes
 let exchanges = new Map();      // place of a row, or -1 before the first: what was asked for it
 let newest = null;              // the exchange that a reply belongs to
-let counts = {};
-let startedS = 0;
-let subGoals = [];
-let repairs = new Map();         // place of a row: which repair replaced it
+let now = Infinity;             // the moment that is shown: live, all that has come
 
 function reset() {
-  rows = []; exchanges = new Map(); repairs = new Map(); newest = null; subGoals = []; startedS = 0;
-  counts = { events: 0, calls: 0, repairs: 0, models: 0, tokens: 0, robotS: 0, lastS: 0 };
-  for (const id of ['rows', 'events', 'goal', 'sub-goals', 'beliefs']) $(id).replaceChildren();
-  for (const id of ['instruction', 'models', 'ending', 'summary', 'counts', 'n-events']) $(id).textContent = '';
-  $('ending').className = '';
-  show('before', false); show('beliefs-part', false); show('sub-goals', false);
+  rows = []; lines = []; inPage = 0; exchanges = new Map(); newest = null;
+  $('events').replaceChildren();
 }
 
 function receive(message) {
   if (message.reset) reset();
-  for (const event of message.events) takeEvent(event);
-  takeRows(message.rows, message.n_rows);
-  Object.assign(values, message.values);
-  for (const name of Object.keys(message.values)) showers[name]?.(values[name]);
+  for (const line of message.events) takeLine(lines.length, line);
+  rows.length = Math.min(rows.length, message.n_rows);
+  for (const [place, row] of message.rows) rows[place] = row;
+  for (const [name, value] of Object.entries(message.values)) take(name, value);
+  if (replay) return;
+  for (const id of ['stop', 'direct']) show(id, true);
+  plan.show(rows);
+  showCounts();
   showState();
-  if (message.events.length) showCounts();
 }
 
-// --- Rows of the plan ------------------------------------------------------------------------------
+function take(name, value) {
+  values[name] = value;
+  showers[name]?.(value);
+}
 
-function takeRows(changed, total) {
-  const parent = $('rows');
-  rows.length = Math.min(rows.length, total);
-  while (parent.children.length > total) parent.lastChild.remove();
-  let fresh = document.createDocumentFragment();
-  const begin = parent.children.length;
-  for (const [place, row] of changed) {
-    rows[place] = row;
-    const node = rowNode(place, row);
-    if (place < begin) parent.children[place].replaceWith(node); else fresh.append(node);
-    if (row.state === 'running' && place < begin) keepInSight(node);
+// --- Lines of the journal ---------------------------------------------------------------------------
+
+function takeLine(moment, line) {
+  lines.push({ moment, line });
+  if (line.call) {
+    newest = { moment, call: line.call, reply: null };
+    if (!exchanges.has(line.row)) exchanges.set(line.row, []);
+    exchanges.get(line.row).push(newest);
+  } else if (line.reply !== undefined && newest) {
+    newest.reply = line.reply;
+    newest.repliedAt = moment;
   }
-  parent.append(fresh);
-}
-
-function rowNode(place, row) {
-  const node = el('li', row.state);
-  node.dataset.place = place;
-  const mark = el('span', 'mark', MARKS[row.state]);
-  mark.setAttribute('aria-hidden', 'true');
-  const words = el('span');
-  words.append(el('span', 'words', row.text), el('span', 'hidden', ` (${STATES[row.state]})`));
-  if (row.call && row.call !== row.text) words.append(el('span', 'call mono', row.call));
-  if (row.note) words.append(el('span', 'note', repairs.has(place) ? `Repair ${repairs.get(place)}: ${row.note}` : row.note));
-  const side = el('span', 'side');
-  if (row.robot_s) side.append(el('span', '', `${row.robot_s.toFixed(1)} s`));
-  if (exchanges.has(place)) side.append(exchangeButton(place));
-  node.append(mark, el('span', 'number', row.index), words, side);
-  if (row.state === 'running') node.setAttribute('aria-current', 'step');
-  return node;
-}
-
-function keepInSight(node) {
-  const box = node.getBoundingClientRect();
-  const isNear = box.top < innerHeight * 1.5 && box.bottom > -innerHeight * 0.5;
-  const isHidden = box.bottom > innerHeight || box.top < 60;
-  // Only for people who follow: whoever has scrolled away reads something else.
-  if (isNear && isHidden && innerWidth > 860 && !document.activeElement.closest('input')) node.scrollIntoView({ block: 'nearest' });
-}
-
-// --- Events --------------------------------------------------------------------------------------------
-
-const takers = {
-  started(data, event) {
-    startedS = event.stamp_s;
-    $('instruction').textContent = data.task;
-    $('models').textContent = `${data.planner} · Brain ${data.brain} · Body ${data.body} · ${data.episode_id}`;
-  },
-  goal(data) { list('goal', data.conditions.length ? data.conditions : [`not checked: ${data.why}`]); },
-  outcome(data) { counts.calls += 1; counts.robotS += data.duration_s; },
-  repair(data, event) { counts.repairs += 1; repairs.set(event.row, data.loop); },
-  model_call(data, event) {
-    counts.models += 1;
-    counts.tokens += data.prompt_tokens + data.completion_tokens;
-    newest = { call: data, reply: null };
-    if (!exchanges.has(event.row)) exchanges.set(event.row, []);
-    exchanges.get(event.row).push(newest);
-    if (event.row < 0) showBefore(); else offerExchanges(event.row);
-  },
-  model_text(data) { if (newest) newest.reply = data.text; },
-  sub_goal(data) {
-    subGoals[data.index] = data.text;
-    const items = Array.from({ length: data.of }, (_, i) => el('li', i === data.index ? 'now' : '', `${i + 1}. ${subGoals[i] ?? '…'}`));
-    $('sub-goals').replaceChildren(...items);
-    show('sub-goals', true);
-  },
-  estimated(data) {
-    $('summary').textContent = data.summary;
-    list('beliefs', Object.entries(data.attributes).map(([name, of]) => `${name}: ${of.join(', ') || 'nothing yet'}`));
-    show('beliefs-part', true);
-  },
-  ended(data) {
-    const goal = data.goal ? ` · goal ${data.goal}` : '';
-    $('ending').textContent = `${data.ending.replaceAll('_', ' ').toLowerCase()}${goal}${data.message ? `: ${data.message}` : ''}`;
-    $('ending').className = data.ending === 'FINISHED' ? 'good' : 'bad';
-  },
-};
-
-const waiting = [];     // lines of the journal that are not in the page yet
-
-function takeEvent(event) {
-  counts.events += 1;
-  counts.lastS = event.stamp_s;
-  takers[event.kind]?.(event.data, event);
-  waiting.push(event);
-}
-
-function showEvents() {
-  if (!waiting.length) return;
-  const parent = $('events');
-  const atEnd = parent.scrollHeight - parent.scrollTop - parent.clientHeight < 40;
-  const fresh = document.createDocumentFragment();
-  for (const event of waiting.splice(0)) {
-    for (const [word, text] of event.lines) {
-      const line = el('li', `kind-${event.kind}`);
-      line.append(el('span', 'at', (event.stamp_s - startedS).toFixed(2)), el('span', 'kind', word), el('span', '', text));
-      fresh.append(line);
-    }
-  }
-  parent.append(fresh);
-  if (atEnd) parent.scrollTop = parent.scrollHeight;
 }
 
 function showCounts() {
-  const parts = [count(counts.calls, 'call'), count(counts.repairs, 'repair'), count(counts.models, 'model call')];
-  if (counts.tokens) parts.push(`${counts.tokens.toLocaleString('en')} tokens`);
-  parts.push(`${counts.robotS.toFixed(1)} s of the robot`, `${(counts.lastS - startedS).toFixed(1)} s on the clock`);
-  $('counts').textContent = parts.join(' · ');
-  $('n-events').textContent = `${counts.events} events`;
-  showEvents();
+  const come = lastPlace(lines, now, (item) => item.moment) + 1;
+  const clockS = come ? lines[come - 1].line.stamp_s - lines[0].line.stamp_s : 0;
+  $('n-events').textContent = come ? `${come}${replay ? ` of ${lines.length}` : ''} events` : '';
+  $('counts').textContent = values.counts ? countsText(values.counts, clockS) : '';
+  showLines(come);
+  showBefore();
+}
+
+// The nodes of lines are made when somebody looks, since an episode can have many thousands.
+function showLines(come) {
+  const parent = $('events');
+  if (!parent.closest('details').open) return;
+  const atEnd = parent.scrollHeight - parent.scrollTop - parent.clientHeight < 40;
+  const fresh = document.createDocumentFragment();
+  for (const item of lines.slice(inPage)) {
+    item.nodes = item.line.lines.map(([word, text]) => {
+      const node = el('li', `kind-${item.line.kind}`), atS = item.line.stamp_s - lines[0].line.stamp_s;
+      node.append(el('span', 'at', atS.toFixed(2)), el('span', 'kind', word), el('span', '', text));
+      return node;
+    });
+    fresh.append(...item.nodes);
+  }
+  parent.append(fresh);
+  inPage = lines.length;
+  if (replay) markLine(parent, lines[come - 1]?.nodes[0]);
+  else if (atEnd) parent.scrollTop = parent.scrollHeight;
+}
+
+// Of an episode on record the journal is there as a whole, with a mark at what is shown.
+function markLine(parent, node) {
+  parent.querySelector('[aria-current]')?.removeAttribute('aria-current');
+  if (!node) return;
+  node.setAttribute('aria-current', 'true');
+  const frame = parent.getBoundingClientRect(), box = node.getBoundingClientRect();
+  if (box.top < frame.top || box.bottom > frame.bottom) parent.scrollTop += box.top - frame.top - frame.height / 2;
 }
 
 // --- Prompts and replies -------------------------------------------------------------------------------
 
-function countOf(place) {
-  return count(exchanges.get(place).length, 'model call');
-}
-
-function exchangeButton(place) {
-  const button = el('button', 'link', countOf(place));
-  button.type = 'button';
-  button.addEventListener('click', () => openExchanges(place, rows[place]?.text ?? ''));
-  return button;
-}
-
-function offerExchanges(place) {
-  const side = $('rows').children[place]?.querySelector('.side');
-  if (!side) return;      // its row comes with this message, and shows them
-  side.querySelector('button')?.remove();
-  side.append(exchangeButton(place));
-}
+function askedFor(place) { return (exchanges.get(place) ?? []).filter((item) => item.moment <= now); }
 
 function showBefore() {
-  $('before').textContent = `${countOf(-1)} for goal and plan`;
-  $('before').onclick = () => openExchanges(-1, 'Goal and plan');
-  show('before', true);
+  const n = askedFor(-1).length;
+  $('before').textContent = `${count(n, 'model call')} for goal and plan`;
+  show('before', n > 0);
 }
 
 function openExchanges(place, title) {
   $('exchanges-title').textContent = title;
-  $('exchanges-body').replaceChildren(...exchanges.get(place).flatMap(exchangeNodes));
+  $('exchanges-body').replaceChildren(...askedFor(place).flatMap(exchangeNodes));
   $('exchanges').showModal();
 }
 
-function exchangeNodes({ call, reply }) {
+function exchangeNodes({ call, reply: whole, repliedAt }) {
+  const reply = repliedAt <= now ? whole : null;
   const tokens = call.prompt_tokens + call.completion_tokens;
   const head = `${call.role} · ${call.model} · ${call.duration_s.toFixed(2)} s${tokens ? ` · ${tokens.toLocaleString('en')} tokens` : ''}`;
-  const nodes = [el('h3', '', head), el('pre', '', reply ?? call.error ?? '(no reply)')];
-  if (!reply && call.error) nodes[1].textContent = call.error;
+  const nodes = [el('h3', '', head), el('pre', '', reply || call.error || '(no reply)')];
   if (call.prompt.length) {
     const details = el('details');
     details.append(el('summary', '', `Prompt: ${call.prompt.map((part) => part.role).join(', ')}`));
@@ -232,8 +145,25 @@ async function fillPrompt(details, prompt) {
 const showers = {
   robot(text) { $('robot').textContent = text; document.title = `bbllm ${text}`; },
   task(text) { if (!$('task').value) $('task').value = text; },
+  episode({ task, models }) { $('instruction').textContent = task; $('models').textContent = models; },
+  goal(texts) { list('goal', texts ?? []); },
+  sub_goals(of) {
+    const items = (of?.texts ?? []).map((text, i) => el('li', i === of.now ? 'now' : '', `${i + 1}. ${text}`));
+    $('sub-goals').replaceChildren(...items);
+    show('sub-goals', items.length > 0);
+  },
+  beliefs(of) {
+    $('summary').textContent = of?.summary ?? '';
+    list('beliefs', of?.lines ?? []);
+    show('beliefs-part', Boolean(of));
+  },
+  ending(of) {
+    $('ending').textContent = of?.text ?? '';
+    $('ending').className = of ? (of.good ? 'good' : 'bad') : '';
+  },
+  replay: showReplay,
   scene: showScene,
-  drawn(description) { if (!view.problem) { show('canvas', true); show('no-view', false); view.load(description); } },
+  drawn: showDrawn,
   qpos(positions) { if (view.scene) view.show(positions); },
   request: showRequest,
   nodes: showTrouble,
@@ -241,7 +171,16 @@ const showers = {
   end: showTrouble,
 };
 
+function showDrawn(description) {
+  if (view.problem) return;
+  show('canvas', true);
+  show('no-view', false);
+  view.load(description);
+}
+
 function showScene(scene) {
+  $('scene-title').textContent = replay && scene?.moment ? SCENES[scene.moment] : 'Scene';
+  scene ??= { objects: [], facts: [], held: null };
   const movable = scene.objects.filter((item) => !['fixture', 'location', 'hand'].includes(item.kind));
   const rest = scene.objects.filter((item) => ['fixture', 'location'].includes(item.kind));
   $('objects').replaceChildren(...[...movable, ...rest].map((item) => {
@@ -268,6 +207,7 @@ function swatch(color) {
   return svg;
 }
 
+const SCENES = { before: 'Scene at the start', after: 'Scene at the end' };
 let connected = false;
 
 function showTrouble() {
@@ -281,7 +221,8 @@ function showTrouble() {
 
 function showState() {
   const request = values.request;
-  const text = request ? 'waits for your answer' : values.running ? values.activity : 'ready for a task';
+  const rest = replay ? 'ended' : 'ready for a task';
+  const text = request ? 'waits for your answer' : values.running ? values.activity : rest;
   if ($('state').textContent !== text) $('state').textContent = text;
   $('state').className = request ? 'waits' : values.running ? 'runs' : '';
   const busy = Boolean(values.running);
@@ -363,7 +304,15 @@ $('approval-form').addEventListener('submit', (event) => {
   event.preventDefault();
   if (!$('deny').disabled) answer(false, $('reason').value, 'Denied.');
 });
-$('events').closest('details').addEventListener('toggle', () => { $('events').scrollTop = $('events').scrollHeight; });
+$('before').addEventListener('click', () => openExchanges(-1, 'Goal and plan'));
+$('events').closest('details').addEventListener('toggle', () => {
+  showCounts();
+  if (!replay) $('events').scrollTop = $('events').scrollHeight;
+});
+$('events').addEventListener('click', (event) => {
+  const line = event.target.closest('li'), item = lines.find(({ nodes }) => nodes?.includes(line));
+  if (replay && item) replay.seek(replay.recording.times[item.moment]);
+});
 setInterval(showLeft, 1000);
 
 // --- The view ---------------------------------------------------------------------------------------------------
@@ -372,10 +321,36 @@ show('canvas', false);
 export const view = new View3D($('canvas'));
 if (view.problem) $('no-view').textContent = view.problem;
 
+// --- An episode on record --------------------------------------------------------------------------------------
+
+const plan = new PlanRows($('rows'), {
+  calls: (place) => askedFor(place).length,
+  open: (place) => openExchanges(place, plan.shown[place].row.text),
+});
+
+function showReplay(record) {
+  document.body.classList.add('replay');
+  for (const id of ['stop', 'direct', 'approval']) show(id, false);
+  show('scrubber', true);
+  show('scene-part', Boolean(record.values.scene));
+  reset();
+  for (const [moment, line] of record.lines) takeLine(moment, line);
+  $('rows').classList.add('replayed');
+  if (!view.problem) $('no-view').textContent = record.note;
+  show('no-view', Boolean(record.note || view.problem));
+  replay = true;
+  const moved = (moment) => { now = moment; };
+  const shown = { show(rows) { plan.show(rows); showCounts(); showState(); }, list: plan.list };
+  const names = Object.keys(record.values);
+  const showersOfAll = Object.fromEntries(names.map((name) => [name, (value) => take(name, value)]));
+  if (record.motion) showDrawn(record.drawn);
+  replay = new Replay(record, { box: $('scrubber'), view, plan: shown, showers: showersOfAll, moved });
+}
+
 // --- The stream -------------------------------------------------------------------------------------------------
 
 reset();
 const stream = new EventSource('events');
 stream.addEventListener('open', () => { connected = true; delete values.end; showTrouble(); });
-stream.addEventListener('error', () => { connected = false; showTrouble(); });
+stream.addEventListener('error', () => { connected = false; show('stop', !replay); showTrouble(); });
 stream.addEventListener('message', (message) => receive(JSON.parse(message.data)));

@@ -1,0 +1,178 @@
+"""What a page shows of an episode, and what each event changes of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import compress, count
+from operator import is_not
+
+from bbllm.core.events import (
+    BeliefsEstimated,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventData,
+    GoalStated,
+    ModelCall,
+    ModelReplied,
+    RepairBegun,
+    SceneRecorded,
+    SubGoalBegun,
+    describe,
+)
+from bbllm.core.observation import Observed
+from bbllm.core.progress import Progress, StepRow
+from bbllm.core.records import to_json
+from bbllm.core.text import escape_hidden
+from bbllm.core.types import Outcome, Scene
+
+COUNTED = ('calls', 'repairs', 'models', 'tokens', 'robot_s')
+BLANK: Mapping[str, object] = {'goal': [], 'sub_goals': None, 'beliefs': None, 'ending': None}
+"""Values of an episode that has only begun."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageChange:
+    """What an event changes of a page; all of it JSON values without hidden characters."""
+
+    values: Mapping[str, object]
+    """Those that are new, by name."""
+    rows: Mapping[int, Mapping[str, object]]
+    """Those of the plan that are new or changed, by their place."""
+    n_rows: int
+    """How many there are now."""
+    line: Mapping[str, object] | None
+    """The event as the page lists it; None for one that is not listed."""
+
+
+@dataclass(slots=True)
+class ShownEpisode:
+    """
+    Folds the events of one episode into what a page shows.
+
+    The plan is that of `core.progress`, so that page and terminal agree; the page itself folds
+    nothing, and can be set to any moment.
+    """
+
+    _progress: Progress = field(default_factory=Progress)
+    _rows: list[StepRow] = field(default_factory=list)
+    _counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    _sub_goals: list[str] = field(default_factory=list)
+    _repairs: dict[int, int] = field(default_factory=dict)
+    """Number of the repair that replaced a row, by its place."""
+
+    def take(self, event: Event) -> PageChange:
+        """Take the next event in."""
+        activity = self._progress.activity
+        self._progress.take(event)
+        values = dict(self._values(event.data))
+        if self._progress.activity != activity or isinstance(event.data, EpisodeStarted):
+            values['activity'] = self._progress.activity
+        return PageChange(
+            values={name: visible(value) for name, value in values.items()},
+            rows=dict(self._changed_rows()),
+            n_rows=len(self._rows),
+            line=None if isinstance(event.data, Observed) else self._line(event),
+        )
+
+    def _values(self, data: EventData) -> Iterator[tuple[str, object]]:
+        counts = self._counts
+        match data:
+            case EpisodeStarted():
+                models = f'{data.planner} · Brain {data.brain} · Body {data.body}'
+                yield 'episode', {'task': data.task, 'models': f'{models} · {data.episode_id}'}
+                yield 'running', True
+                yield from BLANK.items()
+            case GoalStated():
+                yield 'goal', list(data.conditions) or [f'not checked: {data.why}']
+            case SubGoalBegun(text, index, of):
+                self._sub_goals += ['…'] * (max(index + 1, of) - len(self._sub_goals))
+                self._sub_goals[index] = text
+                yield 'sub_goals', {'texts': self._sub_goals[: max(index + 1, of)], 'now': index}
+            case BeliefsEstimated(attributes, summary):
+                lines = [f'{x}: {", ".join(of) or "nothing yet"}' for x, of in attributes.items()]
+                yield 'beliefs', {'summary': summary, 'lines': lines}
+            case SceneRecorded(moment, scene):
+                yield 'scene', scene_value(scene, moment)
+            case EpisodeEnded():
+                goal = f' · goal {data.goal}' if data.goal else ''
+                words = data.ending.name.replace('_', ' ').lower() + goal
+                text = f'{words}: {data.message}' if data.message else words
+                yield 'ending', {'text': text, 'good': data.ending.name == 'FINISHED'}
+                yield 'running', False
+            case Outcome(duration_s=duration_s):
+                counts['calls'] += 1
+                counts['robot_s'] = round(counts['robot_s'] + duration_s, 3)
+            case RepairBegun():
+                counts['repairs'] += 1
+                if self._progress.place is not None:
+                    self._repairs[self._progress.place] = data.loop
+            case ModelCall():
+                counts['models'] += 1
+                counts['tokens'] += data.prompt_tokens + data.completion_tokens
+        if isinstance(data, EpisodeStarted | Outcome | RepairBegun | ModelCall):
+            yield 'counts', dict(counts)
+
+    def _changed_rows(self) -> Iterator[tuple[int, Mapping[str, object]]]:
+        rows, old = self._progress.rows, self._rows
+        self._rows = list(rows)
+        for place in compress(count(), map(is_not, rows, old)):
+            yield place, self._row(place)
+        for place in range(len(old), len(rows)):
+            yield place, self._row(place)
+
+    def _row(self, place: int) -> Mapping[str, object]:
+        row = self._rows[place]
+        value: dict[str, object] = {
+            'index': row.index,
+            'text': row.text,
+            'state': row.state.value,
+            'call': row.call,
+            'note': row.note,
+            'robot_s': round(row.robot_s, 2),
+        }
+        if row.note and place in self._repairs:
+            value['note'] = f'Repair {self._repairs[place]}: {row.note}'
+        return value
+
+    def _line(self, event: Event) -> Mapping[str, object]:
+        place = self._progress.place
+        line: dict[str, object] = {
+            'kind': event.kind.value,
+            'stamp_s': event.stamp_s,
+            'row': -1 if place is None else place,
+            'lines': describe(self._progress.events[-1].data),
+        }
+        if isinstance(event.data, ModelCall):
+            line['call'] = visible(to_json(event.data))
+        elif isinstance(event.data, ModelReplied):
+            line['reply'] = visible(event.data.text)
+        return line
+
+
+def scene_value(scene: Scene, moment: str = '') -> dict[str, object]:
+    """Return objects and facts as pages take them; *moment* is `before`, `after` or '' for now."""
+    return {
+        'objects': [
+            {
+                'name': item.name,
+                'kind': item.kind.value,
+                'color': item.color,
+                'position_m': [round(float(x), 3) for x in item.pose.position_m],
+            }
+            for item in scene.objects
+        ],
+        'facts': [[fact.subject, fact.predicate, fact.object] for fact in scene.facts],
+        'held': scene.held,
+        'moment': moment,
+    }
+
+
+def visible(value: object) -> object:
+    """Return JSON values with what is not visible in their texts escaped; line breaks stay."""
+    if isinstance(value, str):
+        return escape_hidden(value)
+    if isinstance(value, Mapping):
+        return {escape_hidden(str(key)): visible(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [visible(item) for item in value]
+    return value

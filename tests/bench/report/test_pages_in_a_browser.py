@@ -1,0 +1,177 @@
+"""The page of an episode and the list of episodes in a real browser, as files."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import Page
+
+from bbllm.bench.report.episode_index import write_index
+from bbllm.bench.report.episode_page import render_journal
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
+from bbllm.core.journal import JournalWriter
+from browser import PHONE, Visitor, launched
+from recorded_episodes import repaired, write_journal, write_motion
+
+EVIL = '</script><!--<script>window.pwned=1</script><img src=x onerror="window.pwned=1">\u202e'
+SLIDE = """time => {
+  const slider = document.querySelector('.scrubber input');
+  slider.value = time;
+  slider.dispatchEvent(new Event('input'));
+}"""
+
+
+@pytest.fixture(scope='module')
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+Open = Callable[..., Visitor]
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Open]:
+    """Return what opens a file; it may have no fault and may request nothing else."""
+    visitors: list[Visitor] = []
+
+    def visit(file: Path, **options: Any) -> Visitor:
+        visitors.append(Visitor(browser, file.as_uri(), **options))
+        return visitors[-1]
+
+    yield visit
+    for visitor in visitors:
+        visitor.close()
+    assert [visitor.faults for visitor in visitors] == [[] for _ in visitors]
+    assert [len(visitor.requested) for visitor in visitors] == [1 for _ in visitors]
+
+
+def page_of(folder: Path, word: str = 'a') -> Path:
+    journal = write_journal(folder, repaired(word))
+    write_motion(journal, word)
+    page = folder / 'page.html'
+    page.write_text(render_journal(journal), encoding='utf-8', errors='replace')
+    return page
+
+
+def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> None:
+    shown = visit(page_of(tmp_path))
+    running = shown.page.locator('#replay-rows .running .words').text_content
+    shown.wait_for('.scrubber .at', '0:00.0 / 0:13.0')
+
+    shown.page.locator('#replay-stage').focus()
+    for step in ('pick a', 'pick b', 'look'):
+        shown.page.keyboard.press('ArrowRight')
+        assert running() == step
+    assert 'Repair 1: a is out of reach.' in shown.text('#replay-rows .replaced')
+    shown.page.locator('#replay-rows .replaced').click()
+    assert running() == 'pick a'
+    shown.page.keyboard.press('End')
+    assert shown.text('#replay-now') == 'partly done · goal unmet: a is left.'
+    assert shown.text('#replay-sub-goals') == '1. find a\n▶ 2. move b'
+    assert 'a: warm' in shown.text('#replay-beliefs')
+    drawn = "(() => { const c = document.getElementById('replay-canvas'); return c.width; })()"
+    shown.page.wait_for_function(f'{drawn} > 300')
+    assert shown.page.locator('#story').count() == 1
+
+
+def test_keys_outside_of_the_replay_do_what_they_do_in_any_page(
+    tmp_path: Path, visit: Open
+) -> None:
+    shown = visit(page_of(tmp_path))
+    shown.wait_for('.scrubber .at', '0:00.0')
+    shown.page.keyboard.press('End')
+    shown.page.wait_for_function('scrollY > 0')
+
+    assert shown.text('.scrubber .at').startswith('0:00.0')
+
+
+def test_no_text_of_an_episode_becomes_markup_or_ends_the_record(
+    tmp_path: Path, visit: Open
+) -> None:
+    page = page_of(tmp_path, EVIL)
+    tags = Page(page)
+    assert len(tags.all('script')) == 2
+    assert not tags.all('img')
+
+    shown = visit(page)
+    shown.wait_for('.scrubber .at')
+    shown.page.evaluate(SLIDE, 13)
+    text = EVIL.replace('\u202e', '\\u202e')
+    for where in ('.words', '.call', '.note'):
+        assert text in (shown.page.locator(f'#replay-rows {where}').first.text_content() or '')
+    for where in ('#replay-now', '#replay-sub-goals', '#replay-beliefs'):
+        assert text in (shown.page.locator(where).text_content() or '')
+    assert shown.page.evaluate('window.pwned') is None
+
+
+def test_page_runs_its_own_script_and_no_other_and_requests_nothing(
+    tmp_path: Path, visit: Open
+) -> None:
+    shown = visit(page_of(tmp_path))
+    shown.wait_for('.scrubber .at')
+    shown.page.evaluate(
+        """() => { const script = document.createElement('script');
+                   script.textContent = 'window.pwned = 1'; document.body.append(script);
+                   const image = new Image(); image.src = 'http://127.0.0.1:1/'; }"""
+    )
+    assert shown.page.evaluate('window.pwned') is None
+    assert any('Content Security Policy' in fault for fault in shown.faults)
+    shown.faults.clear()
+    del shown.requested[1:]  # Chromium lists what the policy has blocked
+
+
+@pytest.mark.parametrize('width', [320, 390, 1280])
+def test_page_fits_its_width(tmp_path: Path, visit: Open, width: int) -> None:
+    shown = visit(page_of(tmp_path, 'x' * 200), viewport={**PHONE, 'width': width})
+    shown.wait_for('.scrubber .at')
+    shown.page.evaluate(SLIDE, 13)
+
+    wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    assert shown.page.evaluate(wide) == 0
+
+
+def test_page_without_a_motion_has_no_script(tmp_path: Path) -> None:
+    page = tmp_path / 'page.html'
+    page.write_text(render_journal(write_journal(tmp_path, repaired())), encoding='utf-8')
+
+    assert not Page(page).all('script')
+    policies = [x.get('content', '') for x in Page(page).all('meta') if x.get('http-equiv')]
+    assert [policy.rpartition('; ')[2] for policy in policies] == ["script-src 'none'"]
+
+
+def test_list_is_filtered_by_task_planner_and_ending(tmp_path: Path, visit: Open) -> None:
+    journals = []
+    for name, task, planner, ending in (
+        ('a', 'Stack the cubes', 'brain_body', Ending.FINISHED),
+        ('b', 'stack the plates', 'llm_state', Ending.GAVE_UP),
+        ('c', 'tidy up', 'brain_body', Ending.GAVE_UP),
+        ('d', EVIL, EVIL, Ending.FINISHED),
+    ):
+        with JournalWriter(tmp_path, name) as journal:
+            start = EpisodeStarted(episode_id=name, task=task, planner=planner, brain='', body='')
+            journal(Event(1e9, start))
+            journal(Event(1e9 + 5, EpisodeEnded(ending, '')))
+        journals.append(journal.path)
+    shown = visit(write_index(tmp_path / 'pages', journals))
+    rows = shown.page.locator('tbody tr:not([hidden]) .words')
+
+    def tasks() -> list[str]:
+        return sorted(rows.all_inner_texts())
+
+    assert len(tasks()) == 4
+    shown.page.get_by_label('Task').fill(' STACK')
+    assert tasks() == ['Stack the cubes', 'stack the plates']
+    shown.page.get_by_label('Ending').select_option('GAVE_UP')
+    assert tasks() == ['stack the plates']
+    assert shown.text('.filters output') == '1 episode'
+    shown.page.get_by_label('Task').fill('')
+    assert tasks() == ['stack the plates', 'tidy up']
+    shown.page.get_by_label('Planner').select_option('brain_body')
+    assert tasks() == ['tidy up']
+    shown.page.get_by_label('Ending').select_option('')
+    planners = shown.page.get_by_label('Planner')
+    planners.select_option(planners.locator('option', has_text='pwned').inner_text())
+    assert len(tasks()) == 1 and 'window.pwned' in tasks()[0]
+    assert shown.page.evaluate('window.pwned') is None
