@@ -8,6 +8,7 @@ several times, since the machine does other work as well. Chromium draws in soft
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from benchmarks.console.chromium import launched
+from benchmarks.console.replay import measure_replay
 from benchmarks.shared import machine_text, write_json
 from benchmarks.stack.command import Spread, processor_s, started, step_overheads
 
@@ -44,6 +46,8 @@ import('./console.js').then(({ view }) => {
 })
 """
 """Counts the pictures that the page draws."""
+LATER = "import('./console.js').then(({ replay }) => replay.seek(replay.timeS + 1.0))"
+"""Moves a replay on, so that the arm is under way to the next object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +79,31 @@ def console(
     picture: Annotated[
         Path | None, typer.Option(help='Only draw the page of `bbllm demo` into this PNG file.')
     ] = None,
+    replay_picture: Annotated[
+        Path | None, typer.Option(help='Only draw the replay of a demo into this PNG file.')
+    ] = None,
+    replay_steps: Annotated[
+        int | None, typer.Option(min=1, help='Only measure the replay of so many steps.')
+    ] = None,
 ) -> None:
     """Measure what an open page of the console costs (needs ROS and Chromium, minutes)."""
     terminal = PlainConsole()
     if picture is not None:
         draw_page(picture)
         terminal.print(f'written to {picture}')
+        return
+    if replay_picture is not None:
+        draw_replay(replay_picture)
+        terminal.print(f'written to {replay_picture}')
+        return
+    if replay_steps is not None:
+        replay = measure_replay(replay_steps)
+        terminal.print(
+            f'{replay.steps:,} steps, {replay.events:,} events: built in {replay.build_s:.1f} s, '
+            f'{replay.bytes / 1e6:.1f} MB; a seek takes {replay.drag_ms:.0f} ms in a drag, '
+            f'{replay.jump_ms:.0f} ms far away'
+        )
+        write_json(out, asdict(replay))
         return
     report = run_console_bench(rounds, 2 * pairs, lambda text: terminal.print(text, style='dim'))
     rows = [
@@ -154,6 +177,22 @@ def draw_page(path: Path) -> None:
         page.locator('#rows .replaced').nth(1).wait_for()
         page.locator('#approve:enabled').click()
         page.locator('#rows .running').filter(has_text='place').last.wait_for()
+        page.screenshot(path=path)
+
+
+def draw_replay(path: Path) -> None:
+    """Draw the replay of a demo at the moment after its first repair."""
+    demo = [sys.executable, '-m', 'bbllm', 'demo', '--brain', 'offline', '--json']
+    made = subprocess.run(demo, stdout=subprocess.PIPE, check=True, text=True)
+    journal = json.loads(made.stdout.splitlines()[-1])['journal']
+    with (
+        serving('show', journal, '--browser') as (_, url),
+        launched() as browser,
+        _shown(browser, url) as page,
+    ):
+        while not page.locator('#rows .replaced').count():
+            page.keyboard.press('ArrowRight')
+        page.evaluate(LATER)
         page.screenshot(path=path)
 
 
