@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bbllm.arm.driver import ArmDriver, Array, JointState, Tolerances
+from bbllm.arm.driver import ArmDriver, JointState, Tolerances
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
@@ -164,7 +164,7 @@ class _Bench:
             **found,
         )
 
-    def _sense(self, force_n: Array, stamp_s: float, fastest_rad_s: float) -> None:
+    def _sense(self, force_n: Sequence[float], stamp_s: float, fastest_rad_s: float) -> None:
         """Keep the joints, which the robot reports with every force."""
         self._joints.append(self.world.robot.simulation.joint_state())
         if self._on_force is not None:
