@@ -32,7 +32,7 @@ def read_wrenches(robot: SimulatedRobot, *, exact: bool = False) -> tuple[Array,
     with robot.paused() as simulation:
         T_flange_k = robot.settings.flange_to_stiffness
         # libfranka counts what the robot does to the world as positive, not what is done to it.
-        measured = simulation.exact_wrench() if exact else simulation.flange_wrench()
+        measured = np.array(simulation.exact_wrench()) if exact else simulation.flange_wrench()
         wrench = -_moved(measured, T_flange_k)
         R = T_flange_k[:3, :3]
         in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
