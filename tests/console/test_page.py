@@ -339,6 +339,7 @@ def test_journal_of_2000_steps_is_shown_and_grows_by_what_is_new(
             desk.feed.take(Event(102.0 + i, data))
     page = visit()
     page.wait_for('#counts', '1,999 calls')
+    page.wait_for('#n-events', f'{5 * (n - 1) + 2} events')  # they come piece by piece
     assert page.page.locator('#rows li').count() == n
     assert page.page.locator('#rows li.done').count() == n - 1
 
