@@ -128,6 +128,17 @@ def test_a_video_that_cannot_be_made_is_refused(
     assert says in ' '.join(refused.stderr.split())
 
 
+def test_a_replay_is_served_to_this_machine_or_with_tls_only(
+    bbllm: Command, journal: Path
+) -> None:
+    pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
+
+    refused = bbllm('show', journal.stem, '--browser', '--host', 'robot-pc')
+
+    assert refused.exit_code == 2
+    assert 'can be reached from other machines' in ' '.join(refused.stderr.split())
+
+
 def test_pages_of_all_episodes_are_listed_in_a_folder(
     bbllm: Command, journal: Path, tmp_path: Path
 ) -> None:
