@@ -73,19 +73,23 @@ def test_the_arm_ends_where_its_last_goal_ends(demo: tuple[Path, Episode, Scene]
     assert arm.velocity == pytest.approx([0.0] * 7, abs=0.01)
 
 
-def test_transforms_of_the_bag_put_the_hand_where_the_scene_has_it(
+def test_transforms_of_the_bag_put_hand_and_objects_where_the_scene_has_them(
     demo: tuple[Path, Episode, Scene],
 ) -> None:
     path, _, scene = demo
     found, tree = messages_of(path), TransformTree()
     for name in ('tf_static', 'tf'):
-        for item in found[name][-1][1].transforms:
+        # The arm's and the objects' come in messages of their own.
+        last = {item.child_frame_id: item for _, msg in found[name] for item in msg.transforms}
+        for item in last.values():
             at, turn = item.transform.translation, item.transform.rotation
             pose = Pose(position_m=(at.x, at.y, at.z), quat_xyzw=(turn.x, turn.y, turn.z, turn.w))
             tree.add(item.header.frame_id, item.child_frame_id, pose, 0.0, static=True)
     assert scene.hand is not None
     hand = tree.lookup('fr3_link0', 'fr3_hand_tcp', 0.0)
     assert hand.position_m == pytest.approx(scene.hand.tcp.position_m, abs=1e-3)
+    cube = tree.lookup('fr3_link0', 'bbllm/red_cube', 0.0)
+    assert cube.position_m == pytest.approx(scene.object('red_cube').pose.position_m, abs=2e-4)
 
 
 def test_a_bag_is_a_motion_too(demo: tuple[Path, Episode, Scene]) -> None:

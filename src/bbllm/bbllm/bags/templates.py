@@ -143,6 +143,11 @@ class ObjectsTemplate:
             n_rows=len(objects),
         )
 
+    @property
+    def poses(self) -> list[Numbers]:
+        """Poses of all objects, in their order."""
+        return list(self._poses.values())
+
     def take(self, poses: Mapping[str, Pose]) -> bool:
         """Take new poses; return whether an object has moved since `filled` by more than noise."""
         self._poses.update((name, numbers_of(pose)) for name, pose in poses.items())

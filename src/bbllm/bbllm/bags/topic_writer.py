@@ -16,6 +16,7 @@ class TopicWriter:
     def __init__(
         self, path: Path, names: Collection[str] = tuple(WRITTEN), namespace: str = NAMESPACE
     ) -> None:
+        self.namespace = namespace
         self._file = BagFile(path)
         self._topics = {name: f'/{namespace}/{name}' for name in names}
         self._encoders: dict[str, Callable[[object], bytes]] = {}

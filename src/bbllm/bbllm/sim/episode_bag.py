@@ -25,6 +25,7 @@ from bbllm.bags.events import event_fields
 from bbllm.bags.records import fields_of
 from bbllm.bags.templates import (
     MARK_S,
+    WORLD_FRAME,
     JointsTemplate,
     MessageTemplate,
     Numbers,
@@ -69,9 +70,13 @@ class EpisodeBag:
         check_bag(path)
         self._robot, self._observe = robot, observe
         self._lock = threading.RLock()
+        self._file = TopicWriter(path)
         with robot.paused() as simulation:
             self._epoch_s = time.time() - simulation.time_s
-            self._objects = ObjectsTemplate(simulation.objects())
+            objects = simulation.objects()
+        self._objects = ObjectsTemplate(objects)
+        places = [(WORLD_FRAME, f'{self._file.namespace}/{item.name}') for item in objects]
+        self._places = _tf_template(places)
         self._episode_id = ''
         self._lying_s = -np.inf
         names = (*ARM_JOINTS, *FINGER_JOINTS)
@@ -88,16 +93,10 @@ class EpisodeBag:
         )
         description = robot_description()
         self._frames = DescribedFrames(description)
-        self._tf = MessageTemplate(
-            TF,
-            lambda rows: _transforms(self._frames.moving, rows),
-            width=7,
-            n_rows=len(self._frames.moving),
-        )
-        self._file = TopicWriter(path)
+        self._tf = _tf_template(_links(self._frames.moving))
         self._file.write_fields('robot_description', {'data': description}, self._now_s)
         fixed = [_numbers(*joint.at(0.0)) for joint in self._frames.fixed]
-        static = _transforms(self._frames.fixed, fixed, self._now_s)
+        static = _transforms(_links(self._frames.fixed), fixed, self._now_s)
         self._file.write_fields('tf_static', static, self._now_s)
         robot.on_goal = self._take_goal
 
@@ -147,6 +146,8 @@ class EpisodeBag:
             if moved or stamp_s >= self._lying_s + LYING_S:
                 self._lying_s = stamp_s
                 self._file.write('objects', self._objects.filled(stamp_s), stamp_s)
+                places = self._places.filled(stamp_s, self._objects.poses)
+                self._file.write('tf', places, stamp_s)
         self._file.flush()
 
     def hear(self, event: Event) -> None:
@@ -215,16 +216,28 @@ def _numbers(position_m: Array, quat_wxyz: Array) -> Numbers:
     return (*position_m.tolist(), *vector, w)
 
 
+Link = tuple[str, str]
+"""Names of a frame and of one that hangs on it."""
+
+
+def _links(joints: Sequence[FrameJoint]) -> list[Link]:
+    return [(joint.parent, joint.child) for joint in joints]
+
+
+def _tf_template(links: Sequence[Link]) -> MessageTemplate:
+    return MessageTemplate(TF, lambda rows: _transforms(links, rows), width=7, n_rows=len(links))
+
+
 def _transforms(
-    joints: Sequence[FrameJoint], rows: Sequence[Sequence[float]], stamp_s: float = MARK_S
+    links: Sequence[Link], rows: Sequence[Sequence[float]], stamp_s: float = MARK_S
 ) -> dict[str, object]:
-    """Return the fields of a TFMessage with a transform for each joint; *rows* as `_numbers`."""
+    """Return the fields of a TFMessage with a transform for each link; *rows* as `_numbers`."""
     transforms = []
-    for joint, row in zip(joints, rows, strict=True):
+    for (parent, child), row in zip(links, rows, strict=True):
         pose = pose_of(row)
         transforms.append({
-            'header': header_of(stamp_s, joint.parent),
-            'child_frame_id': joint.child,
+            'header': header_of(stamp_s, parent),
+            'child_frame_id': child,
             'transform': {'translation': pose['position'], 'rotation': pose['orientation']},
         })  # fmt: skip
     return {'transforms': transforms}
