@@ -26,7 +26,8 @@ def check_bag(path: Path) -> None:
     """Raise ConfigError where a bag of this name cannot be begun."""
     if path.suffix != SUFFIX:
         raise ConfigError(
-            f'{path} has no name of a bag, which ends with {SUFFIX}: {path.name}{SUFFIX}'
+            f'{path} has no name of a bag, which ends with {SUFFIX}, for example '
+            f'{path.with_suffix(SUFFIX).name}'
         )
     if path.exists():
         raise ConfigError(f'There is a file {path} already, and it is kept: name another one.')
