@@ -206,12 +206,22 @@ class _Wait:
             'service': self._take_requests,
             'guard_condition': self._take_guard,
         }
+        looking = False
         try:
             while not executor.ending and executor.context.ok():
                 if self._changed:
                     self._changed = False
                     self._collect()
-                self._wait((), round(EVENTS_S * 1e9) if self._events else FOREVER)
+                # After a turn in which nothing had come, one that waits for nothing.
+                events = self._events if looking else []
+                try:
+                    self._wait(events, 0 if looking else self._patience_ns)
+                    for event in events:
+                        if event.is_ready(self._set):
+                            self._take_waitable(event)
+                except InvalidHandle:  # destroyed just now, with the topic that it is of
+                    self._changed, looking = True, False
+                    continue
                 idle = True
                 for kind, found in self._found.items():
                     for pointer in self._set.get_ready_entities(kind):
@@ -223,15 +233,15 @@ class _Wait:
                     if waitable.is_ready(self._set):
                         idle = False
                         self._take_waitable(waitable)
-                if idle and self._events:
-                    self._wait(self._events, 0)
-                    for event in self._events:
-                        if event.is_ready(self._set):
-                            self._take_waitable(event)
+                looking = idle and not looking
         except BaseException as fault:  # a node that is not spun any more must not look alive
             executor.fault(fault)
         finally:
             self._used.close()
+
+    @property
+    def _patience_ns(self) -> int:
+        return round(EVENTS_S * 1e9) if self._events else FOREVER
 
     def _collect(self) -> None:
         """Use what the nodes have now, and let go of what they had."""
