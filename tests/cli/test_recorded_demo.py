@@ -4,9 +4,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from bbllm.bags.motion import motion_path, read_motion
 from bbllm.cli.support import recorded_demo
 from benchmarks.recorded.command import app
 
@@ -37,6 +39,15 @@ def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
     assert 'A recording: expert gave these replies on 20' in played.stderr
     assert (played.exit_code, data['ending'], data['check']['passed']) == (0, 'FINISHED', True)
     assert wrong.exit_code == 2 and "Did you mean 'toast/make_toast'" in wrong.stderr
+
+
+def test_a_recorded_task_on_a_table_leaves_its_motion(bbllm: Callable[..., Result]) -> None:
+    played = bbllm('demo', '--recorded', 'tabletop/plus_sign', '--json')
+
+    motion = read_motion(motion_path(Path(json.loads(played.stdout)['journal'])))
+    assert motion.complete
+    moved_m = [np.ptp(poses[:, :2], axis=0).max() for poses in motion.poses.values()]
+    assert sum(moved > 0.05 for moved in moved_m) >= 4  # of five cubes, one may lie right
 
 
 @pytest.mark.parametrize(

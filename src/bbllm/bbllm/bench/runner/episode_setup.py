@@ -37,6 +37,9 @@ class Alone:
     def opened(self, world: World) -> None:
         """Look at the world in which the episode is about to begin; here nothing."""
 
+    def advanced(self) -> None:
+        """Look at that world while it moves, in the thread that moves it; here nothing."""
+
     def before(self) -> EventSink:
         """Return the sink for one more episode before the judged one; here it drops all events."""
         return lambda event: None

@@ -34,6 +34,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     earlier: list[Episode] = []
 
     def look() -> None:
+        around.advanced()
         if cancels and (reason := around.stopped()):
             cancels[-1](reason)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
-from bbllm.bench.runner.episode_setup import Alone
 from bbllm.bench.runner.play_here import play_with
 from bbllm.bench.runner.recorded_runs import RecordedTask, origin_of, recorded_tasks, shipped
 from bbllm.cli.support.session import Ran, finish
-from bbllm.cli.support.supervision import REASON, watch
+from bbllm.cli.support.supervision import watch
+from bbllm.cli.support.watched_episode import WatchedEpisode
 from bbllm.cli.views.output import Output
-from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, UnknownNameError, WorldError
 from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
@@ -60,8 +58,8 @@ def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, Episod
         style='yellow',
     )
     output.print(f'Task: {job.case.instruction}')
-    shown = _Shown()
     with JournalWriter(episodes_dir(), make_task(job.case.instruction).id) as journal:
+        shown = WatchedEpisode(journal.path)
         view = output.view()
 
         def sink(event: Event) -> None:
@@ -77,23 +75,3 @@ def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, Episod
     if result is None:
         raise WorldError('The episode did not end within 5 s after Ctrl-C.')
     return Ran(read_episode(journal.path), journal.path, interrupted), result
-
-
-class _Shown(Alone):
-    """An episode that a person watches, and may stop."""
-
-    def __init__(self) -> None:
-        self._run: EpisodeRun | None = None
-        self._reason = ''
-
-    def stop(self) -> None:
-        self._reason = REASON
-        if self._run is not None:
-            self._run.cancel(REASON)
-
-    def stopped(self) -> str:
-        return self._reason
-
-    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
-        self._run = run
-        return super().hearing(run)
