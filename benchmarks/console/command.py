@@ -1,5 +1,5 @@
 """
-`bbllm bench console`: what an open page costs a stack, and the picture of the page for the docs.
+`bbllm bench console`: what an open page costs a stack, and its pictures for the docs.
 
 The overhead of a step is that of `bbllm bench stack`. It is measured without a page, with a
 program that reads the page's stream and draws nothing, and with the page in Chromium, in turn and
@@ -8,10 +8,6 @@ several times, since the machine does other work as well. Chromium draws in soft
 
 from __future__ import annotations
 
-import json
-import re
-import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -26,28 +22,18 @@ import typer
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
-from bbllm.core.errors import WorldError
 from benchmarks.console.chromium import launched
+from benchmarks.console.pages import START_S, serving, shown
+from benchmarks.console.pictures import PICTURES
 from benchmarks.console.replay import measure_replay
 from benchmarks.shared import machine_text, write_json
 from benchmarks.stack.command import Spread, processor_s, started, step_overheads
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 app = typer.Typer(add_completion=False)
-START_S = 30.0
 IDLE_S = 5.0
-COUNT = """
-import('./console.js').then(({ view }) => {
-  const draw = view.draw.bind(view);
-  window.drawn = 0;
-  view.draw = () => { window.drawn += 1; draw(); };
-})
-"""
-"""Counts the pictures that the page draws."""
-LATER = "import('./console.js').then(({ replay }) => replay.seek(replay.timeS + 1.0))"
-"""Moves a replay on, so that the arm is under way to the next object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +62,8 @@ def console(
         int, typer.Option(min=1, help='Tasks of each case and round, there and back.')
     ] = 1,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-console.json'),
-    picture: Annotated[
-        Path | None, typer.Option(help='Only draw the page of `bbllm demo` into this PNG file.')
-    ] = None,
-    replay_picture: Annotated[
-        Path | None, typer.Option(help='Only draw the replay of a demo into this PNG file.')
+    pictures: Annotated[
+        Path | None, typer.Option(help='Only draw the pictures of the docs into this folder.')
     ] = None,
     replay_steps: Annotated[
         int | None, typer.Option(min=1, help='Only measure the replay of so many steps.')
@@ -88,13 +71,10 @@ def console(
 ) -> None:
     """Measure what an open page of the console costs (needs ROS and Chromium, minutes)."""
     terminal = PlainConsole()
-    if picture is not None:
-        draw_page(picture)
-        terminal.print(f'written to {picture}')
-        return
-    if replay_picture is not None:
-        draw_replay(replay_picture)
-        terminal.print(f'written to {replay_picture}')
+    if pictures is not None:
+        for name, draw in PICTURES.items():
+            draw(pictures / name)
+            terminal.print(f'written to {pictures / name}')
         return
     if replay_steps is not None:
         replay = measure_replay(replay_steps)
@@ -141,13 +121,13 @@ def run_console_bench(rounds: int, moves: int, say: Callable[[str], None]) -> Co
             times_s['closed'] += step_overheads(client, moves)
             with serving() as (pid, url), _reading(url):
                 times_s['read'] += step_overheads(client, moves)
-            with serving() as (pid, url), _shown(browser, url) as page:
+            with serving() as (pid, url), shown(browser, url) as page:
                 before, begun_s, used_s = _drawn(page), time.monotonic(), processor_s([pid])
                 times_s['open'] += step_overheads(client, moves)
                 spent_s = time.monotonic() - begun_s
                 frames.append((_drawn(page) - before) / spent_s)
                 cores.append((processor_s([pid]) - used_s) / spent_s)
-        with serving() as (pid, url), _shown(browser, url):
+        with serving() as (pid, url), shown(browser, url):
             used_s = processor_s([pid])
             time.sleep(IDLE_S)
             idle_cores = (processor_s([pid]) - used_s) / IDLE_S
@@ -160,70 +140,6 @@ def run_console_bench(rounds: int, moves: int, say: Callable[[str], None]) -> Co
         cores=sum(cores) / rounds,
         idle_cores=idle_cores,
     )
-
-
-def draw_page(path: Path) -> None:
-    """Draw the page of the demo where its second repair waits for a person."""
-    words = ('demo', '--browser', '--approval', 'plan', '--brain', 'offline')
-    with (
-        serving(*words) as (_, url),
-        launched() as browser,
-        _shown(browser, url) as page,
-    ):
-        page.get_by_role('button', name='Begin').click()
-        for _ in range(2):
-            page.locator('#approve:enabled').click()
-            page.locator('#approval').wait_for(state='hidden')
-        page.locator('#rows .replaced').nth(1).wait_for()
-        page.locator('#approve:enabled').click()
-        page.locator('#rows .running').filter(has_text='place').last.wait_for()
-        page.screenshot(path=path)
-
-
-def draw_replay(path: Path) -> None:
-    """Draw the replay of a demo at the moment after its first repair."""
-    demo = [sys.executable, '-m', 'bbllm', 'demo', '--brain', 'offline', '--json']
-    made = subprocess.run(demo, stdout=subprocess.PIPE, check=True, text=True)
-    journal = json.loads(made.stdout.splitlines()[-1])['journal']
-    with (
-        serving('show', journal, '--browser') as (_, url),
-        launched() as browser,
-        _shown(browser, url) as page,
-    ):
-        while not page.locator('#rows .replaced').count():
-            page.keyboard.press('ArrowRight')
-        page.evaluate(LATER)
-        page.screenshot(path=path)
-
-
-@contextmanager
-def serving(*words: str) -> Iterator[tuple[int, str]]:
-    """Run `bbllm console`, or another verb with a page; yield its process id and address."""
-    command = [sys.executable, '-m', 'bbllm', *(words or ('console',))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            late = threading.Timer(START_S, process.kill)
-            late.start()
-            assert process.stdout is not None
-            found = (re.search(r'https?://\S+/', line) for line in process.stdout)
-            url = next(filter(None, found), None)
-            late.cancel()
-            if url is None:
-                raise WorldError(f'{" ".join(command)} printed no address within {START_S:g} s.')
-            yield process.pid, url[0]
-        finally:
-            process.terminate()
-
-
-@contextmanager
-def _shown(browser: Browser, url: str) -> Iterator[Page]:
-    """Open the page, and count the pictures that it draws."""
-    page = browser.new_page(viewport={'width': 1280, 'height': 800})
-    page.goto(url)
-    page.locator('#canvas').wait_for()
-    page.evaluate(COUNT)
-    yield page
-    page.close()
 
 
 def _drawn(page: Page) -> int:
