@@ -13,8 +13,6 @@ from bbllm.bags.motion import motion_path
 from bbllm.core.events import Episode
 from bbllm.core.text import json_text
 from bbllm.replay.pages import static
-from bbllm.replay.recording import recording_of
-from bbllm.view3d.drawn_scene import script
 
 SHOWN = ('activity', 'beliefs', 'counts', 'ending', 'running', 'sub_goals')
 """Values that the replay shows; the page has the others as they were at the end."""
@@ -42,6 +40,10 @@ def embedded_replay(episode: Episode, journal: Path) -> EmbeddedReplay | None:
     """Return the replay of an episode; None where its motion is not on record."""
     if not motion_path(journal).exists():
         return None
+    # They import mujoco, which most reports and all help texts need not wait for.
+    from bbllm.replay.recording import recording_of
+    from bbllm.view3d.drawn_scene import script
+
     record = recording_of(episode, journal)
     if record['motion'] is None:
         return None
