@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from urdf_text import chain, joints_of, numbers
 
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import ARM_JOINTS, FLANGE_SITE, TCP_SITE, robot_spec
+from bbllm.arm.model import FLANGE_SITE, TCP_SITE, robot_spec
 from bbllm.arm.urdf import WORLD_BIT, robot_description
 
 

@@ -7,8 +7,9 @@ import yaml
 
 from bbllm.arm.driver import Tolerances
 from bbllm.arm.execution.trajectory_executor import FINAL_RAD
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.limits import DDQ_MAX
-from bbllm.arm.model import ARM_JOINTS, arm_model
+from bbllm.arm.model import arm_model
 from bbllm.core.paths import config_dir
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.sim.controllers.manager import KINDS

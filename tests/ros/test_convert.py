@@ -27,7 +27,7 @@ from paper_world import PaperWorld
 from rclpy.serialization import deserialize_message, serialize_message
 
 from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.bags.events import event_fields
 from bbllm.bags.templates import encoder_of
 from bbllm.bags.topics import EPISODE_EVENT

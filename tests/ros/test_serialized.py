@@ -7,7 +7,7 @@ from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.ros.convert import serialized
 from bbllm.ros.convert.arm import arm_from_msg
 from bbllm.ros.convert.records import stamp_from_msg, stamp_to_msg

@@ -12,9 +12,9 @@ from bbllm.arm.driver import Array
 from bbllm.arm.envelope import load_envelope
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.kinematics import forward, inverse_branches
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import ARM_JOINTS
 from bbllm.arm.motion.lifting import (
     LAG_S,
     PEAK,

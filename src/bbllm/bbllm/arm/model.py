@@ -10,12 +10,7 @@ from importlib.resources import files
 import mujoco
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS
-
-ARM_JOINTS: tuple[str, ...] = tuple(f'fr3_joint{i}' for i in range(1, N_JOINTS + 1))
-"""The driver's joint names, in order; actuators carry the same names."""
-
-FINGER_JOINTS: tuple[str, str] = ('fr3_finger_joint1', 'fr3_finger_joint2')
+from bbllm.arm.joints import FINGER_JOINTS
 
 TCP_SITE = 'tcp'
 """Between the finger tips: the driver's fr3_hand_tcp."""

@@ -15,15 +15,9 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
+from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
 from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, TAU_MAX
-from bbllm.arm.model import (
-    ARM_JOINTS,
-    FINGER_JOINTS,
-    FLANGE_SITE,
-    MAX_WIDTH_M,
-    TCP_SITE,
-    robot_spec,
-)
+from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M, TCP_SITE, robot_spec
 
 BASE_LINK = 'base'
 """The root; fr3_link0 is fixed to it, at the same place."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
+from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
 from bbllm.bags.bag_file import SUFFIX
 from bbllm.bags.templates import JointsTemplate, ObjectsTemplate, numbers_of
 from bbllm.bags.topic_writer import TopicWriter

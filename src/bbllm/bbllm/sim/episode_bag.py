@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS
+from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
 from bbllm.arm.urdf import BASE_LINK, DescribedFrames, FrameJoint, robot_description
 from bbllm.bags.bag_file import check_bag
 from bbllm.bags.events import event_fields

@@ -13,8 +13,9 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointState
+from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
 from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import ARM_JOINTS, FINGER_JOINTS, FLANGE_SITE, MAX_WIDTH_M
+from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject

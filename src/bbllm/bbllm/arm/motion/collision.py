@@ -18,7 +18,8 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
-from bbllm.arm.model import FINGER_JOINTS, robot_spec
+from bbllm.arm.joints import FINGER_JOINTS
+from bbllm.arm.model import robot_spec
 from bbllm.arm.motion.trajectory import spline_of
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.bench.demonstrations.drawing import DemoSpec
 from bbllm.bench.demonstrations.lerobot_files import Feature
 from bbllm.bench.demonstrations.playing import Demo, DemoRecord

@@ -11,7 +11,7 @@ from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.urdf import BASE_LINK
 from bbllm.ros.convert.records import header, stamp_from_msg
 from bbllm.sim.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal

@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import Array
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.ros.convert.arm import arm_from_msg, force_from_wrench
 from bbllm.ros.convert.records import stamp_from_msg, vector_from_msg
 from bbllm.worlds.scene.hand_force import Force

@@ -11,7 +11,7 @@ from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.ros.convert.arm import duration_to_msg, goal_to_record, trajectory_to_record
 from bbllm.ros.convert.records import header, stamp_from_msg
 from bbllm.ros.rclpy_support.entities import end_goal, serve_action

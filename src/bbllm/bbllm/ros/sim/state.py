@@ -13,8 +13,8 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
 
 from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.kinematics import link_frames
-from bbllm.arm.model import ARM_JOINTS
 from bbllm.core.types import Pose
 from bbllm.ros.convert.arm import BASE_FRAME, joint_state_to_msg
 from bbllm.ros.convert.records import (

@@ -18,7 +18,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.urdf import DescribedFrames, FrameJoint, robot_description
 from bbllm.core.types import Pose, SceneObject
 from bbllm.ros.convert.arm import FINGERS, duration_to_msg, joint_state_to_msg

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory, Tolerances
-from bbllm.arm.model import ARM_JOINTS
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
