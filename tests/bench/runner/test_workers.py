@@ -24,7 +24,8 @@ from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 
-WAIT_S = 120.0
+WAIT_S = 400.0
+"""Ray alone takes 70 s to start on a slow machine with nothing else to do."""
 
 
 @pytest.fixture(scope='module')
