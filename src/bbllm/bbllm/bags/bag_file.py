@@ -134,7 +134,7 @@ class BagFile:
                 return
             try:
                 if end_chunk:
-                    self._writer.flush()  # type: ignore[no-untyped-call]
+                    self._writer.flush()  # type: ignore[no-untyped-call]  # of mcap
                 self._file.flush()
             except OSError as error:
                 self._give_up(error)
@@ -145,7 +145,7 @@ class BagFile:
             if self._file is None:
                 return
             try:
-                self._writer.finish()  # type: ignore[no-untyped-call]
+                self._writer.finish()  # type: ignore[no-untyped-call]  # of mcap
                 self._file.close()
             except OSError as error:
                 self._give_up(error)
