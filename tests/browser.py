@@ -1,6 +1,7 @@
 """A real browser for tests of pages: Chromium without a display, where this machine has one."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,18 @@ class Visitor:
         """Wait until an element with a text is there to be seen."""
         found = self.page.locator(selector)
         (found.filter(has_text=text) if text else found).first.wait_for(state='visible')
+
+    def wait_until(self, expression: str) -> None:
+        """Wait until an expression in JavaScript is true.
+
+        `Page.wait_for_function` looks again from within the page, where a policy without
+        `unsafe-eval` forbids it: it passes only where the first look finds it true.
+        """
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not self.page.evaluate(expression):
+            if time.monotonic() > deadline:
+                pytest.fail(f'not true after {PATIENCE_MS / 1000:.0f} s: {expression}')
+            self.page.wait_for_timeout(50)
 
     def close(self) -> None:
         self.page.context.close()

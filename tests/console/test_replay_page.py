@@ -157,9 +157,7 @@ def test_arm_and_objects_are_where_they_were_then(replay: Open) -> None:
     page.wait_for('#canvas')
     for at_s, turned in ((10.0, 0.3), (2.0, 0.06), (13.0, 0.389), (0.0, 0.0)):
         page.page.evaluate(SLIDE, at_s)
-        page.page.wait_for_function(
-            f'async () => Math.abs((await {QPOS})[0] - {turned}) < 2e-4', timeout=60_000
-        )
+        page.wait_until(f'async () => Math.abs((await {QPOS})[0] - {turned}) < 2e-4')
         qpos = page.page.evaluate(QPOS)
         assert qpos[9] == pytest.approx(0.4 + turned, abs=2e-4)
         assert qpos[10:12] == pytest.approx([0.1, 0.02])

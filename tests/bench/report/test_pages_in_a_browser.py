@@ -72,7 +72,7 @@ def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> 
     assert shown.text('#replay-sub-goals') == '1. find a\n▶ 2. move b'
     assert 'a: warm' in shown.text('#replay-beliefs')
     drawn = "(() => { const c = document.getElementById('replay-canvas'); return c.width; })()"
-    shown.page.wait_for_function(f'{drawn} > 300')
+    shown.wait_until(f'{drawn} > 300')
     assert shown.page.locator('#story').count() == 1
 
 
@@ -82,7 +82,7 @@ def test_keys_outside_of_the_replay_do_what_they_do_in_any_page(
     shown = visit(page_of(tmp_path))
     shown.wait_for('.scrubber .at', '0:00.0')
     shown.page.keyboard.press('End')
-    shown.page.wait_for_function('scrollY > 0')
+    shown.wait_until('scrollY > 0')
 
     assert shown.text('.scrubber .at').startswith('0:00.0')
 
