@@ -286,7 +286,17 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
     extras = _pins(REQUIREMENTS / 'extras.txt')
     names = {name for name, _, _ in extras}
 
-    chosen = ('browser_tests', 'console', 'ray', 'inspect', 'lerobot', 'mcp', 'otel', 'video')
+    chosen = (
+        'browser_tests',
+        'console',
+        'ray',
+        'inspect',
+        'lerobot',
+        'mcp',
+        'onnx',
+        'otel',
+        'video',
+    )
     wanted = (offered[name] for name in chosen)
     assert {*''.join(wanted).replace(' ', '').split()} == installed
     # Ubuntu's ROS messages are built for Ubuntu's numpy.

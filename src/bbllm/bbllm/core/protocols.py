@@ -66,6 +66,8 @@ class Message:
     content: str
     request: PromptRequest | None = field(default=None, compare=False, repr=False)
     """What the content asks for, where the planner declares it."""
+    images: tuple[bytes, ...] = ()
+    """Pictures that belong to the content, as PNG or JPEG files, in the order to show them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Cameras and what their pictures show."""

@@ -1,0 +1,1 @@
+"""Detectors: from a picture with depth to the objects in it."""

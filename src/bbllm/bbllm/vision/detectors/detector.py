@@ -1,0 +1,26 @@
+"""The seam of detectors: a picture with depth in, detections in the camera's frame out."""
+
+from typing import Protocol
+
+from bbllm.core.types import Pose
+from bbllm.vision.camera import RgbdImage
+from bbllm.worlds.perception.detections import Detection
+
+
+class Detector(Protocol):
+    """Finds the objects of a catalogue in a picture; it keeps nothing between two pictures."""
+
+    name: str
+    """As users choose it: `blocks`, `onnx` or `vlm`."""
+
+    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
+        """
+        Return what the picture shows, each pose in the picture's optical frame.
+
+        The name of a detection is the class of its object, which several may share: names that
+        stay the same over time are given by `vision.detectors.identities`.
+
+        Raises:
+            ModelError: A model that answers elsewhere could not be asked.
+        """
+        ...
