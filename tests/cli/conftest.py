@@ -22,7 +22,7 @@ from bbllm.api.stage import Stage
 from bbllm.cli.commands import plan
 from bbllm.cli.main import app
 from bbllm.cli.support import session
-from bbllm.sim.render import RenderError
+from bbllm.sim.drawing import RenderError
 
 Command = Callable[..., Result]
 

@@ -12,9 +12,9 @@ from PIL import Image, ImageSequence
 
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ConfigError
-from bbllm.sim import render
+from bbllm.sim import drawing
+from bbllm.sim.drawing import RenderError
 from bbllm.sim.render import (
-    RenderError,
     VideoRecorder,
     Window,
     check_video,
@@ -145,7 +145,7 @@ def test_a_name_that_no_video_can_have_is_refused(name: str, words: str, tmp_pat
 def test_without_a_graphics_library_the_error_names_the_packages(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(render, 'BACKENDS', ('no_such_library',))
+    monkeypatch.setattr(drawing, 'BACKENDS', ('no_such_library',))
     with pytest.raises(RenderError) as caught:
         render_png(Simulation(load_scene('empty_table')))
     assert 'libegl1' in str(caught.value)

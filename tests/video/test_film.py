@@ -13,7 +13,7 @@ from bbllm.bags.motion import MotionSample, MotionWriter
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter, read_damaged
-from bbllm.sim.render import RenderError
+from bbllm.sim.drawing import RenderError
 from bbllm.video import film
 from bbllm.video.film import write_film
 from bbllm.video.layout import view_box

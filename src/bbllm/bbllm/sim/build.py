@@ -99,8 +99,13 @@ MuJoCo's own (20 ms) lets a tower of five sink by 1.4 mm and lean by 1.1 mm; thi
 
 
 def build_model(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> mujoco.MjModel:
+    """Compile robot and scene; see `build_spec`."""
+    return build_spec(scene, timestep_s, looks=looks).compile()
+
+
+def build_spec(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> mujoco.MjSpec:
     """
-    Compile robot and scene.
+    Return an editable model of robot and scene.
 
     The robot's joints and actuators come first; every object is a body with a free joint, unless
     it is fixed, and one geom, all three of the object's name. Without *looks* the robot's geoms
@@ -124,7 +129,7 @@ def build_model(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> 
         body = _add_object(spec, item, OBJECT_MODELS.get(given.kind), given.mass, contact_s)
         if item.name not in scene.fixed:  # a body without a joint is part of the world
             body.add_freejoint(name=item.name)
-    return spec.compile()
+    return spec
 
 
 def drawn_model(objects: Iterable[SceneObject]) -> mujoco.MjModel:

@@ -1,16 +1,8 @@
-"""
-Images of the simulation without a display, and a window where there is one.
-
-Pictures are drawn in a process of their own: graphics libraries are chosen when they are first
-loaded, some print at exit, and a broken one may take its process with it.
-"""
+"""Images of the simulation without a display, and a window where there is one."""
 
 import io
+import math
 import os
-import select
-import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,26 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
 from bbllm.sim.build import CAMERA, build_model
+from bbllm.sim.drawing import DrawingProcess, RenderError
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
 from bbllm.sim.video_file import VIDEO_SUFFIXES, need_encoder, video_bytes
 
-BACKENDS = ('egl', 'osmesa')
-"""What MuJoCo can draw with without a display, the faster one first."""
-FRAME_TIMEOUT_S = 60.0
-"""For each picture, the first of which takes longest; a software renderer takes 0.1 s [s]."""
 FPS = 12.5
 """Of a video; 80 ms are four steps of SimDriver, and a whole number of the 10 ms of a GIF."""
 TIME_TOLERANCE_S = 1e-6
 CLOSE_TIMEOUT_S = 5.0
-PACKAGES = 'libegl1 libegl-mesa0 libgl1-mesa-dri (EGL) or libosmesa6 (OSMesa)'
-
-
-class RenderError(ConfigError):
-    """No picture can be drawn on this machine; the text names the packages that help."""
 
 
 def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 720) -> bytes:
@@ -124,29 +107,18 @@ def draw_frames(
     Raises:
         RenderError: Neither EGL nor OSMesa works here.
     """
-    with tempfile.TemporaryDirectory(prefix='bbllm-render-') as folder:
-        files = [Path(folder) / name for name in ('m.mjb', 's.npy')]
-        mujoco.mj_saveModel(model, str(files[0]), None)
-        np.save(files[1], qpos)
-        words = (*map(str, files), CAMERA, *map(str, size_px))
-        reasons = []
-        for backend in _backends():
-            done = 0
-            try:
-                for picture in _draw(backend, words, len(qpos), size_px):
-                    done += 1
-                    if on_progress is not None:
-                        on_progress(done, len(qpos))
-                    yield picture
-                return
-            except _BackendError as error:
-                reasons.append(f'{backend}: {error}')
-                if done:
-                    break
-    raise RenderError(
-        f'No picture can be drawn here ({"; ".join(reasons)}). '
-        f'On Debian or Ubuntu install {PACKAGES}.'
-    )
+    if not len(qpos):
+        return
+    camera = int(model.camera(CAMERA).id)
+    with DrawingProcess(model) as process:
+        process.ask(qpos[0], camera, size_px)
+        for number in range(1, len(qpos) + 1):
+            if number < len(qpos):
+                process.ask(qpos[number], camera, size_px)  # drawn while this one is read
+            picture = Image.frombytes('RGB', size_px, process.pixels(3 * math.prod(size_px)))
+            if on_progress is not None:
+                on_progress(number, len(qpos))
+            yield picture
 
 
 def save_picture(simulation: Simulation, path: str | Path) -> Path:
@@ -220,54 +192,3 @@ def viewer(robot: SimulatedRobot) -> Iterator[Window]:
         # it only asks: a program that ends before the window is gone crashes
         for thread in set(threading.enumerate()) - before:
             thread.join(CLOSE_TIMEOUT_S)
-
-
-def _backends() -> tuple[str, ...]:
-    chosen = os.environ.get('MUJOCO_GL', '').lower().strip()
-    return tuple(dict.fromkeys((chosen, *BACKENDS))) if chosen in BACKENDS else BACKENDS
-
-
-class _BackendError(Exception):
-    """One graphics library does not draw; the text is the reason."""
-
-
-def _draw(
-    backend: str, arguments: tuple[str, ...], n_frames: int, size_px: tuple[int, int]
-) -> Iterator[Image.Image]:
-    script = Path(__file__).with_name('render_process.py')
-    with (
-        tempfile.TemporaryFile('w+') as errors,
-        subprocess.Popen(
-            [sys.executable, str(script), *arguments],
-            env={**os.environ, 'MUJOCO_GL': backend, 'PYOPENGL_PLATFORM': backend},
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        ) as process,
-    ):
-        try:
-            assert process.stdout is not None
-            for _ in range(n_frames):
-                data = _read(process.stdout.fileno(), 3 * size_px[0] * size_px[1])
-                if not data:
-                    code = process.wait()
-                    errors.seek(0)
-                    lines = errors.read().strip().splitlines()
-                    ended = f'the drawing process ended with {code}'
-                    raise _BackendError(lines[-1][:200] if lines else ended)
-                yield Image.frombytes('RGB', size_px, data)
-        finally:
-            process.kill()  # OSMesa may complain at exit, after good pictures
-
-
-def _read(file: int, count: int) -> bytes:
-    """Return so many bytes of a pipe, or none where its writer has gone."""
-    parts, left = [], count
-    while left:
-        if not select.select([file], [], [], FRAME_TIMEOUT_S)[0]:
-            raise _BackendError(f'it did not draw within {FRAME_TIMEOUT_S:.0f} s')
-        part = os.read(file, left)
-        if not part:
-            return b''
-        parts.append(part)
-        left -= len(part)
-    return b''.join(parts)
