@@ -90,7 +90,8 @@ def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
     [
         (
             ['-p', 'sped:=1.0'],
-            "no parameter 'sped'. Known: clock, force_noise_n, homed, scene, seed, speed, viewer",
+            "no parameter 'sped'. Known: camera_rate_hz, camera_size, cameras, clock, "
+            'force_noise_n, homed, scene, seed, speed, viewer',
         ),
         (['-p', 'speed:=1000.0'], 'Between 0 and 100'),
         (['-p', 'speed:=101'], 'cannot be 101. It is: Simulated seconds'),

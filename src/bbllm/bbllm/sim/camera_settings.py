@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum
 
+from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Pose
 from bbllm.sim.object_models import ObjectPart
 from bbllm.skills.shapes import Vector
@@ -136,6 +137,14 @@ def d435(width_px: int = 848, height_px: int = 480) -> CameraSettings:
         depth_focal_px=depth_focal_px,
         least_depth_m=least_depth_m,
     )
+
+
+def d435_of(size: str) -> CameraSettings:
+    """Return the settings of a size such as `848x480`; raises UnknownNameError for another."""
+    sizes = {f'{width}x{height}': (width, height) for width, height in D435_MODES}
+    if size not in sizes:
+        raise UnknownNameError('size of pictures', size, sizes)
+    return d435(*sizes[size])
 
 
 class Light(str, Enum):

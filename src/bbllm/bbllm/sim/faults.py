@@ -7,7 +7,7 @@ and `sim.robot` define what a stop does to hardware and controllers, and the ord
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 import numpy as np
@@ -184,8 +184,10 @@ class FaultMonitor:
         return None
 
 
-def fault_named(name: str) -> Fault:
+def fault_named(name: str, others: Iterable[str] = ()) -> Fault:
+    """Return the fault of a name; raises UnknownNameError, which lists *others* too."""
     try:
         return Fault(name)
     except ValueError:
-        raise UnknownNameError('fault', name, [fault.value for fault in Fault]) from None
+        known = [*(fault.value for fault in Fault), *others]
+        raise UnknownNameError('fault', name, known) from None

@@ -1,18 +1,21 @@
 """The node `mujoco_sim`: the FR3 in MuJoCo behind the real driver's own ROS interfaces."""
 
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
 
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.rclpy_support.params import MujocoSimParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.sim.arm import SimArm
 from bbllm.ros.sim.base import SimBase
+from bbllm.ros.sim.cameras import SimCameraTopics, camera_frames
 from bbllm.ros.sim.controller_manager import SimManager
 from bbllm.ros.sim.hand import SimHand
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.ros.sim.services import serve_sim
 from bbllm.ros.sim.topics import SimTopics, WorldClock, publish_goals
 from bbllm.ros.stack.stack import AWAITED
+from bbllm.sim.camera_settings import d435_of
 
 
 class MujocoSim(StackNode):
@@ -30,7 +33,15 @@ class MujocoSim(StackNode):
             force_noise_n=params.force_noise_n,
             homed=params.homed,
         )
-        self._topics = SimTopics(self, self._loop)
+        self._cameras: SimCameraTopics | None = None
+        frames: list[TransformStamped] = []
+        if params.cameras:
+            settings = d435_of(params.camera_size)
+            self._cameras = SimCameraTopics(
+                self, self._loop, settings, rate_hz=params.camera_rate_hz, seed=params.seed
+            )
+            frames = camera_frames(settings.mounts, self._loop.now_s)
+        self._topics = SimTopics(self, self._loop, frames)
         publish_goals(self, self._loop)
         self._world_clock = WorldClock(self) if params.clock else None
         self._loop.on_advance = self._advanced
@@ -48,7 +59,7 @@ class MujocoSim(StackNode):
             SimBase(self, self._loop),
             SimHand(self, self._loop),
         )
-        serve_sim(self, self._loop)
+        serve_sim(self, self._loop, self._cameras)
         self.create_subscription(
             Time,
             AWAITED,
@@ -56,6 +67,8 @@ class MujocoSim(StackNode):
             10,
             callback_group=self.group,
         )
+        if self._cameras is not None:
+            self._cameras.start()
         self._loop.start()
 
     def take(self, params: MujocoSimParams) -> None:
@@ -67,6 +80,8 @@ class MujocoSim(StackNode):
 
     def come_to_rest(self) -> None:
         self._loop.end()
+        if self._cameras is not None:
+            self._cameras.end()
         if self._viewer is not None:
             self._viewer.close()
 
@@ -75,6 +90,8 @@ class MujocoSim(StackNode):
             self._world_clock.publish(now_s)
         self._topics.publish(now_s)
         self._manager.tell_changes(now_s)
+        if self._cameras is not None:
+            self._cameras.advanced(now_s)
         if self._viewer is not None:
             self._viewer.show()
 

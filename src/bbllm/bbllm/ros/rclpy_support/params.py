@@ -198,6 +198,11 @@ class MujocoSimParams(NodeParams):
     seed: int = param(0, 'Of the noise of the force.', 0, 2**31)
     clock: bool = param(False, "Publish the world's clock on /clock.")
     homed: bool = param(True, 'The hand was homed already; otherwise it knows no width yet.')
+    cameras: bool = param(
+        True, 'Offer pictures of table_camera and hand_camera; drawn while there are subscribers.'
+    )
+    camera_rate_hz: float = param(15.0, 'Pictures per simulated second [Hz].', 0.1, 90.0)
+    camera_size: str = param('848x480', 'Size of pictures: 640x480, 848x480 or 1280x720 [px].')
 
 
 class TaskMenuParams(NodeParams):

@@ -9,19 +9,27 @@ from std_srvs.srv import SetBool
 from bbllm.core.errors import BbllmError
 from bbllm.ros.convert.records import pose_from_msg
 from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.ros.sim.cameras import SimCameraTopics
 from bbllm.ros.sim.loop import SimLoop
+from bbllm.sim.camera_faults import camera_faults
 from bbllm.sim.faults import Fault, fault_named
 
 
-def serve_sim(node: StackNode, loop: SimLoop) -> None:
+def serve_sim(node: StackNode, loop: SimLoop, cameras: SimCameraTopics | None) -> None:
+    names = cameras.names if cameras is not None else ()
 
     def fault(fault: Fault, clear: bool) -> None:
         (loop.robot.clear if clear else loop.robot.inject)(fault)
 
     def inject(ask: InjectFault.Request) -> None:
+        if cameras is not None and (found := camera_faults(names).get(ask.fault)):
+            (cameras.clear if ask.clear else cameras.inject)(*found)
+            return
         every = ask.clear and not ask.fault
-        for each in list(Fault) if every else [fault_named(ask.fault)]:
+        for each in list(Fault) if every else [fault_named(ask.fault, camera_faults(names))]:
             fault(each, ask.clear)
+        if every and cameras is not None:
+            cameras.clear_all()
 
     actions: dict[str, tuple[Any, Callable[[Any], None]]] = {
         'reset': (ResetSim, lambda ask: loop.reset(ask.scene, ask.seed)),

@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +63,8 @@ KINDS = ['position', 'velocity', 'effort']
 class SimTopics:
     """Publishes from the physics thread; limited by the wall clock, whatever the speed."""
 
-    def __init__(self, node: Node, loop: SimLoop):
+    def __init__(self, node: Node, loop: SimLoop, frames: Sequence[TransformStamped] = ()):
+        """Publish static *frames* beside those of the description."""
         self._loop = loop
         publisher = node.create_publisher
         self._arm = publisher(JointStateMsg, 'franka/joint_states', 10)
@@ -75,7 +76,7 @@ class SimTopics:
             JointTrajectoryControllerState, f'{ARM_CONTROLLER}/controller_state', 10
         )
         self._state = SimState(node, loop)
-        self._frames = SimFrames(node, loop)
+        self._frames = SimFrames(node, loop, frames)
         self._newest, self._newest_s = self._measure(), loop.now_s
         self._arm_state = joint_state_to_msg(
             ARM_JOINTS, *self._newest, self._newest_s, BROADCAST_FRAME
@@ -181,10 +182,11 @@ class SimFrames:
     """
     Publishes what robot_state_publisher does: the description, `/tf` and `/tf_static`.
 
-    Every link comes as its parent sees it, by the aggregated joint states.
+    Every link comes as its parent sees it, by the aggregated joint states. Static frames that are
+    not in the description come beside it.
     """
 
-    def __init__(self, node: Node, loop: SimLoop):
+    def __init__(self, node: Node, loop: SimLoop, frames: Sequence[TransformStamped]):
         description = description_of(node)
         self._frames = DescribedFrames(description)
         self._tf = node.create_publisher(TFMessage, '/tf', 10)
@@ -192,7 +194,11 @@ class SimFrames:
         self._static.publish(
             TFMessage(
                 transforms=[
-                    _transform(joint, *joint.at(0.0), loop.now_s) for joint in self._frames.fixed
+                    *(
+                        _transform(joint, *joint.at(0.0), loop.now_s)
+                        for joint in self._frames.fixed
+                    ),
+                    *frames,
                 ]
             )
         )
