@@ -1,8 +1,8 @@
 """A conversation of FT-CoT made by hand: red_cube weighs 0.08 kg, blue_cube 0.15 kg."""
 
 from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.core.protocols import Message, Reply
-from bbllm.llm.recording.replay import FORMAT, Exchange, line_of
+from bbllm.core.protocols import Reply
+from bbllm.llm.recording.replay import FORMAT, Exchange, RecordedMessage, line_of
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned import (
     HISTORY,
@@ -112,7 +112,7 @@ def exchanges(talk: list[tuple[str, str]], episode: str = '') -> list[Exchange]:
             role='brain',
             name='expert',
             supports_schema=False,
-            messages=(Message('user', asked),),
+            messages=(RecordedMessage('user', asked),),
             stop=(),
             schema_hash='',
             reply=Reply(text=answered, model='expert'),

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import Message, Reply
-from bbllm.llm.recording.replay import FORMAT, Exchange, line_of
+from bbllm.core.protocols import Reply
+from bbllm.llm.recording.replay import FORMAT, Exchange, RecordedMessage, line_of
 from benchmarks.recorded.programs import app
 
 SEES_THAT_IT_IS_ON = """	# 1: turn it on
@@ -41,7 +41,7 @@ def recording(path: Path, *replies: tuple[str, str]) -> str:
                 role='brain',
                 name='m',
                 supports_schema=False,
-                messages=(Message('user', 'a prompt'),),
+                messages=(RecordedMessage('user', 'a prompt'),),
                 stop=(),
                 schema_hash='',
                 reply=Reply(text=text, model='m'),

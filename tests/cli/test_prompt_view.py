@@ -98,3 +98,27 @@ def test_no_text_steers_the_terminal_or_looks_like_another_part(bbllm: Command) 
         '  --- schema',
         '  --- reply',
     ]
+
+
+def test_a_picture_is_a_line_and_its_tokens_are_counted(bbllm: Command) -> None:
+    png = PromptText.of_picture(b'\x89PNG\r\n\x1a\n' + bytes(1992))
+    call = ModelCall(
+        role='brain',
+        model='m',
+        prompt=(PromptText.of('user', 'Look.'), png),
+        prompt_tokens=900,
+        completion_tokens=5,
+        image_tokens=765,
+        prompt_chars=5,
+    )
+    with JournalWriter(episodes_dir(), 'e1') as journal:
+        journal(Event(0.0, START))
+        journal(Event(1.0, call))
+
+    printed = bbllm('show', '--prompts').stdout
+
+    assert '900 (765 of pictures) + 5 tokens' in printed
+    assert f'[picture {png.hash}: PNG, 2 kB; --html FILE shows it]' in printed
+    data = json.loads(bbllm('show', '--prompts', '--json').stdout)
+    assert data['image_tokens'] == 765
+    assert data['calls'][0]['messages'][0]['pictures'] == [{'hash': png.hash}]

@@ -18,6 +18,9 @@ from desks import ScriptedDesk
 
 from bbllm.console.server import HEADERS, MOST_BYTES, Address, PageServer
 from bbllm.core.errors import ConfigError
+from bbllm.core.events import PromptText
+from bbllm.core.prompt_store import PromptEncoder, prompts_path
+from bbllm.core.protocols import data_url
 
 PATIENCE_S = 30.0
 ACTS = {
@@ -191,6 +194,21 @@ def test_prompts_are_found_by_hash_only(server: PageServer, desk: ScriptedDesk) 
             (404, {'error': 'This text is not kept on this machine.'}),
             (200, {'text': ''}),
         )
+
+
+def test_pictures_are_found_by_their_hashes(
+    server: PageServer, desk: ScriptedDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
+    sent = PromptText.of_picture(b'\x89PNG\r\n\x1a\n and so on')
+    desk.start('pick a')
+    path = prompts_path(desk.feed.journal)
+    path.parent.mkdir(parents=True)
+    path.write_text(PromptEncoder().add([sent]))
+
+    status, text, _ = request(server, f'prompt?hash={sent.hash}')
+
+    assert (status, json.loads(text)) == (200, {'picture': data_url(sent.picture)})
 
 
 def test_streams_end_with_the_server(desk: ScriptedDesk) -> None:

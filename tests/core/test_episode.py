@@ -54,7 +54,7 @@ from bbllm.core.protocols import (
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.paced import PacedModel
-from bbllm.llm.recording.replay import RecordingModel, read_recording
+from bbllm.llm.recording.replay import RecordedMessage, RecordingModel, read_recording
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import ask
 
@@ -423,7 +423,7 @@ def test_situated_model_gets_the_task_the_events_and_the_request(tmp_path: Path)
     reply = ask(model, 'the prompt', str, request=PromptRequest(kind='plan'))
 
     assert reply == "('stack', 'huang', True) plan"
-    assert read_recording(path)[0].messages == (Message('user', 'the prompt'),)
+    assert read_recording(path)[0].messages == (RecordedMessage('user', 'the prompt'),)
     assert 'request' not in path.read_text().split('"reply"')[0]
 
 

@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 from chat_clients import ASK, Client
@@ -20,7 +21,7 @@ from bbllm.core.errors import (
 from bbllm.llm.models.factory import parse_config, probe_models
 from bbllm.llm.openai.client import wait_before
 from bbllm.llm.openai.failures import retry_after_s
-from bbllm.llm.openai.probe import probe
+from bbllm.llm.openai.probe import probe, probe_images
 from bbllm.llm.openai.settings import OpenAISettings
 
 
@@ -215,3 +216,34 @@ def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: FakeServer)
 
     assert (brain.ok, 'Did you mean gpt-4o?' in brain.sentence) == (False, True)
     assert (body.ok, 'not a language model' in body.sentence) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ('behaviour', 'changes', 'sentence'),
+    [
+        (says('Red.'), {}, 'It takes images.'),
+        (says('I see no picture.'), {}, "called a red picture 'I see no picture.'"),
+        (status(400, 'this model does not support image input'), {}, 'It takes no images'),
+        (status(503, 'busy'), {}, 'is not known: gpt-4o at'),
+        (says('Red.'), {'images': False}, '`images: no`'),
+    ],
+)
+def test_the_probe_of_images_asks_for_the_colour_of_one(
+    server: FakeServer, behaviour: Behaviour, changes: dict[str, Any], sentence: str
+) -> None:
+    server.will(behaviour)
+    settings = OpenAISettings(model='gpt-4o', base_url=server.url).model_copy(update=changes)
+
+    assert sentence in probe_images(settings)
+    assert len(server.bodies) == (not changes)
+
+
+def test_the_probe_sends_a_picture_to_the_brain_only(server: FakeServer) -> None:
+    server.will(says('red'))
+    roles = {'brain': 'gpt-4o', 'body': 'gpt-4o'}
+
+    brain, body = probe_models(DEFAULTS, overrides=roles, environ={'OPENAI_BASE_URL': server.url})
+
+    assert brain.sentence.endswith('It takes images.')
+    assert 'images' not in body.sentence
+    assert len(server.bodies) == 1

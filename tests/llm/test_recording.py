@@ -19,6 +19,7 @@ from bbllm.llm.recording.replay import (
     ReplayModel,
     answered,
     read_recording,
+    recorded_pictures,
     recording_embedder,
     replay_embedder,
 )
@@ -279,3 +280,59 @@ def test_all_models_of_an_episode_are_recorded_and_played_back_at_once(
     if again.embedder is not None:
         assert again.embedder.embed(['pick']).model == 'lexical'
     assert {item.episode for item in read_recording(path)} == {'e'}
+
+
+PNG = b'\x89PNG\r\n\x1a\n and so on'
+
+
+def pictured(text: str, *pictures: bytes) -> list[Message]:
+    return [Message('user', text, images=pictures)]
+
+
+def test_a_picture_is_kept_once_and_requests_refer_to_its_hash(path: Path) -> None:
+    model = RecordingModel(ScriptedModel(['1', '2', '3']), path, 'brain')
+    for text in 'ab':
+        model.complete(pictured(text, PNG, PNG + b'2'))
+    earlier = answered(path)
+    again = RecordingModel(ScriptedModel(['4']), path, 'brain', earlier=earlier)
+    again.complete(pictured('c', PNG))
+
+    text = path.read_text()
+    assert list(recorded_pictures(text).values()) == [PNG, PNG + b'2']
+    assert text.count('"picture": ') == 2
+    first, second, _ = read_recording(path)
+    assert first.messages[0].images == second.messages[0].images == tuple(recorded_pictures(text))
+    assert answered(path) == text
+
+
+def test_a_replay_compares_pictures_by_their_hashes(path: Path) -> None:
+    model = RecordingModel(ScriptedModel(['1']), path, 'brain')
+    model.complete(pictured('a', PNG))
+    without = ''.join(
+        f'{line}\n' for line in path.read_text().splitlines() if 'base64' in line or 'role' in line
+    )
+
+    with pytest.raises(ReplayError, match=r'message 1 \(user\), picture 1: recorded .hash '):
+        ReplayModel(path, 'brain').complete(pictured('a', PNG + b'2'))
+    with pytest.raises(ReplayError, match='differs in'):
+        ReplayModel(path, 'brain').complete(ask('a')[1:])
+    assert ReplayModel(path, 'brain').complete(pictured('a', PNG)).text == '1'
+    assert ReplayModel(path, 'brain', text=without).complete(pictured('a', PNG)).text == '1'
+
+
+def test_a_line_without_pictures_is_as_it_was_before_there_were_any(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'))
+
+    line = path.read_text()
+
+    assert 'image' not in line
+    assert '"completion_tokens": 1, "cached_tokens": 0, "reasoning_tokens": 0}, ' in line
+    assert '"messages": [{"role": "system", "content": "rules"}, ' in line
+
+
+def test_damaged_pictures_are_left_out(path: Path) -> None:
+    RecordingModel(ScriptedModel(['1']), path, 'brain').complete(pictured('a', PNG))
+    lines = path.read_text().split('\n')
+
+    assert recorded_pictures(lines[0].replace('"data": "i', '"data": "j')) == {}
+    assert recorded_pictures(lines[0][:-9]) == {}

@@ -29,7 +29,7 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError, ModelError
 from bbllm.core.events import Event, EventKind
-from bbllm.core.protocols import ChatModel, Message, Reply, Situation, in_episode
+from bbllm.core.protocols import ChatModel, Message, Reply, Situation, data_url, in_episode
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.call_grammar import CallForm, body_schema
@@ -336,3 +336,21 @@ def test_schema_arrives_unchanged_and_is_dropped_where_it_is_refused() -> None:
 def test_reply_that_cannot_be_used_says_why(reply: ModelOutput, says: str) -> None:
     with pytest.raises(ModelError, match=says):
         asks(mock(lambda *_: reply))
+
+
+def test_pictures_of_a_message_reach_the_model() -> None:
+    png = b'\x89PNG\r\n\x1a\n and so on'
+    sent: list[Any] = []
+
+    def answer(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+        sent.extend(messages)
+        return output('0: wait')
+
+    async def ask() -> None:
+        model = InspectModel(mock(answer))
+        await to_thread.run_sync(model.complete, [Message('user', 'Look.', images=(png,))])
+
+    anyio.run(ask)
+
+    text, picture = sent[0].content
+    assert (text.text, picture.image) == ('Look.', data_url(png))

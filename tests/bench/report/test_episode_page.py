@@ -36,6 +36,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.exchanges import NOT_KEPT, KeptMessage, ModelExchange
 from bbllm.core.journal import JournalWriter, episode_of
+from bbllm.core.protocols import data_url
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 RULES = 'You plan.\n' + '\n'.join(f'Rule {number}.' for number in range(9))
@@ -266,3 +267,22 @@ def test_cards_of_a_report_link_the_page_of_each_episode(tmp_path: Path) -> None
     page = Page(folder / shown[0])
     assert f'failed {results[0].reason}'.strip() in page.text
     assert '../report.html#e-right_side-t000-k0' in [a.get('href') for a in page.all('a')]
+
+
+def test_page_shows_each_picture_once_beside_its_prompt(tmp_path: Path) -> None:
+    png, jpeg = b'\x89PNG\r\n\x1a\n 1', b'\xff\xd8\xff\xe0 2'
+    asked = [
+        replace(
+            call('Plan.', text),
+            image_tokens=60,
+            prompt=(*call('Plan.', text).prompt, *map(PromptText.of_picture, pictures)),
+        )
+        for text, pictures in (('a', (png,)), ('b', (png, jpeg)))
+    ]
+    page = page_of(written(tmp_path, [started(), *asked]))
+
+    assert [item.attrib['src'] for item in page.all('img')] == [data_url(png), data_url(jpeg)]
+    assert 'The picture of call 1.' in text_of(page.one('details', id='call-2'))
+    assert '120 of pictures' in text_of(page.one('table', id='roles'))
+    policy = next(item for item in page.all('meta') if 'http-equiv' in item.attrib)
+    assert 'img-src data:' in policy.attrib['content']

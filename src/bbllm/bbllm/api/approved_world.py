@@ -13,7 +13,7 @@ from bbllm.core.events import (
     PlanMade,
     StepBegun,
 )
-from bbllm.core.protocols import SettlingWorld, World
+from bbllm.core.protocols import ScenePicture, SettlingWorld, World, picture_of
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
 
 Approve = Callable[[ApprovalRequest], bool | Answer]
@@ -59,6 +59,10 @@ class ApprovedWorld:
         outcome = self._gate.permit(call, provenance, CancelToken()) or self._inner.execute(call)
         self._gate.settle(outcome)
         return outcome
+
+    def picture(self) -> ScenePicture:
+        """Return a picture of the scene as it is now; see `PicturedWorld`."""
+        return picture_of(self._inner)
 
     approves_plans = True
 

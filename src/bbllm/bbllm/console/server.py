@@ -35,7 +35,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bbllm.console.desk import Desk
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.prompt_store import prompts_path, read_prompts
+from bbllm.core.prompt_store import prompts_path, read_pictures, read_prompts
+from bbllm.core.protocols import data_url
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.text import escape_hidden
 from bbllm.replay.pages import static
@@ -321,9 +322,11 @@ def _events(desk: Desk) -> Endpoint:
 
 def _prompt(desk: Desk) -> Endpoint:
     def endpoint(request: Request) -> Response:
-        """Return a text that was sent to a model in the newest episode, by its hash."""
-        wanted = request.query_params.get('hash', '')
-        text = read_prompts(prompts_path(desk.feed.journal)).get(wanted)
+        """Return a text or picture that was sent in the newest episode, by its hash."""
+        wanted, path = request.query_params.get('hash', ''), prompts_path(desk.feed.journal)
+        text = read_prompts(path).get(wanted)
+        if text is None and (picture := read_pictures(path).get(wanted)):
+            return JSONResponse({'picture': data_url(picture)})
         if text is None:
             fault = 'This text is not kept on this machine.'
             return JSONResponse({'error': fault}, status_code=404)

@@ -75,11 +75,13 @@ from bbllm.core.protocols import (
     OverlappingGoals,
     Planner,
     Reply,
+    ScenePicture,
     SettlingWorld,
     Situation,
     StreamingModel,
     World,
     in_episode,
+    picture_of,
     streaming,
 )
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
@@ -619,6 +621,11 @@ class GuardedWorld:
             raise NeedsPersonError(outcome.message)
         return outcome
 
+    def picture(self) -> ScenePicture:
+        """Return a picture of the scene as it is now; see `PicturedWorld`."""
+        self._run.token.raise_if_cancelled()
+        return picture_of(self._inner)
+
     @property
     def approves_plans(self) -> bool:
         """Whether a person has to read all of a plan first; see `ApprovedPlans`."""
@@ -713,7 +720,10 @@ class GuardedModel:
         return reply
 
     def _call(self, messages: Sequence[Message], schema: JsonSchema | None) -> ModelCall:
-        prompt = [PromptText.of(message.role, message.content) for message in messages]
+        prompt = []
+        for message in messages:
+            prompt.append(PromptText.of(message.role, message.content))
+            prompt += map(PromptText.of_picture, message.images)
         if schema is not None and self.supports_schema:
             prompt.append(PromptText.of('schema', json.dumps(schema, ensure_ascii=False)))
         return ModelCall(role=self._role, model=self.name, prompt=tuple(prompt))
@@ -772,6 +782,7 @@ def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> An
             completion_tokens=answer.usage.completion_tokens,
             cached_tokens=answer.usage.cached_tokens,
             reasoning_tokens=answer.usage.reasoning_tokens,
+            image_tokens=answer.usage.image_tokens,
             duration_s=answer.duration_s,
             retries=answer.retries,
         ),

@@ -57,6 +57,10 @@ class PromptTooLongError(ModelRefusedError):
     """The prompt is longer than the model's context; a shorter one may be answered."""
 
 
+class NoImagesError(ModelRefusedError):
+    """The model takes no images, or is not to be sent any."""
+
+
 class ModelDeclinedError(ModelError):
     """The model itself, or a content filter of its server, declines to answer."""
 

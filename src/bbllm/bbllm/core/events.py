@@ -62,25 +62,40 @@ HASH_CHARACTERS = 16
 """Of a SHA-256 in hexadecimal: enough to tell any number of prompts apart."""
 
 
+IMAGE = 'image'
+"""The role of a picture among the parts of a prompt."""
+
+
 def hash_of_text(text: str) -> str:
-    return hashlib.sha256(text.encode(errors='replace')).hexdigest()[:HASH_CHARACTERS]
+    return hash_of(text.encode(errors='replace'))
+
+
+def hash_of(data: bytes) -> str:
+    """Return the hash by which prompts, pictures and recordings refer to their parts."""
+    return hashlib.sha256(data).hexdigest()[:HASH_CHARACTERS]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A message of a prompt, or the JSON schema that went with it."""
+    """A message of a prompt, a picture of the message before it, or the JSON schema."""
 
     role: str
-    """`system`, `user`, `assistant` or `schema`."""
+    """`system`, `user`, `assistant`, `image` or `schema`."""
     hash: str
-    """Of the text; journals contain nothing else of it (core.prompt_store)."""
+    """Of the text or the picture; journals contain nothing else of it (core.prompt_store)."""
     text: str = field(default='', compare=False, repr=False, metadata={'json': False})
     """Without anything that looks like a key; '' where it was read from a journal."""
+    picture: bytes = field(default=b'', compare=False, repr=False, metadata={'json': False})
+    """A PNG or JPEG file; empty of a text, and where it was read from a journal."""
 
     @classmethod
     def of(cls, role: str, text: str) -> PromptText:
         text = _HIDE(text).encode(errors='replace').decode()
         return cls(role, hash_of_text(text), text)
+
+    @classmethod
+    def of_picture(cls, picture: bytes) -> PromptText:
+        return cls(IMAGE, hash_of(picture), picture=picture)
 
 
 _HIDE = Redactor().hide
@@ -100,6 +115,8 @@ class ModelCall:
     """How many of the prompt's came from the server's cache."""
     reasoning_tokens: int = 0
     """How many of the completion's were reasoning, which is no part of the reply."""
+    image_tokens: int = 0
+    """How many of the prompt's were pictures; 0 also where the server does not report them."""
     duration_s: float = 0.0
     """Wall time [s]."""
     retries: int = 0
@@ -112,7 +129,8 @@ class ModelCall:
     sent_tokens: int = 0
     """An estimate of the prompt's tokens (core.prompt_size), for servers that do not count."""
     prompt: tuple[PromptText, ...] = ()
-    """What was sent, the schema last; empty of an embedding, and where prompts are not kept."""
+    """What was sent, each picture behind its message, the schema last; empty of an embedding, and
+    where prompts are not kept."""
     error: str = ''
     """Why there is no reply, with the type of the error; '' where there is one."""
 

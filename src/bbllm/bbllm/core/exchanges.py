@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
-from bbllm.core.events import Episode, ModelCall, ModelReplied
-from bbllm.core.prompt_store import prompts_path, read_prompts
+from bbllm.core.events import IMAGE, Episode, ModelCall, ModelReplied, PromptText
+from bbllm.core.prompt_store import prompts_path, read_pictures, read_prompts
 
 NOT_KEPT = 'The prompt of this call was not kept.'
 EMBEDDING = 'An embedder is sent names and steps, which are not kept.'
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPicture:
+    """A picture of a message as it is on record."""
+
+    hash: str
+    data: bytes = field(repr=False, metadata={'json': False})
+    """A PNG or JPEG file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +31,7 @@ class KeptMessage:
     """`system`, `user` or `assistant`."""
     content: str
     """Without anything that looks like a key."""
+    pictures: tuple[KeptPicture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +55,17 @@ class ModelExchange:
 def read_exchanges(episode: Episode, journal: Path) -> tuple[ModelExchange, ...]:
     """Return the calls of an episode in their order, with the prompts kept beside its journal."""
     path = prompts_path(journal)
-    texts = read_prompts(path)
+    texts, pictures = read_prompts(path), read_pictures(path)
     places = [at for at, event in enumerate(episode.events) if isinstance(event.data, ModelCall)]
     found = []
     for number, (place, call) in enumerate(zip(places, episode.model_calls, strict=True), start=1):
-        kept = [KeptMessage(p.role, texts[p.hash]) for p in call.prompt if p.hash in texts]
+        kept = list(_kept(call.prompt, texts, pictures))
         missing = ''
         if not call.prompt:
             missing = NOT_KEPT if call.prompt_chars else EMBEDDING
-        elif len(kept) < len(call.prompt):
-            lost = len(call.prompt) - len(kept)
-            missing = f'{lost} of {len(call.prompt)} messages of the prompt are not in {path}.'
+        elif lost := [p for p in call.prompt if p.hash not in texts and p.hash not in pictures]:
+            what = 'parts' if any(p.role == IMAGE for p in call.prompt) else 'messages'
+            missing = f'{len(lost)} of {len(call.prompt)} {what} of the prompt are not in {path}.'
         found.append(
             ModelExchange(
                 number=number,
@@ -66,6 +78,18 @@ def read_exchanges(episode: Episode, journal: Path) -> tuple[ModelExchange, ...]
             )
         )
     return tuple(found)
+
+
+def _kept(
+    prompt: Sequence[PromptText], texts: Mapping[str, str], pictures: Mapping[str, bytes]
+) -> Iterator[KeptMessage]:
+    """Yield what is on record of a prompt: messages with their pictures, and the schema."""
+    for place, part in enumerate(prompt):
+        if part.role == IMAGE or part.hash not in texts:
+            continue
+        own = takewhile(lambda other: other.role == IMAGE, prompt[place + 1 :])
+        found = (KeptPicture(p.hash, pictures[p.hash]) for p in own if p.hash in pictures)
+        yield KeptMessage(part.role, texts[part.hash], tuple(found))
 
 
 def _reply(episode: Episode, place: int, call: ModelCall) -> str:

@@ -248,6 +248,7 @@ def summarize(episode: Episode) -> Mapping[str, str | int | float]:
         'completion_tokens': sum(call.completion_tokens for call in calls),
         'cached_tokens': sum(call.cached_tokens for call in calls),
         'reasoning_tokens': sum(call.reasoning_tokens for call in calls),
+        'image_tokens': sum(call.image_tokens for call in calls),
         'model_s': round(sum(call.duration_s for call in calls), 3),
         'wall_s': round(episode.wall_s, 3),
         'robot_s': round(episode.robot_s, 3),

@@ -7,14 +7,17 @@ lines that no earlier one has, and as references to those that one has. A line o
 
     {"hash": "9f86d081884c7d65", "text": ["new lines", [12, 40], "more new lines"]}
 
-where [12, 40] means 40 lines from line 12 on, counted from 0 over all texts so far.
+where [12, 40] means 40 lines from line 12 on, counted from 0 over all texts so far. A picture is
+a line {"hash": "...", "image": "the PNG or JPEG file in base64"}.
 """
 
+import base64
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bbllm.core.events import PromptText, hash_of_text
+from bbllm.core.events import PromptText, hash_of, hash_of_text
+from bbllm.core.protocols import media_type
 from bbllm.core.text import json_text
 
 SUFFIX = '.prompts'
@@ -28,7 +31,7 @@ def prompts_path(journal: Path) -> Path:
 
 
 class PromptEncoder:
-    """Writes the texts of one episode, each once, as lines of its file."""
+    """Writes the texts and pictures of one episode, each once, as lines of its file."""
 
     def __init__(self) -> None:
         self._hashes: set[str] = set()
@@ -37,12 +40,16 @@ class PromptEncoder:
         """Of each line, where it was last."""
 
     def add(self, prompt: Iterable[PromptText]) -> str:
-        """Return the lines for those texts of a prompt that are new; '' where none is."""
+        """Return the lines for those parts of a prompt that are new; '' where none is."""
         rows = []
         for item in prompt:
-            if item.text and item.hash not in self._hashes:
+            if (item.text or item.picture) and item.hash not in self._hashes:
                 self._hashes.add(item.hash)
-                row = {'hash': item.hash, 'text': list(self._parts(item.text))}
+                row: dict[str, object] = {'hash': item.hash}
+                if item.picture:
+                    row['image'] = base64.b64encode(item.picture).decode()
+                else:
+                    row['text'] = list(self._parts(item.text))
                 rows.append(f'{json_text(row)}\n')
         return ''.join(rows)
 
@@ -73,10 +80,19 @@ class PromptEncoder:
 
 def read_prompts(path: Path) -> dict[str, str]:
     """Return the texts of a file, which need not be there, as `decode_prompts` does."""
+    return decode_prompts(_rows_of(path))
+
+
+def read_pictures(path: Path) -> dict[str, bytes]:
+    """Return the pictures of a file, which need not be there, as `decode_pictures` does."""
+    return decode_pictures(_rows_of(path))
+
+
+def _rows_of(path: Path) -> str:
     try:
-        return decode_prompts(path.read_bytes().decode(errors='replace'))
+        return path.read_bytes().decode(errors='replace')
     except OSError:
-        return decode_prompts('')
+        return ''
 
 
 def decode_prompts(rows: str) -> dict[str, str]:
@@ -94,6 +110,23 @@ def decode_prompts(rows: str) -> dict[str, str]:
                 found[data['hash']] = text
         except (ValueError, TypeError, LookupError):
             continue  # what refers to it fails the test of its hash
+    return found
+
+
+def decode_pictures(rows: str) -> dict[str, bytes]:
+    """Return the pictures that an encoder wrote by hash, without those that are damaged."""
+    found: dict[str, bytes] = {}
+    for row in rows.split('\n')[:-1]:
+        if '"image"' not in row:
+            continue  # a text, which may be long
+        try:
+            data = json.loads(row)
+            picture = base64.b64decode(data['image'], validate=True)
+            media_type(picture)
+            if hash_of(picture) == data['hash']:
+                found[data['hash']] = picture
+        except (ValueError, TypeError, LookupError):
+            continue
     return found
 
 

@@ -1,11 +1,12 @@
 """The seams: what a model, a world, a planner and a Body must do, and no more."""
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Event, EventData
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
@@ -69,6 +70,33 @@ class Message:
     images: tuple[bytes, ...] = ()
     """Pictures that belong to the content, as PNG or JPEG files, in the order to show them."""
 
+    def __post_init__(self) -> None:
+        for picture in self.images:
+            media_type(picture)
+
+
+_SIGNATURES = ((b'\x89PNG\r\n\x1a\n', 'image/png'), (b'\xff\xd8\xff', 'image/jpeg'))
+"""How files begin (PNG specification 1.2, section 3.1; JPEG: ITU-T T.81, B.1.1.3), and what they
+are."""
+
+
+def media_type(picture: bytes) -> str:
+    """
+    Return `image/png` or `image/jpeg`.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    for signature, name in _SIGNATURES:
+        if picture.startswith(signature):
+            return name
+    raise ValueError(f'a picture must be a PNG or JPEG file, and this one begins {picture[:8]!r}')
+
+
+def data_url(picture: bytes) -> str:
+    """Return a picture as a URL that contains it (RFC 2397); raises ValueError."""
+    return f'data:{media_type(picture)};base64,{base64.b64encode(picture).decode()}'
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -81,6 +109,8 @@ class Usage:
     """How many of the prompt's came from the server's cache."""
     reasoning_tokens: int = 0
     """How many of the completion's were reasoning, which is no part of the reply."""
+    image_tokens: int = 0
+    """How many of the prompt's were pictures; 0 also where the server does not report them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,6 +300,48 @@ class World(Protocol):
         `execute` then returns FAILED with code CANCELLED. Does nothing when nothing runs.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenePicture:
+    """A picture of a scene, for models that take images."""
+
+    data: bytes
+    """A PNG or JPEG file."""
+    view: str
+    """Where it is taken from, and the direction of the world's axes in it, in the words of a
+    prompt: `by the camera table_camera; in it, x points up and y to the left`."""
+
+
+@runtime_checkable
+class PicturedWorld(World, Protocol):
+    """A world with a camera."""
+
+    def picture(self) -> ScenePicture:
+        """
+        Return a picture of the scene as it is now.
+
+        Raises:
+            ConfigError: There is no camera, or nothing can be drawn on this machine.
+            WorldError: The camera sends no picture.
+        """
+        ...
+
+
+def picture_of(world: World) -> ScenePicture:
+    """
+    Return a picture of a world as it is now.
+
+    Raises:
+        ConfigError: The world has no camera.
+        WorldError: Its camera sends no picture.
+    """
+    if isinstance(world, PicturedWorld):
+        return world.picture()
+    raise ConfigError(
+        'This world has no camera, so there is no picture for the planner. Use `image=none`, or '
+        'a table with a camera.'
+    )
 
 
 @runtime_checkable

@@ -67,6 +67,7 @@ _Variable = Annotated[str, AfterValidator(_variable_name)]
 _ModelName = Annotated[str, Field(max_length=200)]
 ReplyFormat = Literal['auto', 'json_schema', 'tool', 'json_object', 'text']
 Effort = Literal['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+ImageDetail = Literal['low', 'high', 'auto']
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
@@ -120,6 +121,10 @@ class ModelConfig(ServerConfig):
     """How replies are bound to a JSON schema; `auto` is `json_schema`, else `tool`, else `text`.
     The reply may be told the schema (`json_object`), be bound to it (`json_schema`), or be the
     arguments of a tool with it (`tool`)."""
+    images: bool = True
+    """Whether pictures may be sent; with `no`, a prompt with one is an error before it is sent."""
+    image_detail: ImageDetail | None = None
+    """How closely the server is to look at a picture (`detail`); None: as the server does."""
     goal: Mapping[str, JsonValue] | None = None
     """The goal of a case, for providers that need it; only `bbllm bench` sets it."""
 

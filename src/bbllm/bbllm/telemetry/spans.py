@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
 from bbllm.core.events import (
+    IMAGE,
     Ending,
     EpisodeEnded,
     EpisodeStarted,
@@ -163,7 +164,9 @@ class EpisodeSpans:
         attributes |= {name: number for name, number in counts.items() if number}
         begun = now - _ns(call.duration_s)
         span = self._start(f'{operation} {asked}', begun, attributes, SpanKind.CLIENT)
-        sent = [(item.role, item.text) for item in call.prompt if item.role != 'schema']
+        sent = [
+            (item.role, item.text) for item in call.prompt if item.role not in ('schema', IMAGE)
+        ]
         if sent:
             self._add(span, {'gen_ai.input.messages': _messages(*sent)})
         if call.error:

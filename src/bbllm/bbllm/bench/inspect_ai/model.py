@@ -11,6 +11,9 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
     GenerateConfig,
     Model,
     ModelName,
@@ -28,7 +31,7 @@ from bbllm.core.errors import (
     ModelError,
     ModelUnavailableError,
 )
-from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
+from bbllm.core.protocols import JsonSchema, Message, Reply, Usage, data_url
 from bbllm.llm.scripted import cut_at_stop
 
 SCHEMA_PROVIDERS = frozenset(
@@ -82,7 +85,7 @@ class InspectModel:
     ) -> Reply:
         begun_s = time.monotonic()
         given: list[ChatMessage] = [
-            _MESSAGES[message.role](content=message.content) for message in messages
+            _MESSAGES[message.role](content=_content(message)) for message in messages
         ]
         output = self._ask(given, stop, schema if self.supports_schema else None)
         text = cut_at_stop(_text(self.name, output), stop)
@@ -122,6 +125,13 @@ class InspectModel:
         # Its server takes no schemas, so it is not sent one again.
         self.supports_schema = False
         return self._ask(messages, stop, None)
+
+
+def _content(message: Message) -> str | list[Content]:
+    if not message.images:
+        return message.content
+    pictures = (ContentImage(image=data_url(picture)) for picture in message.images)
+    return [ContentText(text=message.content), *pictures]
 
 
 def _text(name: str, output: ModelOutput) -> str:

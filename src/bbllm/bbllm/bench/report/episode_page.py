@@ -36,6 +36,7 @@ class RoleCosts:
     is_estimate: bool
     """Whether a server did not count tokens of prompts, so that they are estimated."""
     cached_tokens: int
+    image_tokens: int
     completion_tokens: int
     reasoning_tokens: int
     model_s: float
@@ -51,6 +52,7 @@ class RoleCosts:
             prompt_tokens=sum(call.size_tokens for call in calls),
             is_estimate=any(call.sent_tokens and not call.prompt_tokens for call in calls),
             cached_tokens=sum(call.cached_tokens for call in calls),
+            image_tokens=sum(call.image_tokens for call in calls),
             completion_tokens=sum(call.completion_tokens for call in calls),
             reasoning_tokens=sum(call.reasoning_tokens for call in calls),
             model_s=sum(call.duration_s for call in calls),

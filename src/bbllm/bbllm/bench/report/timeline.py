@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import ClassVar, TypeAlias
@@ -27,8 +27,9 @@ from bbllm.core.events import (
     WarningRaised,
     describe,
 )
-from bbllm.core.exchanges import ModelExchange
+from bbllm.core.exchanges import KeptPicture, ModelExchange
 from bbllm.core.observation import Observed
+from bbllm.core.protocols import data_url
 from bbllm.core.types import Outcome
 
 FOLDED_LINES = 6
@@ -45,6 +46,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureView:
+    """A picture of a message."""
+
+    address: str = ''
+    """A URL that contains it; '' where the page has it already."""
+    same_as: int = 0
+    """Number of the earlier call that the page has it at; 0 where it has not."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageView:
     """One message of a prompt, without what the page shows already."""
 
@@ -54,6 +65,7 @@ class MessageView:
     before: int = 0
     """Number of the call that known passages are from; 0 where there are none."""
     passages: tuple[Passage, ...] = ()
+    pictures: tuple[PictureView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +205,7 @@ def _views(exchanges: Sequence[ModelExchange]) -> Iterator[ExchangeEntry]:
     Messages of one kind are of the same roles, and begin with the same line.
     """
     shown: dict[str, int] = {}
+    pictured: dict[str, int] = {}
     latest: dict[tuple[str, str, str], tuple[str, int]] = {}
     for item in exchanges:
         views = []
@@ -200,14 +213,25 @@ def _views(exchanges: Sequence[ModelExchange]) -> Iterator[ExchangeEntry]:
             text, role = message.content, message.role
             kind = item.call.role, role, text.partition('\n')[0]
             old, number = latest.get(kind, ('', 0))
+            pictures = tuple(_picture_view(each, pictured) for each in message.pictures)
             if text in shown:
-                views.append(MessageView(role, same_as=shown[text]))
+                views.append(MessageView(role, same_as=shown[text], pictures=pictures))
             else:
                 passages = tuple(_passages(old.split('\n'), text.split('\n')))
-                views.append(MessageView(role, before=number, passages=passages))
+                views.append(
+                    MessageView(role, before=number, passages=passages, pictures=pictures)
+                )
+            for each in message.pictures:
+                pictured.setdefault(each.hash, item.number)
             shown.setdefault(text, item.number)
             latest[kind] = text, item.number
         yield ExchangeEntry(item, tuple(views))
+
+
+def _picture_view(picture: KeptPicture, pictured: Mapping[str, int]) -> PictureView:
+    if number := pictured.get(picture.hash):
+        return PictureView(same_as=number)
+    return PictureView(data_url(picture.data))
 
 
 def _passages(old: list[str], new: list[str]) -> Iterator[Passage]:

@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, PlanGrown, PlanMade, StepBegun
-from bbllm.core.exchanges import ModelExchange
+from bbllm.core.exchanges import KeptMessage, KeptPicture, ModelExchange
+from bbllm.core.protocols import media_type
 from bbllm.core.records import to_json
 from bbllm.core.text import count_of, escape_line
 
@@ -62,11 +63,18 @@ def exchange_data(exchange: ModelExchange) -> Mapping[str, object]:
     return {
         'call': exchange.number,
         **cost,
-        'messages': to_json(exchange.messages),
+        'messages': [_message_data(each) for each in exchange.messages],
         'schema': exchange.schema,
         'reply': exchange.reply,
         'missing': exchange.missing,
     }
+
+
+def _message_data(message: KeptMessage) -> Mapping[str, object]:
+    data: dict[str, object] = to_json(message)
+    if not message.pictures:
+        del data['pictures']
+    return data
 
 
 def _heading(episode: Episode, exchange: ModelExchange, count: int) -> str:
@@ -74,7 +82,9 @@ def _heading(episode: Episode, exchange: ModelExchange, count: int) -> str:
     parts = [f'{call.role} {call.model}']
     if call.prompt_tokens or call.completion_tokens:
         cached = f' ({call.cached_tokens} cached)' if call.cached_tokens else ''
-        parts.append(f'{call.prompt_tokens}{cached} + {call.completion_tokens} tokens')
+        pictures = f' ({call.image_tokens} of pictures)' if call.image_tokens else ''
+        sent = f'{call.prompt_tokens}{cached}{pictures}'
+        parts.append(f'{sent} + {call.completion_tokens} tokens')
     parts.append(f'{call.duration_s:.2f} s')
     if call.retries:
         parts.append(f'sent again {count_of(call.retries, "time")}')
@@ -112,7 +122,14 @@ def _lines(exchange: ModelExchange) -> list[Line]:
     found: list[Line] = []
     for message in exchange.messages:
         found += [(True, message.role), *((False, x) for x in message.content.split('\n'))]
+        found += [(False, f'[picture {each.hash}: {size_of(each)}]') for each in message.pictures]
     return found
+
+
+def size_of(picture: KeptPicture) -> str:
+    """Return format and length of a picture, for a line of text."""
+    kind = media_type(picture.data).partition('/')[2].upper()
+    return f'{kind}, {len(picture.data) / 1000:.0f} kB; --html FILE shows it'
 
 
 def _prompt(exchange: ModelExchange, like: ModelExchange | None) -> Iterator[tuple[str, str]]:

@@ -133,7 +133,13 @@ async function fillPrompt(details, prompt) {
     try {
       const answer = await fetch(`prompt?hash=${encodeURIComponent(part.hash)}`);
       const data = await answer.json();
-      text.textContent = data.text ?? data.error;
+      text.textContent = data.text ?? data.error ?? '';
+      if (data.picture) {
+        const picture = el('img');
+        picture.src = data.picture;
+        picture.alt = 'The picture that was sent';
+        text.replaceWith(picture);
+      }
     } catch {
       text.textContent = 'The console does not answer.';
     }

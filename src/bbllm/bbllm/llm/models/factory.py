@@ -209,11 +209,13 @@ def probe_models(
 
 def _probe(section: ServerConfig, role: str, environ: Mapping[str, str]) -> str:
     if section.provider == 'openai':
-        from bbllm.llm.openai.probe import check_named, probe
+        from bbllm.llm.openai.probe import check_named, probe, probe_images
 
         settings = openai_settings(section, role, environ)
         check_named(settings, role)
-        return probe(settings)
+        sentence = probe(settings)
+        # The Body is sent no pictures.
+        return f'{sentence} {probe_images(settings)}' if role != 'body' else sentence
     model = _build(section, role, environ)
     if (provider := find_provider(section.provider)) is not None:
         return f'{model.name}: built in; {provider.short}.'

@@ -12,13 +12,20 @@ from bbllm.core.errors import (
     EndlessReplyError,
     ModelDeclinedError,
     ModelError,
+    NoImagesError,
     PromptTooLongError,
 )
 from bbllm.core.prompt_size import fewest_tokens
 from bbllm.core.protocols import Embeddings, JsonSchema, Message, OnText, Reply, Usage
 from bbllm.llm.openai.client import ModelClient, attempt_limits
 from bbllm.llm.openai.dialect import Dialect
-from bbllm.llm.openai.failures import LONGER_CONTEXT, CutReplyError, Failure
+from bbllm.llm.openai.failures import (
+    LONGER_CONTEXT,
+    WITHOUT_IMAGES,
+    CutReplyError,
+    Failure,
+    refuses_images,
+)
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.reply_text import ReplyText, mend
 
@@ -84,6 +91,12 @@ class OpenAIChat:
         cancel: CancelToken | None,
         on_text: OnText | None,
     ) -> Reply:
+        pictured = any(message.images for message in messages)
+        if pictured and not self.settings.images:
+            raise NoImagesError(
+                f'No picture was sent to {self._client.label}: its section of config/llm.yaml has '
+                f'`images: no`. {WITHOUT_IMAGES}'
+            )
         limit = self.prompt_limit_tokens
         fewest = sum(fewest_tokens(message.content) for message in messages)
         if limit is not None and fewest > limit:
@@ -122,6 +135,13 @@ class OpenAIChat:
                 work = self._ask(asked, stop, body, first_s, notice, on_text)
                 result = await client.attempt(work)
                 if isinstance(result, Failure):
+                    if refuses_images(result) and any(each.images for each in messages):
+                        raise NoImagesError(
+                            client.redactor.hide(
+                                f'{client.label} takes no images: it '
+                                f'{result.what.rstrip(".")}. {WITHOUT_IMAGES}'
+                            )
+                        )
                     if change := self._dialect.adapt(result, body):
                         client.report(f'{client.label} {change}.')
                         n_adapted += 1

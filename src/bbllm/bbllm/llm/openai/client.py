@@ -31,7 +31,7 @@ import pydantic
 
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import ModelError
-from bbllm.core.protocols import Message, Usage
+from bbllm.core.protocols import Message, Usage, data_url
 from bbllm.core.redaction import Redactor
 from bbllm.llm.openai.failures import (
     FailedReplyError,
@@ -172,8 +172,12 @@ class ModelClient:
         self, messages: Sequence[Message], body: Mapping[str, object], *, stream: bool
     ) -> AsyncIterator[Piece]:
         """Send one chat request, with more parameters in *body*, and yield its reply."""
+        detail = self.settings.image_detail
         asked = [
-            cast('ChatCompletionMessageParam', {'role': item.role, 'content': item.content})
+            cast(
+                'ChatCompletionMessageParam',
+                {'role': item.role, 'content': _content(item, detail)},
+            )
             for item in messages
         ]
         model, completions = self.settings.model, self._sdk.chat.completions
@@ -267,6 +271,18 @@ class ModelClient:
             return self._loop
 
 
+def _content(message: Message, detail: str | None) -> object:
+    """Return the content of a message: its text, or parts with its pictures behind the text."""
+    if not message.images:
+        return message.content  # not every server takes a list of parts
+    more = {} if detail is None else {'detail': detail}
+    pictures = [
+        {'type': 'image_url', 'image_url': {'url': data_url(picture), **more}}
+        for picture in message.images
+    ]
+    return [{'type': 'text', 'text': message.content}, *pictures]
+
+
 def wait_before(n_failed: int, asked_s: float | None) -> float:
     """Return the wait before another attempt [s]: it doubles, and is at least as asked."""
     wait_s = min(FIRST_WAIT_S * 2.0 ** min(n_failed - 1, 30), LONGEST_WAIT_S)
@@ -352,8 +368,13 @@ def _usage(used: Mapping[str, Any]) -> Usage:
     apart = max(number(used, 'total_tokens') - prompt - completion, 0) if prompt else 0
     reasoning = number(used.get('completion_tokens_details'), 'reasoning_tokens')
     cached = number(used.get('prompt_tokens_details'), 'cached_tokens') or number(used, *_CACHED)
+    images = number(used.get('prompt_tokens_details'), 'image_tokens')
     return Usage(
-        prompt, completion + apart, cached_tokens=cached, reasoning_tokens=reasoning or apart
+        prompt,
+        completion + apart,
+        cached_tokens=cached,
+        reasoning_tokens=reasoning or apart,
+        image_tokens=images,
     )
 
 

@@ -35,6 +35,21 @@ LONGER_CONTEXT = (
     '`context_tokens` in config/llm.yaml is how long it is.'
 )
 _FILTERED = re.compile(r'content[ _](?:filter|management policy)', re.IGNORECASE)
+_NO_IMAGES = re.compile(
+    r"(?:not|n't|cannot) (?:support|accept|process|take)\w* [^.]{0,30}"
+    r'(?:image|vision|multi-?modal)'
+    r'|(?:images?|image_url|vision|multi-?modal)(?! (?:format|type|size|data))[^.]{0,30} '
+    r'(?:not|only) (?:be )?(?:supported|accepted|allowed)'
+    r'|no endpoints? [^.]{0,30}support[^.]{0,20}image|not a multi-?modal model|at most 0 image'
+    r'|mmproj|unknown variant `?image_url|untagged enum \w*content|sequence, expected a string'
+    r"|content must be a string|input should be (?:a valid string|'text')",
+    re.IGNORECASE,
+)
+"""Words of servers for a picture that the model does not take: there is no code for it."""
+WITHOUT_IMAGES = (
+    'Use a model that takes images, or send none: `image=none` of the planner, or another '
+    'detector than `vlm`.'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +70,13 @@ class Failure:
     """The parameter that the server blames, if it names one."""
     said: str = ''
     """The server's own text."""
+
+
+def refuses_images(failure: Failure) -> bool:
+    """Return whether a server refused a request because its model takes no images."""
+    # llama.cpp answers 500.
+    refused = failure.status in (400, 404, 415, 422, 500, 501)
+    return refused and _NO_IMAGES.search(failure.said) is not None
 
 
 class OddReplyError(Exception):

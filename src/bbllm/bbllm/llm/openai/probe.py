@@ -1,9 +1,10 @@
 """Asks a server which models it has, and whether one of them answers."""
 
+import io
 import time
 from collections.abc import Sequence
 
-from bbllm.core.errors import ConfigError
+from bbllm.core.errors import ConfigError, ModelError, NoImagesError
 from bbllm.core.protocols import Message
 from bbllm.core.registry import fallback_name
 from bbllm.llm.openai.chat import OpenAIChat
@@ -38,6 +39,38 @@ def probe(settings: OpenAISettings) -> str:
     reply = OpenAIChat(hurried, client).complete([Message('user', 'Say OK.')])
     listed = f'; the server {listing(names)}' if names else ''
     return f'{client.label} answers in {reply.duration_s:.1f} s{listed}.'
+
+
+def probe_images(settings: OpenAISettings) -> str:
+    """
+    Return a sentence on whether a model takes images; for a model that answers.
+
+    One picture of a few tokens is sent. Its colour is asked for, since some servers accept
+    pictures and leave them out.
+    """
+    if not settings.images:
+        return 'It is sent no images: its section has `images: no`.'
+    question = 'Which colour is this picture? Reply with one word.'
+    message = Message('user', question, images=(_red_picture(),))
+    try:
+        reply = OpenAIChat(_hurried(settings)).complete([message])
+    except NoImagesError as error:
+        return f'It takes no images, so only `image=none`. {error}'
+    except ModelError as error:
+        return f'Whether it takes images is not known: {error}'
+    if 'red' in reply.text.lower():
+        return 'It takes images.'
+    said = ' '.join(reply.text.split())[:60]
+    return f'It accepts images, but called a red picture {said!r}: it may not be shown them.'
+
+
+def _red_picture() -> bytes:
+    """Return a PNG; of 64 pixels a side, since some models refuse a side of less than 28."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new('RGB', (64, 64), (230, 20, 20)).save(file, format='PNG')
+    return file.getvalue()
 
 
 def check_named(settings: OpenAISettings, role: str) -> None:

@@ -9,6 +9,13 @@ recording run and its replay get the same rounded vectors.
 
 A finished recording may be compressed, `xz talk.jsonl`: prompts repeat each other, so that it
 shrinks to a hundredth. Whatever reads recordings reads `talk.jsonl.xz` as well.
+
+A request refers to its pictures by their hashes, which a replay compares. Each picture is a line
+of its own before the first request with it:
+
+    {"picture": "9f86d081884c7d65", "data": "the PNG or JPEG file in base64", "episode": ""}
+
+A replay does not read these lines.
 """
 
 import base64
@@ -20,6 +27,7 @@ import struct
 import time
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
@@ -36,9 +44,11 @@ from bbllm.core.errors import (
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
+    NoImagesError,
     PromptTooLongError,
     ReplayError,
 )
+from bbllm.core.events import hash_of
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import (
     ChatModel,
@@ -60,6 +70,7 @@ _ERRORS: dict[str, type[ModelError]] = {
         ModelUnavailableError,
         ModelRefusedError,
         PromptTooLongError,
+        NoImagesError,
         ModelDeclinedError,
         EndlessReplyError,
     )
@@ -68,6 +79,21 @@ _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
     'make a new one with --record.'
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMessage:
+    """One message of a request."""
+
+    role: str
+    """`system`, `user` or `assistant`."""
+    content: str
+    images: tuple[str, ...] = ()
+    """Hashes of its pictures, in their order."""
+
+    @classmethod
+    def of(cls, message: Message) -> 'RecordedMessage':
+        return cls(message.role, message.content, tuple(map(hash_of, message.images)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +107,7 @@ class Exchange:
     """The model's name in reports."""
     supports_schema: bool
     """Whether the model honoured schemas when it was asked."""
-    messages: tuple[Message, ...]
+    messages: tuple[RecordedMessage, ...]
     stop: tuple[str, ...]
     schema_hash: str
     reply: Reply | None = None
@@ -103,8 +129,47 @@ _EXCHANGE = pydantic.TypeAdapter(Exchange)
 
 def line_of(exchange: Exchange) -> str:
     data = asdict(exchange)
-    data['messages'] = [{'role': item.role, 'content': item.content} for item in exchange.messages]
+    for message in data['messages']:
+        if not message['images']:
+            del message['images']
+    if exchange.reply is not None and not exchange.reply.usage.image_tokens:
+        del data['reply']['usage']['image_tokens']
     return json.dumps(data, ensure_ascii=False) + '\n'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedPicture:
+    """One picture; a line of a recording."""
+
+    picture: str
+    """Its hash."""
+    data: str
+    """The PNG or JPEG file in base64."""
+    episode: str = ''
+    """As in `Exchange`."""
+
+    @classmethod
+    def of(cls, picture: bytes, episode: str) -> 'RecordedPicture':
+        data = base64.b64encode(picture).decode()
+        return cls(picture=hash_of(picture), data=data, episode=episode)
+
+
+_PICTURE = pydantic.TypeAdapter(RecordedPicture)
+_PICTURE_LINE = '{"picture": '
+"""How the lines of pictures begin."""
+
+
+def recorded_pictures(text: str) -> dict[str, bytes]:
+    """Return the pictures among the lines of a recording by hash, without damaged ones."""
+    found: dict[str, bytes] = {}
+    for line in text.split('\n'):
+        if line.startswith(_PICTURE_LINE):
+            with suppress(ValueError):
+                item = _PICTURE.validate_json(line)
+                data = base64.b64decode(item.data, validate=True)
+                if hash_of(data) == item.picture:
+                    found[item.picture] = data
+    return found
 
 
 COMPRESSED = '.xz'
@@ -132,8 +197,12 @@ def check_place(path: Path) -> None:
 
 
 def answered(path: Path) -> str:
-    """Return the lines of a recording that have a reply: no errors; see `parse_recording`."""
-    return ''.join(line_of(each) for each in read_recording(path) if each.reply is not None)
+    """Return the lines of a recording without its errors; see `parse_recording`."""
+    text = recording_text(path)
+    lines = text.split('\n')[:-1]  # what follows the last line break was cut by a crash
+    pictures = ''.join(f'{line}\n' for line in lines if line.startswith(_PICTURE_LINE))
+    exchanges = parse_recording(text, path)
+    return pictures + ''.join(line_of(each) for each in exchanges if each.reply is not None)
 
 
 def read_recording(path: Path) -> list[Exchange]:
@@ -141,11 +210,13 @@ def read_recording(path: Path) -> list[Exchange]:
 
 
 def parse_recording(text: str, path: Path) -> list[Exchange]:
-    """Return all exchanges, oldest first; raise ReplayError for a line that is none."""
+    """Return all exchanges, oldest first; raise ReplayError for a line of anything else."""
     lines = text.split('\n')
     torn = lines.pop()  # by a crash while it was written, unless it is empty
     exchanges: list[Exchange] = []
     for i, line in enumerate([*lines, torn] if torn else lines):
+        if line.startswith(_PICTURE_LINE):
+            continue
         try:
             exchange = _EXCHANGE.validate_json(line)
         except pydantic.ValidationError:
@@ -167,12 +238,18 @@ _Request = list[tuple[str, str]]
 """Each line of a request and other parts of it, with their names."""
 
 
-def _request(messages: Sequence[Message], stop: Sequence[str], schema_hash: str) -> _Request:
-    lines: _Request = [
-        (f'message {i} ({message.role}), line {line}', text)
-        for i, message in enumerate(messages, start=1)
-        for line, text in enumerate(message.content.split('\n'), start=1)
-    ]
+def _request(
+    messages: Sequence[RecordedMessage], stop: Sequence[str], schema_hash: str
+) -> _Request:
+    lines: _Request = []
+    for i, message in enumerate(messages, start=1):
+        name = f'message {i} ({message.role})'
+        texts = enumerate(message.content.split('\n'), start=1)
+        lines += [(f'{name}, line {line}', text) for line, text in texts]
+        lines += [
+            (f'{name}, picture {number}', f'hash {each}')
+            for number, each in enumerate(message.images, start=1)
+        ]
     stops = ', '.join(map(repr, stop)) or 'none'
     return [*lines, ('the stop strings', stops), ('the JSON schema', schema_hash)]
 
@@ -181,6 +258,12 @@ def _schema_hash_of(schema: JsonSchema | None) -> str:
     if schema is None:
         return ''
     return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()
+
+
+def _asked(
+    messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
+) -> _Request:
+    return _request(list(map(RecordedMessage.of, messages)), stop, _schema_hash_of(schema))
 
 
 class RecordingModel:
@@ -220,6 +303,8 @@ class RecordingModel:
         self._episode = episode
         self._code = code
         self._earlier = ReplayModel(path, role, text=earlier)
+        self._kept = set(recorded_pictures(earlier))
+        """Hashes of the pictures that the file has."""
 
     def in_episode(self, situation: Situation) -> ChatModel:
         """Return the same for a model in one episode; see `SituatedModel`."""
@@ -249,7 +334,7 @@ class RecordingModel:
             name=self.name,
             supports_schema=self.supports_schema,
             prompt_limit_tokens=self.prompt_limit_tokens,
-            messages=tuple(messages),
+            messages=tuple(map(RecordedMessage.of, messages)),
             stop=tuple(stop),
             schema_hash=_schema_hash_of(schema),
             episode=self._episode,
@@ -260,15 +345,22 @@ class RecordingModel:
             reply = self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
         except ModelError as error:
             kind = type(error).__name__
-            self._append(replace(exchange, error=kind, error_text=str(error)))
+            self._append(replace(exchange, error=kind, error_text=str(error)), messages)
             raise
         finally:
             self.supports_schema = self._inner.supports_schema
-        self._append(replace(exchange, reply=reply))
+        self._append(replace(exchange, reply=reply), messages)
         return reply
 
-    def _append(self, exchange: Exchange) -> None:
-        line = line_of(exchange)
+    def _append(self, exchange: Exchange, messages: Sequence[Message]) -> None:
+        new = {hash_of(each): each for message in messages for each in message.images}
+        line = ''.join(
+            f'{json.dumps(asdict(RecordedPicture.of(new[name], self._episode)))}\n'
+            for name in new
+            if name not in self._kept
+        )
+        self._kept |= new.keys()
+        line += line_of(exchange)
         try:
             with self._path.open('ab') as file:
                 # Brain and Body may be two processes; a line is long enough to be torn.
@@ -318,7 +410,7 @@ class ReplayModel:
         begun_s = time.monotonic()
         reply = self.find(messages, stop, schema)
         if reply is None:
-            asked = _request(messages, stop, _schema_hash_of(schema))
+            asked = _asked(messages, stop, schema)
             kinds = [item.request.kind for item in messages if item.request is not None]
             raise ReplayError(f'{self._difference(asked, *kinds[-1:])}. {_VALID_FOR}')
         return replace(reply, duration_s=time.monotonic() - begun_s)
@@ -332,7 +424,7 @@ class ReplayModel:
         Raises:
             ModelError: What was recorded is this error.
         """
-        asked = _request(messages, stop, _schema_hash_of(schema))
+        asked = _asked(messages, stop, schema)
         at = next((i for i in self._open if self._requests[i] == asked), None)
         if at is None:
             return None

@@ -9,7 +9,7 @@ from typing import Literal
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.core.events import BeliefsEstimated, EpisodeEnded, EpisodeStarted, Event, LineDiscarded
 from bbllm.core.observation import Observed, lost_names, observed
-from bbllm.core.protocols import ChatModel, EpisodeContext, World
+from bbllm.core.protocols import ChatModel, EpisodeContext, ScenePicture, World, picture_of
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.planners.common.belief.interaction_history import (
     InteractionHistory,
@@ -102,6 +102,10 @@ class EstimatingWorld:
 
     def stop(self) -> None:
         self.inner.stop()
+
+    def picture(self) -> ScenePicture:
+        """Return a picture of the scene as it is now; see `PicturedWorld`."""
+        return picture_of(self.inner)
 
 
 def _estimated(
