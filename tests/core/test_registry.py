@@ -58,7 +58,7 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
         ('varied:=graph', ConfigError, 'varied:check=graph'),
         ('vared:check=graph', UnknownNameError, "Did you mean 'varied'"),
         ('llm_pop:check=graph', UnknownNameError, "option of llm_pop named 'check'"),
-        ('llm_pop:', ConfigError, 'has no options; write just llm_pop'),
+        ('planning_only:', ConfigError, 'has no options; write just planning_only'),
     ],
 )
 def test_an_option_that_is_none_is_answered_with_those_there_are(

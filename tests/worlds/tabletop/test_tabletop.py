@@ -1,10 +1,13 @@
 """The whole arm in physics: calls go in, settled poses come out."""
 
+import io
 import math
 import threading
 from collections.abc import Callable
 
+import numpy as np
 import pytest
+from PIL import Image
 from small_tables import RED, Meddler, run, world_of
 
 from bbllm.arm.driver import (
@@ -22,11 +25,13 @@ from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Code, Outcome, Pose, Status
+from bbllm.sim.drawing import RenderError
 from bbllm.sim.faults import Fault
 from bbllm.sim.scene_file import ObjectSpec
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
+COLORS = ('red', 'green')
 ELSEWHERE = Pose(position_m=(0.3, 0.5, 0.02))
 
 
@@ -463,3 +468,33 @@ def test_a_place_comes_down_without_a_stop_and_within_the_limits() -> None:
     assert up.position_rad[0] == pytest.approx(down.position_rad[-1], abs=1e-9)
     rests = world.settled()['red_cube'].position_m
     assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-4)
+
+
+def test_a_picture_shows_the_table_from_above_and_is_the_same_for_the_same_table() -> None:
+    colored = [
+        item.model_copy(update={'color': item.name.partition('_')[0]}) for item in (RED, GREEN)
+    ]
+    worlds = world_of(*colored), world_of(*colored)
+    try:
+        first, second = (world.picture() for world in worlds)
+        run(worlds[0], 'pick red_cube')
+        moved = worlds[0].picture()
+    except RenderError as error:
+        pytest.skip(str(error))
+    finally:
+        for world in worlds:
+            world.close()
+
+    assert first == second != moved
+    assert first.view == (
+        'from above, by the camera table_camera; in it, x points up and y to the left'
+    )
+    with Image.open(io.BytesIO(first.data)) as picture:
+        pixels = np.asarray(picture.convert('RGB')).astype(int)
+    r, g, b = np.moveaxis(pixels, -1, 0)
+    red = np.argwhere((r > 2 * g) & (r > 2 * b) & (r > 80))
+    green = np.argwhere((g > 2 * r) & (g > 2 * b) & (g > 80))
+    up = red.mean(axis=0)[0] < green.mean(axis=0)[0]
+    left = red.mean(axis=0)[1] < green.mean(axis=0)[1]
+    at_red, at_green = (worlds[1].settled()[f'{name}_cube'].position_m for name in COLORS)
+    assert (up, left) == (at_red[0] > at_green[0], at_red[1] > at_green[1])

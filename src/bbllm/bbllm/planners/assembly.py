@@ -10,6 +10,7 @@ from bbllm.core.protocols import ChatModel, Planner, SituatedModel
 from bbllm.core.registry import PlannerSpec, load_planners
 from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, make_body
+from bbllm.planners.common.scene_graph import HOUSEHOLD
 
 
 def check_brain(planner: str, brain: ChatModel) -> None:
@@ -18,8 +19,17 @@ def check_brain(planner: str, brain: ChatModel) -> None:
 
 
 def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
-    """Raise ConfigError if a planner does not support a domain, `tabletop` or `household`."""
+    """
+    Raise ConfigError if a planner does not support a domain, `tabletop` or `household`.
+
+    Nor does a planner that is to send pictures support a household, which is symbols.
+    """
     if domain in make.domains:
+        if domain == HOUSEHOLD and sends_pictures(make):
+            raise ConfigError(
+                f'{planner} sends pictures, and a household is symbols, of which no camera takes '
+                'any. Use `image=none`, or a table.'
+            )
         return
     installed, _ = load_planners()
     others = [name for name, factory in installed.items() if domain in factory.domains]
@@ -27,6 +37,11 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
         f'The planner {planner} plays in no world of the kind {domain}, only in '
         f'{" and ".join(sorted(make.domains))}. Choose one that does: {", ".join(others)}.'
     )
+
+
+def sends_pictures(make: PlannerSpec) -> bool:
+    """Return whether a planner is to send its model pictures of the scene."""
+    return getattr(make.options, 'image', 'none') != 'none'
 
 
 def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:

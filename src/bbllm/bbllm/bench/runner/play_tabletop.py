@@ -10,7 +10,7 @@ from bbllm.bench.safety.safety import SafetyRecorder
 from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, WorldError
 from bbllm.core.events import Episode
-from bbllm.core.protocols import EventSink, World
+from bbllm.core.protocols import EventSink, ScenePicture, World, picture_of
 from bbllm.core.registry import tells_force
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
@@ -104,6 +104,10 @@ class _TakingTurns:
     def observe(self) -> Scene:
         with self._around.turn():
             return self._inner.observe()
+
+    def picture(self) -> ScenePicture:
+        with self._around.turn():
+            return picture_of(self._inner)
 
     def execute(self, call: SkillCall) -> Outcome:
         with self._around.turn():

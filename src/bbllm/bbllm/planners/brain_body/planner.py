@@ -24,6 +24,7 @@ from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.model_planner import ModelPlanner
+from bbllm.planners.common.pictures import PictureUse, images, picture_for, sentence
 from bbllm.planners.common.plan_grammar import (
     PartialPlan,
     first_steps,
@@ -49,6 +50,9 @@ class BrainBodyOptions:
     reach: bool = True
     """On a table, whether the Brain is told what is out of reach, or learns it from feedback only,
     as in the paper."""
+    image: PictureUse = 'none'
+    """Whether the Brain is sent a picture of the scene: with the first plan, or also with each
+    repair."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,12 @@ class BrainBody(ModelPlanner):
         mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
         body = body_in(world, mapper, self.options.grounding, task, context)
         prompts, scene = self._prompts, world.observe()
+        picture = picture_for(world, self.options.image, moved=False)
+        prompt = prompts.planning(task, scene, picture=sentence(picture))
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
         with ExitStack() as requests:
             requests.callback(mapper.close)
-            plan = self._written(prompts.planning(task, scene), request, scene, context)
+            plan = self._written(prompt, request, scene, context, images(picture))
             requests.callback(plan.close)
             plan.begin(self.brain, stream)
             mapper.follow(plan)
@@ -159,7 +165,9 @@ class BrainBody(ModelPlanner):
         *earlier, failure = failed
         start = failure.step.index
         prompts, scene = self._prompts, world.observe()
-        prompt = prompts.feedback(task, scene, plan, failure, earlier)
+        picture = picture_for(world, self.options.image, moved=True)
+        told = sentence(picture)
+        prompt = prompts.feedback(task, scene, plan, failure, earlier, picture=told)
         request = PromptRequest(
             kind='repair',
             scene=prompts.shown(scene),
@@ -167,7 +175,8 @@ class BrainBody(ModelPlanner):
             plan=tuple(step.text for step in plan.steps),
             failures=tuple(failed),
         )
-        return self._written(prompt, request, scene, context, plan.steps[:start])
+        kept = plan.steps[:start]
+        return self._written(prompt, request, scene, context, images(picture), kept)
 
     def _written(
         self,
@@ -175,13 +184,14 @@ class BrainBody(ModelPlanner):
         request: PromptRequest,
         scene: Scene,
         context: EpisodeContext,
+        images: tuple[bytes, ...],
         kept: tuple[PlanStep, ...] = (),
     ) -> WrittenPlan:
         """Return the request for a plan that goes on after other steps."""
         form = plan_form(scene)
 
         def ask(brain: ChatModel, read: Read) -> PartialPlan:
-            return replace(self, brain=brain).ask(prompt, read, request, context)
+            return replace(self, brain=brain).ask(prompt, read, request, context, images)
 
         return WrittenPlan(
             ask,

@@ -101,6 +101,7 @@ class PromptHistory:
         *,
         request: PromptRequest | None = None,
         on_retry: Callable[[str], None] | None = None,
+        images: tuple[bytes, ...] = (),
     ) -> T:
         """
         Ask as `ask` does, with as much of the history as the model has space for.
@@ -116,7 +117,9 @@ class PromptHistory:
         while True:
             text = self.text(fits)
             try:
-                return ask(model, write(text), read, request=request, on_retry=on_retry)
+                return ask(
+                    model, write(text), read, request=request, on_retry=on_retry, images=images
+                )
             except PromptTooLongError:
                 self.budget = len(text) // 2
                 if len(self.text(fits)) >= len(text):
@@ -143,7 +146,8 @@ class ModelPlanner:
         read: Callable[[str], T],
         request: PromptRequest,
         context: EpisodeContext,
+        images: tuple[bytes, ...] = (),
     ) -> T:
         """Ask the brain, and report a second request and discarded lines; see `ask`."""
         read = reporting(read, context.emit)
-        return ask(self.brain, prompt, read, request=request, on_retry=context.warn)
+        return ask(self.brain, prompt, read, request=request, on_retry=context.warn, images=images)

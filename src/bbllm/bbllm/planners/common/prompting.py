@@ -95,8 +95,10 @@ class Prompts:
     reach: bool = True
     """Whether the prompts of a Brain on a table mark what is out of reach."""
 
-    def planning(self, task: Task, scene: Scene) -> str:
-        return self._render('planning', scene, task, environment=self._environment(scene))
+    def planning(self, task: Task, scene: Scene, *, picture: str = '') -> str:
+        """Return the prompt for a plan; *picture* is the sentence on its picture."""
+        text = self._environment(scene)
+        return self._render('planning', scene, task, environment=text, picture=picture)
 
     def direct(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a whole program, without steps in plain words before it."""
@@ -110,12 +112,15 @@ class Prompts:
         plan: Plan,
         failure: StepFailure,
         earlier: Sequence[StepFailure],
+        *,
+        picture: str = '',
     ) -> str:
         return self._render(
             'feedback',
             scene,
             task,
             environment=self._environment(scene),
+            picture=picture,
             plan=str(plan),
             error_step=failure.step.index,
             feedback=one_line(by_class(failure.cause, scene)),
@@ -293,16 +298,18 @@ def ask(
     schema: JsonSchema | None = None,
     on_retry: Callable[[str], None] | None = None,
     cancel: CancelToken | None = None,
+    images: tuple[bytes, ...] = (),
 ) -> T:
     """
     Ask a model, and once more with the reason if `read` raises ParseError for its reply.
 
-    `request` is the prompt as data, `schema` the JSON schema of the reply for a model that
-    supports that, and `on_retry` receives the reason for the second request. `cancel` ends both.
+    `request` is the prompt as data, `images` are its pictures, `schema` is the JSON schema of the
+    reply for a model that supports that, and `on_retry` receives the reason for the second
+    request. `cancel` ends both.
     `read` gets replies without reasoning. ParseError if the second reply cannot be read either.
     """
     wanted = schema if model.supports_schema else None
-    messages = [Message('user', prompt, request)]
+    messages = [Message('user', prompt, request, images)]
     while True:
         reply = without_reasoning(model.complete(messages, schema=wanted, cancel=cancel).text)
         try:

@@ -21,6 +21,7 @@ from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import action_forms, low_level_actions
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.observation_text import ShortNames, changes, observation, text_of
+from bbllm.planners.common.pictures import PictureUse, images, picture_for, sentence
 from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.inner_monologue.grammar import parse_next
@@ -77,7 +78,8 @@ class Monologue:
             del self._heard[:n], self.steps[:n], self._seen[:n]
 
 
-def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
+def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str = '') -> str:
+    """Return the prompt for the next step; *picture* is the sentence on its picture."""
     calls = action_forms(low_level_actions(scene))
     return render(
         'bbllm.planners.inner_monologue',
@@ -89,6 +91,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
         said=[one_line(text) for text in monologue.heard],
         n_left_out=monologue.n_left_out,
         told=monologue.told,
+        picture=picture,
     )
 
 
@@ -105,6 +108,8 @@ class InnerMonologueOptions:
     """At most how many of the newest steps the prompt contains; at least half as many."""
     messages: bool = False
     """Whether it has the reason of a failure; in the paper it has only the failure."""
+    image: PictureUse = 'none'
+    """Whether it has a picture of the scene: before the first step, or before each."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +131,11 @@ class InnerMonologue(ModelPlanner):
         monologue = Monologue(hands.names, hands.scene, window)
         for _ in range(MAX_STEPS):
             monologue.hear(context.take_human_feedback())
-            prompt = next_prompt(task, monologue, hands.scene)
+            picture = picture_for(world, self.options.image, moved=bool(hands.history))
+            prompt = next_prompt(task, monologue, hands.scene, picture=sentence(picture))
             read = partial(parse_next, actions=low_level_actions(hands.scene))
             request = PromptRequest(kind='next_action', scene=hands.scene)
-            step = self.ask(prompt, read, request, context)
+            step = self.ask(prompt, read, request, context, images(picture))
             for line in step.extra:
                 context.emit(LineDiscarded(line, IMAGINED))
             if step.call is None:

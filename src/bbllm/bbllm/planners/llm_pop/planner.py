@@ -17,6 +17,7 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import MOVABLE, Kind, PlanStep, Scene, SceneObject, SkillCall, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
+from bbllm.planners.common.pictures import PictureUse, images, picture_for, sentence
 from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.llm_pop.grammar import (
     MAX_ACTIONS,
@@ -82,17 +83,21 @@ def feedback_line(text: str) -> str:
     return f'Person: {one_line(text)}'
 
 
-def evaluator_prompt(task: Task, scene: Scene, history: str) -> str:
-    return _render('evaluator', task, scene, history)
+def evaluator_prompt(task: Task, scene: Scene, history: str, *, picture: str = '') -> str:
+    """Return the prompt that asks for an evaluation; *picture* is the sentence on its picture."""
+    return _render('evaluator', task, scene, history, picture=picture)
 
 
-def planner_prompt(task: Task, scene: Scene, history: str, evaluation: str | None) -> str:
+def planner_prompt(
+    task: Task, scene: Scene, history: str, evaluation: str | None, *, picture: str = ''
+) -> str:
     """Return the prompt that asks for the next actions; without evaluation, also for the end."""
     return _render(
         'planner',
         task,
         scene,
         history,
+        picture=picture,
         blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
         most=MAX_ACTIONS,
         evaluated=evaluation is not None,
@@ -144,6 +149,14 @@ def table_line(item: SceneObject) -> str:
     return f'Table: centre {x:.3f} {y:.3f}, size {along:.3f} {across:.3f}, top {top:.3f}'
 
 
+@dataclass(frozen=True, slots=True)
+class LLMPopOptions:
+    """Options of the planner."""
+
+    image: PictureUse = 'none'
+    """Whether prompts have a picture of the scene: those of the first round, or all."""
+
+
 @dataclass(frozen=True)
 class LLMPop(ModelPlanner):
     """
@@ -155,6 +168,7 @@ class LLMPop(ModelPlanner):
 
     evaluated: bool = True
     """Whether the model is asked under the evaluator's prompt before it plans."""
+    options: LLMPopOptions = LLMPopOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work in rounds until the task is judged to be done, or raise GaveUpError."""
@@ -188,14 +202,17 @@ class LLMPop(ModelPlanner):
         """Return the reason for a round and its plan, None if the task is done."""
         _note(context.take_human_feedback(), history)
         evaluated: str | None = None
+        picture = picture_for(world, self.options.image, moved=history.n_rounds > 0)
+        told = sentence(picture)
         if self.evaluated:
             scene = world.observe()
             success, evaluated = history.ask(
                 self.brain,
-                partial(evaluator_prompt, task, scene),
+                partial(evaluator_prompt, task, scene, picture=told),
                 parse_evaluator,
                 request=PromptRequest(kind='evaluate', scene=scene),
                 on_retry=context.warn,
+                images=images(picture),
             )
             if success:
                 context.report_done()
@@ -204,10 +221,11 @@ class LLMPop(ModelPlanner):
         scene = world.observe()
         reply = history.ask(
             self.brain,
-            partial(planner_prompt, task, scene, evaluation=evaluated),
+            partial(planner_prompt, task, scene, evaluation=evaluated, picture=told),
             partial(parse_planner, may_end=not self.evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,
+            images=images(picture),
         )
         if not reply.actions:
             context.report_done()
@@ -259,12 +277,18 @@ def attempt_all(
     return tried, ()
 
 
-def llm_pop_no_evaluator(brain: ChatModel, body: Body, *, k: int = 3) -> LLMPop:
+def llm_pop_no_evaluator(
+    brain: ChatModel, body: Body, *, k: int = 3, options: LLMPopOptions = LLMPopOptions()
+) -> LLMPop:
     """Return the paper's ablation `w/o evaluator`: the planner itself reports the end."""
-    return LLMPop(brain, body, k=k, evaluated=False)
+    return LLMPop(brain, body, k=k, evaluated=False, options=options)
 
 
 LLM_POP = PlannerSpec(
-    factory=LLMPop, tells_force=True, asks_body=False, domains=frozenset({'tabletop'})
+    factory=LLMPop,
+    options=LLMPopOptions(),
+    tells_force=True,
+    asks_body=False,
+    domains=frozenset({'tabletop'}),
 )
 LLM_POP_NO_EVALUATOR = replace(LLM_POP, factory=llm_pop_no_evaluator)

@@ -1,0 +1,40 @@
+"""What a prompt says of a camera: its name, and how the axes of the world lie in its picture."""
+
+import math
+
+from bbllm.core.types import Pose
+from bbllm.skills.shapes import Vector
+from bbllm.worlds.scene.transforms import conjugate, rotate
+
+X, Y, UP = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+_STEEP = 0.35
+"""Share of an axis in the picture's plane below which it points along the line of sight: 20
+degrees."""
+_SIDES = ('to the right', 'down and to the right', 'down', 'down and to the left')
+_OTHERS = ('to the left', 'up and to the left', 'up', 'up and to the right')
+_LOW_RAD = math.radians(30.0)
+"""A camera that looks down less steeply is beside the table, not above it."""
+
+
+def view_of(camera: str, T_world_camera: Pose | None) -> str:
+    """
+    Return where a picture is taken from, in the words of `ScenePicture.view`.
+
+    Args:
+        camera: The camera's name.
+        T_world_camera: Pose of its optical frame (REP 103); None where it is not known.
+    """
+    if T_world_camera is None:
+        return f'by the camera {camera}, whose pose is not known'
+    sight = rotate(T_world_camera.quat_xyzw, UP)
+    place = 'from above' if sight[2] < -math.sin(_LOW_RAD) else 'from the side'
+    x, y = (_direction(axis, T_world_camera) for axis in (X, Y))
+    return f'{place}, by the camera {camera}; in it, x points {x} and y {y}'
+
+
+def _direction(axis: Vector, T_world_camera: Pose) -> str:
+    right, down, ahead = rotate(conjugate(T_world_camera.quat_xyzw), axis)
+    if math.hypot(right, down) < _STEEP:
+        return 'away from the camera' if ahead > 0 else 'towards the camera'
+    eighth = round(math.atan2(down, right) / (math.pi / 4)) % 8
+    return (*_SIDES, *_OTHERS)[eighth]

@@ -1,0 +1,121 @@
+"""Pictures in the prompts of planners: which requests have one, and what is said of it."""
+
+from typing import Any
+
+import pytest
+from chosen import built
+from pop_runs import ACT, DONE, LIGHTER, UNKNOWN, WEIGH
+from symbolic_table import SymbolicTabletop
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Ending, Episode
+from bbllm.core.protocols import ScenePicture
+from bbllm.core.registry import load_planner
+from bbllm.core.types import Code, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.assembly import check_domain
+from bbllm.planners.common.pictures import PictureUse
+
+THINGS = {
+    'red_cube': (0.40, 0.12),
+    'blue_cube': (0.48, 0.20),
+    'location_A': (0.54, -0.18),
+}
+TASK = 'put the red cube on location_A'
+SAID = 'The attached picture shows this scene from above; x points up.'
+PLAN = '0: pick red_cube\n1: place red_cube on location_A\n2: Done'
+REPAIR = f'It slipped.\nNew plan:\n{PLAN}'
+STEPS = tuple(
+    f'Next.\nRobot action: {action}' for action in ('pick(red_cube)', 'place(location_A)', 'done')
+)
+REPLIES = {
+    'brain_body': (PLAN, REPAIR),
+    'llm_pop': (UNKNOWN, WEIGH, LIGHTER, ACT, DONE),
+    'llm_pop_no_evaluator': (WEIGH, ACT, 'EXPLAIN\nIt is there.\nEXECUTE\nDONE'),
+    'inner_monologue': STEPS,
+}
+BEFORE = {'brain_body': 1, 'llm_pop': 2, 'llm_pop_no_evaluator': 1, 'inner_monologue': 1}
+"""How many requests each planner sends before it has moved anything."""
+
+
+class PicturedTable(SymbolicTabletop):
+    """A table with a camera whose pictures are numbered."""
+
+    n_taken = 0
+
+    def picture(self) -> ScenePicture:
+        self.n_taken += 1
+        data = b'\x89PNG\r\n\x1a\n' + str(self.n_taken).encode()
+        return ScenePicture(data=data, view='from above; x points up')
+
+
+def play(planner: str, world: Any, model: ScriptedModel) -> Episode:
+    run = EpisodeRun(Task('t', TASK), planner=planner, brain='b', body='b')
+    return run.execute(built(run, planner, model, ScriptedModel()), world)
+
+
+def asked(planner: str, option: str) -> ScriptedModel:
+    faults = [('pick(red_cube)', Code.GRASP_FAILED, 'It slipped.')]
+    table = PicturedTable(THINGS, faults=faults if planner == 'brain_body' else ())
+    model = ScriptedModel(REPLIES[planner])
+    episode = play(f'{planner}{option}', table, model)
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert len(model.requests) == len(REPLIES[planner])
+    return model
+
+
+@pytest.mark.parametrize('use', ['none', 'before', 'each'])
+@pytest.mark.parametrize('planner', list(REPLIES))
+def test_pictures_are_sent_as_chosen_and_mentioned_only_where_there_is_one(
+    planner: str, use: PictureUse
+) -> None:
+    model = asked(planner, f':image={use}')
+
+    n = len(model.requests)
+    wanted = {'none': 0, 'before': BEFORE[planner], 'each': n}[use]
+    pictured = [bool(request.messages[0].images) for request in model.requests]
+    assert pictured == [True] * wanted + [False] * (n - wanted)
+    assert [SAID in request.prompt for request in model.requests] == pictured
+    plain = asked(planner, '')
+    texts = [request.prompt.replace(f'{SAID}\n', '') for request in model.requests]
+    assert texts == [request.prompt for request in plain.requests]
+
+
+def test_each_picture_is_taken_when_it_is_asked_for() -> None:
+    first, second = (
+        request.messages[0].images for request in asked('brain_body', ':image=each').requests
+    )
+
+    assert first != second
+
+
+def test_a_reply_that_cannot_be_read_is_asked_again_with_the_same_picture() -> None:
+    model = ScriptedModel(['I cannot say.', PLAN])
+
+    play('brain_body:image=before', PicturedTable(THINGS), model)
+
+    again = model.requests[1].messages
+    assert len(again) == 3
+    assert [bool(message.images) for message in again] == [True, False, False]
+
+
+@pytest.mark.parametrize('planner', list(REPLIES))
+def test_a_world_without_camera_is_refused_before_any_request(planner: str) -> None:
+    model = ScriptedModel()
+
+    episode = play(f'{planner}:image=before', SymbolicTabletop(THINGS), model)
+
+    assert episode.ending is Ending.WORLD_FAILED
+    assert 'This world has no camera' in episode.message
+    assert '`image=none`' in episode.message
+    assert model.requests == []
+
+
+def test_pictures_of_a_household_are_refused_before_an_episode_begins() -> None:
+    name = 'inner_monologue:image=each'
+
+    check_domain(name, load_planner(name), 'tabletop')
+    check_domain('inner_monologue', load_planner('inner_monologue'), 'household')
+    with pytest.raises(ConfigError, match=r'a household is symbols.*`image=none`'):
+        check_domain(name, load_planner(name), 'household')
