@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from bbllm.arm.limits import Q_READY
-from bbllm.core.errors import UnknownNameError
+from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose
 from bbllm.sim import drawing
 from bbllm.sim.camera_noise import depth_noise_m, noisy_colors, noisy_depth
@@ -26,9 +26,10 @@ from bbllm.sim.camera_settings import (
     d435,
 )
 from bbllm.sim.cameras import SimCameras, state_of
+from bbllm.sim.clutter import unknown_objects
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.object_models import ObjectPart
-from bbllm.sim.scene_file import make_scene
+from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 from bbllm.vision.camera import RgbdImage
 
@@ -237,9 +238,8 @@ def test_a_picture_of_an_earlier_state_shows_that_state(
 def test_a_dead_process_is_an_error_and_the_next_picture_starts_another(
     cameras: SimCameras,
 ) -> None:
-    process = cameras._process
-    assert process is not None
-    os.kill(process.pid, signal.SIGKILL)
+    assert cameras.pid is not None
+    os.kill(cameras.pid, signal.SIGKILL)
     with pytest.raises(RenderError, match='the drawing process ended with -9'):
         cameras.take('table_camera')
     assert red(cameras.take('table_camera')).any()
@@ -314,3 +314,17 @@ def test_every_size_of_the_camera_has_its_shape_and_intrinsics(
     assert image.depth_m.shape == (height, width)
     assert image.frame == 'table_camera_color_optical_frame'
     assert image.intrinsics == settings.intrinsics
+
+
+def test_clutter_is_beside_all_that_the_scene_has_and_follows_its_seed() -> None:
+    scene = load_scene('plus_sign')
+    placed = unknown_objects(scene, 8, seed=3)
+    assert placed == unknown_objects(scene, 8, seed=3) != unknown_objects(scene, 8, seed=4)
+    assert len({item.pose.position_m for item in placed}) == 8
+    for item in placed:
+        reach_m = max(math.hypot(*part.half_m[:2]) for part in item.parts)
+        for other in (*scene.movables, *scene.places):
+            apart_m = math.dist(item.pose.position_m[:2], other.pose.position_m[:2])
+            assert apart_m > reach_m + other.size_m[0] / 2
+    with pytest.raises(WorldError, match=r'There is room for [0-9]+ unknown objects'):
+        unknown_objects(scene, 200, seed=3)

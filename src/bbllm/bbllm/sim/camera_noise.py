@@ -1,5 +1,7 @@
 """The noise of a depth camera: what it does to an exact picture and its exact depth."""
 
+from statistics import NormalDist
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -55,4 +57,13 @@ _AROUND = np.ones((3, 3), np.uint8)
 
 
 def _normal(shape: tuple[int, ...], dice: np.random.Generator) -> Floats:
-    return dice.standard_normal(shape, dtype=np.float32)
+    """Return normal values of deviation 1, of 256 different ones, which is quicker than exact."""
+    return np.asarray(cv2.LUT(dice.integers(0, 256, shape, np.uint8), _QUANTILES), np.float32)
+
+
+def _quantiles() -> Floats:
+    values = np.array([NormalDist().inv_cdf((n + 0.5) / 256) for n in range(256)])
+    return np.asarray(values / values.std(), np.float32)
+
+
+_QUANTILES = _quantiles()

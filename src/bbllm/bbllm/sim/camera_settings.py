@@ -41,7 +41,7 @@ class CameraMount:
         return f'{self.name}_color_optical_frame'
 
 
-def _pitched(pitch_rad: float) -> tuple[float, float, float, float]:
+def pitched(pitch_rad: float) -> tuple[float, float, float, float]:
     """Return the orientation of a link that looks down by an angle, 0 along x (x, y, z, w)."""
     return (0.0, math.sin(pitch_rad / 2), 0.0, math.cos(pitch_rad / 2))
 
@@ -49,7 +49,7 @@ def _pitched(pitch_rad: float) -> tuple[float, float, float, float]:
 TABLE_CAMERA = CameraMount(
     name='table_camera',
     parent='fr3_link0',
-    T_parent_link=Pose(position_m=(0.75, -0.015, 1.40), quat_xyzw=_pitched(math.radians(95.0))),
+    T_parent_link=Pose(position_m=(0.75, -0.015, 1.40), quat_xyzw=pitched(math.radians(95.0))),
 )
 """Over the table, on a stand out of the arm's reach; docs/design/cameras.md has the reasons."""
 HAND_CAMERA = CameraMount(

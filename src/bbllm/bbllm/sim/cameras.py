@@ -101,6 +101,11 @@ class SimCameras:
     def names(self) -> tuple[str, ...]:
         return tuple(mount.name for mount in self.settings.mounts)
 
+    @property
+    def pid(self) -> int | None:
+        """The process that draws, where there is one."""
+        return None if self._process is None else self._process.pid
+
     def mount(self, name: str) -> CameraMount:
         """Return the camera of a name; raises UnknownNameError."""
         return self.settings.mounts[self._index(name)]
