@@ -60,8 +60,8 @@ HAND_CAMERA = CameraMount(
         quat_xyzw=(math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0),
     ),
 )
-"""In front of the hand, along its fingers, as ManiSkill has the camera of its agent `panda`: the
-place of Franka's printed mount. franka_description 1.0.1 has no camera."""
+"""In front of the hand, along its fingers, as ManiSkill has the camera of its agent `panda`;
+franka_description 1.0.1 has no camera."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
