@@ -32,7 +32,7 @@ for name in [name for name in os.environ if name.startswith('OPENAI_')]:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # pytest's importlib mode puts no folder on the path; these have helpers that tests share.
-HELPERS = ('console', 'core', 'doubles', 'video', 'view3d', 'worlds', 'worlds/household')
+HELPERS = ('console', 'core', 'doubles', 'video', 'view3d', 'vision', 'worlds', 'worlds/household')
 sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
 sys.path.append(str(Path(__file__).parent))  # of the browser
 
