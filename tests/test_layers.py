@@ -35,6 +35,7 @@ ROOMS = (
     'vision',
     'sim/controllers',
     'sim',
+    'calibration',
     'worlds',
     'worlds/household',
     'worlds/scene',

@@ -15,7 +15,7 @@ from bbllm.vision.board import (
     transformed,
 )
 from bbllm.vision.camera import Intrinsics, Pixels
-from bbllm.vision.hand_eye import Mount, View
+from bbllm.vision.hand_eye import BoardView, Mount
 
 INTRINSICS = Intrinsics(
     width_px=640, height_px=480, fx_px=615.0, fy_px=615.0, cx_px=319.5, cy_px=239.5
@@ -71,10 +71,10 @@ def views_of(
     noise_px: float = 0.0,
     axes: tuple[float, float, float] = (20.0, 20.0, 20.0),
     seed: int = 3,
-) -> list[View]:
+) -> list[BoardView]:
     """Return views of a camera at X and a board at Z; turned about *axes* (sd) [deg]."""
     dice = np.random.default_rng(seed)
-    views: list[View] = []
+    views: list[BoardView] = []
     while len(views) < count:
         x, y, z = dice.uniform((-0.08, -0.08, 0.6), (0.08, 0.08, 0.9))
         turn = pose((0.0, 0.0, 0.0), tuple(dice.normal(size=3) * axes))
@@ -84,5 +84,5 @@ def views_of(
         if isinstance(sighting, BoardSighting):
             T_base_hand = np.linalg.inv(A) if mount is Mount.STAND else A
             name = f'view {len(views) + 1}'
-            views.append(View(name=name, T_base_hand=T_base_hand, sighting=sighting))
+            views.append(BoardView(name=name, T_base_hand=T_base_hand, sighting=sighting))
     return views

@@ -8,11 +8,11 @@ from drawn_boards import INTRINSICS, pose, views_of
 
 from bbllm.vision.board import BoardSighting, locate_board, transformed
 from bbllm.vision.hand_eye import (
+    BoardView,
     Bounds,
     CalibrationError,
     ClosedForm,
     Mount,
-    View,
     angle_of,
     check,
     closed_form,
@@ -148,6 +148,6 @@ def seen_as(corners_px: np.ndarray, points_m: np.ndarray) -> BoardSighting:
     return found
 
 
-def moved(view: View, T_board_moved: np.ndarray) -> View:
+def moved(view: BoardView, T_board_moved: np.ndarray) -> BoardView:
     """Return a view with the board, or the joints, elsewhere than the others have it."""
     return replace(view, T_base_hand=view.T_base_hand @ T_board_moved)

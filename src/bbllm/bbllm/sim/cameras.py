@@ -7,6 +7,7 @@ nothing of them. Only the state goes there, and only the picture comes back.
 
 import math
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
@@ -71,6 +72,7 @@ class SimCameras:
         *,
         seed: int = 0,
         timeout_s: float = PICTURE_TIMEOUT_S,
+        add: Callable[[mujoco.MjSpec], object] = lambda spec: None,
     ) -> None:
         """
         Prepare the model that is drawn.
@@ -81,11 +83,12 @@ class SimCameras:
             trouble: What makes the pictures worse.
             seed: Of the noise.
             timeout_s: How long a picture may take [s].
+            add: Adds what is drawn and in no scene, such as a board of calibration.
         """
         self.settings = settings or d435()
         self._simulation = simulation
         self._shadows = self.settings.shadows or trouble.light is Light.SIDE
-        self._model = _drawn_model(simulation, self.settings, trouble)
+        self._model = _drawn_model(simulation, self.settings, trouble, add)
         self._data = mujoco.MjData(self._model)
         self._seed, self._timeout_s = seed, timeout_s
         self._process: DrawingProcess | None = None
@@ -176,7 +179,10 @@ class SimCameras:
 
 
 def _drawn_model(
-    simulation: Simulation, settings: CameraSettings, trouble: Trouble
+    simulation: Simulation,
+    settings: CameraSettings,
+    trouble: Trouble,
+    add: Callable[[mujoco.MjSpec], object],
 ) -> mujoco.MjModel:
     """Return the model that is drawn; its states are those of the simulation."""
     spec = build_spec(simulation.scene, simulation.timestep_s, looks=True)
@@ -187,6 +193,7 @@ def _drawn_model(
         _add_camera(spec, mount, settings, trouble)
     for item in trouble.unknown_objects:
         _add_unknown(spec, item)
+    add(spec)
     _set_light(spec, trouble.light)
     return spec.compile()
 

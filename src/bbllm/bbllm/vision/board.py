@@ -9,7 +9,7 @@ tutorial "Detection of ChArUco Boards").
 The frame of the board lies in its middle: x to the right of the print, y down, z into the paper.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -43,6 +43,10 @@ class TagBoard:
     """Edge of a square of the chessboard [m]."""
     tag_m: float = 0.032
     """Edge of a tag, its black border included [m]."""
+
+    def measured(self, square_m: float) -> 'TagBoard':
+        """Return the board whose squares have another length, as a printer made them [m]."""
+        return replace(self, square_m=square_m, tag_m=self.tag_m * square_m / self.square_m)
 
     @property
     def size_m(self) -> tuple[float, float]:

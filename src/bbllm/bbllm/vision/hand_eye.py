@@ -68,7 +68,7 @@ class ClosedForm(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class BoardView:
     """What the arm and a picture measured at one posture."""
 
     name: str
@@ -129,7 +129,7 @@ class HandEye:
         return float(np.sqrt(np.mean([one.angle_rad**2 for one in self.residuals])))
 
 
-def solve(views: Sequence[View], mount: Mount, intrinsics: Intrinsics) -> HandEye:
+def solve(views: Sequence[BoardView], mount: Mount, intrinsics: Intrinsics) -> HandEye:
     """
     Return the calibration that fits the views best; outliers are left out, and named in it.
 
@@ -209,7 +209,7 @@ def in_degrees(angle_rad: float) -> str:
     return f'{np.degrees(angle_rad):.2f} degrees'
 
 
-def turned(views: Sequence[View]) -> tuple[float, float, float]:
+def turned(views: Sequence[BoardView]) -> tuple[float, float, float]:
     """
     Return by how much the hand turned about its main axes, root mean square [rad].
 
@@ -230,7 +230,7 @@ def turned(views: Sequence[View]) -> tuple[float, float, float]:
 
 
 def fit(
-    views: Sequence[View],
+    views: Sequence[BoardView],
     mount: Mount,
     intrinsics: Intrinsics,
     *,
@@ -241,7 +241,7 @@ def fit(
     return _unpacked(_refined(_packed(*start), views, mount, intrinsics))
 
 
-def square_scale(found: HandEye, views: Sequence[View], intrinsics: Intrinsics) -> float:
+def square_scale(found: HandEye, views: Sequence[BoardView], intrinsics: Intrinsics) -> float:
     """
     Return how much larger the print is than it is taken for, as the arm's motions measure it.
 
@@ -254,7 +254,9 @@ def square_scale(found: HandEye, views: Sequence[View], intrinsics: Intrinsics) 
     return float(_refined(start, used, found.mount, intrinsics)[12])
 
 
-def closed_form(views: Sequence[View], mount: Mount, method: ClosedForm) -> tuple[Array, Array]:
+def closed_form(
+    views: Sequence[BoardView], mount: Mount, method: ClosedForm
+) -> tuple[Array, Array]:
     """Return T_parent_camera by a method of OpenCV, and the mean T_carrier_board with it."""
     carriers = [_carrier(view, mount) for view in views]
     boards = [view.sighting.T_camera_board for view in views]
@@ -284,7 +286,7 @@ def angle_of(T: Array) -> float:
     return float(Rotation.from_matrix(T[:3, :3]).magnitude())
 
 
-def _carrier(view: View, mount: Mount) -> Array:
+def _carrier(view: BoardView, mount: Mount) -> Array:
     return np.asarray(
         np.linalg.inv(view.T_base_hand) if mount is Mount.STAND else view.T_base_hand
     )
@@ -305,7 +307,9 @@ def _unpacked(parameters: Array) -> tuple[Array, Array]:
     return X, Z
 
 
-def _refined(start: Array, views: Sequence[View], mount: Mount, intrinsics: Intrinsics) -> Array:
+def _refined(
+    start: Array, views: Sequence[BoardView], mount: Mount, intrinsics: Intrinsics
+) -> Array:
     """Minimize `_misses`; a start of 13 parameters has the scale of the board as the last one."""
     found = least_squares(
         partial(_misses, corners=_stacked(views, mount), intrinsics=intrinsics),
@@ -329,7 +333,7 @@ class _Corners:
     corners_px: Array
 
 
-def _stacked(views: Sequence[View], mount: Mount) -> _Corners:
+def _stacked(views: Sequence[BoardView], mount: Mount) -> _Corners:
     counts = [len(view.sighting.points_m) for view in views]
     return _Corners(
         np.stack([np.linalg.inv(_carrier(view, mount)) for view in views]),
@@ -349,7 +353,7 @@ def _misses(parameters: Array, corners: _Corners, intrinsics: Intrinsics) -> Arr
     return np.asarray((project(points_m, intrinsics) - corners.corners_px).ravel())
 
 
-def _residual(view: View, mount: Mount, X: Array, Z: Array) -> Residual:
+def _residual(view: BoardView, mount: Mount, X: Array, Z: Array) -> Residual:
     expected, measured = predicted(view.T_base_hand, mount, X, Z), view.sighting.T_camera_board
     return Residual(
         name=view.name,
@@ -369,7 +373,7 @@ def _outlier(residuals: Sequence[Residual]) -> int | None:
 
 
 def _standard_error(
-    X: Array, others: Sequence[Array], views: Sequence[View]
+    X: Array, others: Sequence[Array], views: Sequence[BoardView]
 ) -> tuple[float, float]:
     """Return the jackknife's standard errors: of a point at the board [m], of the turn [rad]."""
     point_m = np.mean([view.sighting.T_camera_board[:3, 3] for view in views], axis=0)[None]
@@ -380,7 +384,7 @@ def _standard_error(
     return float(np.sqrt(share * around)), float(np.sqrt(share * (angles_rad**2).sum()))
 
 
-def _need(views: Sequence[View], taken: int) -> None:
+def _need(views: Sequence[BoardView], taken: int) -> None:
     if len(views) < LEAST_VIEWS:
         out = '' if len(views) == taken else f' ({taken - len(views)} were left out)'
         raise CalibrationError(

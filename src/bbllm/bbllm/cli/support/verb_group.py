@@ -53,6 +53,7 @@ VERBS = {
     'data': (
         'Make data from simulated episodes: demonstrations of motions, and prompts with answers.'
     ),
+    'calibrate': 'Find where a camera is, by a printed board and the motions of the arm.',
     'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
     'bench': (
         'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'

@@ -1,0 +1,55 @@
+"""A calibration is written, read again, and published as tf understands it."""
+
+from pathlib import Path
+
+import pytest
+from drawn_boards import INTRINSICS, pose, views_of
+
+from bbllm.arm.obstacles import matrix_from_pose
+from bbllm.calibration.calibration_file import CalibrationFile, calibration_of, load, save
+from bbllm.core.errors import ConfigError
+from bbllm.vision.hand_eye import Mount, solve
+
+X = pose((1.1, -0.4, 0.7), (100.0, 60.0, -130.0))
+Z = pose((0.0, 0.01, 0.2), (90.0, 0.0, 5.0))
+T_LINK_OPTICAL = pose((0.0, 0.015, 0.0), (-69.28, 69.28, -69.28))
+
+
+@pytest.fixture(scope='module')
+def calibration() -> CalibrationFile:
+    """Return a calibration of exact views."""
+    found = solve(views_of(Mount.STAND, X, Z), Mount.STAND, INTRINSICS)
+    return calibration_of(found, 'table_camera_link', T_LINK_OPTICAL)
+
+
+def test_what_is_read_is_what_was_written(calibration: CalibrationFile, tmp_path: Path) -> None:
+    assert load(save(calibration, tmp_path / 'camera.yaml')) == calibration
+    assert (calibration.parent_frame, calibration.views) == ('fr3_link0', 15)
+
+
+def test_the_chain_of_frames_ends_at_the_optical_frame(calibration: CalibrationFile) -> None:
+    T_parent_optical = matrix_from_pose(calibration.pose) @ T_LINK_OPTICAL
+    assert T_parent_optical == pytest.approx(X, abs=1e-6)
+
+
+def test_the_command_publishes_the_pose(calibration: CalibrationFile, tmp_path: Path) -> None:
+    words = calibration.command.split()
+    assert words[:4] == ['ros2', 'run', 'tf2_ros', 'static_transform_publisher']
+    values = dict(zip(words[4::2], words[5::2], strict=True))
+    assert values['--frame-id'] == 'fr3_link0'
+    assert values['--child-frame-id'] == 'table_camera_link'
+    names = ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')
+    numbers = [float(values[f'--{name}']) for name in names]
+    assert numbers == pytest.approx([*calibration.xyz_m, *calibration.quat_xyzw], abs=1e-6)
+    assert calibration.command in save(calibration, tmp_path / 'camera.yaml').read_text()
+
+
+def test_a_file_that_is_none_is_refused(calibration: CalibrationFile, tmp_path: Path) -> None:
+    path = tmp_path / 'camera.yaml'
+    path.write_text('parent_frame: fr3_link0\nxyz: [0, 0, 0]\n')
+    with pytest.raises(ConfigError, match=r"unknown field 'xyz'.*xyz_m"):
+        load(path)
+    with pytest.raises(ConfigError, match='cannot be read'):
+        load(tmp_path / 'none.yaml')
+    with pytest.raises(ConfigError, match='cannot be written'):
+        save(calibration, tmp_path / 'no' / 'camera.yaml')

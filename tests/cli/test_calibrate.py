@@ -1,0 +1,73 @@
+"""`bbllm calibrate`: what people type, and what they get."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from bbllm.calibration import trials
+from bbllm.calibration.calibration_file import load
+from bbllm.core.errors import ConfigError
+from bbllm.sim.drawing import PACKAGES
+from bbllm.vision.hand_eye import Bounds
+
+Command = Callable[..., Result]
+
+
+def test_the_board_is_printed_with_what_to_measure(bbllm: Command, tmp_path: Path) -> None:
+    result = bbllm('calibrate', 'board', str(tmp_path / 'board.pdf'))
+    assert result.exit_code == 0
+    assert (tmp_path / 'board.pdf').read_bytes().startswith(b'%PDF')
+    assert '252.0 mm long, a square 42.0 mm' in result.stdout
+    words = ('calibrate', 'board', str(tmp_path / 'b.png'), '--paper', 'letter', '--json')
+    data = json.loads(bbllm(*words).stdout)
+    assert (data['paper'], data['row_mm'], data['square_mm']) == ('letter', 252.0, 42.0)
+    refused = bbllm('calibrate', 'board', 'board.doc')
+    assert refused.exit_code == 2
+    assert 'must end with .pdf or .png' in refused.stderr
+
+
+def test_a_simulated_camera_is_calibrated_and_written(bbllm: Command, tmp_path: Path) -> None:
+    path = tmp_path / 'camera.yaml'
+    words = ('calibrate', 'sim', '--mount', 'hand', '--views', '6', '--out', str(path))
+    result = bbllm(*words, '--json')
+    if PACKAGES in result.stderr:
+        pytest.skip(result.stderr)
+    assert result.exit_code == 0, result.stderr
+    data = json.loads(result.stdout)
+    assert 'view 6 of 6' in result.stderr
+    assert data['true_point_mm'] < 1.0
+    assert data['child_frame'] == 'hand_camera_link'
+    assert load(path).xyz_m == pytest.approx(data['xyz_m'])
+    again = bbllm(*words)
+    assert again.exit_code == 2
+    assert 'exists. Name another file with --out' in again.stderr
+
+
+def test_a_calibration_outside_of_its_bounds_ends_with_1(
+    bbllm: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr('bbllm.cli.commands.calibrate_sim.Bounds', lambda: Bounds(residual_m=1e-9))
+    path = tmp_path / 'camera.yaml'
+    result = bbllm('calibrate', 'sim', '--views', '6', '--out', str(path))
+    if PACKAGES in result.stderr:
+        pytest.skip(result.stderr)
+    assert result.exit_code == 1
+    assert 'The calibration is refused: its residual is' in result.stderr
+    assert not path.exists()
+
+
+def test_trials_have_no_file_and_report_what_stops_them(
+    bbllm: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = bbllm('calibrate', 'sim', '--trials', '3', '--out', 'camera.yaml')
+    assert refused.exit_code == 2
+    assert '--out is for one calibration' in refused.stderr
+
+    def run(*_: object, **__: object) -> None:
+        raise ConfigError('No picture can be drawn here.')
+
+    monkeypatch.setattr(trials, 'run_trial', run)
+    assert 'No picture can be drawn here.' in bbllm('calibrate', 'sim', '--trials', '3').stderr
