@@ -30,7 +30,7 @@ PLATE_M = 0.004
 MARGIN_M = 0.021
 """Of the paper around the squares, where the fingers grip [m]."""
 GRIPPED_M = 0.015
-PX_PER_SQUARE = 80
+PX_PER_SQUARE = 128
 BOARD = 'calibration_board'
 PREFIX = 'fr3_'
 """Of names in the model that no scene may use."""
