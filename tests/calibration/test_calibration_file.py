@@ -6,7 +6,14 @@ import pytest
 from drawn_boards import INTRINSICS, pose, views_of
 
 from bbllm.arm.obstacles import matrix_from_pose
-from bbllm.calibration.calibration_file import CalibrationFile, calibration_of, load, save
+from bbllm.calibration.calibration_file import (
+    CalibrationFile,
+    FixedFrame,
+    calibration_of,
+    camera_root,
+    load,
+    save,
+)
 from bbllm.core.errors import ConfigError
 from bbllm.vision.hand_eye import Mount, solve
 
@@ -53,3 +60,18 @@ def test_a_file_that_is_none_is_refused(calibration: CalibrationFile, tmp_path: 
         load(tmp_path / 'none.yaml')
     with pytest.raises(ConfigError, match='cannot be written'):
         save(calibration, tmp_path / 'no' / 'camera.yaml')
+
+
+def test_the_root_of_a_camera_is_below_the_arm() -> None:
+    step = pose((0.0, 0.01, 0.0), (0.0, 0.0, 0.0))
+    frames = {
+        'optical': FixedFrame('color', step),
+        'color': FixedFrame('link', step),
+        'link': FixedFrame('fr3_link0', step),
+    }
+    root, T_root_optical = camera_root(frames, 'optical')
+    assert root == 'link'
+    assert T_root_optical[1, 3] == pytest.approx(0.02)
+    assert camera_root({}, 'optical')[0] == 'optical'
+    with pytest.raises(ConfigError, match='form a loop'):
+        camera_root({**frames, 'link': FixedFrame('optical', step)}, 'optical')

@@ -49,7 +49,7 @@ def test_a_simulated_camera_is_calibrated_and_written(bbllm: Command, tmp_path: 
 def test_a_calibration_outside_of_its_bounds_ends_with_1(
     bbllm: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr('bbllm.cli.commands.calibrate_sim.Bounds', lambda: Bounds(residual_m=1e-9))
+    monkeypatch.setattr('bbllm.cli.calibrate.sim.Bounds', lambda: Bounds(residual_m=1e-9))
     path = tmp_path / 'camera.yaml'
     result = bbllm('calibrate', 'sim', '--views', '6', '--out', str(path))
     if PACKAGES in result.stderr:

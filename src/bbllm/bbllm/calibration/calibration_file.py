@@ -1,6 +1,8 @@
 """A calibration as a file, and as the command that publishes it."""
 
 import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,8 @@ from bbllm.vision.hand_eye import HandEye, Mount
 
 PARENTS = {Mount.STAND: 'fr3_link0', Mount.HAND: 'fr3_hand'}
 """Frame that the camera is fixed to."""
+ARM_FRAMES = ('fr3_', 'base', 'world', 'map')
+"""How frames begin that are not of a camera."""
 
 
 class CalibrationFile(FileRecord):
@@ -51,6 +55,34 @@ class CalibrationFile(FileRecord):
         for name, value in zip(('qx', 'qy', 'qz', 'qw'), self.quat_xyzw, strict=True):
             words += [f'--{name}', f'{value:.7f}']
         return shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFrame:
+    """A static transform."""
+
+    parent: str
+    T_parent_child: Array
+    """Pose of the frame in its parent, shape (4, 4)."""
+
+
+def camera_root(frames: Mapping[str, FixedFrame], optical_frame: str) -> tuple[str, Array]:
+    """
+    Return the root of the frames that a camera publishes, and the optical frame's pose in it.
+
+    A frame has one parent, so a calibration is published to the root. A parent that belongs to
+    the arm is that of an earlier calibration. Without frames the root is the optical frame.
+    """
+    frame, T_frame_optical = optical_frame, np.eye(4)
+    passed = {frame}
+    while (link := frames.get(frame)) is not None and not link.parent.startswith(ARM_FRAMES):
+        frame, T_frame_optical = link.parent, link.T_parent_child @ T_frame_optical
+        if frame in passed:
+            raise ConfigError(
+                f'The static transforms above {optical_frame} form a loop at {frame}.'
+            )
+        passed.add(frame)
+    return frame, T_frame_optical
 
 
 FILES = YamlFiles('calibration', fields=', '.join(CalibrationFile.model_fields), error=ConfigError)

@@ -20,7 +20,7 @@ class CalibrateGroup(TyperGroup):
     def __init__(self, **settings: Any):
         super().__init__(**settings)
         for name, text in COMMANDS.items():
-            self.add_command(from_module(name, f'bbllm.cli.commands.calibrate_{name}', text))
+            self.add_command(from_module(name, f'bbllm.cli.calibrate.{name}', text))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List them in that order."""

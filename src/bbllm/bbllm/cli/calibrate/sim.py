@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bbllm.cli.support.calibration_report import (
+from bbllm.cli.calibrate.report import (
     CalibrationOptions,
     check_new,
     print_attempt,

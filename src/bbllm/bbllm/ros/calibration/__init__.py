@@ -1,0 +1,1 @@
+"""Calibration of cameras over ROS; nothing here sends anything to a robot."""
