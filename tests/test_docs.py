@@ -89,7 +89,9 @@ def test_page_names_every_public_name_and_every_option_and_method_of_a_robot() -
     assert missing | {name for name in options if f'`{name}' not in text} == set()
 
 
-ARM_PAGES = [ROOT / 'docs' / name for name in ('real-arm.md', 'first-day-on-hardware.md')]
+ARM_PAGES = [
+    ROOT / 'docs' / name for name in ('real-arm.md', 'first-day-on-hardware.md', 'calibration.md')
+]
 
 
 def commands_of(path: Path, *words: str) -> list[list[str]]:
@@ -115,7 +117,7 @@ def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
     found = [command for command in commands_of(path, 'bbllm') if len(command) > 1]
     assert found
     for _, *words in found:
-        names = words[: 2 if words[0] == 'bench' else 1]
+        names = words[: 2 if words[0] in ('bench', 'calibrate') else 1]
         told = CliRunner().invoke(app, [*names, '--help'], env={'COLUMNS': '200'})
         assert told.exit_code == 0, told.output
         known = set(re.findall(r'--[a-z-]+', told.output))

@@ -46,7 +46,7 @@ def test_figures_are_those_of_the_trials(monkeypatch: pytest.MonkeyPatch) -> Non
     def run(mount: Mount, *, count: int, seed: int, errors: SetupErrors) -> Trial:
         if seed == 6:
             raise CalibrationError('no view.')
-        return replace(trial, point_m=seed * 1e-3, found=replace(trial.found, error_m=seed * 1e-3))
+        return replace(trial, point_m=seed * 1e-4, found=replace(trial.found, error_m=seed * 1e-4))
 
     monkeypatch.setattr(trials, 'run_trial', run)
     done: list[int] = []
@@ -54,8 +54,8 @@ def test_figures_are_those_of_the_trials(monkeypatch: pytest.MonkeyPatch) -> Non
     assert done == [1, 2, 3, 4]
     assert (figures.trials, figures.accepted) == (4, 3)
     assert figures.refusals == ('seed 6: no view.',)
-    assert figures.point_mm.median == pytest.approx(7.0)
-    assert figures.point_mm.most == pytest.approx(8.0)
+    assert figures.point_mm.median == pytest.approx(0.7)
+    assert figures.point_mm.most == pytest.approx(0.8)
     assert figures.error_rank == pytest.approx(1.0)
     assert figures.within == 1.0
     assert [one.method for one in figures.methods] == [
@@ -65,6 +65,6 @@ def test_figures_are_those_of_the_trials(monkeypatch: pytest.MonkeyPatch) -> Non
         'andreff',
         'daniilidis',
     ]
-    assert figures.methods[1].point_mm.most < 2.0
+    assert figures.methods[1].point_mm.most < 5.0
     with pytest.raises(CalibrationError, match=r'None of 1 trials was accepted\. seed 6'):
         run_trials(Mount.HAND, 1, seed=6)

@@ -90,9 +90,9 @@ class Residual:
 class Bounds:
     """What a calibration must keep to be used."""
 
-    residual_m: float = 0.005
-    residual_rad: float = np.radians(1.5)
-    error_m: float = 0.003
+    residual_m: float = 0.003
+    residual_rad: float = np.radians(1.0)
+    error_m: float = 0.002
     """Standard error of where a point at the distance of the board is placed [m]."""
 
 
