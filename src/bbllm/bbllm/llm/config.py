@@ -148,6 +148,8 @@ class LlmConfig(BaseModel):
     brain: ModelConfig = Field(default_factory=ModelConfig)
     body: ModelConfig = Field(default_factory=ModelConfig)
     embeddings: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+    eyes: ModelConfig = Field(default_factory=ModelConfig)
+    """What the detector `vlm` asks for boxes."""
     keep_prompts: bool = True
     """Whether prompts are kept beside the journals of episodes."""
 
@@ -176,8 +178,8 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
         data = {}
     if not isinstance(data, dict):
         raise ConfigError(
-            f'{source} must hold the sections `brain:`, `body:` and `embeddings:`, and may hold '
-            '`keep_prompts:`.'
+            f'{source} must hold the sections `brain:`, `body:`, `embeddings:` and `eyes:`, and '
+            'may hold `keep_prompts:`.'
         )
     for place, value in _values(data):
         _refuse_secrets(place, value, source)

@@ -23,6 +23,7 @@ __all__ = [
     'Models',
     'ProbeResult',
     'load_config',
+    'make_eyes',
     'make_models',
     'openai_settings',
     'parse_config',
@@ -30,6 +31,8 @@ __all__ = [
     'resolve',
 ]
 
+EYES = 'eyes'
+"""The role that the detector `vlm` asks."""
 STAND_IN = 'a deterministic stand-in that compares spelling, not meaning.'
 
 
@@ -128,7 +131,7 @@ def resolve(
         stand_in = 'lexical' if role == 'embeddings' else fallback_name()
         provider = 'openai' if has_server else stand_in
         section = section.model_copy(update={'provider': provider})
-    if role == 'body' and section.provider == 'openai' and not section.model:
+    if role in (EYES, 'body') and section.provider == 'openai' and not section.model:
         brain = resolve(config, 'brain', overrides=overrides, environ=environ)
         if all(getattr(brain, name) == getattr(section, name) for name in _SERVER):
             section = section.model_copy(update={'model': brain.model})
@@ -168,6 +171,36 @@ def _notices(
 _WHO = {'brain': 'the Brain is', 'body': 'the Body is', 'embeddings': 'steps are matched by'}
 
 
+def make_eyes(
+    config: LlmConfig,
+    *,
+    choice: str | None = None,
+    record: Path | None = None,
+    replay: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> ChatModel:
+    """
+    Build the model that looks at pictures; *choice* is the name of a model or a provider.
+
+    Without a name it is the Brain's on the Brain's server. The others are as of `make_models`.
+
+    Raises:
+        ConfigError: There is none: no key, no name, or a stand-in, which sees nothing.
+        ReplayError: The recording cannot be read.
+    """
+    overrides = {} if choice is None else {EYES: choice}
+    section = resolve(config, EYES, overrides=overrides, replay=replay, environ=environ)
+    if find_provider(section.provider) is not None:
+        raise ConfigError(
+            'The detector `vlm` asks a language model that takes images, and '
+            f'`{section.provider}` is none. Set ${section.api_key_env} or '
+            f'${section.base_url_env}, and name the model in the section `eyes` of '
+            'config/llm.yaml, or use another detector.'
+        )
+    model = _build(section, EYES, environ)
+    return model if record is None else RecordingModel(model, record, EYES)
+
+
 def record_models(
     models: Models, path: Path, *, episode: str = '', code: str = '', earlier: str = ''
 ) -> Models:
@@ -198,7 +231,8 @@ def probe_models(
 ) -> tuple[ProbeResult, ...]:
     """Return for each role whether its model can be reached; raises for none that cannot."""
     results = []
-    for role in BRAIN_AND_BODY:
+    asked = config.eyes.provider != 'auto' or config.eyes.model
+    for role in (*BRAIN_AND_BODY, *((EYES,) if asked else ())):
         try:
             section = resolve(config, role, overrides=overrides, environ=environ)
             results.append(ProbeResult(role, True, _probe(section, role, environ)))

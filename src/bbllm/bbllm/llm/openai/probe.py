@@ -80,13 +80,16 @@ def check_named(settings: OpenAISettings, role: str) -> None:
     client = ModelClient(_hurried(settings))
     names = client.run(client.attempt(client.models(PROBE_S)))
     found = names.what.rstrip('.') if isinstance(names, Failure) else listing(names)
+    where = f'set `model` in the section `{role}` of config/llm.yaml'
     option = 'body' if role == 'embeddings' else role
     keyless = 'lexical' if role == 'embeddings' else fallback_name()
-    text = (
-        f'No model is named for `{role}` at {settings.host}: the server {found}. Say --{option} '
-        f'NAME, or set `model` in the section `{role}` of config/llm.yaml; to go on without a '
-        f'language model: --{option} {keyless}.'
+    help_text = (
+        f'S{where[1:]}.'
+        if role == 'eyes'  # has no option
+        else f'Say --{option} NAME, or {where}; to go on without a language model: --{option} '
+        f'{keyless}.'
     )
+    text = f'No model is named for `{role}` at {settings.host}: the server {found}. {help_text}'
     raise ConfigError(client.redactor.hide(text))
 
 

@@ -99,7 +99,9 @@ def openai_settings(
     needed = urlsplit(url).hostname == OPENAI_HOST or section.api_key_env != _DEFAULT_KEY_ENV
     if not key and settings.login is None and needed:
         asked = section.model or 'a model'
-        keyless = '--body lexical' if role == 'embeddings' else f'--{role} {fallback_name()}'
+        keyless = {'embeddings': '--body lexical', 'eyes': 'another detector than `vlm`'}.get(
+            role, f'--{role} {fallback_name()}'
+        )
         raise ConfigError(
             f'The {role} is to be {asked} at {settings.host}, but '
             f'${section.api_key_env} is not set. Set it (export {section.api_key_env}=...), or '

@@ -1,0 +1,115 @@
+"""From boxes in pictures with depth to poses."""
+
+import math
+
+import numpy as np
+import pytest
+from drawn_tables import BRICK, CAN, RED, T_WORLD_CAMERA, Drawn, drawn
+
+from bbllm.core.types import Kind, Pose
+from bbllm.vision.camera import RgbdImage
+from bbllm.vision.detectors.boxes import PictureBox, locate
+from bbllm.worlds.perception.detections import Detection
+from bbllm.worlds.scene.transforms import compose, difference
+
+
+def box_of(item: Drawn, *, grown_px: float = 0.0, moved_px: float = 0.0) -> PictureBox:
+    left, top, right, bottom = item.box_px
+    return PictureBox(
+        entry=item.entry,
+        left_px=left - grown_px + moved_px,
+        top_px=top - grown_px,
+        right_px=right + grown_px + moved_px,
+        bottom_px=bottom + grown_px,
+        confidence=0.9,
+    )
+
+
+def in_world(found: Detection | None) -> Pose:
+    assert found is not None
+    pose = Pose(position_m=found.position_m, quat_xyzw=found.quat_xyzw)
+    return compose(T_WORLD_CAMERA, pose)
+
+
+@pytest.mark.parametrize('noise_m', [0.0, 0.004])
+@pytest.mark.parametrize(
+    'item',
+    [
+        Drawn(entry=RED, x_m=0.45, y_m=0.2, yaw_rad=0.4),
+        Drawn(entry=BRICK, x_m=0.6, y_m=-0.1, yaw_rad=1.2),
+        Drawn(entry=BRICK, x_m=0.6, y_m=-0.1, yaw_rad=-0.5),
+        Drawn(entry=CAN, x_m=0.4, y_m=0.0),
+        Drawn(entry=RED, x_m=0.5, y_m=0.1, yaw_rad=0.2, base_m=0.06),
+    ],
+)
+def test_size_and_depth_give_the_pose_of_an_object_in_a_box(item: Drawn, noise_m: float) -> None:
+    image = drawn(item, noise_m=noise_m)
+    for box in (box_of(item), box_of(item, grown_px=6), box_of(item, grown_px=-2, moved_px=2)):
+        found = locate(box, image, T_WORLD_CAMERA)
+        pose = in_world(found)
+
+        middle_m = (item.x_m, item.y_m, item.base_m + item.entry.size_m[2] / 2)
+        assert math.dist(pose.position_m, middle_m) < 0.003
+        half = item.yaw_rad / 2
+        truth = (0.0, 0.0, math.sin(half), math.cos(half))
+        kind = Kind(item.entry.kind)
+        turned_rad = difference(pose.quat_xyzw, truth, kind, item.entry.size_m)
+        assert turned_rad < math.radians(4.0)
+
+
+def test_a_detection_has_the_class_and_the_confidence_of_its_box() -> None:
+    item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
+
+    found = locate(box_of(item), drawn(item), T_WORLD_CAMERA)
+
+    assert found is not None
+    assert (found.name, found.confidence) == ('cube_red', 0.9)
+
+
+def test_a_neighbour_that_reaches_into_the_box_is_left_out() -> None:
+    item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
+    beside = Drawn(entry=RED, x_m=0.45, y_m=0.147)
+
+    pose = in_world(locate(box_of(item, grown_px=12), drawn(item, beside), T_WORLD_CAMERA))
+
+    assert pose.position_m[:2] == pytest.approx((0.45, 0.2), abs=0.003)
+
+
+@pytest.mark.parametrize('empty', [True, False])
+def test_a_box_without_an_object_is_none(empty: bool) -> None:
+    item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
+    image = drawn() if empty else without_depth(drawn(item))
+
+    assert locate(box_of(item), image, T_WORLD_CAMERA) is None
+
+
+def test_a_strip_of_the_top_without_depth_is_found_by_its_colour() -> None:
+    item = Drawn(entry=CAN, x_m=0.45, y_m=0.2)
+    image = drawn(item)
+    left = int(item.box_px[0])
+    image.depth_m[:, left : left + 4] = 0.0
+    strip = image.rgb[:, left : left + 4]
+
+    found = in_world(locate(box_of(item), image, T_WORLD_CAMERA)).position_m
+    strip[:] = 0
+    without_color = in_world(locate(box_of(item), image, T_WORLD_CAMERA)).position_m
+
+    truth = (0.45, 0.2, 0.05)
+    assert math.dist(found, truth) < 0.0015 < math.dist(without_color, truth)
+
+
+def test_a_box_beyond_the_edge_of_the_picture_is_cut() -> None:
+    item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
+    box = box_of(item, moved_px=-5000.0)
+
+    assert locate(box, drawn(item), T_WORLD_CAMERA) is None
+
+
+def without_depth(image: RgbdImage) -> RgbdImage:
+    return RgbdImage(
+        rgb=image.rgb,
+        depth_m=np.zeros_like(image.depth_m),
+        intrinsics=image.intrinsics,
+        stamp_s=image.stamp_s,
+        frame=image.frame,
+    )
