@@ -44,6 +44,7 @@ class EpisodeDesk:
             controller=params.controller,
             skill_timeout_s=params.skill_timeout_s,
             weighs=self._spec.tells_force,
+            picture_topic=params.picture_topic,
         )
         self._body = body_client(node, node.group)
         self._told = BodyModel(name=self._models.body.name)

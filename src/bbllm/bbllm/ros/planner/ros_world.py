@@ -17,6 +17,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
+    ConfigError,
     EndlessReplyError,
     LostNodeError,
     ModelDeclinedError,
@@ -35,7 +36,7 @@ from bbllm.core.events import (
     PlanMade,
     StepBegun,
 )
-from bbllm.core.protocols import MappedStep, Pass
+from bbllm.core.protocols import MappedStep, Pass, ScenePicture
 from bbllm.core.types import (
     Code,
     Outcome,
@@ -48,6 +49,7 @@ from bbllm.core.types import (
 )
 from bbllm.ros.convert.mapped_steps import mapped_from_msg, read_call
 from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
+from bbllm.ros.planner.camera_picture import CameraPicture
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.liveness import Liveness
@@ -81,7 +83,8 @@ class RosWorld:
     World over `get_scene` and `execute_skill`; its node must be spun by other threads.
 
     A call is given up after *skill_timeout_s*, without the time that a person is waited for [s].
-    *weighs* is whether what is in the hand is weighed when the scene is observed.
+    *weighs* is whether what is in the hand is weighed when the scene is observed, *picture_topic*
+    the colour topic of the camera that a planner may ask for pictures; '' for none.
     """
 
     def __init__(
@@ -93,10 +96,12 @@ class RosWorld:
         controller: str = 'fr3_arm_controller',
         skill_timeout_s: float = 600.0,
         weighs: bool = False,
+        picture_topic: str = '',
     ):
         self._node = node
         self._heartbeats = heartbeats
         self._timeout_s, self._weighs = skill_timeout_s, weighs
+        self._camera = CameraPicture(node, group, picture_topic) if picture_topic else None
         self._scenes = SceneClient(node, group, reuses=True)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
         self._approval = ApprovalModeClient(node, group)
@@ -195,6 +200,15 @@ class RosWorld:
                 message=f'{call} was stopped.',
             )
         return from_msg(Outcome, result, call=call)
+
+    def picture(self) -> ScenePicture:
+        """Return a picture that shows what the last call did; see `PicturedWorld`."""
+        if self._camera is None:
+            raise ConfigError(
+                'The parameter `picture_topic` of brain_planner is empty, so there is no picture '
+                'for the planner. Set it to the colour topic of a camera, or use `image=none`.'
+            )
+        return self._camera.take(self._seen_s, self.check)
 
     def expect(self, calls: Sequence[SkillCall]) -> None:
         """Send along with the next call what probably follows it; see `ForeseeingWorld`."""

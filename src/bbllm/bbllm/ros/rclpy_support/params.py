@@ -107,6 +107,11 @@ class BrainPlannerParams(ModelParams):
     skill_timeout_s: float = param(600.0, 'Wall time that a call may take [s].', 1.0, 1e5)
     map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
+    picture_topic: str = param(
+        'table_camera/color/image_raw',
+        'Colour topic of the camera whose pictures a planner with the option image=before or '
+        'image=each sends to its model; empty: none.',
+    )
 
 
 class BodyMapperParams(ModelParams):
