@@ -15,7 +15,7 @@ from bbllm.core.registry import load_planner
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_domain
-from bbllm.planners.common.pictures import PictureUse
+from bbllm.planners.common.model_planner import PictureUse
 
 THINGS = {
     'red_cube': (0.40, 0.12),

@@ -41,6 +41,7 @@ from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.playback import MotionController
 from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
+from bbllm.sim.scene_file import SceneFile
 from bbllm.sim.simulation import Simulation
 
 
@@ -130,6 +131,11 @@ class SimulatedRobot:
     @property
     def trajectory_time_s(self) -> float:
         return self.time_s - self._motion.trajectory.origin_s
+
+    @classmethod
+    def of(cls, scene: SceneFile, seed: int | None) -> 'SimulatedRobot':
+        """Return a robot at the table of a scene; see `Simulation` for the seed."""
+        return cls(Simulation(scene, seed=seed))
 
     @contextmanager
     def paused(self) -> Iterator[Simulation]:

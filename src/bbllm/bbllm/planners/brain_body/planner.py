@@ -23,8 +23,13 @@ from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
-from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.pictures import PictureUse, images, picture_for, sentence
+from bbllm.planners.common.model_planner import (
+    ModelPlanner,
+    PictureUse,
+    images,
+    picture_for,
+    sentence,
+)
 from bbllm.planners.common.plan_grammar import (
     PartialPlan,
     first_steps,

@@ -3,11 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from bbllm.core.errors import PromptTooLongError
 from bbllm.core.prompt_size import most_tokens, prompt_limit
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest
+from bbllm.core.protocols import (
+    Body,
+    ChatModel,
+    EpisodeContext,
+    PromptRequest,
+    ScenePicture,
+    World,
+    picture_of,
+)
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.reply_diagnostics import reporting
 
@@ -124,6 +132,33 @@ class PromptHistory:
                 self.budget = len(text) // 2
                 if len(self.text(fits)) >= len(text):
                     raise
+
+
+PictureUse = Literal['none', 'before', 'each']
+"""Which requests have a picture of the scene: none, those before anything was moved, or each."""
+
+
+def picture_for(world: World, use: PictureUse, *, moved: bool) -> ScenePicture | None:
+    """
+    Return the picture of a request, None for no picture; *moved* is whether a plan was begun.
+
+    Raises:
+        ConfigError: The world has no camera.
+        WorldError: Its camera sends no picture.
+    """
+    if use == 'none' or (use == 'before' and moved):
+        return None
+    return picture_of(world)
+
+
+def sentence(picture: ScenePicture | None) -> str:
+    """Return what a prompt says of its picture; '' without one."""
+    return '' if picture is None else f'The attached picture shows this scene {picture.view}.'
+
+
+def images(picture: ScenePicture | None) -> tuple[bytes, ...]:
+    """Return the pictures of a message."""
+    return () if picture is None else (picture.data,)
 
 
 def budget_of(model: ChatModel) -> int | None:

@@ -19,9 +19,14 @@ from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
 from bbllm.planners.common.low_level_plan import action_forms, low_level_actions
-from bbllm.planners.common.model_planner import ModelPlanner
+from bbllm.planners.common.model_planner import (
+    ModelPlanner,
+    PictureUse,
+    images,
+    picture_for,
+    sentence,
+)
 from bbllm.planners.common.observation_text import ShortNames, changes, observation, text_of
-from bbllm.planners.common.pictures import PictureUse, images, picture_for, sentence
 from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.inner_monologue.grammar import parse_next

@@ -16,8 +16,16 @@ from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest,
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import MOVABLE, Kind, PlanStep, Scene, SceneObject, SkillCall, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
-from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
-from bbllm.planners.common.pictures import PictureUse, images, picture_for, sentence
+from bbllm.planners.common.model_planner import (
+    HistoryForm,
+    ModelPlanner,
+    PictureUse,
+    PromptHistory,
+    budget_of,
+    images,
+    picture_for,
+    sentence,
+)
 from bbllm.planners.common.prompting import one_line, templates
 from bbllm.planners.llm_pop.grammar import (
     MAX_ACTIONS,

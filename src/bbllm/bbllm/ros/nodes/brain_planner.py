@@ -30,6 +30,7 @@ from bbllm.core.events import (
 from bbllm.core.types import Plan
 from bbllm.ros.convert.events import event_to_msg, feedback_event
 from bbllm.ros.convert.records import EVENTS, LATCHED, episode_to_result
+from bbllm.ros.planner.camera_picture import taker
 from bbllm.ros.planner.episode_server import EpisodeDesk
 from bbllm.ros.rclpy_support.entities import end_goal, now_s, serve_action
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
@@ -55,7 +56,8 @@ class BrainPlanner(StackNode):
         super().__init__('brain_planner', BrainPlannerParams)
 
     def build(self) -> None:
-        self._desk = EpisodeDesk(self, lambda: self.params)
+        take_picture = taker(self, self.group, self.params.picture_topic)
+        self._desk = EpisodeDesk(self, lambda: self.params, take_picture)
         self._latency_s = float('nan')
         self.diagnostics.measure(
             {

@@ -103,6 +103,13 @@ class CameraPicture:
         )
 
 
+def taker(
+    node: Node, group: CallbackGroup, topic: str
+) -> Callable[[float, Callable[[], None]], ScenePicture] | None:
+    """Return what takes pictures of a topic, None where it is empty."""
+    return CameraPicture(node, group, topic).take if topic else None
+
+
 def pixels_of(msg: Image) -> Pixels:
     """Return a picture, shape (height, width, 3); raises WorldError for another encoding."""
     if msg.encoding not in CHANNELS:

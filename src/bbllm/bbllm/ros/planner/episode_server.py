@@ -17,7 +17,7 @@ from bbllm.planners.assembly import heard_by
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.records import EVENTS, LATCHED
 from bbllm.ros.parameters.model_params import journal_folder, planner_and_models
-from bbllm.ros.planner.ros_world import RosBody, RosWorld, body_client
+from bbllm.ros.planner.ros_world import RosBody, RosWorld, TakePicture, body_client
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.telemetry.export import span_sinks
@@ -31,7 +31,12 @@ class EpisodeDesk:
     Raises ConfigError where the models cannot be made, or do not fit the planner.
     """
 
-    def __init__(self, node: StackNode, params_now: Callable[[], BrainPlannerParams]):
+    def __init__(
+        self,
+        node: StackNode,
+        params_now: Callable[[], BrainPlannerParams],
+        take_picture: TakePicture | None = None,
+    ):
         self._params_now = params_now
         params = params_now()
         self._spec, self._models = planner_and_models(params)
@@ -44,7 +49,7 @@ class EpisodeDesk:
             controller=params.controller,
             skill_timeout_s=params.skill_timeout_s,
             weighs=self._spec.tells_force,
-            picture_topic=params.picture_topic,
+            take_picture=take_picture,
         )
         self._body = body_client(node, node.group)
         self._told = BodyModel(name=self._models.body.name)

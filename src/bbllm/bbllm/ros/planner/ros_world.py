@@ -49,7 +49,6 @@ from bbllm.core.types import (
 )
 from bbllm.ros.convert.mapped_steps import mapped_from_msg, read_call
 from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
-from bbllm.ros.planner.camera_picture import CameraPicture
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.liveness import Liveness
@@ -78,13 +77,16 @@ MAP_ERRORS: dict[int, type[BbllmError]] = {
 }
 
 
+TakePicture = Callable[[float, Callable[[], None]], ScenePicture]
+
+
 class RosWorld:
     """
     World over `get_scene` and `execute_skill`; its node must be spun by other threads.
 
     A call is given up after *skill_timeout_s*, without the time that a person is waited for [s].
-    *weighs* is whether what is in the hand is weighed when the scene is observed, *picture_topic*
-    the colour topic of the camera that a planner may ask for pictures; '' for none.
+    *weighs* is whether what is in the hand is weighed when the scene is observed, *take_picture*
+    returns a picture that is newer than a time [s], calling a check while it waits.
     """
 
     def __init__(
@@ -96,12 +98,12 @@ class RosWorld:
         controller: str = 'fr3_arm_controller',
         skill_timeout_s: float = 600.0,
         weighs: bool = False,
-        picture_topic: str = '',
+        take_picture: TakePicture | None = None,
     ):
         self._node = node
         self._heartbeats = heartbeats
         self._timeout_s, self._weighs = skill_timeout_s, weighs
-        self._camera = CameraPicture(node, group, picture_topic) if picture_topic else None
+        self._take_picture = take_picture
         self._scenes = SceneClient(node, group, reuses=True)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
         self._approval = ApprovalModeClient(node, group)
@@ -203,12 +205,12 @@ class RosWorld:
 
     def picture(self) -> ScenePicture:
         """Return a picture that shows what the last call did; see `PicturedWorld`."""
-        if self._camera is None:
+        if self._take_picture is None:
             raise ConfigError(
                 'The parameter `picture_topic` of brain_planner is empty, so there is no picture '
                 'for the planner. Set it to the colour topic of a camera, or use `image=none`.'
             )
-        return self._camera.take(self._seen_s, self.check)
+        return self._take_picture(self._seen_s, self.check)
 
     def expect(self, calls: Sequence[SkillCall]) -> None:
         """Send along with the next call what probably follows it; see `ForeseeingWorld`."""

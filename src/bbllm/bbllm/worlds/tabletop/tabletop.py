@@ -10,20 +10,15 @@ from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
 from bbllm.core.approval import AskPerson
-from bbllm.core.protocols import ScenePicture
 from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
-from bbllm.sim.camera_settings import TABLE_CAMERA
-from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scene_file import SceneFile, load_scene
-from bbllm.sim.simulation import Simulation
 from bbllm.skills.catalog import skills_for
-from bbllm.vision.picture_files import jpeg_of
 from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import build_scene
-from bbllm.worlds.scene.views import view_of
+from bbllm.worlds.tabletop.pictures import TablePictures
 
 FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
@@ -31,7 +26,6 @@ WEIGH_S = REST_S + FELT_S
 """How long the full mean of the force is waited for, simulated time [s]."""
 RESOLUTION_DIGITS = 2
 """Of the force before its noise is added [N]: what the times of motions change is less."""
-CAMERA = TABLE_CAMERA.name
 LOOSE = MOVABLE | {Kind.CONTAINER}
 """What can come to rest somewhere else."""
 STILL_M = 1e-4
@@ -76,7 +70,7 @@ class TabletopWorld:
         params = replace(
             params, ways=bounded(params.ways, safety), grip_offset_m=file.grip_offset_m
         )
-        self.robot = SimulatedRobot(Simulation(file, seed=seed))
+        self.robot = SimulatedRobot.of(file, seed)
         self._force, self._weighs = ForceFilter(), weighs
         self._calls = 0
         """How many calls have begun: the number of the mean that is read after them."""
@@ -90,8 +84,9 @@ class TabletopWorld:
         self._newest: tuple[object, Scene] | None = None
         """The last scene, with what it was made from."""
         self._skills = skills_for(self.robot.objects())
-        self._cameras: SimCameras | None = None
-        """Made for the first picture that is asked for."""
+        self._pictures = TablePictures(self.robot)
+        self.picture = self._pictures.take
+        """Return what the simulated camera over the table sees; see `PicturedWorld`."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -159,20 +154,6 @@ class TabletopWorld:
         """Plan ahead what follows the next call; see `SkillExecutor.expect`."""
         self.executor.expect(calls)
 
-    def picture(self) -> ScenePicture:
-        """
-        Return what the simulated camera over the table sees, as a JPEG.
-
-        Raises RenderError where nothing can be drawn on this machine.
-        """
-        if self._cameras is None:
-            self._cameras = SimCameras(self.robot.simulation)
-        with self.robot.paused() as simulation:
-            state = state_of(simulation)
-        image = self._cameras.take(CAMERA, state)
-        view = view_of(CAMERA, self._cameras.pose(CAMERA, state))
-        return ScenePicture(data=jpeg_of(image.rgb), view=view)
-
     def stop(self) -> None:
         """Stop the running call, from any thread; the grip stays."""
         self.executor.stop()
@@ -196,8 +177,7 @@ class TabletopWorld:
     def close(self) -> None:
         """Stop what runs; the world is of no use afterwards."""
         self.stop()
-        if self._cameras is not None:
-            self._cameras.close()
+        self._pictures.close()
 
     def _movables(self) -> dict[str, Pose]:
         return {item.name: item.pose for item in self.robot.objects() if item.kind in LOOSE}
