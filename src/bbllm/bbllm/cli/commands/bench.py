@@ -67,6 +67,10 @@ BENCHMARKS = {
         'arm.command',
         'Success, accuracy, speed, limits and planning times of the simulated arm (minutes).',
     ),
+    'eyes': (
+        'eyes.command',
+        'Recall, precision, errors and times of detector and tracking on random tables.',
+    ),
     'weigh': (
         'mass_discrimination.command',
         'How well the arm tells which of two cubes is heavier, and how long that takes (minutes).',

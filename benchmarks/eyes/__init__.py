@@ -1,0 +1,1 @@
+"""The detector and the tracking alone, on random tables whose truth is known."""

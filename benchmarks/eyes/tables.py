@@ -1,0 +1,176 @@
+"""Random tables for the eyes: scenes of suites, crowded tables, and what troubles pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from bbllm.arm.driver import Array
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import Q_READY
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
+from bbllm.bench.suites.suite import Suite, load_suite
+from bbllm.sim.camera_settings import Light, Trouble, UnknownObject
+from bbllm.sim.object_models import ObjectPart
+from bbllm.sim.scene_file import ObjectSpec, SceneFile, TableSpec
+from bbllm.skills.shapes import yaw_pose
+
+SUITES = ('tabletop', 'table_sorting', 'partial')
+TROUBLES = ('none', 'light', 'clutter', 'moved')
+EDGES_M = (0.032, 0.040, 0.048, 0.056)
+"""Of cuboids [m]."""
+EDGE_M, GAP_M = 0.04, 0.005
+"""Edge of a cube, and the gap between neighbours [m]."""
+AREA_X_M, AREA_Y_M = (0.30, 1.05), (-0.65, 0.65)
+"""Where objects of crowded tables are [m]."""
+MOVED_M = 0.005
+CLUTTER = 4
+LEAST_TCP_M = 0.15
+"""Height of the hand in a random posture [m]."""
+SWING_RAD = 0.5
+"""How far joints are from the home posture in a random one [rad]."""
+
+
+def table_of(seed: int, index: int) -> tuple[str, SceneFile]:
+    """Return a scene and where it comes from: every third is crowded, the others of suites."""
+    if index % 3 == 2:
+        return f'crowded/{index}', crowded_table(np.random.default_rng((seed, index)))
+    tasks = _tasks()
+    suite, task = tasks[(index - index // 3) % len(tasks)]
+    case = make_case(suite, task, seed=seed, trial=index)
+    assert isinstance(case.scene, SceneFile)  # these suites are on tables
+    return f'{suite.name}/{task}/{index}', case.scene
+
+
+@cache
+def _tasks() -> tuple[tuple[Suite, str], ...]:
+    suites = [load_suite(name) for name in SUITES]
+    return tuple((suite, task.name) for suite in suites for task in suite.tasks)
+
+
+def crowded_table(dice: np.random.Generator) -> SceneFile:
+    """
+    Return a table with a row of three cubes with gaps of 5 mm, a tower, cuboids and cylinders.
+
+    In every other row all cubes are of one colour: they look alike.
+    """
+    cubes, cylinders = (
+        list(map(str, dice.permutation(colors))) for colors in (CUBE_COLORS, CYLINDER_COLORS)
+    )
+    spots: list[tuple[float, float, float]] = []
+    objects: list[dict[str, object]] = []
+
+    def spot(radius_m: float) -> tuple[float, float]:
+        while True:
+            x, y = float(dice.uniform(*AREA_X_M)), float(dice.uniform(*AREA_Y_M))
+            if all(math.hypot(x - a, y - b) > radius_m + r for a, b, r in spots):
+                spots.append((x, y, radius_m))
+                return x, y
+
+    def yaw(most_deg: float = 45.0) -> float:
+        return float(dice.uniform(-most_deg, most_deg))
+
+    (x, y), turn = spot(0.12), yaw()
+    row, alike = [cubes.pop() for _ in range(3)], dice.random() < 0.5
+    for place in range(3):
+        color = row[0] if alike else row[place]
+        away = (place - 1) * (EDGE_M + GAP_M)
+        at = (x + away * math.cos(math.radians(turn)), y + away * math.sin(math.radians(turn)))
+        name = f'{color}_cube_{place}'
+        objects.append({'name': name, 'kind': 'cube', 'color': color, 'xy': at, 'yaw_deg': turn})
+    x, y = spot(0.06)
+    for level in range(int(dice.integers(2, 4))):
+        off = dice.uniform(-0.003, 0.003, 2).tolist()
+        xyz = (x + off[0], y + off[1], EDGE_M * (level + 0.5))
+        color = cubes.pop()
+        objects.append(
+            {'name': f'{color}_cube', 'kind': 'cube', 'color': color, 'xyz': xyz, 'yaw_deg': yaw()}
+        )
+    for number in range(4):
+        color = cubes.pop()
+        size = dice.choice(EDGES_M, 3).tolist() if number < 2 else EDGE_M
+        objects.append(
+            {
+                'name': f'{color}_cube',
+                'kind': 'cube',
+                'color': color,
+                'xy': spot(0.06),
+                'size': size,
+                'yaw_deg': yaw(90.0),
+            }
+        )
+    for color in cylinders[:2]:
+        objects.append(
+            {'name': f'{color}_cylinder', 'kind': 'cylinder', 'color': color, 'xy': spot(0.05)}
+        )
+    table = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
+    specs = tuple(ObjectSpec.model_validate(item) for item in objects)
+    return SceneFile(name='crowded', tables=(table,), objects=specs)
+
+
+def posture_of(seed: int, index: int) -> Array:
+    """Return the joints of the arm, shape (7,): at home in every other trial [rad]."""
+    home = np.asarray(Q_READY, dtype=float)
+    if index % 2 == 0:
+        return home
+    dice = np.random.default_rng((seed, index, 1))
+    while True:
+        posture = home + dice.uniform(-SWING_RAD, SWING_RAD, len(home))
+        if forward(posture)[2, 3] > LEAST_TCP_M:
+            return np.asarray(posture)
+
+
+def trouble_of(name: str, scene: SceneFile, seed: int, index: int) -> Trouble:
+    """Return what makes the pictures of a trial worse: one of `TROUBLES`."""
+    dice = np.random.default_rng((seed, index, 2))
+    if name == 'light':
+        return Trouble(light=(Light.DIM, Light.SIDE)[index % 2])
+    if name == 'moved':
+        way = dice.standard_normal(3)
+        x, y, z = (MOVED_M * way / np.linalg.norm(way)).tolist()
+        return Trouble(camera_offset_m=(x, y, z))
+    if name == 'clutter':
+        return Trouble(unknown_objects=tuple(_clutter(scene, dice)))
+    return Trouble()
+
+
+def _clutter(scene: SceneFile, dice: np.random.Generator) -> Sequence[UnknownObject]:
+    """Return objects in colours of the catalogue, but of other shapes and sizes."""
+    taken = [item.pose.position_m[:2] for item in scene.movables]
+    found: list[UnknownObject] = []
+    for number in range(CLUTTER):
+        color = str(dice.choice(CUBE_COLORS))
+        parts, height_m = _UNKNOWN[number % len(_UNKNOWN)](color)
+        for _ in range(200):
+            x, y = float(dice.uniform(*AREA_X_M)), float(dice.uniform(*AREA_Y_M))
+            if all(math.dist((x, y), other) > 0.16 for other in taken):
+                taken.append((x, y))
+                pose = yaw_pose((x, y, height_m), float(dice.uniform(-math.pi, math.pi)))
+                found.append(UnknownObject(pose=pose, parts=parts))
+                break
+    return found
+
+
+def _mug(color: str) -> tuple[tuple[ObjectPart, ...], float]:
+    body = ObjectPart(shape='cylinder', half_m=(0.042, 0.045, 0.0), color=color)
+    handle = ObjectPart(shape='box', half_m=(0.006, 0.03, 0.02), at_m=(0, 0.05, 0), color=color)
+    return (body, handle), 0.045
+
+
+def _pen(color: str) -> tuple[tuple[ObjectPart, ...], float]:
+    return (ObjectPart(shape='box', half_m=(0.07, 0.006, 0.006), color=color),), 0.006
+
+
+def _large_block(color: str) -> tuple[tuple[ObjectPart, ...], float]:
+    return (ObjectPart(shape='box', half_m=(0.035, 0.035, 0.03), color=color),), 0.03
+
+
+def _ball(color: str) -> tuple[tuple[ObjectPart, ...], float]:
+    return (ObjectPart(shape='ellipsoid', half_m=(0.025, 0.025, 0.025), color=color),), 0.025
+
+
+_UNKNOWN = (_mug, _pen, _large_block, _ball)
