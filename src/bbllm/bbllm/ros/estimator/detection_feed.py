@@ -6,7 +6,6 @@ What detectors send, as records: detections on their topics, and AprilTags among
 
 import importlib
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -19,20 +18,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose
 from bbllm.ros.convert.records import stamp_from_msg, vector_from_msg
 from bbllm.ros.rclpy_support.fast_subscription import Poller
-from bbllm.worlds.perception.detections import Detection, Doubts
+from bbllm.worlds.perception.detections import Detection, DetectionBatch, Doubts
 from bbllm.worlds.perception.sources import SceneSource
 from bbllm.worlds.scene.transforms import FrameError, TransformTree, plain_frame
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectionBatch:
-    """The detections of one picture as they were sent."""
-
-    source: str
-    frame: str
-    stamp_s: float
-    """When the picture was taken, on the world's clock [s]."""
-    detections: tuple[Detection, ...]
 
 
 def batch_from_detections(msg: Detections, source: str) -> DetectionBatch:

@@ -17,16 +17,15 @@ from bbllm.ros.convert.arm import width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.estimator.detection_feed import SOURCE as TF
-from bbllm.ros.estimator.detection_feed import TOPICS, DetectionBatch, TfFeed, subscribe_detections
+from bbllm.ros.estimator.detection_feed import TOPICS, TfFeed, subscribe_detections
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.worlds.perception.detections import Doubts, SightingParams, SightingReader
-from bbllm.worlds.perception.grasp_tracker import GraspTracker
+from bbllm.worlds.perception.detections import DetectionBatch, SightingParams
 from bbllm.worlds.perception.sources import CAMERAS, SceneSource, SourceConfig
-from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.scene.transforms import TransformTree
-from bbllm.worlds.tabletop.table import ObservedTable, TableView
+from bbllm.worlds.perception.tracking import TrackingParams
+from bbllm.worlds.tabletop.table import TableView
+from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
 
 HAND_QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 WAITING = 500
@@ -54,18 +53,12 @@ class TableFeed:
         self._joints = joints
         self._max_age_s = params.max_age_s
         self._cameras = config.sources & CAMERAS
-        self._doubts = Doubts(node.get_logger().warning)
         self._reported: dict[str, int] = {}
-        tree = TransformTree()
-        reserved = [item.name for item in config.fixed]
-        believed = SightingParams(
-            min_confidence=params.min_confidence, max_delay_s=params.max_delay_s
+        warn = node.get_logger().warning
+        self._observer = TableObserver(
+            config.fixed, config.things, config.catalogue, _observing(params), warn
         )
-        self._reader = SightingReader(tree, config.catalogue, reserved, self._doubts, believed)
-        tracker = ObjectTracker(_tracking(params), self._doubts)
-        self._table = ObservedTable(
-            config.fixed, config.things, tracker, GraspTracker(), hidden_m=params.hidden_m
-        )
+        self._doubts, self._table = self._observer.doubts, self._observer.table
         self._heard_s: dict[str, float] = {}
         self._news = threading.Condition()
         self._poller = poller
@@ -76,7 +69,7 @@ class TableFeed:
         if self._cameras:
             subscribe_detections(poller, self._cameras, self._receive_batch)
             tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
-            TfFeed(poller, tree, self._doubts, tags, self._receive_batch)
+            TfFeed(poller, self._observer.tree, self._doubts, tags, self._receive_batch)
         node.every(REPORT_S, self._report)
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
@@ -104,8 +97,12 @@ class TableFeed:
                     return self._table.view()
         self._joints.at(not_before_s)  # raises where nobody knows where the arm is
         since_s = not_before_s - SAME_S
+
+        def complete() -> bool:
+            return self._fresh() and self._observer.shows(since_s, is_alive=self._lives)
+
         with self._poller.hurrying(), self._news:
-            self._news.wait_for(lambda: self._fresh() and self._shows(since_s), wait_s)
+            self._news.wait_for(complete, wait_s)
             if not self._fresh():
                 raise SceneError(self._silence())
             behind = self._table.behind(since_s)
@@ -119,19 +116,6 @@ class TableFeed:
                     f'The scene is stale: within {wait_s:g} s nothing newer was heard of the hand.'
                 )
             return self._table.view()
-
-    def _shows(self, since_s: float) -> bool:
-        """Return whether all that was done before a time is included by now [s]."""
-        table = self._table
-        return (
-            table.hand_stamp_s >= since_s
-            and table.decided
-            and not table.behind(since_s)
-            and all(
-                table.looked_s(source) >= since_s or not self._lives(source)
-                for source in table.sources
-            )
-        )
 
     def _lives(self, source: str) -> bool:
         heard_s = self._heard_s.get(source, -math.inf)
@@ -210,17 +194,11 @@ class TableFeed:
         # The width of this very message: the feed may have heard a newer one by now.
         hand = replace(self._joints.hand(stamp_s, CATCH_UP_S), width_m=width_m)
         with self._news:
-            self._table.take_hand(hand, stamp_s)
+            self._observer.take_hand(hand, stamp_s)
             self._news.notify_all()
 
     def _process_batch(self, batch: DetectionBatch) -> None:
-        picture = self._reader.read(
-            batch.detections,
-            source=batch.source,
-            frame=batch.frame,
-            stamp_s=batch.stamp_s,
-            now_s=self._joints.newest_stamp_s,
-        )
+        picture = self._observer.read(batch, self._joints.newest_stamp_s)
         if picture is None:
             return
         hand = self._joints.hand(batch.stamp_s, CATCH_UP_S)
@@ -228,15 +206,21 @@ class TableFeed:
             # A detector that sends the same picture again and again tells nothing.
             if picture.stamp_s > self._table.looked_s(picture.source):
                 self._heard_s[picture.source] = time.monotonic()
-            self._table.take_picture(picture, hand)
+            self._observer.take_picture(picture, hand)
             self._news.notify_all()
 
 
-def _tracking(params: StateEstimatorParams) -> TrackingParams:
-    return TrackingParams(
-        window_s=params.window_s,
-        gate_m=params.gate_m,
-        gate_rad=math.radians(params.gate_deg),
-        agreeing=params.agreeing,
-        lost_after_s=params.lost_after_s,
+def _observing(params: StateEstimatorParams) -> ObserverParams:
+    return ObserverParams(
+        sightings=SightingParams(
+            min_confidence=params.min_confidence, max_delay_s=params.max_delay_s
+        ),
+        tracking=TrackingParams(
+            window_s=params.window_s,
+            gate_m=params.gate_m,
+            gate_rad=math.radians(params.gate_deg),
+            agreeing=params.agreeing,
+            lost_after_s=params.lost_after_s,
+        ),
+        hidden_m=params.hidden_m,
     )

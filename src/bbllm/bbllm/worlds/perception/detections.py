@@ -43,6 +43,17 @@ class Detection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DetectionBatch:
+    """The detections of one picture as they were sent."""
+
+    source: str
+    frame: str
+    stamp_s: float
+    """When the picture was taken, on the world's clock [s]."""
+    detections: tuple[Detection, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """The objects that one source saw at one moment."""
 
