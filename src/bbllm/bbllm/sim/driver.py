@@ -66,6 +66,8 @@ class SimDriver:
         self._due_s = time.monotonic()
         self._pull = ForceEstimator()
         self._acted_s = 0.0
+        self.busy = False
+        """Whether a goal of arm or hand is being carried out."""
 
     def now_s(self) -> float:
         return self.robot.time_s
@@ -223,6 +225,13 @@ class SimDriver:
                 return
         self._stop.clear()
 
+    def pass_time(self, duration_s: float) -> None:
+        """Let time pass, whatever is stopped meanwhile, which the next call finds [s]."""
+        self._due_s = time.monotonic()
+        end_s = self.robot.time_s + duration_s
+        while (left_s := end_s - self.robot.time_s) > self.robot.simulation.timestep_s / 2:
+            self._advance(min(CHUNK_S, left_s))
+
     def begin(self) -> None:
         self._stop.clear()
 
@@ -287,6 +296,7 @@ class SimDriver:
         self._due_s = time.monotonic()
         end_s, planned_s = self.robot.time_s + allowed_s, self.robot.time_s + lasts_s
         tick_s = self.robot.simulation.timestep_s
+        self.busy = True
         while pending.result is None and self.robot.time_s < end_s:
             if self._stop.is_set():
                 cancel()
@@ -300,11 +310,13 @@ class SimDriver:
                     self._look()
                 except LostNodeError:  # no result of it would come
                     cancel()
+                    self.busy = False
                     raise
                 enough = stop_condition is not None and stop_condition()
                 if pending.result is None and (enough or is_cut()):
                     cancel()
                     self._settle()
+        self.busy = False
         self._acted_s = self.robot.time_s
         return pending.result is not None
 

@@ -65,6 +65,9 @@ class Picture:
     """Each object where it was seen, world frame."""
     camera_m: Vector | None = None
     """Position of the camera, world frame; None where that is unknown [m]."""
+    complete: bool = True
+    """Whether an object that the source has seen and this does not show may be missing; not so of
+    a camera whose view changes."""
 
 
 class Doubts:
@@ -130,11 +133,13 @@ class SightingReader:
         frame: str,
         stamp_s: float,
         now_s: float,
+        complete: bool = True,
     ) -> Picture | None:
         """
         Return the objects in a picture; None where the picture as a whole cannot be used.
 
         Their poses are in *frame*; the picture was taken at *stamp_s*, on the world's clock [s].
+        *complete* as in `Picture`.
         """
         try:
             self._check_time(source, stamp_s, now_s)
@@ -162,6 +167,7 @@ class SightingReader:
             stamp_s=stamp_s,
             sightings=tuple(item for _, item in found.values()),
             camera_m=T_world_frame.position_m,
+            complete=complete,
         )
 
     def _check_time(self, source: str, stamp_s: float, now_s: float) -> None:

@@ -157,7 +157,7 @@ class ObjectTracker:
         passed_s = min(picture.stamp_s - before_s, LONGEST_GAP_S)
         seen = {sighting.name: sighting for sighting in picture.sightings}
         found = [name for name, sighting in seen.items() if self._saw(sighting, picture)]
-        for name, track in self.tracks.items():
+        for name, track in self.tracks.items() if picture.complete else ():
             if picture.source in track.sources and track.seen_s < picture.stamp_s:
                 self._missed(track, passed_s, hidden, name in seen)
         return tuple(found)

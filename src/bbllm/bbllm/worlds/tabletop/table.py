@@ -1,12 +1,12 @@
 """The state of a real table: furniture from files, objects from detections and the hand."""
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject
-from bbllm.core.types import Pose, SceneObject
+from bbllm.core.types import Pose, Scene, SceneObject, Skill
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.perception.detections import Picture
@@ -17,7 +17,8 @@ from bbllm.worlds.perception.grasp_tracker import (
     rest_below,
 )
 from bbllm.worlds.perception.tracking import ObjectTracker, Track
-from bbllm.worlds.scene.relations import stands_on
+from bbllm.worlds.scene.hand_force import Force
+from bbllm.worlds.scene.relations import ReachTest, build_scene, stands_on
 
 HAND_LENGTH_M = 0.25
 """From the TCP back to the wrist [m]."""
@@ -33,7 +34,7 @@ CARRIED_M = 0.03
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableView:
-    """The state of a source of objects at one moment; `relations.build_scene` makes it a scene."""
+    """The state of a source of objects at one moment; `scene_of` makes it a scene."""
 
     objects: tuple[SceneObject, ...]
     """Where everything is, world frame."""
@@ -46,6 +47,29 @@ class TableView:
     estimated: frozenset[str] = frozenset()
     """Objects that were never seen at their pose."""
     lost: tuple[LostObject, ...] = ()
+
+
+def scene_of(
+    view: TableView,
+    *,
+    skills: Sequence[Skill],
+    now_s: float,
+    reach: ReachTest | None = None,
+    force_n: Force | None = None,
+) -> Scene:
+    """Return the scene of a view with its relations; arguments as of `relations.build_scene`."""
+    return build_scene(
+        view.objects,
+        view.hand,
+        skills=skills,
+        stamp_s=view.stamp_s,
+        now_s=now_s,
+        reach=reach,
+        carried=view.carried,
+        estimated=view.estimated,
+        lost=view.lost,
+        force_n=force_n,
+    )
 
 
 class ObservedTable:

@@ -67,11 +67,13 @@ class TableObserver:
             fixed, things, tracker, GraspTracker(), hidden_m=params.hidden_m
         )
 
-    def read(self, batch: DetectionBatch, now_s: float) -> Picture | None:
+    def read(
+        self, batch: DetectionBatch, now_s: float, *, complete: bool = True
+    ) -> Picture | None:
         """
         Return the objects of a batch in the world frame; None where it cannot be used.
 
-        *now_s* is the world's clock [s].
+        *now_s* is the world's clock [s]; *complete* as in `Picture`.
         """
         return self._reader.read(
             batch.detections,
@@ -79,6 +81,7 @@ class TableObserver:
             frame=batch.frame,
             stamp_s=batch.stamp_s,
             now_s=now_s,
+            complete=complete,
         )
 
     def take_hand(self, hand: Hand, stamp_s: float) -> None:

@@ -17,8 +17,9 @@ from bbllm.sim.scene_file import SceneFile, load_scene
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
-from bbllm.worlds.scene.relations import build_scene
+from bbllm.worlds.tabletop.object_source import ObjectSource, TruthSource
 from bbllm.worlds.tabletop.pictures import TablePictures
+from bbllm.worlds.tabletop.table import scene_of
 
 FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
@@ -34,7 +35,7 @@ STILL_M = 1e-4
 
 class TabletopWorld:
     """
-    An FR3 at a table, simulated; poses are the simulator's own.
+    An FR3 at a table, simulated; where objects are is the simulator's state, or what cameras show.
 
     Args:
         scene: Name of a scene, path of a scene file, or the scene itself.
@@ -47,6 +48,8 @@ class TabletopWorld:
         weighs: Whether `observe` waits for the full mean of the force, as it should for a planner
             that reads forces.
         safety: The safety rules; those of config/safety.yaml by default.
+        make_source: Makes what locates the objects for the scenes, from the driver of the arm;
+            the simulator's state by default.
 
     Raises UnknownNameError, SceneFileError, or ConfigError for the safety file.
     """
@@ -63,6 +66,7 @@ class TabletopWorld:
         wrap_driver: Callable[[ArmDriver], ArmDriver] = lambda driver: driver,
         weighs: bool = False,
         safety: SafetyEnvelope | None = None,
+        make_source: Callable[[SimDriver], ObjectSource] | None = None,
     ) -> None:
         file = scene if isinstance(scene, SceneFile) else load_scene(scene)
         safety = safety or load_envelope()
@@ -75,7 +79,10 @@ class TabletopWorld:
         self._calls = 0
         """How many calls have begun: the number of the mean that is read after them."""
         self.robot.on_force = self._force.add
-        self.driver = wrap_driver(SimDriver(self.robot, speed=speed, on_advance=on_advance))
+        driver = SimDriver(self.robot, speed=speed, on_advance=self._advanced)
+        self._on_advance = on_advance
+        self._truth = TruthSource(driver, self.robot.objects)
+        self.driver = wrap_driver(driver)
         self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
         self.executor = SkillExecutor(
             self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
@@ -83,10 +90,11 @@ class TabletopWorld:
         self._reach = ReachCache()
         self._newest: tuple[object, Scene] | None = None
         """The last scene, with what it was made from."""
-        self._skills = skills_for(self.robot.objects())
         self._pictures = TablePictures(self.robot)
         self.picture = self._pictures.take
         """Return what the simulated camera over the table sees; see `PicturedWorld`."""
+        self._skills = skills_for(file.movables)
+        self._source: ObjectSource = self._truth if make_source is None else make_source(driver)
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -110,6 +118,16 @@ class TabletopWorld:
             self.robot.advance(PERIOD_S)
         return self._scene()
 
+    def truth(self) -> Scene:
+        """Return the scene by the simulator's own state: for whoever judges, not for planners."""
+        view = self._truth.look()
+        return scene_of(view, skills=self._skills, now_s=self.time_s, reach=self._reach)
+
+    @property
+    def source(self) -> ObjectSource:
+        """What locates the objects for the scenes."""
+        return self._source
+
     def _is_felt(self) -> bool:
         return self._force.full if self._weighs else self._force.force_n(self.time_s) is not None
 
@@ -128,19 +146,12 @@ class TabletopWorld:
 
     def _scene(self) -> Scene:
         """Return the scene; where nothing has changed since the last one, that one."""
-        objects, hand = self.robot.objects(), self.executor.hand()
-        stamp_s, now_s = self.driver.joint_state().stamp_s, self.time_s
-        force_n = self._felt()
-        seen = (objects, hand, stamp_s, now_s, force_n)
+        view = self._source.look()
+        now_s, force_n = self.time_s, self._felt()
+        seen = (view, now_s, force_n)
         if self._newest is None or self._newest[0] != seen:
-            scene = build_scene(
-                objects,
-                hand,
-                skills=self._skills,
-                stamp_s=stamp_s,
-                now_s=now_s,
-                reach=self._reach,
-                force_n=force_n,
+            scene = scene_of(
+                view, skills=self._skills, now_s=now_s, reach=self._reach, force_n=force_n
             )
             self._newest = (seen, scene)
         return self._newest[1]
@@ -178,6 +189,12 @@ class TabletopWorld:
         """Stop what runs; the world is of no use afterwards."""
         self.stop()
         self._pictures.close()
+        self._source.close()
+
+    def _advanced(self) -> None:
+        self._source.take_hand()
+        if self._on_advance is not None:
+            self._on_advance()
 
     def _movables(self) -> dict[str, Pose]:
         return {item.name: item.pose for item in self.robot.objects() if item.kind in LOOSE}

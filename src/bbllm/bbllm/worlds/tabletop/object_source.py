@@ -1,0 +1,209 @@
+"""
+What locates the objects of a simulated table: the simulator's own state, or cameras.
+
+`CameraSource` is given the robot's measurements of itself and pictures, and nothing else of a
+simulation.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from bbllm.arm.driver import JointState
+from bbllm.arm.kinematics import hand_at
+from bbllm.core.constants import SAME_S
+from bbllm.core.errors import LostNodeError
+from bbllm.core.types import Pose, SceneObject
+from bbllm.skills.grasps import Hand
+from bbllm.vision.camera import RgbdImage
+from bbllm.vision.detectors.detector import Detector
+from bbllm.worlds.perception.detections import WORLD_FRAME, Detection, DetectionBatch
+from bbllm.worlds.scene.hand_force import STILL_RAD_S
+from bbllm.worlds.tabletop.table import TableView
+from bbllm.worlds.tabletop.table_observer import TableObserver
+
+PICTURE_PERIOD_S = 1.0 / 15.0
+"""Time between two pictures, as at the 15 Hz of the simulated and of many real cameras [s]."""
+LEAST_PICTURES = 3
+"""Of each camera and look: so many agree before a track moves (`TrackingParams.agreeing`)."""
+MOST_PICTURES = 10
+"""A look ends after so many, whatever is still undecided."""
+
+
+class ObjectSource(Protocol):
+    """Locates the objects of a table."""
+
+    def take_hand(self) -> None:
+        """Take in the hand as it is now; called while time passes, every 20 ms or more often."""
+        ...
+
+    def look(self) -> TableView:
+        """Return the table as it is now; time may pass for it. Raises SceneError, WorldError."""
+        ...
+
+    def close(self) -> None:
+        """Release what is in use."""
+        ...
+
+
+class RobotState(Protocol):
+    """What a robot measures of itself, and how its time passes."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a goal of arm or hand is being carried out."""
+        ...
+
+    def now_s(self) -> float: ...
+
+    def joint_state(self) -> JointState: ...
+
+    def pass_time(self, duration_s: float) -> None:
+        """Let time pass with the arm as it is [s]."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TruthSource:
+    """The state of the objects as the simulator has it."""
+
+    robot: RobotState
+    objects: Callable[[], tuple[SceneObject, ...]]
+
+    def take_hand(self) -> None:
+        """Do nothing: what is in the hand is found out from the objects."""
+
+    def look(self) -> TableView:
+        objects, state = self.objects(), self.robot.joint_state()
+        return TableView(objects=objects, hand=_hand_of(state), stamp_s=state.stamp_s)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """A picture, and where its camera is said to have been."""
+
+    camera: str
+    image: RgbdImage
+    T_world_camera: Pose
+    fixed: bool = True
+    """Whether the camera always shows the same part of the world; one on the hand does not."""
+
+
+Cameras = Callable[[], Sequence[Shot]]
+"""Takes one picture with each camera; raises WorldError or ConfigError where that fails."""
+Naming = Callable[[tuple[Detection, ...], Pose, float], tuple[Detection, ...]]
+"""Gives the detections of one picture, in the camera's frame, names that stay the same; the other
+arguments are T_world_camera and the stamp [s]."""
+
+
+@dataclass(slots=True)
+class PictureCount:
+    """How many pictures were processed, and how long that took."""
+
+    pictures: int = 0
+    wall_s: float = 0.0
+    """Drawing, detection and tracking together, wall clock [s]."""
+
+
+class CameraSource:
+    """
+    Locates objects by pictures, which are taken when the table is looked at and the arm rests.
+
+    A look takes some pictures of each camera, `PICTURE_PERIOD_S` apart, until the tracker has
+    decided where everything is. While the arm moves, the table is as it was, and what is in the
+    hand moves with it.
+
+    Args:
+        robot: Joint positions, the width of the hand, and the clock.
+        cameras: Takes pictures.
+        detector: Finds objects in a picture.
+        name_objects: Gives them lasting names.
+        observer: Joins detections and hand.
+        order: Names in the order of the scene file, which scenes keep.
+        close_cameras: Called at the end.
+    """
+
+    def __init__(
+        self,
+        robot: RobotState,
+        cameras: Cameras,
+        detector: Detector,
+        name_objects: Naming,
+        observer: TableObserver,
+        *,
+        order: Sequence[str] = (),
+        close_cameras: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._robot = robot
+        self._cameras = cameras
+        self._detector = detector
+        self._name_objects = name_objects
+        self._observer = observer
+        self._order = {name: number for number, name in enumerate(order)}
+        self._looked: tuple[float, TableView] | None = None
+        self.close = close_cameras
+        self.count = PictureCount()
+
+    def take_hand(self) -> None:
+        # A driver that hangs measures nothing new; whoever asks it is told.
+        with contextlib.suppress(LostNodeError):
+            state = self._robot.joint_state()
+            self._observer.take_hand(_hand_of(state), state.stamp_s)
+
+    def look(self) -> TableView:
+        state = self._robot.joint_state()
+        self._observer.take_hand(_hand_of(state), state.stamp_s)
+        if self._robot.busy or max(map(abs, state.velocity_rad_s.tolist())) > STILL_RAD_S:
+            # In the hand, or at rest since it was looked at: as new as the hand's measurement.
+            return replace(self._view(), stamp_s=state.stamp_s)
+        if self._looked is not None and self._looked[0] == self._robot.now_s():
+            return self._looked[1]
+        if self._robot.now_s() <= 0.0:  # no picture has the stamp 0, which stands for none
+            self._robot.pass_time(PICTURE_PERIOD_S)
+        since_s = self._robot.now_s() - SAME_S
+        for number in range(MOST_PICTURES):
+            if number:
+                self._robot.pass_time(PICTURE_PERIOD_S)
+                self.take_hand()
+            self._take_pictures()
+            if number + 1 >= LEAST_PICTURES and self._observer.shows(since_s):
+                break
+        view = self._view()
+        self._looked = (self._robot.now_s(), view)
+        return view
+
+    def _take_pictures(self) -> None:
+        begun_s = time.perf_counter()
+        now_s, hand = self._robot.now_s(), _hand_of(self._robot.joint_state())
+        for shot in self._cameras():
+            image, T_world_camera = shot.image, shot.T_world_camera
+            self._observer.tree.add(
+                WORLD_FRAME, image.frame, T_world_camera, image.stamp_s, shot.fixed
+            )
+            found = self._detector.detect(image, T_world_camera)
+            named = self._name_objects(found, T_world_camera, image.stamp_s)
+            batch = DetectionBatch(
+                source=shot.camera, frame=image.frame, stamp_s=image.stamp_s, detections=named
+            )
+            picture = self._observer.read(batch, now_s, complete=shot.fixed)
+            if picture is not None:
+                self._observer.take_picture(picture, hand)
+            self.count.pictures += 1
+        self.count.wall_s += time.perf_counter() - begun_s
+
+    def _view(self) -> TableView:
+        view = self._observer.table.view()
+        objects = sorted(view.objects, key=self._place_in_order)
+        return replace(view, objects=tuple(objects))
+
+    def _place_in_order(self, item: SceneObject) -> int:
+        return self._order.get(item.name, len(self._order))
+
+
+def _hand_of(state: JointState) -> Hand:
+    return hand_at(state.position_rad, state.width_m)
