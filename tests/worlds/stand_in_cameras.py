@@ -67,9 +67,8 @@ class TrueDetector:
     """Finds what a stand-in shows, with noise."""
 
     camera: StandIn
-    name: str = 'stand_in'
 
-    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
+    def detect(self, T_world_camera: Pose) -> tuple[Detection, ...]:
         to_camera = inverse(T_world_camera)
         return tuple(self._detection(item, to_camera) for item in self.camera.shown)
 
@@ -104,7 +103,7 @@ def _source(
     return CameraSource(
         driver,
         stand_in.take,
-        TrueDetector(stand_in),
+        lambda shot, state: TrueDetector(stand_in).detect(shot.T_world_camera),
         lambda found, T_world_camera, stamp_s: found,
         observer,
         order=order,

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_results import TASKS, make_result, make_settings, printed
 
-from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.results import EpisodeResult, PictureResult
 from bbllm.bench.log.store import Session
+from bbllm.bench.metrics.metrics import BY_PICTURES
 from bbllm.bench.report.summary import (
     RunSummary,
     closing_line,
@@ -176,3 +177,51 @@ def test_the_table_shows_every_k_and_what_was_lost() -> None:
     assert 'Endings with K = 0' not in text  # all of them finished
     assert 'Unsafe commands: 0, counted in 8 episodes.' in text
     assert '4.0 episodes a minute.' in text
+
+
+def by_pictures(verdict: str, accepted: bool, trial: int = 0) -> EpisodeResult:
+    seen = PictureResult(
+        accepted=accepted,
+        scenes=4,
+        present=40,
+        shown=39,
+        correct=38,
+        position_mm=1.5,
+        position_p95_mm=4.0,
+        turned_deg=0.7,
+        pictures=20,
+        wall_s=1.0,
+    )
+    return make_result(trial=trial, verdict=verdict, by_pictures=seen)
+
+
+def test_a_run_by_pictures_has_their_errors_and_what_their_judge_got_wrong() -> None:
+    results = [
+        by_pictures('passed', True),
+        by_pictures('passed', False, 1),
+        by_pictures('failed', True, 2),
+        by_pictures('failed', False, 3),
+        by_pictures('lost', False, 4),
+    ]
+
+    summary = summarize_run(make_settings(sources='camera', trouble='light'), results, [])
+
+    values = {key: summary.top.value(key) for key in BY_PICTURES}
+    assert values == pytest.approx({
+        'judge': 0.5, 'false_accept': 0.5, 'false_refuse': 0.5,
+        'recall': 38 / 40, 'precision': 38 / 39,
+        'position_mm': 1.5, 'position_p95_mm': 4.0, 'turned_deg': 0.7,
+    }, abs=1e-6)  # fmt: skip
+    assert summary.timing.picture_s == pytest.approx(0.05)
+    told = ' '.join(lines_for_terminal(summary))
+    assert 'Scenes come from pictures (trouble: light)' in told
+    assert 'false accept 0.50 [0.09, 0.91] of 2, false refuse 0.50 [0.09, 0.91] of 2' in told
+    assert 'sources=camera JUDGE=0.50' in closing_line(summary)
+
+
+def test_a_run_by_truth_says_nothing_of_pictures() -> None:
+    summary = summarize_run(make_settings(), of_all(), [])
+
+    assert not set(BY_PICTURES) & set(summary.top.metrics)
+    assert 'pictures' not in ' '.join(lines_for_terminal(summary))
+    assert 'JUDGE' not in closing_line(summary)

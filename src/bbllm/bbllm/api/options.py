@@ -9,6 +9,7 @@ from bbllm.core.goals import AUTO
 from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
+from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 SCENE = 'tabletop'
 HOUSE = 'family_flat'
@@ -47,6 +48,10 @@ class EpisodeOptions:
     goal: str = GOAL
     """What is checked at the end: conditions (core.goals), `auto` to let the Brain read them from
     the task, or `no`."""
+    sources: Sources = TRUTH
+    """Where scenes of the simulated table come from."""
+    trouble: TroubleName = NO_TROUBLE
+    """What makes pictures harder to use, where scenes come from them."""
     seed: int | None = None
     """Of the noise of the sensors; 0 where None."""
     speed: float | None = None
@@ -75,10 +80,12 @@ class EpisodeOptions:
     def settings(self) -> dict[str, object]:
         """What journals record of these options, as JSON values."""
         rules = {'mode': self.mode, 'visibility': self.visibility} if self.house else {}
+        seen = {'sources': self.sources, 'trouble': self.trouble}
         return {
             'world': self.domain,
             'scene': self.house or self.scene,
             **rules,
+            **(seen if self.sources != TRUTH else {}),
             'seed': self.seed or 0,
             'feedback_loops': self.k,
             'goal': self.goal,

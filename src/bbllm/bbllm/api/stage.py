@@ -14,11 +14,25 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
 from bbllm.core.registry import tells_force
 from bbllm.core.types import Scene
+from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
+    from bbllm.sim.driver import SimDriver
     from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.render import VideoRecorder
+    from bbllm.sim.scene_file import SceneFile
+    from bbllm.worlds.tabletop.object_source import ObjectSource
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A table or house at rest."""
+
+    scene: Scene
+    """By the state of the simulator."""
+    seen: Scene | None = None
+    """The scene from pictures, where scenes come from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,7 @@ class Stage:
     world: World
     clock: Callable[[], float]
     """The world's clock [s]."""
-    settle: Callable[[], Scene]
+    settle: Callable[[], Settled]
     """Lets time pass until nothing moves, and returns the scene."""
     render: Callable[[Path], None]
     """Draws a table as it is now into a PNG file; raises BbllmError where it cannot."""
@@ -43,6 +57,7 @@ class Stage:
 @contextmanager
 def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
     """Build the simulated table of a scene, with a window where one is asked for, or a house."""
+    check_sources(options)
     if options.house:
         if options.video:
             raise ConfigError('A household is symbols, in which nothing moves: leave --video out.')
@@ -66,18 +81,21 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
             watch()
 
     speed = float(options.viewer) if options.speed is None else options.speed
+    scene = load_scene(options.scene)
     world = TabletopWorld(
-        load_scene(options.scene),
+        scene,
         seed=options.seed or 0,
         speed=speed,
         on_advance=show,
         weighs=tells_force(options.planner),
         safety=load_envelope(options.safety),
+        make_source=_camera_source(options, scene),
     )
 
-    def settle() -> Scene:
+    def settle() -> Settled:
         world.settled()
-        return world.observe()
+        seen = world.observe()
+        return Settled(world.truth(), None if options.sources == TRUTH else seen)
 
     def render(path: Path) -> None:
         with world.robot.paused() as simulation:
@@ -98,6 +116,28 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
         yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, bag)
+
+
+def check_sources(options: EpisodeOptions) -> None:
+    """Raise ConfigError where pictures are asked for in a house, or trouble without pictures."""
+    if options.sources == TRUTH and options.trouble != NO_TROUBLE:
+        raise ConfigError(
+            f'--trouble {options.trouble} is for pictures: add --sources camera, or leave it out.'
+        )
+    if options.sources != TRUTH and options.house:
+        raise ConfigError(
+            'A household is symbols, of which there are no pictures: leave --sources out.'
+        )
+
+
+def _camera_source(
+    options: EpisodeOptions, scene: SceneFile
+) -> Callable[[SimDriver], ObjectSource] | None:
+    if options.sources == TRUTH:
+        return None
+    from bbllm.worlds.tabletop.camera_setup import camera_source
+
+    return camera_source(scene, trouble=options.trouble, seed=options.seed or 0)
 
 
 def _household(options: EpisodeOptions) -> Stage:
@@ -122,4 +162,4 @@ def _household(options: EpisodeOptions) -> Stage:
             f'{options.house}: {len(dropped)} edges INSIDE that form rings are left out '
             f'({pairs}{", ..." * (len(dropped) > 4)}); the other modes keep them.'
         )
-    return Stage(world, lambda: world.time_s, world.observe, lambda path: None)
+    return Stage(world, lambda: world.time_s, lambda: Settled(world.observe()), lambda path: None)

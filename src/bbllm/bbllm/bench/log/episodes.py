@@ -10,6 +10,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.events import Limits
 from bbllm.core.prompt_store import SUFFIX
 from bbllm.llm.config import LlmConfig
+from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,10 @@ class RunConfig:
     body: str | None = None
     mapping: str = 'auto'
     """How steps become calls, a value of planners.bodies.MappingMethod."""
+    sources: Sources = TRUTH
+    """Where scenes come from on a table."""
+    trouble: TroubleName = NO_TROUBLE
+    """What makes pictures harder to use, where scenes come from them."""
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
     record: bool = False
     """Whether every exchange with a model is to be kept."""

@@ -38,6 +38,40 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PictureResult:
+    """Scenes from pictures in one episode, measured against the simulator (scorers.pictures)."""
+
+    accepted: bool
+    """Whether a judge that goes by pictures alone finds the goal reached."""
+    reason: str = ''
+    """Why it does not, in one sentence."""
+    scenes: int = 0
+    """Scenes that were compared: those that the planner asked for."""
+    present: int = 0
+    """Objects on the tables of these scenes, in all."""
+    shown: int = 0
+    """Objects in the scenes."""
+    correct: int = 0
+    """Those of them that were where the scene has them."""
+    position_mm: float | None = None
+    """Median error of the positions of these [mm]."""
+    position_p95_mm: float | None = None
+    turned_deg: float | None = None
+    """Median error of the orientation of boxes, symmetries allowed for [deg]."""
+    pictures: int = 0
+    wall_s: float = 0.0
+    """Time that all pictures took, drawing and detection included, wall clock [s]."""
+
+    @property
+    def recall(self) -> float | None:
+        return self.correct / self.present if self.present else None
+
+    @property
+    def precision(self) -> float | None:
+        return self.correct / self.shown if self.shown else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
     """One episode, judged."""
 
@@ -116,6 +150,8 @@ class EpisodeResult:
 
     earlier: Earlier | None = None
     """Cost of the episodes before it, which no other field includes; None where there are none."""
+    by_pictures: PictureResult | None = None
+    """Where scenes came from pictures: their errors, and what a judge by pictures found."""
 
     @property
     def passed(self) -> bool:
@@ -141,6 +177,12 @@ class EpisodeResult:
     def faithful_strict(self) -> bool | None:
         """The same by all of FLTRNN's rules, whatever the planner was told."""
         return None if self.broken_rules is None else not self.broken_rules
+
+    @property
+    def judge_agrees(self) -> bool | None:
+        """Whether the judge by pictures found the same; None where there was none."""
+        seen = self.by_pictures
+        return None if seen is None or self.lost else seen.accepted is self.passed
 
     @property
     def lost(self) -> bool:

@@ -43,6 +43,10 @@ class RunSettings(BaseModel):
     suite_sha256: str
     world: str
     """tabletop, household or ros."""
+    sources: str = 'truth'
+    """Where scenes come from on simulated tables, a word of `vision.sources`."""
+    trouble: str = 'none'
+    """What makes pictures harder to use, likewise."""
     planner: str
     brain: str
     body: str

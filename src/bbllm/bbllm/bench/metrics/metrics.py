@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from bbllm.bench.log.intervals import Estimate, Figure, mean_of, rate_of
-from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.log.results import EpisodeResult, PictureResult
 
 
 def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
@@ -115,6 +115,18 @@ class Metric:
         return '' if value is None else f'{value:{"+" if sign else ""},.{self.digits}f}'
 
 
+def _accepted(result: EpisodeResult) -> bool | None:
+    """Return whether the judge by pictures finds the goal reached; None without one."""
+    return None if result.by_pictures is None else result.by_pictures.accepted
+
+
+def _of_pictures(
+    value: Callable[[PictureResult], float | None],
+) -> Callable[[EpisodeResult], float | None]:
+    """Return what measures an episode whose scenes come from pictures; None for others."""
+    return lambda result: None if result.by_pictures is None else value(result.by_pictures)
+
+
 # fmt: off
 _METRICS = (
     Metric('sr', 'SR', 'success rate', lambda r: r.passed, 'higher', 'rate', counts_lost=True),
@@ -147,6 +159,23 @@ _METRICS = (
            digits=0),
     Metric('growth', 'grows', 'tokens by which prompts grow for each step', growth_of, 'lower',
            digits=1),
+    Metric('judge', 'judge agrees', 'agreement of the judge by pictures with the checker',
+           lambda r: r.judge_agrees, 'higher', 'rate'),
+    Metric('false_accept', 'false accept', 'accepted by pictures, of what the checker denies',
+           lambda r: None if r.passed else _accepted(r), 'lower', 'rate'),
+    Metric('false_refuse', 'false refuse', 'refused by pictures, of what the checker passes',
+           lambda r: None if not r.passed or r.by_pictures is None else not _accepted(r),
+           'lower', 'rate'),
+    Metric('recall', 'recall', 'share of the objects that scenes from pictures have',
+           _of_pictures(lambda seen: seen.recall), 'higher', digits=4),
+    Metric('precision', 'precision', 'share of the objects of these scenes that are there',
+           _of_pictures(lambda seen: seen.precision), 'higher', digits=4),
+    Metric('position_mm', 'position, mm', 'median position error, mm',
+           _of_pictures(lambda seen: seen.position_mm), 'lower'),
+    Metric('position_p95_mm', 'p95, mm', '95th percentile of the position error, mm',
+           _of_pictures(lambda seen: seen.position_p95_mm), 'lower'),
+    Metric('turned_deg', 'turn, deg', 'median orientation error of boxes, degrees',
+           _of_pictures(lambda seen: seen.turned_deg), 'lower'),
     Metric('stable_share', 'stable', 'share of the prompts that an earlier began', stable_share,
            'higher'),
 )
@@ -158,6 +187,11 @@ SUMMARY = (
     *('gcr', 'exec', 'loops'),
 )
 """Estimated for every group of episodes of a run."""
+BY_PICTURES = (
+    *('judge', 'false_accept', 'false_refuse'),
+    *('recall', 'precision', 'position_mm', 'position_p95_mm', 'turned_deg'),
+)
+"""The same where scenes come from pictures."""
 COSTS = ('model_calls', 'tokens', 'steps', 'step_tokens', 'stable_share', 'growth')
 """Estimated for each planner of a comparison too."""
 PAIRED = (

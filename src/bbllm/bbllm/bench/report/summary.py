@@ -16,13 +16,14 @@ from bbllm.bench.log.prices import asked_model
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.run_settings import RunSettings
 from bbllm.bench.log.store import Session, episodes_per_minute
-from bbllm.bench.metrics.metrics import Figures, SummaryRecord
+from bbllm.bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
 from bbllm.bench.metrics.pairs import Comparison, compare, ks_of
 from bbllm.bench.metrics.task_groups import groups_of
 from bbllm.bench.oracle.notices import handed_the_goal, notices_about
 from bbllm.bench.report.words import interval
 from bbllm.bench.scorers.scoring import earlier_lines
 from bbllm.core.errors import ConfigError
+from bbllm.vision.sources import TRUTH
 
 
 class TaskFigures(Figures):
@@ -64,6 +65,8 @@ class Timing(SummaryRecord):
     sessions: int
     episode_s: float
     model_s: float
+    picture_s: float | None = None
+    """Mean time of one picture, drawing and detection included; None without pictures."""
 
 
 class RunSummary(SummaryRecord):
@@ -75,6 +78,8 @@ class RunSummary(SummaryRecord):
     body: str
     mapping: str
     world: str
+    sources: str = 'truth'
+    trouble: str = 'none'
     seed: int
     trials: int
     notices: tuple[str, ...] = ()
@@ -94,6 +99,11 @@ class RunSummary(SummaryRecord):
     timing: Timing
 
     @property
+    def sees(self) -> bool:
+        """Whether scenes come from pictures."""
+        return self.sources != TRUTH
+
+    @property
     def top(self) -> KFigures:
         """The figures at the largest K."""
         return self.by_k[-1] if self.by_k else KFigures.of((), k=None)
@@ -104,7 +114,10 @@ class RunSummary(SummaryRecord):
         return self.world == 'household' or any(group.broken_rules for group in self.by_k)
 
 
-_OF_SETTINGS = {'suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed', 'trials'}
+_OF_SETTINGS = {
+    *('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'seed'),
+    'trials',
+}
 _OF_TASK = {'name', 'label', 'instruction', 'difficulty', 'least_loops'}
 
 
@@ -146,6 +159,7 @@ def summarize_run(
             sessions=len(sessions),
             episode_s=round(math.fsum(result.wall_s for result in results), 3),
             model_s=round(math.fsum(result.model_s for result in results), 3),
+            picture_s=_picture_s(results),
         ),
     )
 
@@ -176,10 +190,11 @@ def closing_line(summary: RunSummary) -> str:
         # Over the episodes that need something alone: guessing gives about one half and nothing.
         rates = (f'{key.upper()}={rate_text(top, key)}' for key in ('state', 'informed'))
         knowing = f'{" ".join(rates)} needing={top.needing} '
+    seen = f'sources={summary.sources} JUDGE={rate_text(top, "judge")} ' if summary.sees else ''
     return (
         f'{summary.suite} planner={summary.planner} brain={summary.brain} '
         f'SR={rate_text(top, "sr")} GCR={_two_digits(top.value("gcr"))} '
-        f'EXEC={_two_digits(top.value("exec"))} {knowing}n={top.n}'
+        f'EXEC={_two_digits(top.value("exec"))} {knowing}{seen}n={top.n}'
     )
 
 
@@ -191,12 +206,15 @@ def rate_text(figures: Figures, key: str) -> str:
 
 def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: int) -> KFigures:
     group = [result for result in results if result.key.k == k]
+    metrics = SUMMARY if settings.sources == TRUTH else (*SUMMARY, *BY_PICTURES)
     return KFigures.of(
         group,
+        metrics,
         k=k,
         tasks=tuple(
             TaskFigures.of(
                 [result for result in group if result.key.task == task.name],
+                metrics,
                 # The suite's demand is there also for a task that was not played yet.
                 **task.model_dump(include=_OF_TASK),
             )
@@ -213,6 +231,12 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
             for name, tasks in parts.items()
         ),
     )
+
+
+def _picture_s(results: Sequence[EpisodeResult]) -> float | None:
+    seen = [result.by_pictures for result in results if result.by_pictures is not None]
+    pictures = sum(each.pictures for each in seen)
+    return round(math.fsum(each.wall_s for each in seen) / pictures, 4) if pictures else None
 
 
 def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:

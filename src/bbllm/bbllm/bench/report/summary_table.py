@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 
-from bbllm.bench.metrics.metrics import METRICS, Figures
+from bbllm.bench.metrics.metrics import BY_PICTURES, METRICS, Figures
 from bbllm.bench.metrics.pairs import Comparison, PairedDifference
 from bbllm.bench.report.grid import Grid, grid_of, print_grid
 from bbllm.bench.report.summary import GroupFigures, KFigures, RunSummary, rate_text
 from bbllm.bench.report.words import interval
 from bbllm.core.events import Ending
 from bbllm.core.text import count_of
+from bbllm.vision.sources import NO_TROUBLE
 
 NOTES = {
     'SR': '[ ]: 95 % interval',
@@ -58,6 +59,8 @@ def lines_for_terminal(summary: RunSummary) -> list[str]:
     lines = [*summary.notices, *(_pair_line(pair) for pair in summary.paired if pair.pairs)]
     for group in summary.by_k:
         lines += _k_lines(group)
+    if summary.sees:
+        lines += _picture_lines(summary)
     lines += [*_run_lines(summary), *summary.earlier]
     if summary.played < summary.planned:
         lines.append(f'{summary.played} of {summary.planned} episodes were played so far.')
@@ -181,6 +184,27 @@ def _k_lines(group: KFigures) -> Iterator[str]:
             f'K = {group.k}: {rate_text(group, "held_once")} of all episodes. '
             'So FLTRNN counts a success.'
         )
+
+
+def _picture_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield what scenes from pictures were worth, and the judge that goes by them."""
+    troubled = '' if summary.trouble == NO_TROUBLE else f' (trouble: {summary.trouble})'
+    yield f'Scenes come from pictures{troubled}; the checker goes by the state of the simulator.'
+    for group in summary.by_k:
+        values = {key: METRICS[key].write(group.value(key)) or NOTHING for key in BY_PICTURES}
+        yield (
+            f'Objects in these scenes with K = {group.k}: recall {values["recall"]}, precision '
+            f'{values["precision"]}; median errors {values["position_mm"]} mm (95th percentile '
+            f'{values["position_p95_mm"]} mm) and {values["turned_deg"]} degrees.'
+        )
+        rates = {key: rate_text(group, key) for key in ('judge', 'false_accept', 'false_refuse')}
+        yield (
+            f'Judge by pictures with K = {group.k}: agrees with the checker {rates["judge"]}; '
+            f'false accept {rates["false_accept"]} of {group.rate("false_accept").n}, false '
+            f'refuse {rates["false_refuse"]} of {group.rate("false_refuse").n}.'
+        )
+    if summary.timing.picture_s is not None:
+        yield f'{1000 * summary.timing.picture_s:.0f} ms for a picture, drawing included.'
 
 
 def _pair_line(pair: Comparison) -> str:

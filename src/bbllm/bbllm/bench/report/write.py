@@ -17,6 +17,7 @@ from bbllm.bench.report.gallery import figures_of, information_of, make_gallery
 from bbllm.bench.report.pages import render_page
 from bbllm.bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 REPORT = 'report.html'
 COLUMNS = 24
@@ -156,6 +157,8 @@ def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> dict[str, str
         'Body': _model(made.body, served.get('body', ())),
         'Mapping': made.mapping,
         'World': made.world,
+        'Scenes': '' if made.sources == TRUTH else 'pictures',
+        'Trouble': '' if made.trouble == NO_TROUBLE else made.trouble,
         'K': words.listed(made.ks),
         'Trials': str(made.trials),
         'Seed': str(made.seed),

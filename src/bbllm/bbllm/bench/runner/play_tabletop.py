@@ -1,14 +1,22 @@
 """Plays one episode in this process: physics, models, planner and judge put together."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from bbllm.bench.log.episodes import EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run
 from bbllm.bench.safety.safety import SafetyRecorder
-from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
-from bbllm.core.errors import BbllmError, WorldError
+from bbllm.bench.scorers.pictures import PictureErrors, bind_names, renamed
+from bbllm.bench.scorers.scoring import (
+    judge_by_pictures,
+    lost,
+    lost_before,
+    score,
+    with_earlier,
+)
+from bbllm.core.errors import BbllmError, SceneError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, ScenePicture, World, picture_of
 from bbllm.core.registry import tells_force
@@ -16,6 +24,9 @@ from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
+from bbllm.sim.driver import SimDriver
+from bbllm.vision.sources import TRUTH
+from bbllm.worlds.tabletop.object_source import CameraSource, ObjectSource
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
@@ -45,6 +56,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             on_advance=look,
             wrap_driver=safety.wrap,
             weighs=tells_force(job.config.planner) or bool(job.case.earlier),
+            make_source=_source(job),
         )
         around.opened(table)
 
@@ -55,7 +67,10 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             return run.execute(make_planner(run, part, models), world)
 
     try:
-        world = _TakingTurns(_remembered(table, job), around)
+        by_pictures = job.config.sources != TRUTH
+        errors = PictureErrors()
+        compare = errors if by_pictures else None
+        world = _TakingTurns(_remembered(table, job), around, table, compare)
         for number, instruction in enumerate(job.case.earlier):
             part = replace(job, case=replace(job.case, instruction=instruction))
             earlier.append(execute(part, around.before(), name_before(job.key, number)))
@@ -63,7 +78,10 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
                 return result
         with around.turn():
             begun_s, unsafe = table.time_s, safety.count()
-            before = _settled(table) if job.case.earlier else table.observe()
+            before, first = _settled(table) if job.case.earlier else _looked(table)
+            if by_pictures and before is not None and first is not None:
+                errors.names = bind_names(first, before)
+                before = renamed(before, errors.names)
         if before is None:
             reason = 'The table could not be looked at after the episodes before this one.'
             error, least = WorldError.__name__, job.case.least_loops
@@ -71,12 +89,21 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             return with_earlier(result, job, earlier)
         episode = execute(job, sink, job.key.name)
         with around.turn():
-            after = None if around.stopped() else _settled(table)
+            after, last = (None, None) if around.stopped() else _settled(table)
+            after = None if after is None else renamed(after, errors.names)
             unsafe = safety.count() - unsafe
     finally:
         table.close()
     robot_s = table.time_s - begun_s
-    result = score(job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe)
+    names = errors.names
+    result = score(
+        job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe, names=names
+    )
+    if isinstance(table.source, CameraSource):
+        seen = judge_by_pictures(job.case, episode, first=first, last=last, names=names)
+        count = table.source.count
+        figures = errors.result(seen, pictures=count.pictures, wall_s=count.wall_s)
+        result = replace(result, by_pictures=figures)
     return with_earlier(result, job, earlier)
 
 
@@ -92,10 +119,24 @@ def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
     return EstimatingWorld(table, RuleEstimator)
 
 
+def _source(job: EpisodeSpec) -> Callable[[SimDriver], ObjectSource] | None:
+    if job.config.sources == TRUTH:
+        return None
+    # OpenCV and the cameras are for those alone who go by pictures.
+    from bbllm.worlds.tabletop.camera_setup import camera_source
+
+    case = job.case
+    return camera_source(case.table, trouble=job.config.trouble, seed=case.noise_seed)
+
+
 class _TakingTurns:
-    def __init__(self, inner: World, around: Alone):
+    def __init__(
+        self, inner: World, around: Alone, table: TabletopWorld, errors: PictureErrors | None
+    ):
         self._inner = inner
         self._around = around
+        self._table = table
+        self._errors = errors
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -103,7 +144,10 @@ class _TakingTurns:
 
     def observe(self) -> Scene:
         with self._around.turn():
-            return self._inner.observe()
+            scene = self._inner.observe()
+            if self._errors is not None:
+                self._errors.add(scene, self._table.truth())
+            return scene
 
     def picture(self) -> ScenePicture:
         with self._around.turn():
@@ -118,11 +162,20 @@ class _TakingTurns:
         self._inner.stop()
 
 
-def _settled(table: TabletopWorld) -> Scene | None:
+def _settled(table: TabletopWorld) -> tuple[Scene | None, Scene | None]:
+    """Let the table come to rest; return what `_looked` does, None where the world was lost."""
     try:
         table.settled()
-        return table.observe()
+        return _looked(table)
     except BbllmError:
         # The episode says already that the world was lost, or it was lost while it settled;
         # either way there is no table to judge.
-        return None
+        return None, None
+
+
+def _looked(table: TabletopWorld) -> tuple[Scene, Scene | None]:
+    """Return the state of the table for the checker, and the scene for planners if any."""
+    seen = None
+    with suppress(SceneError):
+        seen = table.observe()
+    return table.truth(), seen

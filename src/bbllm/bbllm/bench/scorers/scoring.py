@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.prices import cost_of
@@ -18,6 +19,7 @@ from bbllm.bench.scorers.faithfulness import (
 )
 from bbllm.bench.scorers.information import gathered
 from bbllm.bench.scorers.judging import judge
+from bbllm.bench.scorers.pictures import unseen_score
 from bbllm.bench.suites.case import Case, fingerprint
 from bbllm.bench.suites.house_goals import GraphGoal
 from bbllm.bench.suites.scores import FinalState, Score
@@ -58,6 +60,7 @@ def score(
     unsafe: int | None,
     judged: tuple[Score, Score] | None = None,
     held_once: bool | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> EpisodeResult:
     """
     Score an episode and count its events.
@@ -75,6 +78,7 @@ def score(
         unsafe: Commands that left the limits; None where that was not measured.
         judged: Scores of start and end, where there is no table to score.
         held_once: Whether its goal was so at some moment; None if not measured.
+        names: What the scenes call objects of the case, where that is another name.
     """
     fault, error = fault_of(episode)
     fault = fault or (UNSEEN if after is None else '')
@@ -122,10 +126,9 @@ def score(
     )
     if fault or after is None:
         return account
-    moves = _moves(episode)
     start, end = judged or (
-        _judged(job.case, before, before),
-        _judged(job.case, before, after, moves),
+        _judged(job.case, before, before, names=names),
+        _judged(job.case, before, after, _moves(episode), names),
     )
     conditions = _conditions(end)
     known = gathered(job.case, episode)
@@ -250,15 +253,59 @@ def _moves(episode: Episode) -> tuple[tuple[str, str], ...]:
     return tuple(moves)
 
 
-def _judged(
-    case: Case, start: Scene, now: Scene, moves: tuple[tuple[str, str], ...] = ()
+def judge_by_pictures(
+    case: Case,
+    episode: Episode,
+    *,
+    first: Scene | None,
+    last: Scene | None,
+    names: Mapping[str, str],
 ) -> Score:
+    """
+    Score the table that an episode left by scenes from pictures, from its start and its end.
+
+    The goal, and what no picture shows of objects, such as their mass, is that of the case;
+    *names* as of `score`. What pictures never showed, but the goal names, fails it, and so does a
+    table of which there is no scene (None).
+    """
+    if first is None or last is None:
+        return unseen_score(('the table',))
+    named = {spec.name for spec in case.table.objects}
+    wanted = named.intersection(_words_of(case.table_goal.model_dump()))
+    if unseen := sorted(wanted - {*first.names, *last.names}):
+        return unseen_score(unseen)
+    return _judged(case, first, last, _moves(episode), names)
+
+
+def _words_of(value: object) -> Iterator[str]:
+    """Yield every text of nested records, keys included."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for pair in value.items():
+                yield from _words_of(pair)
+        case list() | tuple():
+            for item in value:
+                yield from _words_of(item)
+
+
+def _judged(
+    case: Case,
+    start: Scene,
+    now: Scene,
+    moves: tuple[tuple[str, str], ...] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Score:
+    def called(name: str) -> str:
+        return names.get(name, name)
+
     state = FinalState(
         objects={item.name: item for item in now.objects},
         start={item.name: item for item in start.objects},
-        out_of_reach=frozenset(case.out_of_reach),
-        mass_kg={spec.name: spec.mass for spec in case.table.objects},
-        fixed=frozenset(spec.name for spec in case.table.objects if spec.fixed),
+        out_of_reach=frozenset(map(called, case.out_of_reach)),
+        mass_kg={called(spec.name): spec.mass for spec in case.table.objects},
+        fixed=frozenset(called(spec.name) for spec in case.table.objects if spec.fixed),
         held=now.held or '',
         moves=moves,
     )

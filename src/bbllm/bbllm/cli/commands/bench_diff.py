@@ -26,7 +26,10 @@ from bbllm.core.text import count_of
 MOST_CASES = 12
 OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')
 """Settings that make cases what they are; where they agree, the cases do."""
-OF_METHODS = ('planner', 'brain', 'body', 'mapping', 'world', 'limits', 'llm', 'prompts')
+OF_METHODS = (
+    *('planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'limits', 'llm'),
+    'prompts',
+)
 """Settings that say how they were played."""
 
 FolderArgument = Annotated[
@@ -109,7 +112,7 @@ def _why_nothing_pairs(a: SavedRun, b: SavedRun, other_case: int) -> str:
 
 
 def _values(a: SavedRun, b: SavedRun, comparison: Comparison) -> dict[str, object]:
-    names = {'suite', 'planner', 'brain', 'body', 'mapping', 'world', 'seed'}
+    names = {*('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'sources'), 'seed'}
     both = {
         name: {'folder': str(run.path), **run.settings.model_dump(include=names)}
         for name, run in (('a', a), ('b', b))

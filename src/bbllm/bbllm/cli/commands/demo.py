@@ -14,6 +14,7 @@ from bbllm.cli.support.options import (
     BagOptions,
     JsonOption,
     MethodOptions,
+    SourceOptions,
     SpeedOptions,
     beginning,
     goal_option,
@@ -22,7 +23,7 @@ from bbllm.cli.support.options import (
     ros_option,
     scenes,
 )
-from bbllm.cli.support.requests import fill, option
+from bbllm.cli.support.requests import fill, given, option
 from bbllm.cli.support.session import finish, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -53,6 +54,7 @@ def demo(
         metavar='NAME',
         autocompletion=beginning(recorded_tasks),
     ),
+    source: SourceOptions,
     speed: SpeedOptions,
     ros: bool = ros_option(),
     k: int | None = loops_option(),
@@ -79,14 +81,15 @@ def demo(
       bbllm demo --browser --approval plan
       bbllm demo --video demo.gif
       bbllm demo --bag demo.mcap
+      bbllm demo --sources camera
       bbllm demo 'put the red cube on the blue cube'
       bbllm demo --recorded list
     """
     output, pace = Output(json), speed.speed
     if recorded is not None:
-        if given := _given_beside_recorded(context):
+        if beside := _given_beside_recorded(context):
             raise ConfigError(
-                f'--recorded NAME plays a task as it was recorded: leave out {", ".join(given)}.'
+                f'--recorded NAME plays a task as it was recorded: leave out {", ".join(beside)}.'
             )
         from bbllm.cli.support.recorded_demo import show_recorded
 
@@ -100,7 +103,9 @@ def demo(
                 '--browser shows the arm of this process until Ctrl-C: leave --ros, --json, '
                 '--video and --bag out. For a stack: bbllm up sim --browser, also with --bag.'
             )
-        options = fill(EpisodeOptions, speed, method, scene=scene, k=k, goal=goal, speed=pace)
+        options = fill(
+            EpisodeOptions, speed, source, method, scene=scene, k=k, goal=goal, speed=pace
+        )
         show_in_browser(task, options, browser, output)
         return
     if browser.approval is not None:
@@ -108,10 +113,20 @@ def demo(
     if ros:
         if speed.video:
             raise ConfigError('--video is for the arm in this process: leave --ros out.')
+        if given(source):
+            raise ConfigError(
+                '--sources and --trouble are for the table in this process: leave --ros out, or '
+                'start a stack with its own sources.'
+            )
         ran = run_on_nodes(task, scene, pace or 0.0, k, goal, keep.bag, output)
     else:
         options = fill(
-            EpisodeOptions, speed, method, keep, scene=scene, k=k, goal=goal, speed=pace
+            EpisodeOptions,
+            *(speed, source, method, keep),
+            scene=scene,
+            k=k,
+            goal=goal,
+            speed=pace,
         )
         setup = make_setup(options, options.domain)
         # Not by bench.runner.recorded_runs, whose import takes a second.

@@ -11,6 +11,7 @@ from bbllm.cli.support.options import (
     LimitOptions,
     MethodOptions,
     RecordOptions,
+    SourceOptions,
     SpeedOptions,
     StackOptions,
     TaskArgument,
@@ -34,6 +35,7 @@ class SessionOptions:
     """Options of an episode in this process, which a running stack was given when it started."""
 
     scene: str | None = scene_option()
+    source: SourceOptions
     method: MethodOptions
     speed: SpeedOptions
     recording: RecordOptions

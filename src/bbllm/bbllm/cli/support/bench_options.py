@@ -18,6 +18,7 @@ from bbllm.cli.support.options import (
     MODELS,
     JsonOption,
     ModelOptions,
+    SourceOptions,
     WorldName,
     count,
     seconds,
@@ -55,6 +56,7 @@ class BenchOptions:
         'tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
         'default tabletop, and household for a suite that is played in houses.'
     )
+    source: SourceOptions
     out: Path | None = option(
         'Folder of the results; one that holds a part of this run is gone on with. '
         'A new one below $XDG_STATE_HOME/bbllm/bench by default.',

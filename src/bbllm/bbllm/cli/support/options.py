@@ -13,6 +13,7 @@ from bbllm.cli.support.requests import flag, option
 from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import BbllmError
 from bbllm.planners.common.methods import MappingMethod
+from bbllm.vision.sources import Sources, TroubleName
 
 MODELS = 'Models'
 LIMITS = 'Limits'
@@ -192,6 +193,20 @@ class SpeedOptions:
     video: Path | None = option(
         'Save a video of the simulated arm, a .gif, .webp or .mp4 file as fast as the robot; '
         'needs no display.'
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """Where scenes of a simulated table come from."""
+
+    sources: Sources | None = option(
+        'Where scenes of the simulated table come from: truth, the state of the simulator (the '
+        'default), or camera, the pictures of simulated cameras alone (docs/perception.md).'
+    )
+    trouble: TroubleName | None = option(
+        'With --sources camera, what makes pictures harder to use: light, clutter (unknown '
+        'objects) or moved (cameras that are 5 mm off their calibration); none by default.'
     )
 
 

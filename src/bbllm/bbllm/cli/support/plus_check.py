@@ -3,7 +3,7 @@
 from bbllm.bench.scorers.patterns import check_plus
 from bbllm.cli.support.session import Ran
 from bbllm.core.events import Ending
-from bbllm.core.types import Kind
+from bbllm.core.types import Kind, Scene
 from bbllm.viz.sheet import scenes_of
 
 
@@ -15,9 +15,18 @@ def check_plus_sign(ran: Ran) -> tuple[bool, str]:
     """
     if ran.episode.ending is not Ending.FINISHED:
         return True, ''
-    scene = ran.settled or scenes_of(ran.episode).get('after')
+    settled = ran.settled
+    scene = settled.scene if settled else scenes_of(ran.episode).get('after')
     if scene is None:
         return False, 'Check: the scene at the end is not on record.'
+    passed, finding = _check(scene)
+    if settled is None or settled.seen is None:
+        return passed, finding
+    seen, _ = _check(settled.seen)
+    return passed, f'{finding} By pictures alone: {"a" if seen else "no"} plus sign.'
+
+
+def _check(scene: Scene) -> tuple[bool, str]:
     cubes = [item for item in scene.objects if item.kind is Kind.CUBE]
     if not cubes:
         return False, 'Check: there are no cubes in the scene.'

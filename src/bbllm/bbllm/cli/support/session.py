@@ -14,7 +14,7 @@ import typer
 
 from bbllm.api.backends import episode_on_stack
 from bbllm.api.setup import EpisodeSetup
-from bbllm.api.stage import open_stage
+from bbllm.api.stage import Settled, open_stage
 from bbllm.cli.support.supervision import supervise, watch
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
@@ -25,7 +25,7 @@ from bbllm.core.events import Ending, Episode, EpisodeStarted, Event, WarningRai
 from bbllm.core.journal import JournalWriter, end_journal, read_episode, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import find_provider, with_remark
-from bbllm.core.types import Scene, Task
+from bbllm.core.types import Task
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
@@ -39,7 +39,7 @@ class Ran:
     journal: Path
     interrupted: bool
     """Whether a person stopped it from the keyboard."""
-    settled: Scene | None = None
+    settled: Settled | None = None
     """The scene once nothing moved any more; None where the world cannot wait for that."""
     video: Path | None = None
     """The video that was asked for, where it could be drawn."""

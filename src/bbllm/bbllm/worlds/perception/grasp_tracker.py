@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from bbllm.core.types import Pose, SceneObject
+from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import (
     UPRIGHT_COSINE,
@@ -201,6 +201,45 @@ def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject 
     x, y, _ = item.pose.position_m
     centre: Vector = (x, y, max(tops) + half_height(item))
     return replace(item, pose=replace(item.pose, position_m=centre))
+
+
+def set_on_supports(
+    items: Sequence[SceneObject], fixed: Sequence[SceneObject]
+) -> tuple[SceneObject, ...]:
+    """
+    Return objects at the heights at which they rest, the lowest first.
+
+    Detected heights are noisy, those of surfaces are not: what is within `REST_GAP_M` of a surface
+    stands on it, as its relations have it anyway. What overlaps a container stays as it is, since
+    it may lie deeper than the rim; so does what leans.
+    """
+    supports = [other for other in fixed if is_solid(other)]
+    containers = [other for other in items if other.kind is Kind.CONTAINER]
+    rested: list[SceneObject] = []
+    for item in sorted(items, key=bottom_z):
+        others = [other for other in containers if other.name != item.name]
+        if not any(polygon_gap(outline(item), outline(other)) < 0.0 for other in others):
+            item = _set_on(item, (*supports, *rested))
+        rested.append(item)
+    return tuple(rested)
+
+
+def _set_on(item: SceneObject, supports: Sequence[SceneObject]) -> SceneObject:
+    upright = replace(item, pose=_stood_up(item.pose))
+    if max(axes_of(upright.pose.quat_xyzw), key=lambda up: up[2])[2] < UPRIGHT_COSINE:
+        return item
+    foot, shape = bottom_z(upright), outline(upright)
+    tops = [
+        top_z(other)
+        for other in supports
+        if abs(top_z(other) - foot) <= REST_GAP_M
+        and polygon_gap(shape, outline(other)) < -REST_GAP_M / 2
+    ]
+    if not tops:
+        return item
+    x, y, z = upright.pose.position_m
+    lift_m = min((top - foot for top in tops), key=abs)
+    return replace(upright, pose=replace(upright.pose, position_m=(x, y, z + lift_m)))
 
 
 def _stood_up(pose: Pose) -> Pose:

@@ -18,7 +18,6 @@ from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.grasps import Hand
 from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.detector import Detector
 from bbllm.worlds.perception.detections import WORLD_FRAME, Detection, DetectionBatch
 from bbllm.worlds.scene.hand_force import STILL_RAD_S
 from bbllm.worlds.tabletop.table import TableView
@@ -95,7 +94,9 @@ class Shot:
 
 
 Cameras = Callable[[], Sequence[Shot]]
-"""Takes one picture with each camera; raises WorldError or ConfigError where that fails."""
+"""Takes one picture with each camera; raises WorldError where that fails."""
+Detect = Callable[[Shot, JointState], tuple[Detection, ...]]
+"""Finds objects in a picture, in its optical frame, given where the robot was."""
 Naming = Callable[[tuple[Detection, ...], Pose, float], tuple[Detection, ...]]
 """Gives the detections of one picture, in the camera's frame, names that stay the same; the other
 arguments are T_world_camera and the stamp [s]."""
@@ -121,7 +122,7 @@ class CameraSource:
     Args:
         robot: Joint positions, the width of the hand, and the clock.
         cameras: Takes pictures.
-        detector: Finds objects in a picture.
+        detect: Finds objects in a picture.
         name_objects: Gives them lasting names.
         observer: Joins detections and hand.
         order: Names in the order of the scene file, which scenes keep.
@@ -132,7 +133,7 @@ class CameraSource:
         self,
         robot: RobotState,
         cameras: Cameras,
-        detector: Detector,
+        detect: Detect,
         name_objects: Naming,
         observer: TableObserver,
         *,
@@ -141,7 +142,7 @@ class CameraSource:
     ) -> None:
         self._robot = robot
         self._cameras = cameras
-        self._detector = detector
+        self._detect = detect
         self._name_objects = name_objects
         self._observer = observer
         self._order = {name: number for number, name in enumerate(order)}
@@ -179,13 +180,14 @@ class CameraSource:
 
     def _take_pictures(self) -> None:
         begun_s = time.perf_counter()
-        now_s, hand = self._robot.now_s(), _hand_of(self._robot.joint_state())
+        now_s, state = self._robot.now_s(), self._robot.joint_state()
+        hand = _hand_of(state)
         for shot in self._cameras():
             image, T_world_camera = shot.image, shot.T_world_camera
             self._observer.tree.add(
                 WORLD_FRAME, image.frame, T_world_camera, image.stamp_s, shot.fixed
             )
-            found = self._detector.detect(image, T_world_camera)
+            found = self._detect(shot, state)
             named = self._name_objects(found, T_world_camera, image.stamp_s)
             batch = DetectionBatch(
                 source=shot.camera, frame=image.frame, stamp_s=image.stamp_s, detections=named

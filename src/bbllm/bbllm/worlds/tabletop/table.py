@@ -15,6 +15,7 @@ from bbllm.worlds.perception.grasp_tracker import (
     HandChange,
     HandEvent,
     rest_below,
+    set_on_supports,
 )
 from bbllm.worlds.perception.tracking import ObjectTracker, Track
 from bbllm.worlds.scene.hand_force import Force
@@ -99,6 +100,8 @@ class ObservedTable:
         self._carrying = carrying
         self._hidden_m = hidden_m
         self._cameras: dict[str, Vector | None] = {}
+        self._rested: tuple[tuple[SceneObject, ...], tuple[SceneObject, ...]] = ((), ())
+        """Objects as they were tracked last, and at the heights at which they rest."""
         for item in things:
             tracker.believe(item)
 
@@ -196,7 +199,10 @@ class ObservedTable:
         return [track for track in self._tracker.tracks.values() if track.placed]
 
     def _known(self) -> tuple[SceneObject, ...]:
-        return tuple(track.item for track in self._placed())
+        found = tuple(track.item for track in self._placed())
+        if found != self._rested[0]:
+            self._rested = (found, set_on_supports(found, self._fixed))
+        return self._rested[1]
 
     def _in_hand(self) -> tuple[SceneObject, ...]:
         name, pose = self._carrying.name, self._carrying.pose
