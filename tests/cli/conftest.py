@@ -18,7 +18,7 @@ from paper_world import PaperWorld
 
 from bbllm.api import setup
 from bbllm.api.options import EpisodeOptions
-from bbllm.api.stage import Stage
+from bbllm.api.stage import Settled, Stage
 from bbllm.cli.commands import plan
 from bbllm.cli.main import app
 from bbllm.cli.support import session
@@ -72,7 +72,7 @@ def paper_stage(options: EpisodeOptions) -> Iterator[Stage]:
         raise RenderError('No picture can be drawn of paper; install a simulator.')
 
     try:
-        yield Stage(world, lambda: world.time_s, world.observe, render)
+        yield Stage(world, lambda: world.time_s, lambda: Settled(world.observe()), render)
     finally:
         world.close()
 

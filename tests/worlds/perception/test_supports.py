@@ -1,0 +1,56 @@
+"""Heights of detected objects: those of the surfaces that they stand on."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from tracked_tables import TABLE, cube
+
+from bbllm.core.types import Kind, SceneObject
+from bbllm.skills.shapes import yaw_pose
+from bbllm.worlds.perception.grasp_tracker import set_on_supports
+
+
+def heights(*items: SceneObject) -> dict[str, float]:
+    return {item.name: item.pose.position_m[2] for item in set_on_supports(items, (TABLE,))}
+
+
+def test_what_stands_in_a_tower_has_the_height_of_its_storey() -> None:
+    tower = (
+        cube('top', 0.4, 0.1, 0.103),
+        cube('low', 0.4, 0.1, 0.017),
+        cube('mid', 0.4, 0.1, 0.066),
+    )
+
+    assert heights(*tower) == pytest.approx({'low': 0.02, 'mid': 0.06, 'top': 0.10})
+
+
+def test_what_is_far_above_every_surface_stays_there() -> None:
+    assert heights(cube('up', 0.4, 0.1, 0.045)) == {'up': 0.045}
+    assert heights(cube('beside', 0.4, 0.1, 0.02), cube('alone', 0.5, 0.1, 0.062)) == (
+        pytest.approx({'beside': 0.02, 'alone': 0.062})
+    )
+
+
+def test_what_leans_stays_and_what_almost_stands_stands() -> None:
+    def leaning(degrees: float) -> SceneObject:
+        half = math.radians(degrees) / 2
+        quat = (math.sin(half), 0.0, 0.0, math.cos(half))
+        item = cube('a', 0.4, 0.1, 0.024)
+        return replace(item, pose=replace(item.pose, quat_xyzw=quat))
+
+    assert heights(leaning(30.0)) == {'a': 0.024}
+    (stood,) = set_on_supports([leaning(2.0)], (TABLE,))
+    assert stood.pose.position_m[2] == pytest.approx(0.02)
+    assert stood.pose.quat_xyzw == pytest.approx((0.0, 0.0, 0.0, 1.0), abs=1e-6)
+
+
+def test_what_overlaps_a_container_keeps_its_height() -> None:
+    bowl = SceneObject(
+        name='bowl',
+        kind=Kind.CONTAINER,
+        pose=yaw_pose((0.4, 0.1, 0.03), 0.0),
+        size_m=(0.16, 0.16, 0.06),
+    )
+
+    assert heights(bowl, cube('inside', 0.4, 0.1, 0.027))['inside'] == 0.027
