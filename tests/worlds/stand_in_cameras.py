@@ -36,7 +36,7 @@ class StandIn:
     shown: tuple[SceneObject, ...] = ()
     dice: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
 
-    def take(self) -> list[Shot]:
+    def take(self, of_all: bool) -> list[Shot]:
         self.taken += 1
         if not self.frozen:
             self.shown = self._visible()
@@ -103,8 +103,8 @@ def _source(
     return CameraSource(
         driver,
         stand_in.take,
-        lambda shot, state: TrueDetector(stand_in).detect(shot.T_world_camera),
-        lambda found, T_world_camera, stamp_s: found,
+        lambda shot, known: TrueDetector(stand_in).detect(shot.T_world_camera),
         observer,
+        objects=[item.name for item in file.movables],
         order=order,
     )

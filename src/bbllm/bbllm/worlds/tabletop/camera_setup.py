@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from bbllm.arm.driver import JointState
 from bbllm.core.errors import WorldError
 from bbllm.sim.camera_settings import Light, Trouble, UnknownObject
 from bbllm.sim.cameras import SimCameras, state_of
@@ -15,20 +14,25 @@ from bbllm.sim.drawing import RenderError
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.object_models import ObjectPart
 from bbllm.sim.scene_file import SceneFile
-from bbllm.skills.shapes import yaw_pose
+from bbllm.skills.shapes import Vector, yaw_pose
 from bbllm.vision.detectors.arm_mask import arm_mask
 from bbllm.vision.detectors.blocks import BlocksDetector
+from bbllm.vision.detectors.identities import Identities
+from bbllm.vision.detectors.views import CameraView
 from bbllm.vision.sources import NO_TROUBLE, TroubleName
 from bbllm.worlds.perception.detections import WORLD_FRAME, Detection
 from bbllm.worlds.perception.tracking import TrackingParams
 from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.tabletop.object_source import CameraSource, ObjectSource, Shot
+from bbllm.worlds.tabletop.object_source import CameraSource, Known, ObjectSource, Shot
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
 
 MOVED_M = 0.005
 """How far a moved camera is beside where its calibration has it [m]."""
 WINDOW_S = 0.5
 """Detections of so long are averaged: those of one look, and not of one before it [s]."""
+BEFORE_M = 0.06
+"""What is nearer to the camera than a place by more than this hides an object there: more than
+half of an object, and of the noise of depth [m]."""
 CLUTTER = 4
 """Number of unknown objects."""
 CLUTTER_X_M, CLUTTER_Y_M = (0.30, 0.90), (-0.60, 0.60)
@@ -59,7 +63,7 @@ def _source(file: SceneFile, trouble: TroubleName, seed: int, driver: SimDriver)
     simulation = driver.robot.simulation
     cameras = SimCameras(simulation, trouble=trouble_of(trouble, file, seed), seed=seed)
 
-    def take() -> list[Shot]:
+    def take(of_all: bool) -> list[Shot]:
         with driver.robot.paused() as simulation:
             state = state_of(simulation)
         try:
@@ -68,9 +72,10 @@ def _source(file: SceneFile, trouble: TroubleName, seed: int, driver: SimDriver)
                     camera=name,
                     image=cameras.take(name, state),
                     T_world_camera=cameras.pose(name, state),
-                    fixed=cameras.mount(name).parent == WORLD_FRAME,
+                    fixed=fixed,
                 )
                 for name in cameras.names
+                if (fixed := cameras.mount(name).parent == WORLD_FRAME) or of_all
             ]
         except RenderError as error:
             raise WorldError(f'The cameras take no pictures: {error}') from error
@@ -85,18 +90,36 @@ def _source(file: SceneFile, trouble: TroubleName, seed: int, driver: SimDriver)
     return CameraSource(
         driver,
         take,
-        partial(_detect, BlocksDetector(catalogue, file.fixtures)),
-        lambda found, T_world_camera, stamp_s: found,
+        partial(_read, BlocksDetector(catalogue, file.fixtures), Identities(catalogue)),
         observer,
+        objects=catalogue.names,
         order=[item.name for item in (*file.fixtures, *file.movables, *file.places)],
         close_cameras=cameras.close,
     )
 
 
-def _detect(detector: BlocksDetector, shot: Shot, robot: JointState) -> tuple[Detection, ...]:
-    image, T_world_camera = shot.image, shot.T_world_camera
-    shown = arm_mask(robot.position_rad, robot.width_m, image.intrinsics, T_world_camera)
-    return detector.detect(image, T_world_camera, ignored=shown)
+def _read(
+    detector: BlocksDetector, identities: Identities, shot: Shot, known: Known
+) -> tuple[Detection, ...]:
+    image, T_world_camera, robot = shot.image, shot.T_world_camera, known.robot
+    arm_px = arm_mask(robot.position_rad, robot.width_m, image.intrinsics, T_world_camera)
+    view = CameraView.of(image.intrinsics, T_world_camera)
+
+    def is_hidden(place_m: Vector) -> bool:
+        across, down, depth_m = view.project(np.array([place_m]))[0].tolist()
+        column, row = round(across), round(down)
+        height_px, width_px = arm_px.shape
+        if not (0 <= column < width_px and 0 <= row < height_px) or arm_px[row, column]:
+            return True
+        return 0.0 < float(image.depth_m[row, column]) < depth_m - BEFORE_M
+
+    return identities.named(
+        detector.detect(image, T_world_camera, ignored=arm_px),
+        T_world_camera,
+        known=known.positions_m,
+        held=known.carried,
+        hidden=is_hidden,
+    )
 
 
 def trouble_of(name: TroubleName, file: SceneFile, seed: int) -> Trouble:

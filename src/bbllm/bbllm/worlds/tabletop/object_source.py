@@ -7,7 +7,7 @@ simulation.
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.grasps import Hand
+from bbllm.skills.shapes import Vector
 from bbllm.vision.camera import RgbdImage
 from bbllm.worlds.perception.detections import WORLD_FRAME, Detection, DetectionBatch
 from bbllm.worlds.scene.hand_force import STILL_RAD_S
@@ -93,13 +94,23 @@ class Shot:
     """Whether the camera always shows the same part of the world; one on the hand does not."""
 
 
-Cameras = Callable[[], Sequence[Shot]]
-"""Takes one picture with each camera; raises WorldError where that fails."""
-Detect = Callable[[Shot, JointState], tuple[Detection, ...]]
-"""Finds objects in a picture, in its optical frame, given where the robot was."""
-Naming = Callable[[tuple[Detection, ...], Pose, float], tuple[Detection, ...]]
-"""Gives the detections of one picture, in the camera's frame, names that stay the same; the other
-arguments are T_world_camera and the stamp [s]."""
+Cameras = Callable[[bool], Sequence[Shot]]
+"""Takes one picture with each camera that is fixed, or with all; raises WorldError on failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known without a picture when it is read."""
+
+    robot: JointState
+    positions_m: Mapping[str, Vector]
+    """Where objects stand, by name, world frame [m]."""
+    carried: str | None
+    """What is in the hand."""
+
+
+Read = Callable[[Shot, Known], tuple[Detection, ...]]
+"""Finds objects in a picture, in its optical frame, with names that stay the same."""
 
 
 @dataclass(slots=True)
@@ -115,17 +126,17 @@ class CameraSource:
     """
     Locates objects by pictures, which are taken when the table is looked at and the arm rests.
 
-    A look takes some pictures of each camera, `PICTURE_PERIOD_S` apart, until the tracker has
-    decided where everything is. While the arm moves, the table is as it was, and what is in the
-    hand moves with it.
+    A look takes some pictures, `PICTURE_PERIOD_S` apart, until the tracker has decided where
+    everything is: of the fixed cameras, and of all where the first ones do not show every object.
+    While the arm moves, the table is as it was, and what is in the hand moves with it.
 
     Args:
         robot: Joint positions, the width of the hand, and the clock.
         cameras: Takes pictures.
-        detect: Finds objects in a picture.
-        name_objects: Gives them lasting names.
+        read: Finds objects in a picture, and names them.
         observer: Joins detections and hand.
-        order: Names in the order of the scene file, which scenes keep.
+        objects: Names of the objects that may be there.
+        order: All names in the order of the scene file, which scenes keep.
         close_cameras: Called at the end.
     """
 
@@ -133,17 +144,17 @@ class CameraSource:
         self,
         robot: RobotState,
         cameras: Cameras,
-        detect: Detect,
-        name_objects: Naming,
+        read: Read,
         observer: TableObserver,
         *,
-        order: Sequence[str] = (),
+        objects: Collection[str],
+        order: Sequence[str],
         close_cameras: Callable[[], None] = lambda: None,
     ) -> None:
         self._robot = robot
         self._cameras = cameras
-        self._detect = detect
-        self._name_objects = name_objects
+        self._read = read
+        self._objects = frozenset(objects)
         self._observer = observer
         self._order = {name: number for number, name in enumerate(order)}
         self._looked: tuple[float, TableView] | None = None
@@ -167,28 +178,33 @@ class CameraSource:
         if self._robot.now_s() <= 0.0:  # no picture has the stamp 0, which stands for none
             self._robot.pass_time(PICTURE_PERIOD_S)
         since_s = self._robot.now_s() - SAME_S
+        shown = self._take_pictures(of_all=False)
+        of_all = not self._objects <= {*shown, self._observer.table.carried}
         for number in range(MOST_PICTURES):
-            if number:
-                self._robot.pass_time(PICTURE_PERIOD_S)
-                self.take_hand()
-            self._take_pictures()
-            if number + 1 >= LEAST_PICTURES and self._observer.shows(since_s):
+            self._robot.pass_time(PICTURE_PERIOD_S)
+            self.take_hand()
+            self._take_pictures(of_all=of_all)
+            if number + 1 + (not of_all) >= LEAST_PICTURES and self._observer.shows(since_s):
                 break
         view = self._view()
         self._looked = (self._robot.now_s(), view)
         return view
 
-    def _take_pictures(self) -> None:
+    def _take_pictures(self, *, of_all: bool) -> set[str]:
+        """Take a picture with each fixed camera, or with all; return the names of what is seen."""
+        seen: set[str] = set()
         begun_s = time.perf_counter()
         now_s, state = self._robot.now_s(), self._robot.joint_state()
         hand = _hand_of(state)
-        for shot in self._cameras():
+        for shot in self._cameras(of_all):
             image, T_world_camera = shot.image, shot.T_world_camera
             self._observer.tree.add(
                 WORLD_FRAME, image.frame, T_world_camera, image.stamp_s, shot.fixed
             )
-            found = self._detect(shot, state)
-            named = self._name_objects(found, T_world_camera, image.stamp_s)
+            table = self._observer.table
+            known = Known(robot=state, positions_m=table.positions_m, carried=table.carried)
+            named = self._read(shot, known)
+            seen.update(detection.name for detection in named)
             batch = DetectionBatch(
                 source=shot.camera, frame=image.frame, stamp_s=image.stamp_s, detections=named
             )
@@ -197,6 +213,7 @@ class CameraSource:
                 self._observer.take_picture(picture, hand)
             self.count.pictures += 1
         self.count.wall_s += time.perf_counter() - begun_s
+        return seen
 
     def _view(self) -> TableView:
         view = self._observer.table.view()

@@ -116,6 +116,16 @@ class ObservedTable:
         return self._carrying.decided and not self._tracker.undecided
 
     @property
+    def carried(self) -> str | None:
+        """What is in the hand, by the fingers."""
+        return self._carrying.name
+
+    @property
+    def positions_m(self) -> dict[str, Vector]:
+        """Where objects stand, by name, world frame; without lost ones and what is carried [m]."""
+        return {item.name: item.pose.position_m for item in self._known()}
+
+    @property
     def sources(self) -> tuple[str, ...]:
         return self._tracker.sources
 
