@@ -8,7 +8,7 @@ from tracked_tables import TABLE, cube
 
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.perception.grasp_tracker import set_on_supports
+from bbllm.worlds.perception.grasp_tracker import rest_below, set_on_supports
 
 
 def heights(*items: SceneObject) -> dict[str, float]:
@@ -45,12 +45,26 @@ def test_what_leans_stays_and_what_almost_stands_stands() -> None:
     assert stood.pose.quat_xyzw == pytest.approx((0.0, 0.0, 0.0, 1.0), abs=1e-6)
 
 
-def test_what_overlaps_a_container_keeps_its_height() -> None:
-    bowl = SceneObject(
-        name='bowl',
-        kind=Kind.CONTAINER,
-        pose=yaw_pose((0.4, 0.1, 0.03), 0.0),
-        size_m=(0.16, 0.16, 0.06),
-    )
+BOWL = SceneObject(
+    name='bowl',
+    kind=Kind.CONTAINER,
+    pose=yaw_pose((0.4, 0.1, 0.033), 0.0),
+    size_m=(0.16, 0.16, 0.06),
+)
 
-    assert heights(bowl, cube('inside', 0.4, 0.1, 0.027))['inside'] == 0.027
+
+def test_what_is_in_a_container_stands_on_its_floor() -> None:
+    found = heights(cube('inside', 0.4, 0.1, 0.021), BOWL)
+
+    assert found == pytest.approx({'bowl': 0.03, 'inside': 0.026})
+
+
+def test_what_lies_across_a_rim_keeps_its_height() -> None:
+    assert heights(BOWL, cube('across', 0.485, 0.1, 0.024))['across'] == 0.024
+
+
+def test_what_the_hand_lets_go_in_a_container_falls_to_its_floor() -> None:
+    dropped = rest_below(cube('a', 0.41, 0.1, 0.05), (TABLE, BOWL))
+
+    assert dropped is not None
+    assert dropped.pose.position_m[2] == pytest.approx(0.003 + 0.006 + 0.02)

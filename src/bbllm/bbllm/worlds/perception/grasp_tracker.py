@@ -6,11 +6,13 @@ then on. When they open it falls onto the highest support below; when they close
 slipped out, and its place is unknown.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.core.types import Pose, SceneObject
+from bbllm.skills.containers import floor_z, is_container, is_upright, within
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import (
     UPRIGHT_COSINE,
@@ -189,11 +191,11 @@ def rest_below(item: SceneObject, others: Sequence[SceneObject]) -> SceneObject 
     item = replace(item, pose=_stood_up(item.pose))
     shape, foot = outline(item), bottom_z(item)
     tops = [
-        top_z(other)
+        surface_m
         for other in others
         if is_solid(other)
         and other.name != item.name
-        and top_z(other) <= foot + REST_GAP_M
+        and (surface_m := _surface_z(other, item)) <= foot + REST_GAP_M
         and polygon_gap(shape, outline(other)) < -REST_GAP_M / 2
     ]
     if not tops:
@@ -207,21 +209,18 @@ def set_on_supports(
     items: Sequence[SceneObject], fixed: Sequence[SceneObject]
 ) -> tuple[SceneObject, ...]:
     """
-    Return objects at the heights at which they rest, the lowest first.
+    Return objects at the heights at which they rest, in their order.
 
     Detected heights are noisy, those of surfaces are not: what is within `REST_GAP_M` of a surface
-    stands on it, as its relations have it anyway. What overlaps a container stays as it is, since
-    it may lie deeper than the rim; so does what leans.
+    stands on it, as its relations have it anyway. What leans, and what overlaps the rim of a
+    container, stays as it is.
     """
     supports = [other for other in fixed if is_solid(other)]
-    containers = [other for other in items if other.kind is Kind.CONTAINER]
-    rested: list[SceneObject] = []
-    for item in sorted(items, key=bottom_z):
-        others = [other for other in containers if other.name != item.name]
-        if not any(polygon_gap(outline(item), outline(other)) < 0.0 for other in others):
-            item = _set_on(item, (*supports, *rested))
-        rested.append(item)
-    return tuple(rested)
+    rested: dict[str, SceneObject] = {}
+    # From the lowest one up; containers first, since objects in one are about as low as it is.
+    for item in sorted(items, key=lambda item: (not is_container(item), bottom_z(item))):
+        rested[item.name] = _set_on(item, (*supports, *rested.values()))
+    return tuple(rested[item.name] for item in items)
 
 
 def _set_on(item: SceneObject, supports: Sequence[SceneObject]) -> SceneObject:
@@ -229,17 +228,27 @@ def _set_on(item: SceneObject, supports: Sequence[SceneObject]) -> SceneObject:
     if max(axes_of(upright.pose.quat_xyzw), key=lambda up: up[2])[2] < UPRIGHT_COSINE:
         return item
     foot, shape = bottom_z(upright), outline(upright)
-    tops = [
-        top_z(other)
-        for other in supports
-        if abs(top_z(other) - foot) <= REST_GAP_M
-        and polygon_gap(shape, outline(other)) < -REST_GAP_M / 2
-    ]
-    if not tops:
+    under = [other for other in supports if polygon_gap(shape, outline(other)) < -REST_GAP_M / 2]
+    if around := [other for other in under if is_container(other)]:
+        if not all(_is_over(upright, other) for other in around):
+            return item
+        under = around
+    lifts_m = [_surface_z(other, upright) - foot for other in under]
+    lift_m = min(lifts_m, key=abs, default=math.inf)
+    if abs(lift_m) > REST_GAP_M:
         return item
     x, y, z = upright.pose.position_m
-    lift_m = min((top - foot for top in tops), key=abs)
     return replace(upright, pose=replace(upright.pose, position_m=(x, y, z + lift_m)))
+
+
+def _surface_z(support: SceneObject, item: SceneObject) -> float:
+    """Return how high the surface is on which an object above rests: of a container its floor."""
+    inside = is_container(support) and _is_over(item, support)
+    return floor_z(support) if inside else top_z(support)
+
+
+def _is_over(item: SceneObject, container: SceneObject) -> bool:
+    return is_upright(container) and within(container, [item.pose.position_m[:2]], 0.0)
 
 
 def _stood_up(pose: Pose) -> Pose:
