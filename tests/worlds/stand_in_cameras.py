@@ -13,7 +13,7 @@ from bbllm.vision.camera import Intrinsics, RgbdImage
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.scene.transforms import compose, inverse
-from bbllm.worlds.tabletop.object_source import CameraSource, Shot
+from bbllm.worlds.tabletop.object_source import CameraSource, TakenPicture
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
 
 T_WORLD_CAMERA = Pose(position_m=(0.6, 0.0, 1.4), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
@@ -36,7 +36,7 @@ class StandIn:
     shown: tuple[SceneObject, ...] = ()
     dice: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
 
-    def take(self, of_all: bool) -> list[Shot]:
+    def take(self, of_all: bool) -> list[TakenPicture]:
         self.taken += 1
         if not self.frozen:
             self.shown = self._visible()
@@ -47,7 +47,7 @@ class StandIn:
             stamp_s=self.driver.now_s(),
             frame='stand_in_optical_frame',
         )
-        return [Shot(camera='stand_in', image=image, T_world_camera=T_WORLD_CAMERA)]
+        return [TakenPicture(camera='stand_in', image=image, T_world_camera=T_WORLD_CAMERA)]
 
     def _visible(self) -> tuple[SceneObject, ...]:
         with self.driver.robot.paused() as simulation:

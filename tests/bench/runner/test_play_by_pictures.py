@@ -24,7 +24,7 @@ def play_seen(
     patch: pytest.MonkeyPatch, task: str, on_made: Callable[[StandIn], Any] = lambda _: None
 ) -> EpisodeRecord:
     """Play an episode whose pictures a stand-in takes."""
-    patch.setattr(play_tabletop, '_source', lambda job: stand_in_source(job.case.table, on_made))
+    patch.setattr(play_tabletop, 'source_of', lambda job: stand_in_source(job.case.table, on_made))
     job = EpisodeSpec(
         key=EpisodeKey(task, 0, 3),
         case=make_case(load_suite('tabletop'), task, seed=0, trial=0),

@@ -13,7 +13,8 @@ from bbllm.sim.drawing import RenderError
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.scene_file import ObjectSpec, SceneFile
 from bbllm.sim.simulation import Simulation
-from bbllm.worlds.tabletop.camera_setup import CLEAR_M, CLUTTER, camera_source, trouble_of
+from bbllm.worlds.tabletop.camera_setup import camera_source
+from bbllm.worlds.tabletop.camera_trouble import CLEAR_M, CLUTTER, trouble_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 BLUE = ObjectSpec(name='blue_cube', kind='cube', color='blue', xy=(0.55, 0.05), yaw_deg=-10)

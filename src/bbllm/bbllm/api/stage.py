@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.options import EpisodeOptions
+from bbllm.api.sources import by_pictures, check_sources, source_of
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
 from bbllm.core.registry import tells_force
 from bbllm.core.types import Scene
-from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
-    from bbllm.sim.driver import SimDriver
     from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.render import VideoRecorder
-    from bbllm.sim.scene_file import SceneFile
-    from bbllm.worlds.tabletop.object_source import ObjectSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +86,13 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         on_advance=show,
         weighs=tells_force(options.planner),
         safety=load_envelope(options.safety),
-        make_source=_camera_source(options, scene),
+        make_source=source_of(options, scene),
     )
 
     def settle() -> Settled:
         world.settled()
         seen = world.observe()
-        return Settled(world.truth(), None if options.sources == TRUTH else seen)
+        return Settled(world.truth(), seen if by_pictures(options) else None)
 
     def render(path: Path) -> None:
         with world.robot.paused() as simulation:
@@ -116,28 +113,6 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
         yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, bag)
-
-
-def check_sources(options: EpisodeOptions) -> None:
-    """Raise ConfigError where pictures are asked for in a house, or trouble without pictures."""
-    if options.sources == TRUTH and options.trouble != NO_TROUBLE:
-        raise ConfigError(
-            f'--trouble {options.trouble} is for pictures: add --sources camera, or leave it out.'
-        )
-    if options.sources != TRUTH and options.house:
-        raise ConfigError(
-            'A household is symbols, of which there are no pictures: leave --sources out.'
-        )
-
-
-def _camera_source(
-    options: EpisodeOptions, scene: SceneFile
-) -> Callable[[SimDriver], ObjectSource] | None:
-    if options.sources == TRUTH:
-        return None
-    from bbllm.worlds.tabletop.camera_setup import camera_source
-
-    return camera_source(scene, trouble=options.trouble, seed=options.seed or 0)
 
 
 def _household(options: EpisodeOptions) -> Stage:

@@ -10,7 +10,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.events import Limits
 from bbllm.core.prompt_store import SUFFIX
 from bbllm.llm.config import LlmConfig
-from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class RunConfig:
     body: str | None = None
     mapping: str = 'auto'
     """How steps become calls, a value of planners.bodies.MappingMethod."""
-    sources: Sources = TRUTH
+    sources: str = TRUTH
     """Where scenes come from on a table."""
-    trouble: TroubleName = NO_TROUBLE
+    trouble: str = NO_TROUBLE
     """What makes pictures harder to use, where scenes come from them."""
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
     record: bool = False

@@ -8,6 +8,7 @@ from bbllm.bench.suites.suite import Suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models
+from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 HOUSEHOLD = 'household'
 TABLETOP = 'tabletop'
@@ -53,3 +54,17 @@ def world_of(suite: Suite, said: str) -> str:
             f'{TABLETOP} or --world ros.'
         )
     return said or TABLETOP
+
+
+def check_sources(world: str, sources: str, trouble: str) -> None:
+    """Raise ConfigError where pictures cannot be had in a world, or trouble without pictures."""
+    if sources == TRUTH and trouble != NO_TROUBLE:
+        raise ConfigError(
+            f'--trouble {trouble} is for pictures: add --sources camera, or leave it out.'
+        )
+    if sources != TRUTH and world != TABLETOP:
+        raise ConfigError(
+            f'--sources {sources} is for simulated tables in worker processes, and the suite is '
+            f'played in the world {world}: leave --sources out, or choose a suite of tables and '
+            f'--world {TABLETOP}.'
+        )

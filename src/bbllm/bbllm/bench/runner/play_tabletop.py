@@ -7,15 +7,9 @@ from dataclasses import replace
 from bbllm.bench.log.episodes import EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run
+from bbllm.bench.runner.picture_judge import PictureJudge, source_of
 from bbllm.bench.safety.safety import SafetyRecorder
-from bbllm.bench.scorers.pictures import PictureErrors, bind_names, renamed
-from bbllm.bench.scorers.scoring import (
-    judge_by_pictures,
-    lost,
-    lost_before,
-    score,
-    with_earlier,
-)
+from bbllm.bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm.core.errors import BbllmError, SceneError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, ScenePicture, World, picture_of
@@ -24,9 +18,6 @@ from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.sim.driver import SimDriver
-from bbllm.vision.sources import TRUTH
-from bbllm.worlds.tabletop.object_source import CameraSource, ObjectSource
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
@@ -56,8 +47,9 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             on_advance=look,
             wrap_driver=safety.wrap,
             weighs=tells_force(job.config.planner) or bool(job.case.earlier),
-            make_source=_source(job),
+            make_source=source_of(job),
         )
+        pictures = PictureJudge(table)
         around.opened(table)
 
     def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
@@ -67,10 +59,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             return run.execute(make_planner(run, part, models), world)
 
     try:
-        by_pictures = job.config.sources != TRUTH
-        errors = PictureErrors()
-        compare = errors if by_pictures else None
-        world = _TakingTurns(_remembered(table, job), around, table, compare)
+        world = _TakingTurns(_remembered(table, job), around, pictures)
         for number, instruction in enumerate(job.case.earlier):
             part = replace(job, case=replace(job.case, instruction=instruction))
             earlier.append(execute(part, around.before(), name_before(job.key, number)))
@@ -78,10 +67,8 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
                 return result
         with around.turn():
             begun_s, unsafe = table.time_s, safety.count()
-            before, first = _settled(table) if job.case.earlier else _looked(table)
-            if by_pictures and before is not None and first is not None:
-                errors.names = bind_names(first, before)
-                before = renamed(before, errors.names)
+            before, seen = _settled(table) if job.case.earlier else _looked(table)
+            before = None if before is None else pictures.begin(before, seen)
         if before is None:
             reason = 'The table could not be looked at after the episodes before this one.'
             error, least = WorldError.__name__, job.case.least_loops
@@ -90,21 +77,15 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         episode = execute(job, sink, job.key.name)
         with around.turn():
             after, last = (None, None) if around.stopped() else _settled(table)
-            after = None if after is None else renamed(after, errors.names)
+            after = None if after is None else pictures.with_names(after)
             unsafe = safety.count() - unsafe
     finally:
         table.close()
-    robot_s = table.time_s - begun_s
-    names = errors.names
+    robot_s, names = table.time_s - begun_s, pictures.names
     result = score(
         job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe, names=names
     )
-    if isinstance(table.source, CameraSource):
-        seen = judge_by_pictures(job.case, episode, first=first, last=last, names=names)
-        count = table.source.count
-        figures = errors.result(seen, pictures=count.pictures, wall_s=count.wall_s)
-        result = replace(result, by_pictures=figures)
-    return with_earlier(result, job, earlier)
+    return with_earlier(pictures.add_to(result, job, episode, last), job, earlier)
 
 
 def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
@@ -119,24 +100,11 @@ def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
     return EstimatingWorld(table, RuleEstimator)
 
 
-def _source(job: EpisodeSpec) -> Callable[[SimDriver], ObjectSource] | None:
-    if job.config.sources == TRUTH:
-        return None
-    # OpenCV and the cameras are for those alone who go by pictures.
-    from bbllm.worlds.tabletop.camera_setup import camera_source
-
-    case = job.case
-    return camera_source(case.table, trouble=job.config.trouble, seed=case.noise_seed)
-
-
 class _TakingTurns:
-    def __init__(
-        self, inner: World, around: Alone, table: TabletopWorld, errors: PictureErrors | None
-    ):
+    def __init__(self, inner: World, around: Alone, pictures: PictureJudge):
         self._inner = inner
         self._around = around
-        self._table = table
-        self._errors = errors
+        self._pictures = pictures
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -145,8 +113,7 @@ class _TakingTurns:
     def observe(self) -> Scene:
         with self._around.turn():
             scene = self._inner.observe()
-            if self._errors is not None:
-                self._errors.add(scene, self._table.truth())
+            self._pictures.observed(scene)
             return scene
 
     def picture(self) -> ScenePicture:

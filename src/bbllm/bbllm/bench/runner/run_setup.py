@@ -13,7 +13,7 @@ from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.versions import describe_machine, find_versions, hash_prompts
 from bbllm.bench.runner.answering import Answering, asking, body_for, check_answers, replaying
 from bbllm.bench.runner.conversations import answers_of, hash_of
-from bbllm.bench.runner.play_here import TABLETOP, domain_of, world_of
+from bbllm.bench.runner.play_here import check_sources, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
@@ -22,7 +22,6 @@ from bbllm.core.events import Limits
 from bbllm.core.registry import load_planner
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod
-from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +43,9 @@ class BenchRequest:
     """Names of tasks, or patterns of names such as `new_tasks_00*`; all where none is given."""
     world: str = ''
     """tabletop, household or ros; where the suite is played if it is empty."""
-    sources: Sources = TRUTH
+    sources: str = 'truth'
     """Where scenes come from on a table."""
-    trouble: TroubleName = NO_TROUBLE
+    trouble: str = 'none'
     """What makes pictures harder to use."""
     limits: Limits = field(default_factory=Limits)
     record: Path | None = None
@@ -83,7 +82,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     suite = load_suite(request.suite, data=request.data)
     world, ks = world_of(suite, request.world), request.ks or (suite.k,)
     request = replace(request, world=world, ks=ks)
-    _check_sources(request)
+    check_sources(world, request.sources, request.trouble)
     tasks = _tasks(suite, request.tasks)
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))
@@ -127,19 +126,6 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         retry_lost=request.retry_lost,
     )
     return Prepared(plan, (*answering.models.notices, *notices))
-
-
-def _check_sources(request: BenchRequest) -> None:
-    if request.sources == TRUTH and request.trouble != NO_TROUBLE:
-        raise ConfigError(
-            f'--trouble {request.trouble} is for pictures: add --sources camera, or leave it out.'
-        )
-    if request.sources != TRUTH and request.world != TABLETOP:
-        raise ConfigError(
-            f'--sources {request.sources} is for simulated tables in worker processes, and the '
-            f'suite is played in the world {request.world}: leave --sources out, or choose a '
-            f'suite of tables and --world {TABLETOP}.'
-        )
 
 
 def _settings(

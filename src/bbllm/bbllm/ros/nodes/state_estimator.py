@@ -19,7 +19,7 @@ from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.scene.relations import find_held
-from bbllm.worlds.tabletop.table import TableView, scene_of
+from bbllm.worlds.tabletop.table import TableView
 
 FELT_S = 1.0
 """How long to wait for a reading of the force, or for a weight, by the wall clock [s]."""
@@ -82,9 +82,8 @@ class StateEstimator(StackNode):
         held = None
         if wait_s > 0.0 and view.hand is not None:
             held = view.carried or find_held(view.objects, view.hand)
-        scene = scene_of(
-            view,
-            skills=skills_for(view.objects),
+        scene = view.scene(
+            skills_for(view.objects),
             now_s=view.stamp_s,  # its age was looked at by the wall clock already
             reach=self._reach,
             force_n=self._force.force_n(view.stamp_s, wait_s, weighing=held is not None),

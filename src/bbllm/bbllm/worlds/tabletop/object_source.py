@@ -84,7 +84,7 @@ class TruthSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shot:
+class TakenPicture:
     """A picture, and where its camera is said to have been."""
 
     camera: str
@@ -94,7 +94,7 @@ class Shot:
     """Whether the camera always shows the same part of the world; one on the hand does not."""
 
 
-Cameras = Callable[[bool], Sequence[Shot]]
+Cameras = Callable[[bool], Sequence[TakenPicture]]
 """Takes one picture with each camera that is fixed, or with all; raises WorldError on failure."""
 
 
@@ -109,7 +109,7 @@ class Known:
     """What is in the hand."""
 
 
-Read = Callable[[Shot, Known], tuple[Detection, ...]]
+Read = Callable[[TakenPicture, Known], tuple[Detection, ...]]
 """Finds objects in a picture, in its optical frame, with names that stay the same."""
 
 
@@ -196,19 +196,19 @@ class CameraSource:
         begun_s = time.perf_counter()
         now_s, state = self._robot.now_s(), self._robot.joint_state()
         hand = _hand_of(state)
-        for shot in self._cameras(of_all):
-            image, T_world_camera = shot.image, shot.T_world_camera
+        for taken in self._cameras(of_all):
+            image, T_world_camera = taken.image, taken.T_world_camera
             self._observer.tree.add(
-                WORLD_FRAME, image.frame, T_world_camera, image.stamp_s, shot.fixed
+                WORLD_FRAME, image.frame, T_world_camera, image.stamp_s, taken.fixed
             )
             table = self._observer.table
             known = Known(robot=state, positions_m=table.positions_m, carried=table.carried)
-            named = self._read(shot, known)
+            named = self._read(taken, known)
             seen.update(detection.name for detection in named)
             batch = DetectionBatch(
-                source=shot.camera, frame=image.frame, stamp_s=image.stamp_s, detections=named
+                source=taken.camera, frame=image.frame, stamp_s=image.stamp_s, detections=named
             )
-            picture = self._observer.read(batch, now_s, complete=shot.fixed)
+            picture = self._observer.read(batch, now_s, complete=taken.fixed)
             if picture is not None:
                 self._observer.take_picture(picture, hand)
             self.count.pictures += 1

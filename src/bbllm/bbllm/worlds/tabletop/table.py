@@ -35,7 +35,7 @@ CARRIED_M = 0.03
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableView:
-    """The state of a source of objects at one moment; `scene_of` makes it a scene."""
+    """The state of a source of objects at one moment; `scene` adds its relations."""
 
     objects: tuple[SceneObject, ...]
     """Where everything is, world frame."""
@@ -49,28 +49,27 @@ class TableView:
     """Objects that were never seen at their pose."""
     lost: tuple[LostObject, ...] = ()
 
-
-def scene_of(
-    view: TableView,
-    *,
-    skills: Sequence[Skill],
-    now_s: float,
-    reach: ReachTest | None = None,
-    force_n: Force | None = None,
-) -> Scene:
-    """Return the scene of a view with its relations; arguments as of `relations.build_scene`."""
-    return build_scene(
-        view.objects,
-        view.hand,
-        skills=skills,
-        stamp_s=view.stamp_s,
-        now_s=now_s,
-        reach=reach,
-        carried=view.carried,
-        estimated=view.estimated,
-        lost=view.lost,
-        force_n=force_n,
-    )
+    def scene(
+        self,
+        skills: Sequence[Skill],
+        *,
+        now_s: float,
+        reach: ReachTest | None = None,
+        force_n: Force | None = None,
+    ) -> Scene:
+        """Return it with its relations; arguments as of `relations.build_scene`."""
+        return build_scene(
+            self.objects,
+            self.hand,
+            skills=skills,
+            stamp_s=self.stamp_s,
+            now_s=now_s,
+            reach=reach,
+            carried=self.carried,
+            estimated=self.estimated,
+            lost=self.lost,
+            force_n=force_n,
+        )
 
 
 class ObservedTable:

@@ -19,7 +19,6 @@ from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.tabletop.object_source import ObjectSource, TruthSource
 from bbllm.worlds.tabletop.pictures import TablePictures
-from bbllm.worlds.tabletop.table import scene_of
 
 FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
@@ -121,7 +120,7 @@ class TabletopWorld:
     def truth(self) -> Scene:
         """Return the scene by the simulator's own state: for whoever judges, not for planners."""
         view = self._truth.look()
-        return scene_of(view, skills=self._skills, now_s=self.time_s, reach=self._reach)
+        return view.scene(self._skills, now_s=self.time_s, reach=self._reach)
 
     @property
     def source(self) -> ObjectSource:
@@ -150,9 +149,7 @@ class TabletopWorld:
         now_s, force_n = self.time_s, self._felt()
         seen = (view, now_s, force_n)
         if self._newest is None or self._newest[0] != seen:
-            scene = scene_of(
-                view, skills=self._skills, now_s=now_s, reach=self._reach, force_n=force_n
-            )
+            scene = view.scene(self._skills, now_s=now_s, reach=self._reach, force_n=force_n)
             self._newest = (seen, scene)
         return self._newest[1]
 

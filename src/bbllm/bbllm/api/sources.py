@@ -1,0 +1,43 @@
+"""Where the scenes of an episode in this process come from: the simulator's state, or pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bbllm.api.options import EpisodeOptions
+from bbllm.core.errors import ConfigError
+from bbllm.vision.sources import NO_TROUBLE, TRUTH
+
+if TYPE_CHECKING:
+    from bbllm.sim.driver import SimDriver
+    from bbllm.sim.scene_file import SceneFile
+    from bbllm.worlds.tabletop.object_source import ObjectSource
+
+
+def by_pictures(options: EpisodeOptions) -> bool:
+    """Whether scenes come from pictures."""
+    return options.sources != TRUTH
+
+
+def check_sources(options: EpisodeOptions) -> None:
+    """Raise ConfigError where pictures are asked for in a house, or trouble without pictures."""
+    if not by_pictures(options) and options.trouble != NO_TROUBLE:
+        raise ConfigError(
+            f'--trouble {options.trouble} is for pictures: add --sources camera, or leave it out.'
+        )
+    if by_pictures(options) and options.house:
+        raise ConfigError(
+            'A household is symbols, of which there are no pictures: leave --sources out.'
+        )
+
+
+def source_of(
+    options: EpisodeOptions, scene: SceneFile
+) -> Callable[[SimDriver], ObjectSource] | None:
+    """Return what makes the source of objects; None for the simulator's state."""
+    if not by_pictures(options):
+        return None
+    from bbllm.worlds.tabletop.camera_setup import camera_source
+
+    return camera_source(scene, trouble=options.trouble, seed=options.seed or 0)
