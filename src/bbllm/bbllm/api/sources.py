@@ -11,7 +11,6 @@ from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 if TYPE_CHECKING:
     from bbllm.sim.driver import SimDriver
-    from bbllm.sim.scene_file import SceneFile
     from bbllm.worlds.tabletop.object_source import ObjectSource
 
 
@@ -32,12 +31,12 @@ def check_sources(options: EpisodeOptions) -> None:
         )
 
 
-def source_of(
-    options: EpisodeOptions, scene: SceneFile
-) -> Callable[[SimDriver], ObjectSource] | None:
+def source_of(options: EpisodeOptions) -> Callable[[SimDriver], ObjectSource] | None:
     """Return what makes the source of objects; None for the simulator's state."""
     if not by_pictures(options):
         return None
+    from bbllm.sim.scene_file import load_scene
     from bbllm.worlds.tabletop.camera_setup import camera_source
 
+    scene = load_scene(options.scene)
     return camera_source(scene, trouble=options.trouble, seed=options.seed or 0)

@@ -66,7 +66,6 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
     from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
-    from bbllm.sim.scene_file import load_scene
     from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
     if options.video:
@@ -78,15 +77,14 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
             watch()
 
     speed = float(options.viewer) if options.speed is None else options.speed
-    scene = load_scene(options.scene)
     world = TabletopWorld(
-        scene,
+        options.scene,
         seed=options.seed or 0,
         speed=speed,
         on_advance=show,
         weighs=tells_force(options.planner),
         safety=load_envelope(options.safety),
-        make_source=source_of(options, scene),
+        make_source=source_of(options),
     )
 
     def settle() -> Settled:
