@@ -13,7 +13,7 @@ from bbllm.vision.camera import Intrinsics, RgbdImage
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.scene.transforms import compose, inverse
-from bbllm.worlds.tabletop.object_source import CameraSource, TakenPicture
+from bbllm.worlds.tabletop.object_source import CameraSource, ReadPicture, TakenPicture
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
 
 T_WORLD_CAMERA = Pose(position_m=(0.6, 0.0, 1.4), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
@@ -32,6 +32,8 @@ class StandIn:
     """Names of objects that no picture shows."""
     frozen: bool = False
     """Whether pictures repeat what the last one showed."""
+    sees_from_x_m: float = -1.0
+    """What is nearer to the base is out of view [m]."""
     taken: int = 0
     shown: tuple[SceneObject, ...] = ()
     dice: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
@@ -58,6 +60,7 @@ class StandIn:
             SceneObject(name=item.name, kind=item.kind, size_m=item.size_m, pose=poses[item.name])
             for item in items
             if item.name not in self.covered
+            and poses[item.name].position_m[0] > self.sees_from_x_m
             and np.linalg.norm(np.subtract(poses[item.name].position_m, tcp_m)) > BETWEEN_FINGERS_M
         )
 
@@ -103,7 +106,10 @@ def _source(
     return CameraSource(
         driver,
         stand_in.take,
-        lambda shot, known: TrueDetector(stand_in).detect(shot.T_world_camera),
+        lambda picture, known: ReadPicture(
+            detections=TrueDetector(stand_in).detect(picture.T_world_camera),
+            sees=lambda place_m: place_m[0] > stand_in.sees_from_x_m,
+        ),
         observer,
         objects=[item.name for item in file.movables],
         order=order,

@@ -117,6 +117,20 @@ def test_what_no_picture_shows_is_not_in_the_scene_and_what_vanishes_is_lost() -
     assert 'blue_cube' in scene.names
 
 
+def test_what_was_put_out_of_view_is_not_lost() -> None:
+    world, stand_in = watched(RED, BLUE)
+    stand_in.sees_from_x_m = 0.35
+
+    outcomes = run(world, 'pick red_cube', 'place 0.3 -0.3 0.02')
+    for _ in range(4):
+        world.driver.wait(1.0)
+        scene = world.observe()
+
+    assert [outcome.message for outcome in outcomes] == ['', '']
+    assert gap_m(scene.object('red_cube'), world.truth().object('red_cube')) < NOISE_M
+    assert scene.has('red_cube', 'on', 'table')
+
+
 def test_pictures_are_taken_when_a_scene_is_asked_for_and_only_once_for_a_moment() -> None:
     world, stand_in = watched(RED)
 

@@ -68,6 +68,9 @@ class Picture:
     complete: bool = True
     """Whether an object that the source has seen and this does not show may be missing; not so of
     a camera whose view changes."""
+    sees: Callable[[Vector], bool] | None = None
+    """Whether a place, world frame, is in view and nothing is before it; None where that is
+    unknown [m]."""
 
 
 class Doubts:

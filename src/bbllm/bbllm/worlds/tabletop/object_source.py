@@ -109,8 +109,18 @@ class Known:
     """What is in the hand."""
 
 
-Read = Callable[[TakenPicture, Known], tuple[Detection, ...]]
-"""Finds objects in a picture, in its optical frame, with names that stay the same."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPicture:
+    """What a picture shows."""
+
+    detections: tuple[Detection, ...]
+    """In its optical frame, with names that stay the same."""
+    sees: Callable[[Vector], bool] | None = None
+    """As `Picture.sees`."""
+
+
+Read = Callable[[TakenPicture, Known], ReadPicture]
+"""Finds objects in a picture, and names them."""
 
 
 @dataclass(slots=True)
@@ -203,14 +213,17 @@ class CameraSource:
             )
             table = self._observer.table
             known = Known(robot=state, positions_m=table.positions_m, carried=table.carried)
-            named = self._read(taken, known)
-            seen.update(detection.name for detection in named)
+            found = self._read(taken, known)
+            seen.update(detection.name for detection in found.detections)
             batch = DetectionBatch(
-                source=taken.camera, frame=image.frame, stamp_s=image.stamp_s, detections=named
+                source=taken.camera,
+                frame=image.frame,
+                stamp_s=image.stamp_s,
+                detections=found.detections,
             )
             picture = self._observer.read(batch, now_s, complete=taken.fixed)
             if picture is not None:
-                self._observer.take_picture(picture, hand)
+                self._observer.take_picture(replace(picture, sees=found.sees), hand)
             self.count.pictures += 1
         self.count.wall_s += time.perf_counter() - begun_s
         return seen

@@ -148,6 +148,8 @@ class ObservedTable:
         known = self._known()
 
         def hidden(item: SceneObject) -> bool:
+            if picture.sees is not None and not picture.sees(item.pose.position_m):
+                return True
             return self._is_hidden(item, hand, picture.camera_m, known)
 
         if carried in self._tracker.see(picture, hidden):
