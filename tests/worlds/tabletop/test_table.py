@@ -241,3 +241,22 @@ def test_silence_is_explained_only_where_the_arm_hides_all_that_was_seen() -> No
     world.hand(AWAY)
     world.show(11)
     assert not world.table.all_hidden('camera')
+
+
+@pytest.mark.parametrize(
+    ('seen_at', 'camera_m'),
+    [
+        (BLUE, CEILING),  # the blue cube was taken for it
+        ((0.5, 0.1, 0.02), (0.5, 0.1, 1.5)),  # its depth alone is off
+    ],
+)
+def test_what_is_taken_for_the_thing_in_the_hand_leaves_it_there(
+    seen_at: Vector, camera_m: Vector
+) -> None:
+    world = World()
+    world.show(5, red_cube=RED, blue_cube=BLUE)
+    world.pick_red()
+
+    world.show(6, camera_m, red_cube=seen_at)
+
+    assert world.table.view().carried == 'red_cube'

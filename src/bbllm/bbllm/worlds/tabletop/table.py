@@ -142,7 +142,11 @@ class ObservedTable:
         """Take in a picture, given where the hand was at its time."""
         carried, held_at = self._carrying.name, self._carrying.pose_in(hand)
         if held_at is not None:
-            kept = tuple(s for s in picture.sightings if not _in_hand(s, carried, held_at))
+            kept = tuple(
+                sighting
+                for sighting in picture.sightings
+                if sighting.name != carried or self._is_elsewhere(sighting, held_at, picture)
+            )
             picture = replace(picture, sightings=kept)
         self._cameras[picture.source] = picture.camera_m
         known = self._known()
@@ -235,6 +239,23 @@ class ObservedTable:
         else:
             tracker.put(event.name, rests.pose, stamp_s)
 
+    def _is_elsewhere(self, sighting: SceneObject, held_at: Pose, picture: Picture) -> bool:
+        """
+        Return whether a sighting of what is in the hand shows it to be somewhere else.
+
+        It does not on the camera's ray through the hand, where the depth alone is off, nor where
+        another object stands, which was taken for it.
+        """
+        seen_m, held_m = sighting.pose.position_m, held_at.position_m
+        if math.dist(seen_m, held_m) <= CARRIED_M:
+            return False
+        if (
+            picture.camera_m is not None
+            and _off_line(held_m, picture.camera_m, seen_m) <= CARRIED_M
+        ):
+            return False
+        return all(math.dist(seen_m, other.pose.position_m) > CARRIED_M for other in self._known())
+
     def _is_hidden(
         self,
         item: SceneObject,
@@ -247,11 +268,6 @@ class ObservedTable:
         eye = camera_m or (x, y, z + ABOVE_M)
         near_m = min(_off_line(point, eye, (x, y, z)) for point in _arm_points(hand))
         return near_m <= self._hidden_m or any(stands_on(other, item) for other in known)
-
-
-def _in_hand(sighting: SceneObject, carried: str | None, held_at: Pose) -> bool:
-    gap_m = math.dist(sighting.pose.position_m, held_at.position_m)
-    return sighting.name == carried and gap_m <= CARRIED_M
 
 
 def _arm_points(hand: Hand) -> list[Vector]:
