@@ -74,6 +74,7 @@ ROOMS = (
     'ros/calibration',
     'ros/planner',
     'ros/estimator',
+    'ros/perception',
     'ros/executor',
     'ros/nodes',
     'api',

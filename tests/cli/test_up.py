@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,14 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm, read_until, start
 
-from bbllm.cli.commands.up import UpRequest, _params, _print_hints
+from bbllm.cli.commands.up import CameraOptions, UpRequest, _nodes, _params, _print_hints
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
 from bbllm.cli.support.discovery import running_commands, stack_may_run
 from bbllm.cli.support.options import BagOptions, LimitOptions, ModelOptions, RecordOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
+from bbllm.core.errors import ConfigError
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0
@@ -95,6 +97,7 @@ def test_a_stack_may_run_where_a_process_is_one_or_starts_one_or_nothing_is_seen
 def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
     request = UpRequest(
         scene='tower',
+        looking=CameraOptions(),
         models=ModelOptions(brain='meta-llama/Llama-3'),
         recording=RecordOptions(record=Path('talk.jsonl')),
         limits=LimitOptions(safety='mine.yaml'),
@@ -110,12 +113,48 @@ def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
     assert params['fr3_executor']['safety'] == str(Path('mine.yaml').resolve())
 
 
+def request_of(**options: Any) -> UpRequest:
+    return UpRequest(
+        **options,
+        models=ModelOptions(),
+        recording=RecordOptions(),
+        limits=LimitOptions(),
+        keep=BagOptions(),
+        page=NO_PAGE,
+    )
+
+
+def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simulator() -> None:
+    from bbllm.ros.stack.stack import MENU, NODES, PERCEPTION
+
+    request = request_of(
+        scene='tower', menu=True, looking=CameraOptions(sources='camera', detector='blocks')
+    )
+
+    assert _nodes(request) == (*NODES, PERCEPTION, MENU)
+    params = _params(request)
+    assert params['state_estimator']['sources'] == 'camera'
+    assert params[PERCEPTION] == {'detector': 'blocks', 'scene': 'tower'}
+    assert params['state_estimator']['scene'] == params['mujoco_sim']['scene'] == 'tower'
+
+
+def test_options_of_cameras_need_the_source_camera() -> None:
+    from bbllm.ros.stack.stack import NODES
+
+    plain = request_of(looking=CameraOptions())
+    assert _nodes(plain) == NODES
+    assert 'scene' not in _params(plain)['state_estimator']
+    with pytest.raises(ConfigError, match='--cameras: only with --sources camera'):
+        _nodes(request_of(looking=CameraOptions(cameras='hand_camera')))
+
+
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
     request = UpRequest(
         domain=7,
         menu=True,
         approval=ApprovalMode.PLAN,
         open_state=OpenStateMode.RULES,
+        looking=CameraOptions(),
         models=ModelOptions(),
         recording=RecordOptions(),
         limits=LimitOptions(),
@@ -134,7 +173,7 @@ def test_clock_and_menu_come_and_go_with_the_stack(
     environment: dict[str, str], ros_domain: int, repository: Path
 ) -> None:
     from bbllm.ros.stack.client import StackClient
-    from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES
+    from bbllm.ros.stack.stack import MENU, NODES
 
     wide = {**environment, 'COLUMNS': '200'}
     process = start(wide, 'up', 'sim', '--clock', '--menu', '--speed', '0')
@@ -143,7 +182,7 @@ def test_clock_and_menu_come_and_go_with_the_stack(
         with StackClient() as client:
             deadline_s = time.monotonic() + WAIT_S
             while (
-                client.node.count_subscribers('/clock') < len(OPTIONAL_NODES) + len(NODES)
+                client.node.count_subscribers('/clock') < len((*NODES, MENU))
                 or client.node.count_publishers('/clock') < 1
             ):
                 assert time.monotonic() < deadline_s, f'not all nodes use /clock:\n{said}'

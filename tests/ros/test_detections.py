@@ -150,10 +150,10 @@ def test_vision_messages_are_heard_where_their_package_is_installed() -> None:
 
 def test_node_that_cannot_work_so_ends_at_once_with_the_reason(ros_domain: int) -> None:
     command = [sys.executable, '-m', 'bbllm.ros.nodes.state_estimator']
-    command += node_arguments('state_estimator', {'sources': 'camera'})
+    command += node_arguments('state_estimator', {'sources': 'sonar'})
 
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
 
     assert ended.returncode == 1
-    says = "There is no source of the scene named 'camera'. Known: apriltag"
+    says = "There is no source of the scene named 'sonar'. Known: apriltag"
     assert f'error: {says}' in ended.stderr

@@ -11,7 +11,7 @@ from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm.ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
 from bbllm.ros.rclpy_support.params import NODE_PARAMS
-from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, REAL_NODES, SIMULATED_REMAPS
+from bbllm.ros.stack.stack import MENU, NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
 FILES = sorted(LAUNCH.glob('*.launch.py'))
@@ -155,14 +155,34 @@ def test_rviz_comes_with_its_menus_and_only_where_it_is_asked_for(path: Path) ->
 
     optional = [x for x in description_of(path) if isinstance(x, Node) and x.condition is not None]
     context = LaunchContext()
-    context.launch_configurations['menu'] = 'false'
+    context.launch_configurations |= {'menu': 'false', 'sources': 'objects'}
     wanted = {}
     for value in arguments_of(path)['rviz'].choices:
         context.launch_configurations['rviz'] = value
         wanted[value] = [x.node_executable for x in optional if x.condition.evaluate(context)]
 
     assert default_of(arguments_of(path)['rviz']) == 'false'
-    assert wanted == {'true': ['rviz2', *OPTIONAL_NODES], 'false': []}
+    assert wanted == {'true': ['rviz2', MENU], 'false': []}
+
+
+@needs_launch
+@pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
+@pytest.mark.parametrize('sources', ['camera', 'static, camera', 'objects'])
+def test_perception_is_started_exactly_where_pictures_are_a_source(
+    path: Path, sources: str
+) -> None:
+    given = {'scene': 'tower', 'sources': sources, 'cameras': 'left, right'}
+
+    nodes = {node.node_executable: node for node in visit(path, **given)}
+
+    assert (PERCEPTION in nodes) is (sources != 'objects')
+    defaults = {k: default_of(x) for k, x in arguments_of(path).items() if x.default_value}
+    told = parameters_of(nodes['state_estimator'], **{**defaults, **given})
+    # The scene of a simulation is that of its simulator, which has all the objects.
+    assert told['scene'] == ('' if (path, sources) == (SIM, 'objects') else 'tower')
+    if PERCEPTION in nodes:
+        told = parameters_of(nodes[PERCEPTION], **{**defaults, **given})
+        assert (told['scene'], told['cameras']) == ('tower', 'left, right')
 
 
 @needs_launch

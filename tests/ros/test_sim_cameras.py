@@ -18,13 +18,10 @@ from tf2_msgs.msg import TFMessage
 
 from bbllm.core.types import Pose
 from bbllm.ros.convert.records import LATCHED, stamp_from_msg
-from bbllm.ros.sim.cameras import image_to_msgs, info_to_msg
-from bbllm.sim.camera_settings import d435
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.vision.camera import RgbdImage
 from bbllm.worlds.scene.transforms import FrameError, TransformTree, angle_between
 
 pytestmark = pytest.mark.ros
@@ -252,19 +249,3 @@ def test_a_fault_that_no_camera_has_is_refused_with_those_there_are(sim: Running
     reply = sim.ask(InjectFault, 'sim/inject_fault', fault='table_camera/broken')
     assert not reply.success
     assert 'table_camera/covered' in reply.message
-
-
-def test_messages_keep_every_pixel() -> None:
-    dice = np.random.default_rng(1)
-    depth_m = (dice.integers(0, 3000, (4, 6)) / 1000).astype(np.float32)
-    image = RgbdImage(
-        rgb=dice.integers(0, 256, (4, 6, 3), np.uint8),
-        depth_m=depth_m,
-        intrinsics=d435().intrinsics,
-        stamp_s=12.5,
-        frame='table_camera_color_optical_frame',
-    )
-    color, depth = image_to_msgs(image)
-    assert (pixels(color) == image.rgb).all()
-    assert pixels(depth) / 1000 == pytest.approx(depth_m, abs=1e-6)
-    assert stamps([color, depth, info_to_msg(image)]) == [12.5] * 3

@@ -41,6 +41,7 @@ from bbllm.ros.stack.bag_recorder import BagRecorder
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.newest_states import NewestStates
 from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+from bbllm.vision.stream_health import Stream
 from bbllm.worlds.tabletop.menu import ROBOT
 
 pytestmark = pytest.mark.ros
@@ -56,7 +57,8 @@ POLICIES = policies()
 VISION = {f'/{NAMESPACE}/detections_3d'}
 TRANSFORMS = {'/tf', '/tf_static'}
 SIMULATED_TRANSFORMS = {f'/{NAMESPACE}{name}' for name in TRANSFORMS}
-SOURCES = {f'/{NAMESPACE}/detections', *TRANSFORMS, *VISION}
+STATUS = {f'/{NAMESPACE}/camera_status'}
+SOURCES = {f'/{NAMESPACE}/detections', *STATUS, *TRANSFORMS, *VISION}
 MOVEIT = {f'/{NAMESPACE}/collision_object'}
 BELIEFS = {f'/{NAMESPACE}/episode_events'}
 CLOCK = '/clock'
@@ -67,7 +69,17 @@ UNUSED = {
     'publisher': {*MOVEIT, *TRANSFORMS, CLOCK},
 }
 """What `state_estimator` uses with other parameters than their defaults, by kind."""
-UNRECORDED = {'subscriber': {f'/{NAMESPACE}/detections', *TRANSFORMS, *VISION}}
+PICTURES = {
+    f'/{NAMESPACE}/{camera}/{stream.value}'
+    for camera in ('table_camera', 'hand_camera')
+    for stream in Stream
+}
+UNUSED_BY_PERCEPTION = {
+    'subscriber': {*PICTURES, *TRANSFORMS, CLOCK},
+    'publisher': {CLOCK},
+}
+"""What `perception` uses with a real arm, or while detections are subscribed to."""
+UNRECORDED = {'subscriber': TRANSFORMS}
 """What a recording of a real arm with cameras has, and none of a simulation."""
 DISCOVERY_S = 10.0
 
@@ -80,7 +92,7 @@ TOPICS = {
 
 @pytest.fixture(scope='module')
 def running(ros_domain: int) -> Iterator[Running]:
-    with started(STACK) as stack:
+    with started(STACK, params={'perception': {'scene': 'tabletop'}}) as stack:
         yield stack
 
 
@@ -123,14 +135,16 @@ def unequal(
 
 @pytest.mark.parametrize('name', STACK)
 def test_policy_allows_what_the_node_does_and_nothing_else(running: Running, name: str) -> None:
-    unused = UNUSED if name == 'state_estimator' else {kind: {CLOCK} for kind in UNUSED}
+    unused = {'state_estimator': UNUSED, 'perception': UNUSED_BY_PERCEPTION}.get(
+        name, {kind: {CLOCK} for kind in UNUSED}
+    )
 
     assert unequal(running.client.node, name, name, unused) == {}
 
 
 def test_policy_of_the_estimator_allows_every_source_of_objects(running: Running) -> None:
     node, name = running.client.node, 'state_estimator'
-    params = {name: {'sources': 'detections, apriltag', 'scene': 'tower', 'catalogue': 'tabletop'}}
+    params = {name: {'sources': 'camera, apriltag', 'scene': 'tower', 'catalogue': 'tabletop'}}
     config = StackConfig(nodes=(name,), namespace='cameras', params=params)
     extra: set[str] = set()
 

@@ -61,3 +61,15 @@ def test_frames_that_are_not_newer_than_the_last_pair_make_none() -> None:
     assert not pairs.add_color(2.0, 'red')
     assert not pairs.add_depth(1.0, 'old')
     assert not pairs.add_color(1.0, 'old')
+
+
+def test_clock_that_is_set_back_begins_anew() -> None:
+    pairs = FramePairs[str, str](0.0)
+    pairs.add_color(30.0, 'red')
+    pairs.add_depth(30.0, 'near')
+
+    pairs.add_color(2.0, 'blue')
+
+    assert pairs.add_depth(2.0, 'far')
+    pair = pairs.take()
+    assert pair and (pair.color, pair.stamp_s) == ('blue', 2.0)

@@ -68,3 +68,12 @@ def test_colour_and_depth_of_different_moments_are_no_pairs() -> None:
 
     assert fault and fault.reason == 'pairs'
     assert 'differ by 0.050 s, and at most 0.01 s' in fault.text
+
+
+def test_clock_that_is_set_back_is_no_frozen_stamp() -> None:
+    health = health_of(**FINE)
+    for stream in (Stream.COLOR, Stream.DEPTH):
+        health.take(stream, 99.0, 5.0)
+        health.take(stream, 9.9, 9.9)
+
+    assert health.judge(10.0, 9.9) is None

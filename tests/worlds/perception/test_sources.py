@@ -7,7 +7,12 @@ import pytest
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind
 from bbllm.sim.scene_file import load_scene
-from bbllm.worlds.perception.sources import parse_sources, read_sources
+from bbllm.worlds.perception.sources import (
+    SceneSource,
+    parse_cameras,
+    parse_sources,
+    read_sources,
+)
 from bbllm.worlds.scene.catalogue import load_catalogue
 
 
@@ -33,6 +38,38 @@ def test_static_takes_things_furniture_and_places_from_the_file() -> None:
 
     assert config.things == load_scene('tabletop').movables
     assert {'table', 'location_A'} <= {item.name for item in config.fixed}
+
+
+def test_pictures_need_objects_to_find() -> None:
+    with pytest.raises(ConfigError, match='parameter catalogue'):
+        read_sources('camera', '', '')
+
+    for scene, catalogue in (('tabletop', ''), ('', 'tabletop')):
+        config = read_sources('camera', scene, catalogue)
+        assert config.sources == {SceneSource.CAMERA}
+        assert 'red_cube' in config.catalogue.names
+        assert not config.things  # where they are, the pictures tell
+
+
+def test_cameras_are_named_by_what_their_topics_begin_with() -> None:
+    assert parse_cameras('table_camera') == ('table_camera',)
+    assert parse_cameras(' /camera/camera, hand_camera') == ('/camera/camera', 'hand_camera')
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        (' , ', 'cameras is empty'),
+        ('left,left', 'has a camera twice'),
+        ('left//right', "'left//right' names no camera"),
+        ('7up', "'7up' names no camera"),
+        ('camera/', "'camera/' names no camera"),
+        ('x' * 200, 'names no camera'),
+    ],
+)
+def test_names_of_cameras_that_could_be_no_topics_are_refused(text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        parse_cameras(text)
 
 
 def test_cameras_take_the_file_for_what_no_camera_sees_and_as_a_catalogue() -> None:

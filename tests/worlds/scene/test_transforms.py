@@ -220,3 +220,17 @@ def test_mean_of_orientations_does_not_mind_their_signs() -> None:
     middle = mean([yaw(10.0), (-x, -y, -z, -w), yaw(30.0)])
 
     assert angle_between(middle, yaw(20.0)) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_camera_on_the_hand_is_not_fixed_and_one_on_a_stand_is() -> None:
+    tree = TransformTree()
+    tree.add('fr3_link0', 'stand', IDENTITY, 0.0, static=True)
+    tree.add('stand', 'left', IDENTITY, 0.0, static=True)
+    tree.add('fr3_link0', 'fr3_hand', IDENTITY, 1.0, static=False)
+    tree.add('fr3_hand', 'right', IDENTITY, 0.0, static=True)
+
+    assert tree.is_fixed('fr3_link0', 'left')
+    assert not tree.is_fixed('fr3_link0', 'right')
+    assert not tree.is_fixed('left', 'right')
+    assert tree.is_fixed('fr3_hand', 'right')
+    assert tree.newest_stamp_s == 1.0

@@ -9,6 +9,8 @@ D = TypeVar('D')
 
 KEPT = 8
 """How many unpaired frames of each stream are kept: a quarter of a second of 30 Hz."""
+SET_BACK_S = 1.0
+"""A stamp that is older than the one before by more is that of a clock that was set back [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,8 @@ class FramePairs(Generic[C, D]):
     Pairs frames whose stamps differ by at most *tolerance_s* [s]; keeps the newest pair only.
 
     A pair that is not taken before a newer one is complete is dropped. Frames may come in any
-    order, but a pair that is not newer than the last one is never given. Not thread-safe.
+    order, but a pair that is not newer than the last one is never given, unless the clock of the
+    camera was set back. Not thread-safe.
     """
 
     def __init__(self, tolerance_s: float) -> None:
@@ -56,7 +59,7 @@ class FramePairs(Generic[C, D]):
         return pair
 
     def _pair(self, color_s: float, color: C) -> bool:
-        if not self._depths or color_s <= self._last_s:
+        if not self._depths or self._last_s - SET_BACK_S <= color_s <= self._last_s:
             return False
         depth_s, depth = min(self._depths, key=lambda item: abs(item[0] - color_s))
         if abs(depth_s - color_s) > self._tolerance_s:

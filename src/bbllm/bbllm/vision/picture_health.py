@@ -18,7 +18,7 @@ from bbllm.vision.camera import RgbdImage
 class HealthLimits:
     """From when on pictures count as unusable."""
 
-    frozen_after: int = 5
+    frozen_after: int = 3
     """So many pictures in a row whose every pixel repeats the one before; 0: never."""
     least_depth_share: float = 0.3
     """A smaller share of pixels with a depth is a lens that is covered, from 0 to 1."""

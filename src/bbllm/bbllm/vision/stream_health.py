@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum
 
+from bbllm.vision.frame_pairs import SET_BACK_S
 from bbllm.vision.picture_health import PictureFault
 
 
@@ -50,7 +51,7 @@ class StreamHealth:
         """Take in a message, its stamp [s] and the monotonic time [s]."""
         record = self._records[stream]
         record.came_s = now_s
-        if stamp_s > record.stamp_s:
+        if not record.stamp_s - SET_BACK_S <= stamp_s <= record.stamp_s:
             record.stamp_s, record.moved_s = stamp_s, now_s
 
     def judge(self, now_s: float, paired_s: float) -> PictureFault | None:
@@ -74,8 +75,7 @@ class StreamHealth:
             if (still_s := now_s - record.moved_s) > self.silent_after_s:
                 text = (
                     f'has sent no stamp later than {record.stamp_s:.3f} s on {topic} for '
-                    f'{still_s:.1f} s, so it is frozen, or its clock was set back. Start its '
-                    'driver again'
+                    f'{still_s:.1f} s, so it is frozen. Start its driver again'
                 )
                 return PictureFault(reason='frozen', text=text)
         if now_s - paired_s > self.silent_after_s:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -34,14 +34,35 @@ from bbllm.cli.support.options import (
     viewer_option,
 )
 from bbllm.cli.support.recording import Recording
-from bbllm.cli.support.requests import flag, given, option
+from bbllm.cli.support.requests import flag, flag_of, given, option
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
+from bbllm.core.errors import ConfigError
 from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.stack import Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraOptions:
+    """Where the scenes of a simulated stack come from."""
+
+    panel: ClassVar[str] = 'Scenes from pictures'
+    sources: str | None = option(
+        'Where the objects of scenes come from: objects (the default), the simulator itself; '
+        'camera, the pictures of simulated cameras; others are in docs/perception.md.',
+        metavar='NAMES',
+    )
+    cameras: str | None = option(
+        'With --sources camera: table_camera (the default), hand_camera, or both with a comma.',
+        metavar='NAMES',
+    )
+    detector: str | None = option(
+        'With --sources camera: what finds the objects in pictures, `blocks` by default.',
+        metavar='NAME',
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +86,7 @@ class UpRequest:
     )
     viewer: bool = viewer_option()
     seed: int | None = seed_option()
+    looking: CameraOptions
     domain: int | None = domain_option()
     namespace: str = option(
         'Where the names of the nodes lie.', default=NAMESPACE, callback=checked_namespace
@@ -108,6 +130,7 @@ def up(request: UpRequest) -> None:
       bbllm up sim --speed 0 --brain MODEL
       bbllm up sim --approval plan
       bbllm up sim --open-state rules
+      bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
       bbllm up sim --menu
       bbllm up sim --one-process
@@ -121,13 +144,12 @@ def up(request: UpRequest) -> None:
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.ros.stack.forked import preload
-    from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+    from bbllm.ros.stack.stack import Stack, StackConfig
 
     preload()
     from bbllm.ros.stack.stack_checks import check_params
 
-    nodes = (*NODES, *OPTIONAL_NODES) if request.menu else NODES
-    params = _params(request)
+    nodes, params = _nodes(request), _params(request)
     check_params(nodes, params, simulated=True)
     if request.clock:
         params['mujoco_sim']['clock'] = True
@@ -211,7 +233,31 @@ def _rviz(namespace: str) -> str:
     return shlex.join(words)
 
 
+def _nodes(request: UpRequest) -> tuple[str, ...]:
+    """
+    Return the nodes to start.
+
+    Raises UnknownNameError or ConfigError where sources or options of cameras cannot be used.
+    """
+    from bbllm.ros.stack.stack import MENU, NODES, PERCEPTION
+    from bbllm.worlds.perception.sources import SceneSource, parse_sources
+
+    menu = (MENU,) if request.menu else ()
+    sources = request.looking.sources
+    if sources is not None and SceneSource.CAMERA in parse_sources(sources):
+        return (*NODES, PERCEPTION, *menu)
+    options = [name for name in ('cameras', 'detector') if getattr(request.looking, name)]
+    if options:
+        names = ', '.join(map(flag_of, options))
+        raise ConfigError(f'{names}: only with --sources camera.')
+    return (*NODES, *menu)
+
+
 MODEL_PARAMS = {name: name for name in ('brain', 'body', 'llm_config', 'record', 'replay')}
+OBJECTS = 'objects'
+"""The default of the parameter sources of state_estimator."""
+SCENE = 'tabletop'
+"""The default of the parameter scene of mujoco_sim."""
 PARAMS: dict[str, dict[str, str]] = {
     'mujoco_sim': {name: name for name in ('scene', 'speed', 'viewer', 'seed')},
     'brain_planner': {
@@ -221,7 +267,13 @@ PARAMS: dict[str, dict[str, str]] = {
         'step_limit': 'limit_steps',
     },
     'body_mapper': MODEL_PARAMS,
-    'state_estimator': {'open_state': 'open_state', 'llm_config': 'llm_config', 'model': 'brain'},
+    'state_estimator': {
+        'open_state': 'open_state',
+        'llm_config': 'llm_config',
+        'model': 'brain',
+        'sources': 'sources',
+    },
+    'perception': {'cameras': 'cameras', 'detector': 'detector', 'llm_config': 'llm_config'},
     'fr3_executor': {'approval': 'approval', 'safety': 'safety'},
 }
 """Which option each parameter of a node is."""
@@ -230,10 +282,15 @@ PARAMS: dict[str, dict[str, str]] = {
 def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     """Return the parameters of each node that were chosen; files with their whole paths."""
     chosen = {name: _value(name, value) for name, value in given(request).items()}
-    return {
+    made = {
         node: {param: chosen[option] for param, option in params.items() if option in chosen}
         for node, params in PARAMS.items()
     }
+    if chosen.get('sources', OBJECTS) != OBJECTS:
+        # The simulator's file has the furniture and locations, which no detector reports.
+        for node in ('state_estimator', 'perception'):
+            made[node]['scene'] = chosen.get('scene', SCENE)
+    return made
 
 
 def _value(option: str, value: Any) -> Any:

@@ -81,7 +81,11 @@ def _pose(p: Any, q: Quaternion) -> dict[str, Any]:
     return {'position_m': (p.x, p.y, p.z), 'quat_xyzw': (q.x, q.y, q.z, q.w)}
 
 
-TOPICS = {SceneSource.DETECTIONS: 'detections', SceneSource.VISION_MSGS: 'detections_3d'}
+TOPICS = {
+    SceneSource.DETECTIONS: 'detections',
+    SceneSource.CAMERA: 'detections',
+    SceneSource.VISION_MSGS: 'detections_3d',
+}
 QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Matches reliable publishers and those of sensor data."""
 
@@ -90,7 +94,7 @@ def subscribe_detections(
     poller: Poller, sources: Collection[SceneSource], callback: Callable[[DetectionBatch], None]
 ) -> None:
     """Subscribe to the detectors among the sources; raises ConfigError without their package."""
-    if SceneSource.DETECTIONS in sources:
+    if not {SceneSource.DETECTIONS, SceneSource.CAMERA}.isdisjoint(sources):
         own = TOPICS[SceneSource.DETECTIONS]
         poller.subscribe(
             Detections, own, lambda msg: callback(batch_from_detections(msg, own)), QOS

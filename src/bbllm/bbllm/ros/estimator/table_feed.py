@@ -16,12 +16,13 @@ from bbllm.core.errors import SceneError, WorldError
 from bbllm.ros.convert.arm import width_from_msg
 from bbllm.ros.convert.records import stamp_from_msg
 from bbllm.ros.driver.joint_feed import JointFeed
+from bbllm.ros.estimator.camera_status_feed import CameraStatusFeed
 from bbllm.ros.estimator.detection_feed import SOURCE as TF
 from bbllm.ros.estimator.detection_feed import TOPICS, TfFeed, subscribe_detections
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.worlds.perception.detections import DetectionBatch, SightingParams
+from bbllm.worlds.perception.detections import WORLD_FRAME, DetectionBatch, SightingParams
 from bbllm.worlds.perception.sources import CAMERAS, SceneSource, SourceConfig
 from bbllm.worlds.perception.tracking import TrackingParams
 from bbllm.worlds.tabletop.table import TableView
@@ -66,6 +67,9 @@ class TableFeed:
         self._arrived = threading.Semaphore(0)
         hand = f'{params.gripper}/joint_states'
         poller.subscribe(JointStateMsg, hand, self._hear_hand, HAND_QOS)
+        self._status: CameraStatusFeed | None = None
+        if SceneSource.CAMERA in self._cameras:
+            self._status = CameraStatusFeed(node, poller, self._notify)
         if self._cameras:
             subscribe_detections(poller, self._cameras, self._receive_batch)
             tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
@@ -98,11 +102,13 @@ class TableFeed:
         self._joints.at(not_before_s)  # raises where nobody knows where the arm is
         since_s = not_before_s - SAME_S
 
-        def complete() -> bool:
-            return self._fresh() and self._observer.shows(since_s, is_alive=self._lives)
+        def ended() -> bool:
+            return self._given_up() or (
+                self._fresh() and self._observer.shows(since_s, is_alive=self._lives)
+            )
 
         with self._poller.hurrying(), self._news:
-            self._news.wait_for(complete, wait_s)
+            self._news.wait_for(ended, wait_s)
             if not self._fresh():
                 raise SceneError(self._silence())
             behind = self._table.behind(since_s)
@@ -124,7 +130,14 @@ class TableFeed:
     def _fresh(self) -> bool:
         if not self._cameras:
             return True
-        return bool(self._heard_s) and not self._silent()
+        return bool(self._heard_s) and not self._silent() and not self._camera_fault()
+
+    def _camera_fault(self) -> str:
+        return '' if self._status is None else self._status.fault()
+
+    def _given_up(self) -> bool:
+        """Return whether a camera has had a fault for so long that its end is not waited for."""
+        return self._status is not None and self._status.lasting
 
     def _silent(self) -> list[str]:
         """Return the sources that send no pictures any more, though they would even of nothing."""
@@ -139,6 +152,8 @@ class TableFeed:
         return source.startswith(TF) and self._table.all_hidden(source)
 
     def _silence(self) -> str:
+        if fault := self._camera_fault():
+            return f'The scene is {"stale" if self._heard_s else "empty"}. {fault}'
         if not self._heard_s:
             names = sorted(TOPICS.get(source, TF) for source in self._cameras)
             topics = ' or '.join(self._node.resolve_topic_name(name) for name in names)
@@ -154,6 +169,10 @@ class TableFeed:
             f'The scene is stale: there was no usable picture of {", ".join(silent)} for '
             f'{past_s:.1f} s. {self._doubts.newest}'.rstrip()
         )
+
+    def _notify(self) -> None:
+        with self._news:
+            self._news.notify_all()
 
     def _report(self) -> None:
         counts = dict(self._doubts.counts)
@@ -198,7 +217,9 @@ class TableFeed:
             self._news.notify_all()
 
     def _process_batch(self, batch: DetectionBatch) -> None:
-        picture = self._observer.read(batch, self._joints.newest_stamp_s)
+        # A camera that moves need not show what it has shown before.
+        is_still = self._observer.tree.is_fixed(WORLD_FRAME, batch.frame)
+        picture = self._observer.read(batch, self._joints.newest_stamp_s, complete=is_still)
         if picture is None:
             return
         hand = self._joints.hand(batch.stamp_s, CATCH_UP_S)

@@ -56,7 +56,7 @@ from bbllm.ros.stack.service_clients import ApprovalModeClient, SceneClient
 from bbllm.ros.stack.stack import NODES
 from bbllm.skills.catalog import SKILLS
 
-NEEDED = ('state_estimator', 'fr3_executor', 'body_mapper', 'mujoco_sim')
+NEEDED = ('state_estimator', 'perception', 'fr3_executor', 'body_mapper', 'mujoco_sim')
 """The nodes that every episode needs; a real robot's driver has no heartbeat."""
 READY_S = 10.0
 """How long a node that is started again may take until it beats, wall clock [s]."""

@@ -134,7 +134,7 @@ class StateEstimatorParams(NodeParams):
     sources: str = param(
         'objects',
         'Who tells where things are, a list with commas: objects (alone), static, detections, '
-        'vision_msgs, apriltag.',
+        'vision_msgs, apriltag, camera.',
     )
     scene: str = param(
         '',
@@ -164,6 +164,34 @@ class StateEstimatorParams(NodeParams):
     collision_objects: bool = param(False, 'Publish collision_object; needs moveit_msgs.')
     llm_config: str = param('', 'As that of the planner.')
     model: str = param('', 'Model for open_state:=model; empty: that of the Brain.')
+
+
+class PerceptionParams(NodeParams):
+    """Parameters of `perception`."""
+
+    cameras: str = param(
+        'table_camera',
+        'Cameras with depth, a list with commas: what their topics begin with, as in '
+        'table_camera/color/image_raw.',
+    )
+    detector: str = param('blocks', 'What finds the objects in pictures: blocks.')
+    scene: str = param('', 'As that of state_estimator; its objects count as a catalogue.')
+    catalogue: str = param('', 'As that of state_estimator.')
+    pair_tolerance_s: float = param(
+        0.01, 'How far apart the stamps of colour and depth may be [s].', 0.0, 0.5
+    )
+    silent_after_s: float = param(
+        0.7, 'Time without a picture after which a camera has a fault, wall clock [s].', 0.1, 30.0
+    )
+    frozen_after: int = param(
+        3, 'Pictures in a row that repeat the one before, for a fault; 0: any number.', 0, 1000
+    )
+    least_depth_share: float = param(
+        0.3, 'Share of pixels with depth below which a lens is covered.', 0.0, 1.0
+    )
+    max_delay_s: float = param(2.0, 'As that of state_estimator [s].', 0.05, 60.0)
+    llm_config: str = param('', 'As that of the planner; of detectors that ask a model.')
+    model: str = param('', 'Model of the detector, or the file of its weights.')
 
 
 class Fr3ExecutorParams(NodeParams):
@@ -222,6 +250,7 @@ NODE_PARAMS: Mapping[str, type[NodeParams]] = {
     'brain_planner': BrainPlannerParams,
     'body_mapper': BodyMapperParams,
     'state_estimator': StateEstimatorParams,
+    'perception': PerceptionParams,
     'fr3_executor': Fr3ExecutorParams,
     'mujoco_sim': MujocoSimParams,
     'task_menu': TaskMenuParams,

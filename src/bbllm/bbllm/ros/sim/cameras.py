@@ -8,19 +8,16 @@ hand a copy of their state to a thread, unless the one before is still being dra
 import threading
 import time
 import traceback
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
 from geometry_msgs.msg import TransformStamped
-from numpy.typing import NDArray
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image
 
-from bbllm.ros.convert.records import header, transform_to_msg
+from bbllm.ros.convert.images import depth_to_msg, info_to_msg, rgb_to_msg
+from bbllm.ros.convert.records import transform_to_msg
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.sim.loop import SimLoop
 from bbllm.sim.camera_faults import CameraFault, FaultyCamera
@@ -44,8 +41,6 @@ LINGER_S = 5.0
 """Wall time without subscribers after which the process that draws ends [s]."""
 RETRY_S = 5.0
 """Wall time until a picture is tried again that could not be drawn [s]."""
-MILLIMETRES = 1000.0
-"""Steps of the 16-bit depth per metre."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,27 +192,6 @@ def camera_frames(mounts: Sequence[CameraMount], stamp_s: float) -> list[Transfo
     ]
 
 
-def image_to_msgs(image: RgbdImage) -> tuple[Image, Image]:
-    """Return colours (rgb8) and depth (16UC1, in millimetres, 0 where there is none)."""
-    depth_mm = np.rint(image.depth_m * MILLIMETRES).astype('<u2')
-    return _image(image, 'rgb8', image.rgb), _image(image, '16UC1', depth_mm)
-
-
-def info_to_msg(image: RgbdImage) -> CameraInfo:
-    """Return the intrinsics of a picture, which is rectified."""
-    k = image.intrinsics
-    return CameraInfo(
-        header=header(image.stamp_s, image.frame),
-        width=k.width_px,
-        height=k.height_px,
-        distortion_model='plumb_bob',
-        d=[0.0] * 5,
-        k=[k.fx_px, 0.0, k.cx_px, 0.0, k.fy_px, k.cy_px, 0.0, 0.0, 1.0],
-        r=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
-        p=[k.fx_px, 0.0, k.cx_px, 0.0, 0.0, k.fy_px, k.cy_px, 0.0, 0.0, 0.0, 1.0, 0.0],
-    )
-
-
 def _topics(node: StackNode, camera: str) -> _Topics:
     def publisher(kind: type, name: str) -> Publisher:
         return node.create_publisher(kind, f'{camera}/{name}', PICTURES)
@@ -232,8 +206,9 @@ def _topics(node: StackNode, camera: str) -> _Topics:
 
 
 def _publish(topics: _Topics, image: RgbdImage) -> None:
-    color, depth = image_to_msgs(image)
-    info = info_to_msg(image)
+    color = rgb_to_msg(image.rgb, image.stamp_s, image.frame)
+    depth = depth_to_msg(image.depth_m, image.stamp_s, image.frame)
+    info = info_to_msg(image.intrinsics, image.stamp_s, image.frame)
     for publisher, message in (
         (topics.color_info, info),
         (topics.depth_info, info),
@@ -242,18 +217,3 @@ def _publish(topics: _Topics, image: RgbdImage) -> None:
     ):
         if publisher.get_subscription_count():
             publisher.publish(message)
-
-
-def _image(image: RgbdImage, encoding: str, pixels: NDArray[Any]) -> Image:
-    height, width = pixels.shape[:2]
-    message = Image(
-        header=header(image.stamp_s, image.frame),
-        height=height,
-        width=width,
-        encoding=encoding,
-        is_bigendian=0,
-        step=pixels.nbytes // height,
-    )
-    # Of all types only this one is not converted number by number.
-    message.data = array('B', pixels.tobytes())
-    return message

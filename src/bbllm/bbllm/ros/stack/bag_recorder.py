@@ -25,6 +25,7 @@ TOPICS = (
     'approval',
     'approval_events',
     'body_model',
+    'camera_status',
     'controller_manager/activity',
     'detections',
     'detections_3d',
@@ -162,6 +163,8 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         names |= {f'{base}/{new}' if here else old for old, new in SIMULATED_REMAPS}
         for topic, kinds in found.items():
             if topic.startswith(f'{base}/') and kinds[0] in IMAGES:
+                if here and not self._node.count_subscribers(topic):
+                    continue  # a recording alone lets no simulated camera draw
                 names |= {topic} if topic + COMPRESSED not in found else set()
         return (names | {*EVERYWHERE}) & found.keys()
 

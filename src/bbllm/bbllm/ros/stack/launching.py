@@ -35,6 +35,7 @@ from bbllm.ros.rclpy_support.params import NODE_PARAMS
 from bbllm.ros.rclpy_support.peer_process import owner_environ
 from bbllm.ros.stack.namespaced_files import view_file
 from bbllm.ros.stack.stack import (
+    PERCEPTION,
     RESPAWN_S,
     RESPAWNS,
     SIMULATED,
@@ -43,20 +44,25 @@ from bbllm.ros.stack.stack import (
     params_file,
 )
 from bbllm.ros.stack.stack_checks import check_params, node_values, value_of_text
+from bbllm.worlds.perception.sources import SceneSource, parse_sources
 
 MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
 ARGUMENTS = {
     'brain_planner': ('planner', 'feedback_loops', 'step_limit', 'episodes_folder', *MODELS),
     'body_mapper': ('mapping', *MODELS),
-    'state_estimator': ('open_state', 'llm_config'),
+    'state_estimator': ('open_state', 'llm_config', 'sources', 'catalogue'),
+    'perception': ('cameras', 'detector', 'catalogue', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', 'safety'),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
 }
 """Parameters that people change: arguments of the launch files."""
 REAL_ARGUMENTS = {
-    'state_estimator': ('gripper_node', 'sources', 'scene', 'catalogue'),
+    'state_estimator': ('gripper_node', 'scene'),
+    'perception': ('scene',),
     'fr3_executor': ('gripper_node',),
 }
+LOOKERS = ('state_estimator', PERCEPTION)
+"""Nodes with a parameter scene that is not the simulator's."""
 PARAMETERS = {'gripper_node': 'gripper'}
 """The parameter that an argument sets, where their names differ."""
 CHOICES = {
@@ -127,7 +133,7 @@ def describe_stack(
             else declare_driver_arguments()
         ),
         *[_switch(name, description) for name, description in SWITCHES.items()],
-        *declare_arguments(*nodes, simulated=simulated),
+        *declare_arguments(*nodes, PERCEPTION, simulated=simulated),
     ]
     check = _check_arguments(
         nodes,
@@ -142,6 +148,7 @@ def describe_stack(
             boundary,
             *([] if driver is None else [driver]),
             *[start_node(node, simulated=simulated) for node in nodes],
+            start_node(PERCEPTION, simulated=simulated, condition=IfCondition(_UsesCameras())),
             *start_rviz(simulated=simulated),
         ]
     )
@@ -162,15 +169,19 @@ def _check_arguments(
         _refuse_unknown(context, declared)
         values = context.launch_configurations
         params: dict[str, dict[str, Value]] = {}
-        for node in nodes:
+        cameras = SceneSource.CAMERA in parse_sources(values['sources'])
+        started = (*nodes, PERCEPTION) if cameras else nodes
+        for node in started:
             names = {name: PARAMETERS.get(name, name) for name in arguments_of(node, simulated)}
             params[node] = {
                 parameter: value_of_text(node, parameter, values[name])
                 for name, parameter in names.items()
             }
-        check_params(nodes, params, simulated=simulated)
+            if simulated and node in LOOKERS:
+                params[node]['scene'] = _SceneOfSources().perform(context)
+        check_params(started, params, simulated=simulated)
         namespace = checked_namespace(values['namespace'])
-        check_names_free(nodes, namespace, domain_of(os.environ))
+        check_names_free(started, namespace, domain_of(os.environ))
         if values['rviz'] == 'true':
             _need_rviz()
         if driver:
@@ -219,6 +230,28 @@ def start_rviz(*, simulated: bool = False) -> list[Node]:
     return [rviz, start_node('task_menu', simulated=simulated, condition=menu)]
 
 
+class _UsesCameras(Substitution):
+    """Whether a source of the scene is `camera`, as a condition reads it."""
+
+    def perform(self, context: LaunchContext) -> str:
+        sources = LaunchConfiguration('sources').perform(context)
+        return _text(SceneSource.CAMERA in parse_sources(sources))
+
+
+class _SceneOfSources(Substitution):
+    """
+    The scene file beside a simulator, for nodes with that parameter; empty with source objects.
+
+    The simulator's own file has the furniture and locations, which no detector reports.
+    """
+
+    def perform(self, context: LaunchContext) -> str:
+        sources = LaunchConfiguration('sources').perform(context)
+        if SceneSource.OBJECTS in parse_sources(sources):
+            return ''
+        return str(LaunchConfiguration('scene').perform(context))
+
+
 class _View(Substitution):
     """The file of rviz's view of the stack's namespace, which is set at the start only."""
 
@@ -261,6 +294,8 @@ def start_node(
         )
         for name in arguments_of(node, simulated)
     }
+    if simulated and node in LOOKERS:
+        given['scene'] = ParameterValue(_SceneOfSources(), value_type=str)
     told = SIMULATED.get(node, {}) if simulated else {}
     return Node(
         package='bbllm',

@@ -30,7 +30,10 @@ REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
 """The nodes that work beside franka_ros2."""
 NODES = (*REAL_NODES, SIMULATOR)
 """Each is an executable, a module of `bbllm.ros` and a file in config/params."""
-OPTIONAL_NODES = ('task_menu',)
+PERCEPTION = 'perception'
+"""Started exactly where a source of the scene is `camera`."""
+MENU = 'task_menu'
+OPTIONAL_NODES = (PERCEPTION, MENU)
 """Started only where they are asked for."""
 ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
 """First those that can still bring the arm to rest while the others listen; then the rest."""

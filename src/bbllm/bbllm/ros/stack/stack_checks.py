@@ -14,6 +14,7 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
+from bbllm.ros.parameters.detector_params import detector_of
 from bbllm.ros.parameters.model_params import (
     mapping_of,
     model_of_open_state,
@@ -24,7 +25,7 @@ from bbllm.ros.rclpy_support.params import NODE_PARAMS, checked
 from bbllm.ros.stack.stack import SIMULATED, Value, params_file
 from bbllm.sim.render import need_display
 from bbllm.sim.scene_file import load_scene
-from bbllm.worlds.perception.sources import read_sources
+from bbllm.worlds.perception.sources import parse_cameras, read_sources
 
 
 def check_params(
@@ -69,6 +70,11 @@ def _check_estimator(params: Any) -> None:
         model_of_open_state(params)
 
 
+def _check_perception(params: Any) -> None:
+    parse_cameras(params.cameras)
+    detector_of(params)
+
+
 def _check_sim(params: Any) -> None:
     load_scene(params.scene)
     if params.viewer:
@@ -79,6 +85,7 @@ CHECKS: Mapping[str, Callable[[Any], object]] = {
     'brain_planner': planner_and_models,
     'body_mapper': lambda params: models_of_body(params, mapping_of(params.mapping)),
     'state_estimator': _check_estimator,
+    'perception': _check_perception,
     'fr3_executor': _check_executor,
     'mujoco_sim': _check_sim,
     'task_menu': lambda params: load_suite(params.suite),

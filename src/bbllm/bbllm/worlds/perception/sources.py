@@ -1,15 +1,18 @@
 """Sources of a scene: the words of the parameter `sources`, and what they need."""
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
+from bbllm.core.constants import MAX_LENGTH
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.core.types import SceneObject
+from bbllm.core.types import Kind, SceneObject
 from bbllm.sim.scene_file import list_scenes, load_scene
 from bbllm.worlds.scene.catalogue import Catalogue, load_catalogue
 
 BARE_TABLE = 'empty_table'
 """The default scene file where cameras report the objects."""
+_CAMERA = re.compile(r'/?[A-Za-z]\w*(/[A-Za-z]\w*)*', re.ASCII)
 
 
 class SceneSource(str, Enum):
@@ -25,9 +28,11 @@ class SceneSource(str, Enum):
     """The topic `detections_3d`, vision_msgs/Detection3DArray."""
     APRILTAG = 'apriltag'
     """Tag frames on /tf."""
+    CAMERA = 'camera'
+    """The topic `detections`, from the node `perception` and the pictures of cameras."""
 
 
-CAMERAS = frozenset({SceneSource.DETECTIONS, SceneSource.VISION_MSGS, SceneSource.APRILTAG})
+CAMERAS = frozenset(set(SceneSource) - {SceneSource.OBJECTS, SceneSource.STATIC})
 """Sources whose poses are in the frame of a camera."""
 
 
@@ -42,6 +47,11 @@ class SourceConfig:
     """The file's objects; empty unless `static` is a source."""
     catalogue: Catalogue
     """What objects are: the catalogue's, then the scene file's."""
+
+    @property
+    def fixtures(self) -> tuple[SceneObject, ...]:
+        """The furniture among what is fixed."""
+        return tuple(item for item in self.fixed if item.kind is Kind.FIXTURE)
 
 
 def parse_sources(text: str) -> frozenset[SceneSource]:
@@ -68,6 +78,29 @@ def parse_sources(text: str) -> frozenset[SceneSource]:
     return sources
 
 
+def parse_cameras(text: str) -> tuple[str, ...]:
+    """
+    Read a list of cameras, separated by commas: what their topics begin with.
+
+    Raises ConfigError where there is none, one is named twice, or one could name no topic.
+    """
+    names = tuple(word for word in text.replace(',', ' ').split() if word)
+    if not names:
+        raise ConfigError(
+            'The parameter cameras is empty. Name one or more, for example table_camera, whose '
+            'pictures come on table_camera/color/image_raw.'
+        )
+    for name in names:
+        if not _CAMERA.fullmatch(name) or len(name) > MAX_LENGTH:
+            raise ConfigError(
+                f'{name[:80]!r} names no camera: it is what the topics of its pictures begin '
+                'with, such as table_camera or /camera/camera (letters, digits, underscores).'
+            )
+    if len(set(names)) < len(names):
+        raise ConfigError(f'The parameter cameras has a camera twice: {text}. Name each once.')
+    return names
+
+
 def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
     """
     Check the parameters, of which scene and catalogue may be empty, and read the files.
@@ -90,6 +123,11 @@ def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
         raise ConfigError(
             "The source 'apriltag' needs the parameter catalogue: a file whose objects have a "
             '`tag` with its frame, such as config/catalogues/tabletop.yaml.'
+        )
+    if SceneSource.CAMERA in wanted and not known.names:
+        raise ConfigError(
+            "The source 'camera' needs to know which objects there may be: give the parameter "
+            'catalogue (for example config/catalogues/tabletop.yaml), or a scene with objects.'
         )
     return SourceConfig(
         sources=wanted,

@@ -110,6 +110,8 @@ class TransformTree:
     """The tree of all frames; thread-safe."""
 
     def __init__(self) -> None:
+        self.newest_stamp_s = -math.inf
+        """The latest stamp of a link that moves [s]."""
         self._links: dict[str, _Link] = {}
         self._lock = threading.Lock()
 
@@ -143,6 +145,8 @@ class TransformTree:
             again = link.stamps_s[index : index + 1] == [stamp_s]
             link.stamps_s[index : index + again] = [stamp_s]
             link.poses[index : index + again] = [pose]
+            if not static:
+                self.newest_stamp_s = max(self.newest_stamp_s, stamp_s)
             old = bisect.bisect_left(link.stamps_s, link.stamps_s[-1] - KEPT_S)
             del link.stamps_s[:old], link.poses[:old]
 
@@ -167,6 +171,16 @@ class TransformTree:
             in_common = self._climb(up_source[: up_source.index(common)], stamp_s)
             target_in_common = self._climb(up_target[: up_target.index(common)], stamp_s)
         return compose(inverse(target_in_common), in_common)
+
+    def is_fixed(self, target: str, source: str) -> bool:
+        """Return whether static links alone join two frames; also where nothing joins them."""
+        with self._lock:
+            try:
+                ways = [self._way_up(plain_frame(frame)) for frame in (source, target)]
+            except FrameError:  # a loop, which the look-up reports
+                return True
+            between = set(ways[0]).symmetric_difference(ways[1])
+            return all(self._links[frame].static for frame in between if frame in self._links)
 
     def _way_up(self, frame: str) -> list[str]:
         """Return the frame, its parent, and so on to the root."""

@@ -1,0 +1,140 @@
+"""The node `perception`: from the pictures of cameras with depth to detections."""
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from diagnostic_msgs.msg import DiagnosticArray
+
+from bbllm.ros.convert.camera_status import PERIOD_S, TOPIC, faults_to_msg
+from bbllm.ros.convert.records import LATCHED
+from bbllm.ros.estimator.detection_feed import TfFeed
+from bbllm.ros.parameters.detector_params import detector_of
+from bbllm.ros.perception.camera_feed import CameraFeed
+from bbllm.ros.perception.detection_outputs import DetectionOutputs
+from bbllm.ros.perception.picture_loop import PictureLoop
+from bbllm.ros.perception.scene_memory import SceneMemory
+from bbllm.ros.rclpy_support.entities import now_s
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.params import PerceptionParams
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm.vision.camera import RgbdImage
+from bbllm.vision.detectors.identities import Identities
+from bbllm.vision.detectors.picture_reader import PictureReader
+from bbllm.vision.picture_health import HealthLimits, PictureFault
+from bbllm.worlds.perception.detections import Detection, Doubts
+from bbllm.worlds.perception.sources import parse_cameras
+from bbllm.worlds.scene.transforms import TransformTree
+
+IDLE = PictureFault(reason='idle', text='is not in use, because no node subscribes to detections')
+
+
+class Perception(StackNode):
+    """
+    Publishes detections while there are subscribers.
+
+    A picture that cannot be used gives no message of detections, but a fault on `camera_status`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('perception', PerceptionParams)
+
+    def build(self) -> None:
+        params = self.params
+        cameras = parse_cameras(params.cameras)
+        limits = HealthLimits(
+            frozen_after=params.frozen_after, least_depth_share=params.least_depth_share
+        )
+        tree = TransformTree()
+        detector, catalogue = detector_of(params)
+        self._poller = Poller(self)
+        memory = SceneMemory(self, self._poller, Identities(catalogue))
+        reader = PictureReader(detector, memory.name_objects, tree, limits, params.max_delay_s)
+        self._lock = threading.Lock()
+        self._in_use = False
+        self._reasons: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
+        TfFeed(self._poller, tree, Doubts(self.get_logger().warning), (), lambda _: None)
+        self._outputs = DetectionOutputs(self)
+        self._status = self.create_publisher(DiagnosticArray, TOPIC, LATCHED)
+        self._loop = PictureLoop(self, self._poller, tree, reader, self._publish, self._report)
+        self._feeds = [
+            CameraFeed(
+                self,
+                name,
+                tolerance_s=params.pair_tolerance_s,
+                silent_after_s=params.silent_after_s,
+                on_pair=self._loop.wake,
+            )
+            for name in cameras
+        ]
+        self._loop.start(self._feeds)
+        self.diagnostics.measure(self._measured())
+
+    def begin(self) -> None:
+        self._poller.start()
+        self._tend()
+        self.every(PERIOD_S, self._tend)
+
+    def come_to_rest(self) -> None:
+        self._loop.end()
+
+    def _tend(self) -> None:
+        """Use the cameras exactly while detections are wanted, so that no camera works idly."""
+        self._in_use = self._outputs.wanted
+        for feed in self._feeds:
+            if self._in_use:
+                feed.open()
+            else:
+                feed.close()
+        self._report()
+        for feed in self._feeds:
+            self._log(feed.name, self._fault(feed))
+
+    def _publish(self, found: Sequence[Detection], image: RgbdImage) -> None:
+        self._outputs.publish(found, image.frame, image.stamp_s)
+
+    def _report(self) -> None:
+        """Publish the fault of each camera."""
+        with self._lock:
+            told = {feed.name: _sentence(feed.name, self._fault(feed)) for feed in self._feeds}
+            self._status.publish(faults_to_msg(told, now_s(self)))
+
+    def _fault(self, feed: CameraFeed) -> PictureFault | None:
+        return self._loop.fault(feed) if self._in_use else IDLE
+
+    def _log(self, name: str, fault: PictureFault | None) -> None:
+        """Log a fault that lasts for two looks and is another one than before, or its end."""
+        reason = fault.reason if fault else ''
+        before, self._reasons[name] = self._reasons.get(name), reason
+        if reason != before or reason == self._logged.get(name, IDLE.reason):
+            return
+        self._logged[name] = reason
+        if fault is None:
+            self.get_logger().info(f'The pictures of the camera {name} are used.')
+        elif fault is not IDLE:
+            self.get_logger().warning(_sentence(name, fault))
+            self.diagnostics.error(_sentence(name, fault))
+
+    def _measured(self) -> dict[str, Callable[[], object]]:
+        values: dict[str, Callable[[], object]] = {
+            'picture [s]': lambda: self._loop.spent_s,
+            **self._poller.rates,
+        }
+        for feed in self._feeds:
+            values[f'{feed.name} pictures [Hz]'] = feed.rate
+            values[f'{feed.name} detections [Hz]'] = self._loop.rates[feed.name]
+            values[f'{feed.name} dropped'] = partial(getattr, feed, 'dropped')
+        return values
+
+
+def _sentence(camera: str, fault: PictureFault | None) -> str:
+    return f'The camera {camera} {fault.text}.' if fault else ''
+
+
+def main() -> None:
+    run(Perception)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,25 @@
+"""The detector that the parameters of `perception` name. Needs no ROS."""
+
+from bbllm.ros.rclpy_support.params import PerceptionParams
+from bbllm.vision.detectors.detector import Detector
+from bbllm.vision.detectors.registry import DetectorSetup, load_detector
+from bbllm.worlds.perception.sources import SceneSource, read_sources
+from bbllm.worlds.scene.catalogue import Catalogue
+
+
+def detector_of(params: PerceptionParams) -> tuple[Detector, Catalogue]:
+    """
+    Read the files of the parameters; return the detector, and the objects that it can find.
+
+    Raises:
+        ConfigError: A file, a model or weights cannot be used, or no object is known.
+        UnknownNameError: There is no detector, scene or catalogue of that name.
+    """
+    files = read_sources(SceneSource.CAMERA.value, params.scene, params.catalogue)
+    setup = DetectorSetup(
+        catalogue=files.catalogue,
+        fixtures=files.fixtures,
+        llm_config=params.llm_config,
+        model=params.model,
+    )
+    return load_detector(params.detector, setup), files.catalogue

@@ -1,0 +1,114 @@
+"""A camera that fails: get_scene says which and what would do, and the arm stays where it is."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from bbllm_interfaces.msg import SimGoal
+from perceiving import CUBE, Double, perceiving
+from pictures import PictureCamera, filming
+from sim_clients import heard
+from stacks import Running, started, until
+
+from bbllm.core.errors import SceneError
+from bbllm.core.types import Code, SkillCall, Status
+from bbllm.ros.sim.topics import GOALS
+from bbllm.ros.stack.client import StackClient
+from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm.vision.stream_health import Stream
+
+pytestmark = pytest.mark.ros
+
+PARAMS = {'state_estimator': {'sources': 'camera', 'scene': 'tabletop'}}
+NODES = ('mujoco_sim', 'state_estimator', 'fr3_executor')
+
+
+@pytest.fixture(scope='module')
+def seen(ros_domain: int) -> Iterator[tuple[Running, PictureCamera]]:
+    with (
+        filming(simulated=True) as camera,
+        perceiving(Double(), scene='tabletop'),
+        started(NODES, params=PARAMS, speed=1.0) as running,
+    ):
+        yield running, camera
+
+
+def scene_error(running: Running) -> str:
+    try:
+        running.client.scene()
+    except SceneError as error:
+        return str(error)
+    return ''
+
+
+def test_scene_has_what_pictures_show_and_the_furniture_of_the_file(
+    seen: tuple[Running, PictureCamera],
+) -> None:
+    running, _ = seen
+    until(lambda: 'red_cube' in running.client.scene().names, 'the cube of the detector')
+
+    scene = running.client.scene()
+
+    # The camera looks straight down from 1 m over (0.5, 0): x is x there, and y is -y.
+    x, y, z = CUBE.position_m
+    assert scene.object('red_cube').pose.position_m == pytest.approx((0.5 + x, -y, 1 - z))
+    assert 'location_A' in scene.names
+    assert 'green_cube' not in scene.names  # the simulator has it, and no picture shows it
+
+
+FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str, str]] = {
+    'unplugged': (lambda camera: camera.silent.update(Stream), 'has sent nothing on', 'cable'),
+    'covered': (lambda camera: setattr(camera, 'deep', False), 'measures depth at 0%', 'Uncover'),
+    'frozen': (
+        lambda camera: setattr(camera, 'content_stands', True),
+        'so it is frozen',
+        'Start its driver again',
+    ),
+    'other size': (
+        lambda camera: setattr(camera, 'size', (32, 24)),
+        'from 64 x 48 to 32 x 24',
+        'Set the first size again',
+    ),
+    'wrong clock': (
+        lambda camera: setattr(camera, 'ahead_s', 30.0),
+        'ahead on the clock of the robot',
+        'Synchronize the clocks',
+    ),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_fault_of_a_camera_is_an_error_with_its_remedy_and_nothing_moves(
+    seen: tuple[Running, PictureCamera], fault: str
+) -> None:
+    (running, camera), (breaks, says, remedy) = seen, FAULTS[fault]
+    until(lambda: not scene_error(running), 'scene before the fault')
+    with heard(running, SimGoal, 'sim/goals', GOALS) as goals:
+        breaks(camera)
+        begun_s = time.monotonic()
+        until(lambda: scene_error(running), 'error of get_scene')
+        print(f'{fault}: the error came after {time.monotonic() - begun_s:.2f} s')
+        until(lambda: says in scene_error(running), says)
+        error = scene_error(running)
+        outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
+    camera.mend()
+    until(lambda: not scene_error(running), 'scene after the fault')
+
+    assert error.startswith('The scene is stale. The camera table_camera ')
+    assert remedy in error
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.STALE_SCENE)
+    assert 'table_camera' in outcome.message
+    assert not goals
+
+
+def test_perception_that_is_not_there_is_named(ros_domain: int) -> None:
+    config = StackConfig(nodes=('mujoco_sim', 'state_estimator'), namespace='blind', params=PARAMS)
+    with Stack(config) as stack, StackClient('blind', environ=stack.environ()) as client:
+        until(lambda: not client.missing(config.nodes), 'the other nodes')
+        with pytest.raises(SceneError) as error:
+            client.scene()
+
+    assert 'The node perception, which finds objects in pictures, has sent nothing' in str(
+        error.value
+    )
+    assert 'bbllm up sim --sources camera' in str(error.value)
