@@ -284,6 +284,7 @@ def check_stack(namespace: str | None) -> list[Finding]:
 
 def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
     from bbllm.ros.stack.discovery import SEE_THERE
+    from bbllm.ros.stack.stack import PERCEPTION
 
     end_s = time.monotonic() + OTHERS_S
     while (missing := client.missing(stack.nodes)) and time.monotonic() < end_s:
@@ -296,7 +297,17 @@ def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
     for topic, _ in sorted(client.node.get_topic_names_and_types()):
         if topic.startswith((f'/{stack.namespace}/', '/tf')):
             findings.extend(_check_topic(client.node, topic))
+    if PERCEPTION in client.node.get_node_names():
+        findings.extend(_check_cameras(stack))
     return findings
+
+
+def _check_cameras(stack: FoundStack) -> list[Finding]:
+    from bbllm.cli.checks.cameras import judge_camera
+    from bbllm.ros.perception.camera_probe import probe_cameras
+
+    reports = probe_cameras(stack.namespace, simulated=stack.simulated)
+    return [finding for report in reports for finding in judge_camera(report)]
 
 
 def _check_topic(node: Any, topic: str) -> list[Finding]:

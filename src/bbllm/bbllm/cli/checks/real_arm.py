@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.ros_environment import missing_ros
+from bbllm.cli.checks.cameras import judge_camera
 from bbllm.cli.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
@@ -130,6 +131,24 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield check_safety(SAFETY if executor is None else str(executor.get('safety') or ''))
     yield check_middleware(fail)
     yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)
+    if found is not None:
+        yield from check_cameras(arm, found, on_progress)
+
+
+def check_cameras(
+    arm: RealArm, graph: RobotGraph, on_progress: Callable[[str], None]
+) -> Iterator[Finding]:
+    """Yield what cameras send; one that no node uses yet is no obstacle for the arm."""
+    from bbllm.ros.perception.camera_probe import probe_cameras
+    from bbllm.ros.stack.stack import PERCEPTION
+
+    on_progress('subscribing to cameras')
+    used = PERCEPTION in graph.nodes
+    reports = probe_cameras(arm.namespace, simulated=graph.simulated, unused=not graph.simulated)
+    if not reports:
+        yield ok('camera', 'none publishes; needed with sources:=camera only (docs/perception.md)')
+    for report in reports:
+        yield from judge_camera(report, fail if used else warn)
 
 
 def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Finding:
