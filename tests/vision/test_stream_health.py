@@ -43,6 +43,13 @@ def test_stream_that_ends_is_named_with_its_silence(stream: Stream) -> None:
     assert f'nothing on {TOPICS[stream]} for 1.3 s' in fault.text
 
 
+def test_camera_that_is_unplugged_is_silent_as_a_whole_whichever_stream_was_first() -> None:
+    fault = health_of(COLOR=0.95, DEPTH=1.05, INFO=1.0).judge(10.0, 9.0)
+
+    assert fault and f'nothing on {TOPICS[Stream.COLOR]} for' in fault.text
+    assert 'cable' in fault.text
+
+
 @pytest.mark.parametrize('stream', [Stream.COLOR, Stream.DEPTH])
 def test_stamps_that_stand_still_are_frozen(stream: Stream) -> None:
     health = health_of(**{**FINE, stream.name: 1.5})

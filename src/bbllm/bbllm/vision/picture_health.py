@@ -88,12 +88,6 @@ class PictureHealth:
 
     def _fault_of_content(self, image: RgbdImage) -> PictureFault | None:
         limits = self._limits
-        if 0 < limits.frozen_after <= self._repeated:
-            return PictureFault(
-                reason='frozen',
-                text=f'sent the same picture {self._repeated + 1} times, so it is frozen. Start '
-                'its driver again; for a source without noise, set frozen_after:=0',
-            )
         share = depth_share(image)
         bright = float(np.percentile(image.rgb[::4, ::4].max(axis=2), 99))
         if bright < limits.dark_level:
@@ -108,6 +102,12 @@ class PictureHealth:
                 text=f'measures depth at {share:.0%} of its pixels, and needs '
                 f'{limits.least_depth_share:.0%} (least_depth_share). Uncover its lenses, or move '
                 'it away from what is right in front of it',
+            )
+        if 0 < limits.frozen_after <= self._repeated:
+            return PictureFault(
+                reason='frozen',
+                text=f'sent the same picture {self._repeated + 1} times, so it is frozen. Start '
+                'its driver again; for a source without noise, set frozen_after:=0',
             )
         return None
 

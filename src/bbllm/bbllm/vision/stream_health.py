@@ -67,11 +67,16 @@ class StreamHealth:
             if math.isinf(record.came_s):
                 text = f'has sent nothing on {topic}. {REMEDIES[stream]}'
                 return PictureFault(reason='missing', text=text)
-            if (silent_s := now_s - record.came_s) > self.silent_after_s:
-                text = f'has sent nothing on {topic} for {silent_s:.1f} s. {REMEDIES[stream]}'
-                return PictureFault(reason='silent', text=text)
-            if stream is Stream.INFO:
-                continue  # one that never changes may keep its stamp
+        silent_s = {stream: now_s - self._records[stream].came_s for stream in Stream}
+        if max(silent_s.values()) > self.silent_after_s:
+            # Of a camera that is unplugged, any of them may be the first to be late.
+            whole = silent_s[Stream.COLOR] > self.silent_after_s / 2
+            stream = Stream.COLOR if whole else max(silent_s, key=lambda each: silent_s[each])
+            text = f'has sent nothing on {self.topics[stream]} for {silent_s[stream]:.1f} s. '
+            return PictureFault(reason='silent', text=text + REMEDIES[stream])
+        for stream in (Stream.COLOR, Stream.DEPTH):
+            record, topic = self._records[stream], self.topics[stream]
+            # A camera_info that never changes may keep its stamp.
             if (still_s := now_s - record.moved_s) > self.silent_after_s:
                 text = (
                     f'has sent no stamp later than {record.stamp_s:.3f} s on {topic} for '

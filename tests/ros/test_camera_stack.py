@@ -1,0 +1,111 @@
+"""A stack whose scenes come from the pictures of simulated cameras alone, and their faults."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.srv import InjectFault
+from sim_clients import heard
+from stacks import Running, inject, started, until
+
+from bbllm.core.errors import SceneError
+from bbllm.core.events import Ending
+from bbllm.core.types import Pose
+from bbllm.ros.convert.records import objects_from_msg
+from bbllm.ros.stack.stack import NODES, PERCEPTION, Value
+from bbllm.sim.cameras import SimCameras
+from bbllm.sim.drawing import RenderError
+from bbllm.sim.scene_file import load_scene
+from bbllm.sim.simulation import Simulation
+
+pytestmark = pytest.mark.ros
+
+SCENE = 'tabletop'
+# A machine that is busy with other tests draws and detects late; no figure depends on these.
+PATIENT: dict[str, Value] = {'max_delay_s': 20.0}
+PARAMS: dict[str, dict[str, Value]] = {
+    'mujoco_sim': {'scene': SCENE},
+    'state_estimator': {
+        'sources': 'camera',
+        'scene': SCENE,
+        'max_age_s': 20.0,
+        'wait_s': 30.0,
+        **PATIENT,
+    },
+    PERCEPTION: {'scene': SCENE, 'silent_after_s': 5.0, **PATIENT},
+}
+
+
+@pytest.fixture(scope='module')
+def running(ros_domain: int) -> Iterator[Running]:
+    try:
+        with SimCameras(Simulation(load_scene(SCENE))) as cameras:
+            cameras.take('table_camera')
+    except RenderError as error:
+        pytest.skip(str(error))
+    with started((*NODES, PERCEPTION), params=PARAMS, speed=0.5) as running:
+        yield running
+
+
+def truth_of(running: Running, name: str) -> Pose:
+    """Return a pose by the simulator's own state, which the stack under test does not use."""
+    with heard(running, ObjectStates, 'objects') as messages:
+        until(lambda: messages, 'objects of the simulator')
+    found = {item.name: item.pose for item in objects_from_msg(messages[-1])}
+    return found[name]
+
+
+def scene_error(running: Running) -> str:
+    try:
+        running.client.scene()
+    except SceneError as error:
+        return str(error)
+    return ''
+
+
+def test_estimator_does_not_subscribe_to_the_truth(running: Running) -> None:
+    node = running.client.node
+    heard = dict(node.get_subscriber_names_and_types_by_node('state_estimator', '/bbllm'))
+
+    assert '/bbllm/detections' in heard
+    assert '/bbllm/objects' not in heard
+    seen = dict(node.get_subscriber_names_and_types_by_node(PERCEPTION, '/bbllm'))
+    assert '/bbllm/table_camera/color/image_raw' in seen
+    assert '/bbllm/objects' not in seen
+
+
+def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
+    until(lambda: 'red_cube' in running.client.scene().names, 'red_cube in the scene')
+    before = running.client.scene().object('red_cube').pose
+    assert math.dist(before.position_m, truth_of(running, 'red_cube').position_m) < 0.01
+
+    result = running.run('put the red cube on location_B')
+
+    assert (result.ending, result.message) == (Ending.FINISHED, '')
+    x, y, _ = truth_of(running, 'red_cube').position_m
+    place = running.client.scene().object('location_B').pose.position_m
+    assert math.dist((x, y), place[:2]) < 0.02
+
+
+@pytest.mark.parametrize(
+    ('fault', 'says'),
+    [
+        ('unplugged', 'has sent nothing on /bbllm/table_camera/color/image_raw for'),
+        ('covered', 'sends black pictures'),
+        ('frozen', 'has sent no stamp later than'),
+        ('stuck', 'so it is frozen'),
+        ('other_size', 'with a camera_info of'),
+    ],
+)
+def test_fault_of_a_simulated_camera_is_named_until_it_ends(
+    running: Running, fault: str, says: str
+) -> None:
+    until(lambda: not scene_error(running), 'scene before the fault')
+    inject(running, f'table_camera/{fault}')
+    until(lambda: says in scene_error(running), says)
+    error = scene_error(running)
+    assert running.ask(InjectFault, 'sim/inject_fault', clear=True).success
+    until(lambda: not scene_error(running), 'scene after the fault')
+
+    assert 'The camera table_camera ' in error
