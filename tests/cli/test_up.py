@@ -15,10 +15,16 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm, read_until, start
 
-from bbllm.cli.commands.up import CameraOptions, UpRequest, _nodes, _params, _print_hints
+from bbllm.cli.commands.up import UpRequest, _nodes, _params, _print_hints
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
 from bbllm.cli.support.discovery import running_commands, stack_may_run
-from bbllm.cli.support.options import BagOptions, LimitOptions, ModelOptions, RecordOptions
+from bbllm.cli.support.options import (
+    BagOptions,
+    CameraOptions,
+    LimitOptions,
+    ModelOptions,
+    RecordOptions,
+)
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode

@@ -11,8 +11,8 @@ from rclpy.context import Context
 from stacks import PATIENCE_S
 
 from bbllm.core.types import Pose
-from bbllm.ros.nodes import perception
 from bbllm.ros.nodes.perception import Perception
+from bbllm.ros.perception import picture_setup
 from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.rclpy_support.executor import PoolExecutor
 from bbllm.ros.rclpy_support.stack_node import CONTEXT
@@ -66,7 +66,9 @@ def perceiving(
     executor.start()
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(perception, 'detector_of', lambda params: (detector, Catalogue()))
+            patch.setattr(
+                picture_setup, 'detector_of', lambda params, warn: (detector, Catalogue())
+            )
             node.autostart()
         yield node
         assert not faults

@@ -14,12 +14,16 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.ros.sim.topics import GOALS
 from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm.ros.stack.stack import Stack, StackConfig, Value
 from bbllm.vision.stream_health import Stream
 
 pytestmark = pytest.mark.ros
 
-PARAMS = {'state_estimator': {'sources': 'camera', 'scene': 'tabletop'}}
+PARAMS: dict[str, dict[str, Value]] = {
+    'state_estimator': {'sources': 'camera', 'scene': 'tabletop'},
+    # Its own camera has the name, and so the frames, of the one of the test.
+    'mujoco_sim': {'cameras': False},
+}
 NODES = ('mujoco_sim', 'state_estimator', 'fr3_executor')
 
 

@@ -8,7 +8,7 @@ import pytest
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.types import Pose
 from bbllm.vision.camera import Intrinsics, RgbdImage
-from bbllm.vision.detectors.picture_reader import PictureReader, WorldClock
+from bbllm.vision.detectors.picture_reader import PictureReader, RobotClock
 from bbllm.vision.picture_health import HealthLimits, PictureFault
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.transforms import TransformTree
@@ -135,7 +135,7 @@ def test_each_camera_has_its_own_size() -> None:
 
 
 def test_clock_is_known_while_stamps_change() -> None:
-    clock = WorldClock(forget_after_s=0.5)
+    clock = RobotClock(forget_after_s=0.5)
     assert clock.now_s(1.0) is None
 
     clock.take(100.0, 1.0)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,7 @@ from bbllm.cli.support.browser import (
 from bbllm.cli.support.options import (
     MODELS,
     BagOptions,
+    CameraOptions,
     LimitOptions,
     ModelOptions,
     RecordOptions,
@@ -31,38 +32,18 @@ from bbllm.cli.support.options import (
     planner_option,
     scene_option,
     seed_option,
+    uses_cameras,
     viewer_option,
 )
 from bbllm.cli.support.recording import Recording
-from bbllm.cli.support.requests import flag, flag_of, given, option
+from bbllm.cli.support.requests import flag, given, option
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
-from bbllm.core.errors import ConfigError
 from bbllm.core.paths import is_yaml_path
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.stack import Value
-
-
-@dataclass(frozen=True, kw_only=True)
-class CameraOptions:
-    """Where the scenes of a simulated stack come from."""
-
-    panel: ClassVar[str] = 'Scenes from pictures'
-    sources: str | None = option(
-        'Where the objects of scenes come from: objects (the default), the simulator itself; '
-        'camera, the pictures of simulated cameras; others are in docs/perception.md.',
-        metavar='NAMES',
-    )
-    cameras: str | None = option(
-        'With --sources camera: table_camera (the default), hand_camera, or both with a comma.',
-        metavar='NAMES',
-    )
-    detector: str | None = option(
-        'With --sources camera: what finds the objects in pictures, `blocks` by default.',
-        metavar='NAME',
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,23 +215,11 @@ def _rviz(namespace: str) -> str:
 
 
 def _nodes(request: UpRequest) -> tuple[str, ...]:
-    """
-    Return the nodes to start.
-
-    Raises UnknownNameError or ConfigError where sources or options of cameras cannot be used.
-    """
+    """Return the nodes to start; raises UnknownNameError or ConfigError as `uses_cameras`."""
     from bbllm.ros.stack.stack import MENU, NODES, PERCEPTION
-    from bbllm.worlds.perception.sources import SceneSource, parse_sources
 
-    menu = (MENU,) if request.menu else ()
-    sources = request.looking.sources
-    if sources is not None and SceneSource.CAMERA in parse_sources(sources):
-        return (*NODES, PERCEPTION, *menu)
-    options = [name for name in ('cameras', 'detector') if getattr(request.looking, name)]
-    if options:
-        names = ', '.join(map(flag_of, options))
-        raise ConfigError(f'{names}: only with --sources camera.')
-    return (*NODES, *menu)
+    perception = (PERCEPTION,) if uses_cameras(request.looking) else ()
+    return (*NODES, *perception, *((MENU,) if request.menu else ()))
 
 
 MODEL_PARAMS = {name: name for name in ('brain', 'body', 'llm_config', 'record', 'replay')}

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 
 import typer
 
-from bbllm.cli.support.requests import flag, option
+from bbllm.cli.support.requests import flag, flag_of, option
 from bbllm.core.constants import checked_namespace
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import Sources, TroubleName
 
@@ -245,3 +245,39 @@ class HouseOptions:
             )
         ),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraOptions:
+    """Where the scenes of a simulated stack come from."""
+
+    panel: ClassVar[str] = 'Scenes from pictures'
+    sources: str | None = option(
+        'Where the objects of scenes come from: objects (the default), the simulator itself; '
+        'camera, the pictures of simulated cameras; others are in docs/perception.md.',
+        metavar='NAMES',
+    )
+    cameras: str | None = option(
+        'With --sources camera: table_camera (the default), hand_camera, or both with a comma.',
+        metavar='NAMES',
+    )
+    detector: str | None = option(
+        'With --sources camera: what finds the objects in pictures: blocks (the default), or vlm.',
+        metavar='NAME',
+    )
+
+
+def uses_cameras(options: CameraOptions) -> bool:
+    """
+    Return whether pictures are a source of scenes.
+
+    Raises UnknownNameError for another source, ConfigError for options that are without effect.
+    """
+    from bbllm.worlds.perception.sources import SceneSource, parse_sources
+
+    sources = options.sources
+    if sources is not None and SceneSource.CAMERA in parse_sources(sources):
+        return True
+    if names := [flag_of(name) for name in ('cameras', 'detector') if getattr(options, name)]:
+        raise ConfigError(f'{", ".join(names)}: only with --sources camera.')
+    return False

@@ -8,23 +8,18 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from bbllm.ros.convert.camera_status import PERIOD_S, TOPIC, faults_to_msg
 from bbllm.ros.convert.records import LATCHED
-from bbllm.ros.estimator.detection_feed import TfFeed
-from bbllm.ros.parameters.detector_params import detector_of
 from bbllm.ros.perception.camera_feed import CameraFeed
 from bbllm.ros.perception.detection_outputs import DetectionOutputs
 from bbllm.ros.perception.picture_loop import PictureLoop
-from bbllm.ros.perception.scene_memory import SceneMemory
+from bbllm.ros.perception.picture_setup import make_loop
 from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import PerceptionParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.identities import Identities
-from bbllm.vision.detectors.picture_reader import PictureReader
-from bbllm.vision.picture_health import HealthLimits, PictureFault
-from bbllm.worlds.perception.detections import Detection, Doubts
+from bbllm.vision.picture_health import PictureFault
+from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.perception.sources import parse_cameras
-from bbllm.worlds.scene.transforms import TransformTree
 
 IDLE = PictureFault(reason='idle', text='is not in use, because no node subscribes to detections')
 
@@ -37,39 +32,32 @@ class Perception(StackNode):
     """
 
     def __init__(self) -> None:
+        self._loop: PictureLoop | None = None
         super().__init__('perception', PerceptionParams)
 
     def build(self) -> None:
         params = self.params
         cameras = parse_cameras(params.cameras)
-        limits = HealthLimits(
-            frozen_after=params.frozen_after, least_depth_share=params.least_depth_share
-        )
-        tree = TransformTree()
-        detector, catalogue = detector_of(params)
         self._poller = Poller(self)
-        memory = SceneMemory(self, self._poller, Identities(catalogue))
-        reader = PictureReader(detector, memory.name_objects, tree, limits, params.max_delay_s)
+        self._loop = loop = make_loop(self, self._poller, params, self._publish, self._report)
         self._lock = threading.Lock()
         self._in_use = False
         self._reasons: dict[str, str] = {}
         self._logged: dict[str, str] = {}
-        TfFeed(self._poller, tree, Doubts(self.get_logger().warning), (), lambda _: None)
         self._outputs = DetectionOutputs(self)
         self._status = self.create_publisher(DiagnosticArray, TOPIC, LATCHED)
-        self._loop = PictureLoop(self, self._poller, tree, reader, self._publish, self._report)
         self._feeds = [
             CameraFeed(
                 self,
                 name,
                 tolerance_s=params.pair_tolerance_s,
                 silent_after_s=params.silent_after_s,
-                on_pair=self._loop.wake,
+                on_pair=loop.wake,
             )
             for name in cameras
         ]
-        self._loop.start(self._feeds)
-        self.diagnostics.measure(self._measured())
+        loop.start(self._feeds)
+        self.diagnostics.measure(self._measured(loop))
 
     def begin(self) -> None:
         self._poller.start()
@@ -77,7 +65,8 @@ class Perception(StackNode):
         self.every(PERIOD_S, self._tend)
 
     def come_to_rest(self) -> None:
-        self._loop.end()
+        if self._loop is not None:
+            self._loop.end()
 
     def _tend(self) -> None:
         """Use the cameras exactly while detections are wanted, so that no camera works idly."""
@@ -101,7 +90,7 @@ class Perception(StackNode):
             self._status.publish(faults_to_msg(told, now_s(self)))
 
     def _fault(self, feed: CameraFeed) -> PictureFault | None:
-        return self._loop.fault(feed) if self._in_use else IDLE
+        return self._loop.fault(feed) if self._loop is not None and self._in_use else IDLE
 
     def _log(self, name: str, fault: PictureFault | None) -> None:
         """Log a fault that lasts for two looks and is another one than before, or its end."""
@@ -116,14 +105,14 @@ class Perception(StackNode):
             self.get_logger().warning(_sentence(name, fault))
             self.diagnostics.error(_sentence(name, fault))
 
-    def _measured(self) -> dict[str, Callable[[], object]]:
+    def _measured(self, loop: PictureLoop) -> dict[str, Callable[[], object]]:
         values: dict[str, Callable[[], object]] = {
-            'picture [s]': lambda: self._loop.spent_s,
+            'picture [s]': lambda: loop.spent_s,
             **self._poller.rates,
         }
         for feed in self._feeds:
             values[f'{feed.name} pictures [Hz]'] = feed.rate
-            values[f'{feed.name} detections [Hz]'] = self._loop.rates[feed.name]
+            values[f'{feed.name} detections [Hz]'] = loop.rates[feed.name]
             values[f'{feed.name} dropped'] = partial(getattr, feed, 'dropped')
         return values
 

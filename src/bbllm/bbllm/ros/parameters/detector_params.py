@@ -1,5 +1,7 @@
 """The detector that the parameters of `perception` name. Needs no ROS."""
 
+from collections.abc import Callable
+
 from bbllm.ros.rclpy_support.params import PerceptionParams
 from bbllm.vision.detectors.detector import Detector
 from bbllm.vision.detectors.registry import DetectorSetup, load_detector
@@ -7,9 +9,13 @@ from bbllm.worlds.perception.sources import SceneSource, read_sources
 from bbllm.worlds.scene.catalogue import Catalogue
 
 
-def detector_of(params: PerceptionParams) -> tuple[Detector, Catalogue]:
+def detector_of(
+    params: PerceptionParams, on_warning: Callable[[str], None] = lambda text: None
+) -> tuple[Detector, Catalogue]:
     """
     Read the files of the parameters; return the detector, and the objects that it can find.
+
+    *on_warning* receives what the detector leaves out, as sentences.
 
     Raises:
         ConfigError: A file, a model or weights cannot be used, or no object is known.
@@ -21,5 +27,6 @@ def detector_of(params: PerceptionParams) -> tuple[Detector, Catalogue]:
         fixtures=files.fixtures,
         llm_config=params.llm_config,
         model=params.model,
+        on_warning=on_warning,
     )
     return load_detector(params.detector, setup), files.catalogue

@@ -14,7 +14,7 @@ from bbllm.ros.rclpy_support.diagnostics import Rate
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.picture_reader import PictureReader, WorldClock
+from bbllm.vision.detectors.picture_reader import PictureReader, RobotClock
 from bbllm.vision.picture_health import PictureFault
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.transforms import TransformTree
@@ -55,7 +55,7 @@ class PictureLoop:
         self._reader = reader
         self._on_found = on_found
         self._on_judged = on_judged
-        self._clock = WorldClock()
+        self._clock = RobotClock()
         self._faults: dict[str, PictureFault | None] = {}
         self._news = threading.Event()
         self._ended = False

@@ -174,7 +174,7 @@ class PerceptionParams(NodeParams):
         'Cameras with depth, a list with commas: what their topics begin with, as in '
         'table_camera/color/image_raw.',
     )
-    detector: str = param('blocks', 'What finds the objects in pictures: blocks.')
+    detector: str = param('blocks', 'What finds the objects in pictures: blocks, onnx or vlm.')
     scene: str = param('', 'As that of state_estimator; its objects count as a catalogue.')
     catalogue: str = param('', 'As that of state_estimator.')
     pair_tolerance_s: float = param(
@@ -191,7 +191,7 @@ class PerceptionParams(NodeParams):
     )
     max_delay_s: float = param(2.0, 'As that of state_estimator [s].', 0.05, 60.0)
     llm_config: str = param('', 'As that of the planner; of detectors that ask a model.')
-    model: str = param('', 'Model of the detector, or the file of its weights.')
+    model: str = param('', 'Model of the detector vlm, or the file of the network of onnx.')
 
 
 class Fr3ExecutorParams(NodeParams):

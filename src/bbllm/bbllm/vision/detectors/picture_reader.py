@@ -89,7 +89,7 @@ class PictureReader:
         )
 
 
-class WorldClock:
+class RobotClock:
     """
     The world's clock, by the stamps of what the robot measures.
 

@@ -1,9 +1,10 @@
 """The detectors by the name that users choose."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from bbllm.core.errors import UnknownNameError
+from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import SceneObject
 from bbllm.vision.detectors.detector import Detector
 from bbllm.worlds.scene.catalogue import Catalogue
@@ -20,7 +21,9 @@ class DetectorSetup:
     llm_config: str = ''
     """File that describes the models, for `vlm`; empty: config/llm.yaml."""
     model: str = ''
-    """Model of `vlm`, or the file of the weights of `onnx`."""
+    """Of `vlm`: the model, in place of the file's. Of `onnx`: the file of the network."""
+    on_warning: Callable[[str], None] = field(default=lambda text: None)
+    """Receives what a detector leaves out, as sentences."""
 
 
 def _blocks(setup: DetectorSetup) -> Detector:
@@ -29,7 +32,32 @@ def _blocks(setup: DetectorSetup) -> Detector:
     return BlocksDetector(setup.catalogue, setup.fixtures)
 
 
-DETECTORS: Mapping[str, Callable[[DetectorSetup], Detector]] = {'blocks': _blocks}
+def _vlm(setup: DetectorSetup) -> Detector:
+    from bbllm.llm.models.factory import load_config, make_eyes
+    from bbllm.vision.detectors.vlm import VlmDetector
+
+    config = load_config(Path(setup.llm_config).expanduser() if setup.llm_config else None)
+    model = make_eyes(config, choice=setup.model or None)
+    return VlmDetector(model, setup.catalogue, on_warning=setup.on_warning)
+
+
+def _onnx(setup: DetectorSetup) -> Detector:
+    from bbllm.vision.detectors.onnx_detector import OnnxDetector
+
+    if not setup.model:
+        raise ConfigError(
+            'The detector onnx needs the file of its network: give the parameter model, as in '
+            'model:=/home/me/detector.onnx.'
+        )
+    file = Path(setup.model).expanduser()
+    return OnnxDetector(file, setup.catalogue, on_warning=setup.on_warning)
+
+
+DETECTORS: Mapping[str, Callable[[DetectorSetup], Detector]] = {
+    'blocks': _blocks,
+    'onnx': _onnx,
+    'vlm': _vlm,
+}
 
 
 def load_detector(name: str, setup: DetectorSetup) -> Detector:

@@ -1,0 +1,47 @@
+"""What reads pictures, made from the parameters of `perception`."""
+
+from collections.abc import Callable
+
+from bbllm.ros.estimator.detection_feed import TfFeed
+from bbllm.ros.parameters.detector_params import detector_of
+from bbllm.ros.perception.picture_loop import Found, PictureLoop
+from bbllm.ros.perception.scene_memory import SceneMemory
+from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm.ros.rclpy_support.params import PerceptionParams
+from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.vision.detectors.identities import Identities
+from bbllm.vision.detectors.picture_reader import PictureReader
+from bbllm.vision.picture_health import HealthLimits
+from bbllm.worlds.perception.detections import Doubts
+from bbllm.worlds.scene.transforms import TransformTree
+
+TELL_S = 10.0
+"""Wall time between two warnings of a detector [s]."""
+
+
+def make_loop(
+    node: StackNode,
+    poller: Poller,
+    params: PerceptionParams,
+    on_found: Found,
+    on_judged: Callable[[], None],
+) -> PictureLoop:
+    """
+    Make the loop that reads pictures, with its detector, names and transforms.
+
+    Raises ConfigError or UnknownNameError as `detector_of`.
+    """
+    log = node.get_logger()
+
+    def warn(text: str) -> None:
+        log.warning(text, throttle_duration_sec=TELL_S)
+
+    detector, catalogue = detector_of(params, warn)
+    memory = SceneMemory(node, poller, Identities(catalogue))
+    tree = TransformTree()
+    TfFeed(poller, tree, Doubts(log.warning), (), lambda _: None)
+    limits = HealthLimits(
+        frozen_after=params.frozen_after, least_depth_share=params.least_depth_share
+    )
+    reader = PictureReader(detector, memory.name_objects, tree, limits, params.max_delay_s)
+    return PictureLoop(node, poller, tree, reader, on_found, on_judged)
