@@ -30,6 +30,7 @@ SOURCES = sorted([*(PACKAGE / 'bbllm').rglob('*.py'), *(ROOT / 'launch').glob('*
 LIBRARIES = {
     'mcap_ros2': 'mcap-ros2-support',
     'PIL': 'pillow',
+    'cv2': 'opencv-python-headless',
     'opentelemetry': 'opentelemetry-sdk',
     'yaml': 'pyyaml',
 }
