@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -14,10 +13,9 @@ from bbllm.arm.limits import Q_READY
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.bench.suites.suite import Suite, load_suite
-from bbllm.sim.camera_settings import Light, Trouble, UnknownObject
-from bbllm.sim.object_models import ObjectPart
+from bbllm.sim.camera_settings import Light, Trouble
+from bbllm.sim.clutter import unknown_objects
 from bbllm.sim.scene_file import ObjectSpec, SceneFile, TableSpec
-from bbllm.skills.shapes import yaw_pose
 
 SUITES = ('tabletop', 'table_sorting', 'partial')
 TROUBLES = ('none', 'light', 'clutter', 'moved')
@@ -134,43 +132,5 @@ def trouble_of(name: str, scene: SceneFile, seed: int, index: int) -> Trouble:
         x, y, z = (MOVED_M * way / np.linalg.norm(way)).tolist()
         return Trouble(camera_offset_m=(x, y, z))
     if name == 'clutter':
-        return Trouble(unknown_objects=tuple(_clutter(scene, dice)))
+        return Trouble(unknown_objects=unknown_objects(scene, CLUTTER, int(dice.integers(2**31))))
     return Trouble()
-
-
-def _clutter(scene: SceneFile, dice: np.random.Generator) -> Sequence[UnknownObject]:
-    """Return objects in colours of the catalogue, but of other shapes and sizes."""
-    taken = [item.pose.position_m[:2] for item in scene.movables]
-    found: list[UnknownObject] = []
-    for number in range(CLUTTER):
-        color = str(dice.choice(CUBE_COLORS))
-        parts, height_m = _UNKNOWN[number % len(_UNKNOWN)](color)
-        for _ in range(200):
-            x, y = float(dice.uniform(*AREA_X_M)), float(dice.uniform(*AREA_Y_M))
-            if all(math.dist((x, y), other) > 0.16 for other in taken):
-                taken.append((x, y))
-                pose = yaw_pose((x, y, height_m), float(dice.uniform(-math.pi, math.pi)))
-                found.append(UnknownObject(pose=pose, parts=parts))
-                break
-    return found
-
-
-def _mug(color: str) -> tuple[tuple[ObjectPart, ...], float]:
-    body = ObjectPart(shape='cylinder', half_m=(0.042, 0.045, 0.0), color=color)
-    handle = ObjectPart(shape='box', half_m=(0.006, 0.03, 0.02), at_m=(0, 0.05, 0), color=color)
-    return (body, handle), 0.045
-
-
-def _pen(color: str) -> tuple[tuple[ObjectPart, ...], float]:
-    return (ObjectPart(shape='box', half_m=(0.07, 0.006, 0.006), color=color),), 0.006
-
-
-def _large_block(color: str) -> tuple[tuple[ObjectPart, ...], float]:
-    return (ObjectPart(shape='box', half_m=(0.035, 0.035, 0.03), color=color),), 0.03
-
-
-def _ball(color: str) -> tuple[tuple[ObjectPart, ...], float]:
-    return (ObjectPart(shape='ellipsoid', half_m=(0.025, 0.025, 0.025), color=color),), 0.025
-
-
-_UNKNOWN = (_mug, _pen, _large_block, _ball)

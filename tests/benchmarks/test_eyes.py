@@ -41,7 +41,7 @@ def seen(**changes: object) -> Seen:
 def trial(*objects: Seen, false: tuple[str, ...] = ()) -> Trial:
     return Trial(
         index=0, label='a/0', trouble='none', home=True, objects=objects, false=false,
-        tracked_false=(), detect_s=(0.05,), draw_s=(0.03,),
+        tracked_false=(), detect_s=(0.05,), processor_s=(0.04,), draw_s=(0.03,),
     )  # fmt: skip
 
 

@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.build import rgba_of
-from bbllm.skills.shapes import rotation_of
+from bbllm.sim.object_models import OBJECT_MODELS, model_like
 from bbllm.vision.camera import Intrinsics, RgbdImage
-from bbllm.vision.detectors.solids import Solid, cast
+from bbllm.vision.detectors.solids import cast
 from bbllm.vision.detectors.views import CameraView
+from benchmarks.eyes.truth import solids_of
 
 CAMERA = Intrinsics(width_px=320, height_px=240, fx_px=400, fy_px=400, cx_px=159.5, cy_px=119.5)
 T_WORLD_CAMERA = Pose(
@@ -19,6 +21,8 @@ T_WORLD_CAMERA = Pose(
     quat_xyzw=(-math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0),
 )
 """Straight down from above, with x up in the picture."""
+HIGH = replace(T_WORLD_CAMERA, position_m=(0.5, 0.0, 1.5))
+"""The same from so high that a bowl is no large part of the picture."""
 TABLE = SceneObject(
     name='table',
     kind=Kind.FIXTURE,
@@ -41,11 +45,27 @@ def cube(
     return SceneObject(name=name, kind=kind, pose=pose, size_m=size_m, color=color)
 
 
+def good(name: str, x_m: float, y_m: float, bottom_m: float = 0.0) -> SceneObject:
+    """Return an everyday object of `sim.object_models` by its kind, at yaw 0."""
+    model = OBJECT_MODELS[name]
+    pose = Pose(position_m=(x_m, y_m, bottom_m + model.size_m[2] / 2))
+    return SceneObject(
+        name=name, kind=model.kind, pose=pose, size_m=model.size_m, color=model.color
+    )
+
+
 def draw(
-    items: Sequence[SceneObject], *, light: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    items: Sequence[SceneObject],
+    *,
+    light: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    T_world_camera: Pose = T_WORLD_CAMERA,
 ) -> RgbdImage:
-    """Draw boxes and cylinders on the table, in light of a colour."""
-    view = CameraView.of(CAMERA, T_WORLD_CAMERA)
+    """
+    Draw objects on the table, in light of a colour.
+
+    The sides of boxes and cylinders are darker; everyday objects are drawn in their main colour.
+    """
+    view = CameraView.of(CAMERA, T_world_camera)
     offsets = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
     u = (np.arange(CAMERA.width_px)[:, None] + offsets).ravel()
     v = (np.arange(CAMERA.height_px)[:, None] + offsets).ravel()
@@ -55,16 +75,17 @@ def draw(
     depth = -origin[2] / rays[:, 2]
     colors = np.tile(np.array(rgba_of(TABLE.color)[:3]), (len(rays), 1))
     for item in items:
-        solid = solid_of(item)
-        center = view.project(solid.at_m)[:2]
+        is_plain = model_like(item) is None
+        center = view.project(np.array(item.pose.position_m))[:2]
         near = np.flatnonzero(np.abs(pixels - center).max(axis=1) < 90)
-        hit = cast(solid, origin, rays[near])
+        hit = np.min([cast(solid, origin, rays[near]) for solid in solids_of(item)], axis=0)
         seen = hit < depth[near]
         index, at = near[seen], hit[seen]
         z = origin[2] + at * rays[index, 2]
         is_top = z > item.pose.position_m[2] + item.size_m[2] / 2 - 1e-6
         depth[index] = at
-        colors[index] = np.array(rgba_of(item.color)[:3]) * np.where(is_top, 1.0, SIDE)[:, None]
+        shade = np.where(is_top, 1.0, SIDE if is_plain else 1.0)
+        colors[index] = np.array(rgba_of(item.color)[:3]) * shade[:, None]
     shape = (CAMERA.height_px, SAMPLES, CAMERA.width_px, SAMPLES)
     rgb = (colors * np.array(light)).reshape(*shape, 3).mean(axis=(1, 3))
     middle = depth.reshape(shape)[:, SAMPLES // 2, :, SAMPLES // 2]
@@ -74,17 +95,6 @@ def draw(
         intrinsics=CAMERA,
         stamp_s=1.0,
         frame='table_camera',
-    )
-
-
-def solid_of(item: SceneObject) -> Solid:
-    x, y, z = (length / 2 for length in item.size_m)
-    is_round = item.kind is Kind.CYLINDER
-    return Solid(
-        shape='cylinder' if is_round else 'box',
-        half_m=(x, z, 0.0) if is_round else (x, y, z),
-        rotation=np.array(rotation_of(item.pose)),
-        at_m=np.array(item.pose.position_m),
     )
 
 

@@ -166,27 +166,37 @@ class BlocksDetector:
             if all(_apart(faces[0], others[0]) for others in kept):
                 kept.append(faces)
         found = self._named(search, kept)
-        for face, item in found:
-            form = next(form for form in face.forms if form.of is item.of)
-            fit = face.fit
-            search.take(form.silhouette(fit.x_m, fit.y_m, fit.yaw_rad, face.z_m))
+        search.take(
+            form.silhouette(face.fit.x_m, face.fit.y_m, face.fit.yaw_rad, face.z_m)
+            for face, item in found
+            for form in face.forms
+            if form.of is item.of
+        )
         return [item for _, item in found]
 
     def _faces(self, search: Search, region: ColorRegion) -> tuple[_Face, ...]:
         """Return the shapes that fit a region about equally well, the best first."""
         near = search.color_distances_of(region, self._known_lab) < COLOR_ERROR
-        found = []
-        for shape, forms in self._shapes.items():
-            likely = [form for form in forms if near[self._classes.index(form.of)]]
-            if likely and (face := self._face(search, region, shape, likely)) is not None:
-                found.append(face)
+        found: list[_Face] = []
+        for merged in (False, True):
+            for shape, forms in self._shapes.items():
+                likely = [form for form in forms if near[self._classes.index(form.of)]]
+                face = self._face(search, region, shape, likely, merged) if likely else None
+                if face is not None:
+                    found.append(face)
+            if any(face.fit.measured >= MERGED_BELOW for face in found):
+                break
         found.sort(key=lambda face: -face.score)
         return tuple(face for face in found if face.score > found[0].score - SHAPE_MARGIN)
 
     def _face(
-        self, search: Search, region: ColorRegion, shape: Shape, forms: list[Form]
+        self, search: Search, region: ColorRegion, shape: Shape, forms: list[Form], merged: bool
     ) -> _Face | None:
-        """Fit a shape to a region; None where it is none of that shape."""
+        """
+        Fit a shape to a region; None where it is none of that shape.
+
+        *merged*: top and sides are of one colour, as those of what is black are.
+        """
         is_round, (a, b), height_m = shape
         if region.height_m < 0.4 * height_m - DEPTH_ERROR_M:
             return None
@@ -207,26 +217,14 @@ class BlocksDetector:
         if wide > max(a, b) + SIZE_ERROR_M + side_m or narrow > min(a, b) + SIZE_ERROR_M + side_m:
             return None
         is_top = wide < max(a, b) + SIZE_ERROR_M and narrow < min(a, b) + SIZE_ERROR_M
-        form = forms[0]
-        start = (float(middle[0]), float(middle[1]), 0.0 if is_round else turn)
-
-        def top(x_m: float, y_m: float, yaw_rad: float) -> Array:
-            return form.corners(x_m, y_m, yaw_rad, z_m)
-
-        def whole(x_m: float, y_m: float, yaw_rad: float) -> Array:
-            return form.silhouette(x_m, y_m, yaw_rad, z_m)
-
-        fits = []
-        if is_top and region.height_m > height_m - DEPTH_ERROR_M:
-            fits.append(search.fit(top, start, turns=not is_round))
-        if not fits or fits[0] is None or fits[0].measured < MERGED_BELOW:
-            # Top and sides may be of one colour, as those of what is black are.
-            fits.append(search.fit(whole, start, turns=not is_round))
-        good = [fit for fit in fits if fit is not None and fit.measured >= LEAST_MEASURED]
-        if not good:
+        if not merged and not (is_top and region.height_m > height_m - DEPTH_ERROR_M):
             return None
-        best = max(good, key=_score)
-        return _Face(shape=shape, fit=best, z_m=z_m, forms=tuple(forms))
+        outline = forms[0].silhouette if merged else forms[0].corners
+        start = (float(middle[0]), float(middle[1]), 0.0 if is_round else turn)
+        fit = search.fit(lambda *at: outline(*at, z_m), start, turns=not is_round)
+        if fit is None or fit.measured < LEAST_MEASURED:
+            return None
+        return _Face(shape=shape, fit=fit, z_m=z_m, forms=tuple(forms))
 
     def _snapped(self, seen_m: float, height_m: float) -> float:
         """Return the height of a top on other objects: what depth gives, or heights in sum."""
@@ -284,8 +282,7 @@ class BlocksDetector:
             rest = _not_found(self._templates, found)
             contents = search.contents(templates[item.of], item.pose)
             found += self._matched(search, contents, rest, FLOOR_M)
-        for item in found:
-            search.take(templates[item.of].points_at(item.pose))
+        search.take(templates[item.of].points_at(item.pose) for item in found)
         rest = _not_found(self._templates, found)
         # A shadow beside an object changes its silhouette: those are looked for without it.
         return found + (

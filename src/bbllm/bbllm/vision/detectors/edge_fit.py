@@ -9,6 +9,7 @@ face in place of the gradient, so that a neighbour two pixels away does not attr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -193,8 +194,9 @@ def _motions(
 
 def _is_loose(jacobian: Array) -> bool:
     """Return whether points only bind a face in one direction, as two parallel sides do."""
-    least, most = np.linalg.eigvalsh(jacobian.T @ jacobian)
-    return bool(least < LOOSE * most)
+    (a, b), (_, c) = (jacobian.T @ jacobian).tolist()
+    middle, half = (a + c) / 2, math.hypot((a - c) / 2, b)  # its eigenvalues: middle +- half
+    return middle - half < LOOSE * (middle + half)
 
 
 def _solve(jacobian: Array, ends: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -66,26 +67,27 @@ def segment(
     flat = cv2.inRange(change, (0, 0, 0), (edge, edge, edge))
     flat[ignored] = 0
     count, labels, stats, middles = cv2.connectedComponentsWithStats(flat, connectivity=4)
-    known = np.isfinite(heights)
-    total = np.bincount(labels.ravel(), np.where(known, heights, 0.0).ravel(), minlength=count)
-    number = np.bincount(labels.ravel(), known.ravel(), minlength=count)
-    means = np.where(number > 0, total / np.maximum(number, 1), np.nan)
     regions = []
     is_table = np.zeros(count, bool)
     least_table = TABLE_SHARE * labels.size
     for label in range(1, count):
-        area = int(stats[label, cv2.CC_STAT_AREA])
-        if area >= least_table and abs(means[label]) < TABLE_BAND_M:
+        left, top, width, height, area = (int(value) for value in stats[label])
+        if area < LEAST_PX:
+            continue
+        box = np.s_[top : top + height, left : left + width]
+        seen_m = heights[box][labels[box] == label]
+        seen_m = seen_m[np.isfinite(seen_m)]
+        height_m = float(seen_m.mean(dtype=float)) if len(seen_m) else math.nan
+        if area >= least_table and abs(height_m) < TABLE_BAND_M:
             is_table[label] = True
-        elif area >= LEAST_PX:
-            left, top, width, height = (int(value) for value in stats[label, :4])
+        else:
             regions.append(
                 ColorRegion(
                     label=label,
                     area_px=area,
                     box=(left, top, width, height),
                     middle=middles[label],
-                    height_m=float(means[label]),
+                    height_m=height_m,
                 )
             )
     return Segmentation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import cv2
 import numpy as np
@@ -45,6 +45,8 @@ BESIDE_PX = 4
 """What is so near to a region may hide a part of it [px]."""
 RIM_PX = 6
 """Around a blob that is cut out [px]."""
+SAMPLES = 500
+"""So many pixels of a blob, about, give the shares of colours."""
 CONTENT_CHANGE = 0.16
 """How far the colour of what is in a container is from the shades of the container's, of 1."""
 
@@ -118,25 +120,28 @@ class Search:
         away_m = float(np.linalg.norm(middle_m - self.view.position_m[:2]))
         return 1.5 * height_m * away_m / max(float(self.view.position_m[2]) - height_m, 0.1)
 
-    def take(self, points_m: Array) -> None:
-        """Take the silhouette of an object out of what is left to be explained."""
-        pixels = self.view.project(points_m)[:, :2].astype(np.float32)
+    def take(self, outlines_m: Iterable[Array]) -> None:
+        """Take the silhouettes of objects out of what is left to be explained."""
         mask = np.zeros(self._taken.shape, np.uint8)
-        cv2.fillConvexPoly(mask, np.rint(cv2.convexHull(pixels)).astype(np.int32), 1)
-        self._taken |= cv2.dilate(mask, np.ones((5, 5), np.uint8)).astype(bool)
+        for points_m in outlines_m:
+            pixels = self.view.project(points_m)[:, :2].astype(np.float32)
+            cv2.fillConvexPoly(mask, np.rint(cv2.convexHull(pixels)).astype(np.int32), 1)
+        self._taken |= cv2.dilate(mask, np.ones((5, 5), np.uint8)).view(bool)
 
     def blobs(self, *, shadows: bool) -> list[Blob]:
         """Return what differs from the table and is not explained yet, with or without shadows."""
         height, width = self.heights.shape
-        table = cv2.resize(self.light, (width, height)) * self._nominal
-        change = cv2.absdiff(self.picture, cv2.convertScaleAbs(table))
+        table = cv2.resize(cv2.convertScaleAbs(self.light * self._nominal), (width, height))
+        change = cv2.absdiff(self.picture, table)
         least = max(LEAST_CHANGE, TABLE_CHANGE * self._strength)
         same = cv2.inRange(change, (0, 0, 0), (least, least, least))
         differs = (same == 0) & ~self._taken & self._above
         if not shadows:
             rows, columns = np.nonzero(differs)
             differs[rows, columns] = ~_in_shadow(
-                self.picture[rows, columns].astype(np.float32), table[rows, columns], least
+                self.picture[rows, columns].astype(np.float32),
+                table[rows, columns].astype(np.float32),
+                least,
             )
         return [
             blob for blob in self._cut(differs) if self._height_of(blob) > _least_height_m(blob)
@@ -166,6 +171,7 @@ class Search:
         h, w = blob.mask.shape
         part = self.picture[blob.top_px : blob.top_px + h, blob.left_px : blob.left_px + w]
         colors = part[blob.mask]
+        colors = colors[:: max(len(colors) // SAMPLES, 1)]
         middle = np.array([blob.left_px + w / 2, blob.top_px + h / 2])
         lit = in_white_light(colors, self.light, middle)
         words = [template.of.color for template in templates]
@@ -195,8 +201,12 @@ class Search:
 
     def _cut(self, mask: Mask) -> list[Blob]:
         clean = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+        left, top, w, h = cv2.boundingRect(clean)
+        left_px, top_px = max(left - RIM_PX, 0), max(top - RIM_PX, 0)
+        used = np.s_[top_px : top + h + RIM_PX, left_px : left + w + RIM_PX]
+        clean, taken = clean[used], self._taken[used]
         count, labels, stats, _ = cv2.connectedComponentsWithStats(clean, connectivity=8)
-        height, width = mask.shape
+        height, width = clean.shape
         found = []
         for label in range(1, count):
             left, top, w, h, area = (int(value) for value in stats[label])
@@ -208,10 +218,10 @@ class Search:
             others = clean[y0:y1, x0:x1].astype(bool) & ~own
             found.append(
                 Blob(
-                    left_px=x0,
-                    top_px=y0,
+                    left_px=left_px + x0,
+                    top_px=top_px + y0,
                     mask=own,
-                    hidden=(self._taken[y0:y1, x0:x1] & ~own) | others,
+                    hidden=(taken[y0:y1, x0:x1] & ~own) | others,
                 )
             )
         return found

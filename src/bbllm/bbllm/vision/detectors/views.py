@@ -48,11 +48,11 @@ class CameraView:
     def project(self, points_m: Array) -> Array:
         """Return pixels and depth, shape (..., 3), of points of the world (..., 3) [px, px, m]."""
         k = self.intrinsics
-        local = (points_m - self.position_m) @ self.rotation
-        depth = np.maximum(local[..., 2], 1e-6)
-        u = local[..., 0] / depth * k.fx_px + k.cx_px
-        v = local[..., 1] / depth * k.fy_px + k.cy_px
-        return np.stack((u, v, depth), axis=-1)
+        pixels = (points_m - self.position_m) @ self.rotation
+        depth = np.maximum(pixels[..., 2:], 1e-6)
+        pixels[..., :2] = pixels[..., :2] / depth * (k.fx_px, k.fy_px) + (k.cx_px, k.cy_px)
+        pixels[..., 2:] = depth
+        return np.asarray(pixels)
 
     def heights(self, depth_m: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the z of each pixel of a depth map, shape (height, width); nan where unknown."""
