@@ -17,7 +17,7 @@ from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.rclpy_support.executor import PoolExecutor
 from bbllm.ros.rclpy_support.stack_node import CONTEXT
 from bbllm.ros.stack.stack import Value, node_arguments
-from bbllm.vision.camera import RgbdImage
+from bbllm.vision.camera import Mask, RgbdImage
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import Catalogue
 
@@ -38,12 +38,16 @@ class Double:
 
     name: str = 'double'
     stamps_s: list[float] = field(default_factory=list)
+    ignored: list[Mask | None] = field(default_factory=list)
     allowed: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self.allowed.set()
 
-    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
+    def detect(
+        self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
+    ) -> tuple[Detection, ...]:
+        self.ignored.append(ignored)
         self.stamps_s.append(image.stamp_s)
         assert self.allowed.wait(PATIENCE_S)
         return (CUBE,)

@@ -28,10 +28,15 @@ NODES = ('mujoco_sim', 'state_estimator', 'fr3_executor')
 
 
 @pytest.fixture(scope='module')
-def seen(ros_domain: int) -> Iterator[tuple[Running, PictureCamera]]:
+def detector() -> Double:
+    return Double()
+
+
+@pytest.fixture(scope='module')
+def seen(ros_domain: int, detector: Double) -> Iterator[tuple[Running, PictureCamera]]:
     with (
         filming(simulated=True) as camera,
-        perceiving(Double(), scene='tabletop'),
+        perceiving(detector, scene='tabletop'),
         started(NODES, params=PARAMS, speed=1.0) as running,
     ):
         yield running, camera
@@ -58,6 +63,22 @@ def test_scene_has_what_pictures_show_and_the_furniture_of_the_file(
     assert scene.object('red_cube').pose.position_m == pytest.approx((0.5 + x, -y, 1 - z))
     assert 'location_A' in scene.names
     assert 'green_cube' not in scene.names  # the simulator has it, and no picture shows it
+
+
+def test_detector_is_given_the_pixels_of_the_robot(
+    seen: tuple[Running, PictureCamera], detector: Double
+) -> None:
+    running, _ = seen
+    until(lambda: detector.ignored and detector.ignored[-1] is not None, 'pixels of the robot')
+
+    scene = running.client.scene()
+    assert scene.hand is not None
+    mask = detector.ignored[-1]
+    assert mask is not None
+    # 60 px for each metre at a distance of 1 m; the middle of the picture is (0.5, 0).
+    x, y, z = scene.hand.position_m
+    assert mask[round(23.5 - 60 * y / (1 - z)), round(31.5 + 60 * (x - 0.5) / (1 - z))]
+    assert not mask[40, 56]
 
 
 FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str, str]] = {

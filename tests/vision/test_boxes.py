@@ -113,3 +113,17 @@ def without_depth(image: RgbdImage) -> RgbdImage:
         stamp_s=image.stamp_s,
         frame=image.frame,
     )
+
+
+def test_pixels_of_the_robot_have_no_part_in_where_an_object_is() -> None:
+    item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
+    image = drawn(item)
+    left, _, right, _ = item.box_px
+    finger = np.zeros(image.depth_m.shape, bool)
+    finger[:, round((left + right) / 2) :] = True
+    image.depth_m[finger] -= 0.05  # it is nearer to the camera than the object
+
+    beside = in_world(locate(box_of(item), image, T_WORLD_CAMERA, ignored=finger))
+    assert beside.position_m[2] == pytest.approx(0.02, abs=0.003)
+    finger[:] = True
+    assert locate(box_of(item), image, T_WORLD_CAMERA, ignored=finger) is None

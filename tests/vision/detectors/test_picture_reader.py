@@ -5,9 +5,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from bbllm.arm.driver import JointState
+from bbllm.arm.kinematics import forward
+from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.types import Pose
-from bbllm.vision.camera import Intrinsics, RgbdImage
+from bbllm.vision.camera import Intrinsics, Mask, RgbdImage
+from bbllm.vision.detectors.identities import Hidden
 from bbllm.vision.detectors.picture_reader import PictureReader, RobotClock
 from bbllm.vision.picture_health import HealthLimits, PictureFault
 from bbllm.worlds.perception.detections import Detection
@@ -22,9 +26,13 @@ AT = Pose(position_m=(0.5, 0.0, 1.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 class Double:
     name: str = 'double'
     poses: list[Pose] = field(default_factory=list)
+    ignored: list[Mask | None] = field(default_factory=list)
     fails: bool = False
 
-    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
+    def detect(
+        self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
+    ) -> tuple[Detection, ...]:
+        self.ignored.append(ignored)
         if self.fails:
             raise ModelUnavailableError('the server is down.')
         self.poses.append(T_world_camera)
@@ -43,9 +51,13 @@ def picture(stamp_s: float = 5.0, frame: str = 'left_optical') -> RgbdImage:
 
 
 def named(
-    found: tuple[Detection, ...], T_world_camera: Pose, stamp_s: float
+    found: tuple[Detection, ...], T_world_camera: Pose, hidden: Hidden
 ) -> tuple[Detection, ...]:
     return tuple(replace(item, name=f'{item.name}_1') for item in found)
+
+
+def without_robot(stamp_s: float) -> JointState | None:
+    return None
 
 
 @pytest.fixture
@@ -57,7 +69,7 @@ def detector() -> Double:
 def reader(detector: Double) -> PictureReader:
     tree = TransformTree()
     tree.add('fr3_link0', 'left_optical', AT, 0.0, static=True)
-    return PictureReader(detector, named, tree, HealthLimits(), max_delay_s=2.0)
+    return PictureReader(detector, named, tree, without_robot, HealthLimits(), max_delay_s=2.0)
 
 
 def test_good_picture_gives_named_detections_of_a_camera_in_the_world(
@@ -69,6 +81,50 @@ def test_good_picture_gives_named_detections_of_a_camera_in_the_world(
     assert [(item.name, item.position_m) for item in found] == [('cube_1', CUBE.position_m)]
     (pose,) = detector.poses
     assert pose.position_m == pytest.approx(AT.position_m)
+    assert detector.ignored == [None]
+
+
+def test_robot_at_the_time_of_the_picture_is_left_out_and_hides_what_is_below_it() -> None:
+    tree = TransformTree()
+    tree.add('fr3_link0', 'left_optical', AT, 0.0, static=True)
+    ready = JointState(position_rad=Q_READY, velocity_rad_s=np.zeros(7), width_m=0.08, stamp_s=5.0)
+    asked_s: list[float] = []
+    hides: list[Hidden] = []
+
+    def robot_at(stamp_s: float) -> JointState:
+        asked_s.append(stamp_s)
+        return ready
+
+    def naming(
+        found: tuple[Detection, ...], T_world_camera: Pose, hidden: Hidden
+    ) -> tuple[Detection, ...]:
+        hides.append(hidden)
+        return found
+
+    detector = Double()
+    reader = PictureReader(detector, naming, tree, robot_at, HealthLimits(), max_delay_s=2.0)
+    wide = Intrinsics(width_px=320, height_px=240, fx_px=200.0, fy_px=200.0, cx_px=160, cy_px=120)
+    bare = picture()
+    image = RgbdImage(
+        rgb=np.resize(bare.rgb, (240, 320, 3)),
+        depth_m=np.ones((240, 320), np.float32),
+        intrinsics=wide,
+        stamp_s=bare.stamp_s,
+        frame=bare.frame,
+    )
+
+    assert not isinstance(reader.read('left', image, 5.1), PictureFault)
+
+    (mask,), (hidden,) = detector.ignored, hides
+    assert mask is not None
+    x, y, z = forward(ready.position_rad)[:3, 3].tolist()
+    # It looks straight down from 1 m over (0.5, 0): x is to the right, and y is up.
+    below = (0.5 + (x - 0.5) / (1 - z), y / (1 - z), 0.0)
+    assert mask[round(120 - 200 * below[1]), round(160 + 200 * (below[0] - 0.5))]
+    assert not mask[210, 250]
+    assert asked_s == [5.0]
+    assert hidden(below)
+    assert not hidden((0.75, -0.3, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +174,7 @@ def test_each_camera_has_its_own_size() -> None:
     tree = TransformTree()
     for name in ('left', 'right'):
         tree.add('fr3_link0', name, AT, 0.0, static=True)
-    reader = PictureReader(Double(), named, tree, HealthLimits(), max_delay_s=2.0)
+    reader = PictureReader(Double(), named, tree, without_robot, HealthLimits(), max_delay_s=2.0)
     small = Intrinsics(width_px=4, height_px=3, fx_px=9.0, fy_px=9.0, cx_px=4.0, cy_px=3.0)
     whole = picture(frame='left')
     half = RgbdImage(

@@ -14,6 +14,8 @@ Pixels = NDArray[np.uint8]
 """Shape (height, width, 3), red, green, blue, row 0 on top."""
 DepthMap = NDArray[np.float32]
 """Shape (height, width): distance along the optical axis, 0 where it is not known [m]."""
+Mask = NDArray[np.bool_]
+"""Shape (height, width): which pixels are meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from bbllm.ros.estimator.detection_feed import TfFeed
 from bbllm.ros.parameters.detector_params import detector_of
 from bbllm.ros.perception.picture_loop import Found, PictureLoop
+from bbllm.ros.perception.robot_states import RobotStates
 from bbllm.ros.perception.scene_memory import SceneMemory
 from bbllm.ros.rclpy_support.fast_subscription import Poller
 from bbllm.ros.rclpy_support.params import PerceptionParams
@@ -43,5 +44,8 @@ def make_loop(
     limits = HealthLimits(
         frozen_after=params.frozen_after, least_depth_share=params.least_depth_share
     )
-    reader = PictureReader(detector, memory.name_objects, tree, limits, params.max_delay_s)
+    robot = RobotStates(poller, params.gripper)
+    reader = PictureReader(
+        detector, memory.name_objects, tree, robot.at, limits, params.max_delay_s
+    )
     return PictureLoop(node, poller, tree, reader, on_found, on_judged)

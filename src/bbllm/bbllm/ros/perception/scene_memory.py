@@ -9,7 +9,7 @@ from bbllm.ros.convert.records import LATCHED, from_msg
 from bbllm.ros.convert.serialized import StampedMessage
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.vision.detectors.identities import Identities
+from bbllm.vision.detectors.identities import Hidden, Identities
 from bbllm.worlds.perception.detections import Detection
 
 OLD_S = 2.0
@@ -31,13 +31,15 @@ class SceneMemory:
         )
 
     def name_objects(
-        self, found: tuple[Detection, ...], T_world_camera: Pose, stamp_s: float
+        self, found: tuple[Detection, ...], T_world_camera: Pose, hidden: Hidden
     ) -> tuple[Detection, ...]:
         """Return the detections of a picture with the names of objects; see `Identities`."""
         newest = self._latest.message
         if newest is None or self._latest.age_s > OLD_S:
-            return self._identities.named(found, T_world_camera)
+            return self._identities.named(found, T_world_camera, hidden=hidden)
         scene: Scene = from_msg(Scene, newest.message)
         moved = {fact.subject for fact in scene.facts if fact.estimated}
         known = {x.name: x.pose.position_m for x in scene.objects if x.name in moved}
-        return self._identities.named(found, T_world_camera, known=known, held=scene.held)
+        return self._identities.named(
+            found, T_world_camera, known=known, held=scene.held, hidden=hidden
+        )

@@ -177,6 +177,7 @@ class PerceptionParams(NodeParams):
     detector: str = param('blocks', 'What finds the objects in pictures: blocks, onnx or vlm.')
     scene: str = param('', 'As that of state_estimator; its objects count as a catalogue.')
     catalogue: str = param('', 'As that of state_estimator.')
+    gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
     pair_tolerance_s: float = param(
         0.01, 'How far apart the stamps of colour and depth may be [s].', 0.0, 0.5
     )

@@ -58,7 +58,7 @@ ARGUMENTS = {
 """Parameters that people change: arguments of the launch files."""
 REAL_ARGUMENTS = {
     'state_estimator': ('gripper_node', 'scene'),
-    'perception': ('scene',),
+    'perception': ('gripper_node', 'scene'),
     'fr3_executor': ('gripper_node',),
 }
 LOOKERS = ('state_estimator', PERCEPTION)

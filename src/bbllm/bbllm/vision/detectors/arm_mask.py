@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bbllm.arm.driver import N_JOINTS
 from bbllm.arm.model import arm_model
 from bbllm.core.types import Pose
-from bbllm.vision.camera import Intrinsics
+from bbllm.vision.camera import Intrinsics, Mask
 from bbllm.vision.detectors.solids import Solid, outline_points
 from bbllm.vision.detectors.views import CameraView
 
@@ -31,7 +31,7 @@ _SHAPES = {
 
 def arm_mask(
     position_rad: Array, width_m: float, intrinsics: Intrinsics, T_world_camera: Pose
-) -> NDArray[np.bool_]:
+) -> Mask:
     """
     Return whether each pixel shows the robot, shape (height, width), or is next to it.
 

@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bbllm.core.types import Kind, Pose, Quat, SceneObject
 from bbllm.skills.containers import FLOOR_M
-from bbllm.vision.camera import RgbdImage
+from bbllm.vision.camera import Mask, RgbdImage
 from bbllm.vision.detectors.colors import lab_of_words
 from bbllm.vision.detectors.edge_fit import EdgeFit
 from bbllm.vision.detectors.forms import Form, LookClass, classes_of, forms_of
@@ -38,7 +38,6 @@ from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.scene.transforms import compose, inverse, multiply
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Shape = tuple[bool, tuple[float, float], float]
 """Whether a top is round, its extents and its height above the bottom [m]."""
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from bbllm.core.types import Pose
-from bbllm.vision.camera import RgbdImage
+from bbllm.vision.camera import Mask, RgbdImage
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import CatalogueEntry
 from bbllm.worlds.scene.transforms import compose, inverse
@@ -48,7 +48,12 @@ class PictureBox:
 
 
 def locate(
-    box: PictureBox, image: RgbdImage, T_world_camera: Pose, *, table_m: float = 0.0
+    box: PictureBox,
+    image: RgbdImage,
+    T_world_camera: Pose,
+    *,
+    table_m: float = 0.0,
+    ignored: Mask | None = None,
 ) -> Detection | None:
     """
     Return the object in a box, its pose in the optical frame; None without depth in the box.
@@ -64,6 +69,7 @@ def locate(
         image: The picture.
         T_world_camera: Pose of the optical frame; z of the world is up.
         table_m: Height of the table's top in the world [m].
+        ignored: Pixels that are no part of the object, such as those of the robot.
     """
     size_m = box.entry.size_m
     columns, rows = _pixels(box, image)
@@ -72,7 +78,8 @@ def locate(
     R = Rotation.from_quat(T_world_camera.quat_xyzw).as_matrix()
     origin = np.array(T_world_camera.position_m)
     height_m = depth_m * (sight @ R[2]) + origin[2] - table_m
-    known = depth_m > 0.0
+    usable = np.ones_like(depth_m, bool) if ignored is None else ~ignored[np.ix_(rows, columns)]
+    known = usable & (depth_m > 0.0)
     top_m = _top(height_m, known, box, columns, rows)
     if top_m is None:
         return None
@@ -82,7 +89,7 @@ def locate(
     region = _largest_region(near)
     if region.sum() < LEAST_POINTS:
         return None
-    region |= _same_color(region, ~known, image.rgb[np.ix_(rows, columns)])
+    region |= _same_color(region, usable & ~known, image.rgb[np.ix_(rows, columns)])
     ahead = sight[region] @ R.T
     reach = (top_m + table_m - origin[2]) / ahead[:, 2]
     xy = (origin + reach[:, np.newaxis] * ahead)[:, :2]

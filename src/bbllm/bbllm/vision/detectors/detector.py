@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from bbllm.core.types import Pose
-from bbllm.vision.camera import RgbdImage
+from bbllm.vision.camera import Mask, RgbdImage
 from bbllm.worlds.perception.detections import Detection
 
 
@@ -13,12 +13,19 @@ class Detector(Protocol):
     name: str
     """As users choose it: `blocks`, `onnx` or `vlm`."""
 
-    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
+    def detect(
+        self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
+    ) -> tuple[Detection, ...]:
         """
         Return what the picture shows, each pose in the picture's optical frame.
 
         The name of a detection is the class of its object, which several may share: names that
         stay the same over time are given by `vision.detectors.identities`.
+
+        Args:
+            image: The picture.
+            T_world_camera: Pose of its optical frame.
+            ignored: Pixels that show no object, such as those of the robot (`sight.Sight`).
 
         Raises:
             ModelError: A model that answers elsewhere could not be asked.

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose
-from bbllm.vision.camera import Pixels, RgbdImage
+from bbllm.vision.camera import Mask, Pixels, RgbdImage
 from bbllm.vision.detectors.boxes import PictureBox, locate
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import Catalogue, CatalogueEntry
@@ -91,11 +91,18 @@ class OnnxDetector:
         self._least_score = least_score
         self._on_warning = on_warning
 
-    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
-        """Return what the network finds, located by the depth of the picture; see `Detector`."""
+    def detect(
+        self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
+    ) -> tuple[Detection, ...]:
+        """
+        Return what the network finds, located by the depth of the picture; see `Detector`.
+
+        The network gets the whole picture. Pixels that are ignored have no part in where an
+        object is, and a box without other pixels is left out.
+        """
         found = []
         for box in self.boxes(image):
-            detection = locate(box, image, T_world_camera)
+            detection = locate(box, image, T_world_camera, ignored=ignored)
             if detection is None:
                 self._on_warning(
                     f'The box of {box.entry.name} has no depth of an object, so it is left out.'

@@ -3,19 +3,24 @@
 import math
 from collections.abc import Callable
 
+from bbllm.arm.driver import JointState
 from bbllm.core.errors import BbllmError
 from bbllm.core.types import Pose
 from bbllm.vision.camera import RgbdImage
 from bbllm.vision.detectors.detector import Detector
+from bbllm.vision.detectors.identities import Hidden
+from bbllm.vision.detectors.sight import Sight
 from bbllm.vision.picture_health import HealthLimits, PictureFault, PictureHealth
 from bbllm.worlds.perception.detections import WORLD_FRAME, Detection
 from bbllm.worlds.scene.transforms import FrameError, TransformTree
 
-Naming = Callable[[tuple[Detection, ...], Pose, float], tuple[Detection, ...]]
+Naming = Callable[[tuple[Detection, ...], Pose, Hidden], tuple[Detection, ...]]
 """
 Gives detections of one picture their lasting names: detections in the camera's frame,
-T_world_camera, and the stamp [s].
+T_world_camera, and which places the picture does not show.
 """
+RobotAt = Callable[[float], JointState | None]
+"""Returns the state of the robot at a time on the world's clock [s]; None where not known."""
 
 
 class PictureReader:
@@ -26,6 +31,7 @@ class PictureReader:
         detector: Finds objects in a picture.
         name_objects: Gives them names that stay the same.
         tree: Transforms from cameras to the world.
+        robot_at: Where the robot is, whose pixels show no objects.
         limits: From when on pictures count as unusable.
         max_delay_s: Pictures whose stamps are further from the world's clock are not used [s].
     """
@@ -35,12 +41,14 @@ class PictureReader:
         detector: Detector,
         name_objects: Naming,
         tree: TransformTree,
+        robot_at: RobotAt,
         limits: HealthLimits,
         max_delay_s: float,
     ) -> None:
         self._detector = detector
         self._name_objects = name_objects
         self._tree = tree
+        self._robot_at = robot_at
         self._limits = limits
         self._max_delay_s = max_delay_s
         self._health: dict[str, PictureHealth] = {}
@@ -66,8 +74,9 @@ class PictureReader:
             text = f'has no known pose: {error} Publish its calibrated pose on /tf_static'
             return PictureFault(reason='frame', text=text)
         try:
-            found = self._detector.detect(image, T_world_camera)
-            return self._name_objects(found, T_world_camera, image.stamp_s)
+            sight = Sight.of(image, T_world_camera, self._robot_at(image.stamp_s))
+            found = self._detector.detect(image, T_world_camera, ignored=sight.robot)
+            return self._name_objects(found, T_world_camera, sight.hides)
         except BbllmError as error:
             text = f'sends pictures that the detector {self._detector.name} cannot use: {error}'
             return PictureFault(reason='detector', text=text.rstrip('.'))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bbllm.core.types import Pose, SceneObject
 from bbllm.sim.build import rgba_of
 from bbllm.skills.shapes import outline, top_z
-from bbllm.vision.camera import RgbdImage
+from bbllm.vision.camera import Mask, RgbdImage
 from bbllm.vision.detectors.colors import (
     Picture,
     color_distances,
@@ -28,7 +28,6 @@ from bbllm.vision.detectors.views import CameraView
 
 Array = NDArray[np.float64]
 Colors = NDArray[np.float32]
-Mask = NDArray[np.bool_]
 LEAST_HEIGHT_M = 0.008
 """Of the mean of what rises above the table: less is flat on it [m]."""
 TABLE_CHANGE, LEAST_CHANGE = 28.0, 12.0

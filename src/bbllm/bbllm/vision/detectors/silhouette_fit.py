@@ -22,12 +22,12 @@ from scipy.spatial import ConvexHull
 from bbllm.core.types import Pose
 from bbllm.sim.object_models import OBJECT_MODELS, ObjectModel
 from bbllm.skills.shapes import rotation_of
+from bbllm.vision.camera import Mask
 from bbllm.vision.detectors.forms import LookClass
 from bbllm.vision.detectors.solids import Solid, outline_points
 from bbllm.vision.detectors.views import CameraView
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Pixels = NDArray[np.int32]
 ROUND_KINDS = ('plate', 'bowl', 'orange', 'bottle', 'ketchup_bottle', 'can')
 """Kinds of `sim.object_models` that look the same however they are turned about z."""

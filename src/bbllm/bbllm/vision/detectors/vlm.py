@@ -14,7 +14,7 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import ChatModel, JsonSchema
 from bbllm.core.types import Pose
 from bbllm.planners.common.prompting import ask
-from bbllm.vision.camera import RgbdImage
+from bbllm.vision.camera import Mask, RgbdImage
 from bbllm.vision.detectors.boxes import PictureBox, locate
 from bbllm.vision.picture_files import jpeg_of
 from bbllm.worlds.perception.detections import Detection
@@ -78,9 +78,14 @@ class VlmDetector:
         self._entries = {item.class_id or item.name: item for item in catalogue.entries}
         self._on_warning = on_warning
 
-    def detect(self, image: RgbdImage, T_world_camera: Pose) -> tuple[Detection, ...]:
+    def detect(
+        self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
+    ) -> tuple[Detection, ...]:
         """
         Return what the model finds, located by the depth of the picture; see `Detector`.
+
+        The model is sent the whole picture. Pixels that are ignored have no part in where an
+        object is, and a box without other pixels is left out.
 
         Raises:
             ModelError: The model could not be asked, or takes no images.
@@ -88,7 +93,7 @@ class VlmDetector:
         """
         found = []
         for box in self.boxes(image):
-            detection = locate(box, image, T_world_camera)
+            detection = locate(box, image, T_world_camera, ignored=ignored)
             if detection is None:
                 self._on_warning(
                     f'The box of {box.entry.name} has no depth of an object, so it is left out.'

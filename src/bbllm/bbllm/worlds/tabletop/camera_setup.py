@@ -10,8 +10,8 @@ from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.scene_file import SceneFile
-from bbllm.vision.detectors.blocks import BlocksDetector
 from bbllm.vision.detectors.identities import Identities
+from bbllm.vision.detectors.registry import DetectorSetup, load_detector
 from bbllm.vision.sources import NO_TROUBLE
 from bbllm.worlds.perception.tracking import TrackingParams
 from bbllm.worlds.scene.catalogue import Catalogue
@@ -46,6 +46,7 @@ def camera_source(
 
 def _source(file: SceneFile, trouble: Trouble, seed: int, driver: SimDriver) -> CameraSource:
     catalogue = Catalogue.of_objects(file.movables)
+    detector = load_detector('blocks', DetectorSetup(catalogue=catalogue, fixtures=file.fixtures))
     simulation = driver.robot.simulation
     cameras = SimCameras(simulation, trouble=trouble, seed=seed)
 
@@ -76,7 +77,7 @@ def _source(file: SceneFile, trouble: Trouble, seed: int, driver: SimDriver) -> 
     return CameraSource(
         driver,
         take,
-        partial(read_picture, BlocksDetector(catalogue, file.fixtures), Identities(catalogue)),
+        partial(read_picture, detector, Identities(catalogue)),
         observer,
         objects=catalogue.names,
         order=[item.name for item in (*file.fixtures, *file.movables, *file.places)],
