@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 from bbllm_interfaces.msg import ObjectStates
-from bbllm_interfaces.srv import InjectFault
+from bbllm_interfaces.srv import GetScene, InjectFault
 from sim_clients import heard
-from stacks import Running, inject, started, until
+from stacks import Background, Running, inject, started, until
 
 from bbllm.core.errors import SceneError
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose
-from bbllm.ros.convert.records import objects_from_msg
+from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
 from bbllm.ros.stack.stack import NODES, PERCEPTION, Value
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
@@ -109,3 +109,19 @@ def test_fault_of_a_simulated_camera_is_named_until_it_ends(
     until(lambda: not scene_error(running), 'scene after the fault')
 
     assert 'The camera table_camera ' in error
+
+
+def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(running: Running) -> None:
+    until(lambda: not scene_error(running), 'scene before the fault')
+    stamp_s = running.client.scene().stamp_s
+    inject(running, 'table_camera/unplugged')
+    until(lambda: 'has sent nothing' in scene_error(running), 'error without a time')
+    asked = Background(
+        lambda: running.ask(GetScene, 'get_scene', not_before=stamp_to_msg(stamp_s + 0.001))
+    )
+    inject(running, 'table_camera/unplugged', clear=True)
+
+    reply = asked.result()
+
+    assert (reply.code, reply.message) == (GetScene.Response.NONE, '')
+    assert stamp_from_msg(reply.scene.stamp) > stamp_s

@@ -53,6 +53,7 @@ class TableFeed:
         self._node = node
         self._joints = joints
         self._max_age_s = params.max_age_s
+        self._max_delay_s = params.max_delay_s
         self._cameras = config.sources & CAMERAS
         self._reported: dict[str, int] = {}
         warn = node.get_logger().warning
@@ -91,9 +92,13 @@ class TableFeed:
         """
         Return the table, sensed at a time on the world's clock or later as far as it can be [s].
 
-        *wait_s* is by the wall clock; *or_stopped* takes the last state of a stopped robot. Raises
-        SceneError with the source that fell silent or what is lost, LostNodeError where no states
-        of arm or hand are received.
+        *wait_s* is by the wall clock, and is longer by the largest delay of a picture while
+        pictures come that were taken before the time; *or_stopped* takes the last state of a
+        stopped robot. A fault of a camera that lasts ends the wait only without a time: a task,
+        which has one, would end with it, and on a busy machine pictures may come again.
+
+        Raises SceneError with the source that fell silent or what is lost, LostNodeError where no
+        states of arm or hand are received.
         """
         if or_stopped and self._joints.stopped:
             with self._news:
@@ -103,12 +108,14 @@ class TableFeed:
         since_s = not_before_s - SAME_S
 
         def ended() -> bool:
-            return self._given_up() or (
+            return (not_before_s <= 0.0 and self._given_up()) or (
                 self._fresh() and self._observer.shows(since_s, is_alive=self._lives)
             )
 
         with self._poller.hurrying(), self._news:
             self._news.wait_for(ended, wait_s)
+            if wait_s > 0.0 and self._fresh() and self._table.behind(since_s):
+                self._news.wait_for(ended, self._max_delay_s)
             if not self._fresh():
                 raise SceneError(self._silence())
             behind = self._table.behind(since_s)
