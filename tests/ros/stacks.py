@@ -18,6 +18,7 @@ from bbllm_interfaces.srv import InjectFault
 from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
 from lifecycle_msgs.srv import ChangeState
 
+from bbllm.core.errors import SceneError
 from bbllm.core.events import Event, EventKind
 from bbllm.ros.rclpy_support.calls import ServiceCall
 from bbllm.ros.stack.client import StackClient, TaskResult
@@ -56,6 +57,32 @@ class Running:
                 client.node, kind, name, 'of the test', client.group, first=first
             )
         return self.services[name].run(kind.Request(**fields), PATIENCE_S)
+
+    def scene_error(self) -> str:
+        """Return why there is no scene; empty where there is one."""
+        try:
+            self.client.scene()
+        except SceneError as error:
+            return str(error)
+        return ''
+
+    def in_scene(self, name: str) -> bool:
+        """Return whether there is a scene that has an object."""
+        try:
+            return name in self.client.scene().names
+        except SceneError:
+            return False
+
+    def scene_error_with(self, text: str) -> str:
+        """Wait for an error of the scene that contains a text, and return it."""
+        errors: list[str] = []
+
+        def found() -> bool:
+            errors.append(self.scene_error())
+            return text in errors[-1]
+
+        until(found, f'error of the scene with {text!r}')
+        return errors[-1]
 
     def begin(self, task: str, **options: Any) -> Background:
         self.events.clear()

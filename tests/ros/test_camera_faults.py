@@ -44,19 +44,11 @@ def seen(ros_domain: int, detector: Double) -> Iterator[tuple[Running, PictureCa
         yield running, camera
 
 
-def scene_error(running: Running) -> str:
-    try:
-        running.client.scene()
-    except SceneError as error:
-        return str(error)
-    return ''
-
-
 def test_scene_has_what_pictures_show_and_the_furniture_of_the_file(
     seen: tuple[Running, PictureCamera],
 ) -> None:
     running, _ = seen
-    until(lambda: 'red_cube' in running.client.scene().names, 'the cube of the detector')
+    until(lambda: running.in_scene('red_cube'), 'the cube of the detector')
 
     scene = running.client.scene()
 
@@ -106,17 +98,16 @@ def test_fault_of_a_camera_is_an_error_with_its_remedy_and_nothing_moves(
     seen: tuple[Running, PictureCamera], fault: str
 ) -> None:
     (running, camera), (breaks, says, remedy) = seen, FAULTS[fault]
-    until(lambda: not scene_error(running), 'scene before the fault')
+    until(lambda: not running.scene_error(), 'scene before the fault')
     with heard(running, SimGoal, 'sim/goals', GOALS) as goals:
         breaks(camera)
         begun_s = time.monotonic()
-        until(lambda: scene_error(running), 'error of get_scene')
+        until(lambda: running.scene_error(), 'error of get_scene')
         print(f'{fault}: the error came after {time.monotonic() - begun_s:.2f} s')
-        until(lambda: says in scene_error(running), says)
-        error = scene_error(running)
+        error = running.scene_error_with(says)
         outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
     camera.mend()
-    until(lambda: not scene_error(running), 'scene after the fault')
+    until(lambda: not running.scene_error(), 'scene after the fault')
 
     assert error.startswith('The scene is stale. The camera table_camera ')
     assert remedy in error

@@ -9,7 +9,6 @@ from bbllm_interfaces.srv import GetScene, InjectFault
 from sim_clients import heard
 from stacks import Background, Running, inject, started, until
 
-from bbllm.core.errors import SceneError
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose
 from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
@@ -56,14 +55,6 @@ def truth_of(running: Running, name: str) -> Pose:
     return found[name]
 
 
-def scene_error(running: Running) -> str:
-    try:
-        running.client.scene()
-    except SceneError as error:
-        return str(error)
-    return ''
-
-
 def test_estimator_does_not_subscribe_to_the_truth(running: Running) -> None:
     node = running.client.node
     heard = dict(node.get_subscriber_names_and_types_by_node('state_estimator', '/bbllm'))
@@ -76,7 +67,7 @@ def test_estimator_does_not_subscribe_to_the_truth(running: Running) -> None:
 
 
 def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
-    until(lambda: 'red_cube' in running.client.scene().names, 'red_cube in the scene')
+    until(lambda: running.in_scene('red_cube'), 'red_cube in the scene')
     before = running.client.scene().object('red_cube').pose
     assert math.dist(before.position_m, truth_of(running, 'red_cube').position_m) < 0.01
 
@@ -101,21 +92,20 @@ def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
 def test_fault_of_a_simulated_camera_is_named_until_it_ends(
     running: Running, fault: str, says: str
 ) -> None:
-    until(lambda: not scene_error(running), 'scene before the fault')
+    until(lambda: not running.scene_error(), 'scene before the fault')
     inject(running, f'table_camera/{fault}')
-    until(lambda: says in scene_error(running), says)
-    error = scene_error(running)
+    error = running.scene_error_with(says)
     assert running.ask(InjectFault, 'sim/inject_fault', clear=True).success
-    until(lambda: not scene_error(running), 'scene after the fault')
+    until(lambda: not running.scene_error(), 'scene after the fault')
 
     assert 'The camera table_camera ' in error
 
 
 def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(running: Running) -> None:
-    until(lambda: not scene_error(running), 'scene before the fault')
+    until(lambda: not running.scene_error(), 'scene before the fault')
     stamp_s = running.client.scene().stamp_s
     inject(running, 'table_camera/unplugged')
-    until(lambda: 'has sent nothing' in scene_error(running), 'error without a time')
+    running.scene_error_with('has sent nothing')
     asked = Background(
         lambda: running.ask(GetScene, 'get_scene', not_before=stamp_to_msg(stamp_s + 0.001))
     )

@@ -7,7 +7,6 @@ import pytest
 from cameras import OPTICAL, Camera, is_on, looking
 from stacks import Running, started, until
 
-from bbllm.core.errors import SceneError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, Scene, SkillCall, Status
 from bbllm.worlds.scene.catalogue import load_catalogue
@@ -118,18 +117,10 @@ def test_camera_that_falls_silent_makes_the_scene_stale(seen: tuple[Running, Cam
     running, camera = seen
     camera.blind = True
 
-    until(lambda: scene_error(running), 'error of get_scene')
-    said = scene_error(running)
+    until(lambda: running.scene_error(), 'error of get_scene')
+    said = running.scene_error()
     camera.blind = False
-    until(lambda: not scene_error(running), 'scene of a camera that looks again')
+    until(lambda: not running.scene_error(), 'scene of a camera that looks again')
 
     assert 'The scene is stale' in said
     assert OPTICAL in said
-
-
-def scene_error(running: Running) -> str:
-    try:
-        running.client.scene()
-    except SceneError as error:
-        return str(error)
-    return ''
