@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import cv2
@@ -25,7 +26,7 @@ _SHAPES = {
     mujoco.mjtGeom.mjGEOM_BOX: 'box',
     mujoco.mjtGeom.mjGEOM_CYLINDER: 'cylinder',
     mujoco.mjtGeom.mjGEOM_CAPSULE: 'capsule',
-    mujoco.mjtGeom.mjGEOM_SPHERE: 'sphere',
+    mujoco.mjtGeom.mjGEOM_SPHERE: 'ellipsoid',
 }
 
 
@@ -43,33 +44,47 @@ def arm_mask(
     """
     view = CameraView.of(intrinsics, T_world_camera)
     mask = np.zeros((intrinsics.height_px, intrinsics.width_px), np.uint8)
-    model = _model(round(width_m, 3))
-    data = mujoco.MjData(model)
+    look = _look(round(width_m, 3))
+    data = mujoco.MjData(look.model)
     data.qpos[:N_JOINTS] = position_rad
-    mujoco.mj_kinematics(model, data)
-    for index in range(model.ngeom):
-        shape = _SHAPES.get(mujoco.mjtGeom(model.geom_type[index]))
-        if shape is None or model.geom_group[index] != LOOK_GROUP:
-            continue
-        a, b, c = model.geom_size[index].tolist()
-        if shape == 'sphere':
-            shape, b, c = 'ellipsoid', a, a
-        points = outline_points(
-            Solid(
-                shape=shape,
-                half_m=(a, b, c),
-                rotation=data.geom_xmat[index].reshape(3, 3),
-                at_m=data.geom_xpos[index],
-            )
-        )
-        pixels = view.project(points)
-        if pixels[:, 2].min() > 0.05:  # in front of the camera
-            hull = cv2.convexHull(np.clip(pixels[:, :2], -5e3, 5e3).astype(np.float32))
+    mujoco.mj_kinematics(look.model, data)
+    rotations = data.geom_xmat.reshape(-1, 3, 3)
+    points = [local @ rotations[i].T + data.geom_xpos[i] for i, local in look.outlines]
+    pixels = view.project(np.concatenate(points))
+    ends = np.cumsum([len(each) for each in points])[:-1]
+    for outline in np.split(pixels, ends):
+        if outline[:, 2].min() > 0.05:  # in front of the camera
+            hull = cv2.convexHull(np.clip(outline[:, :2], -5e3, 5e3).astype(np.float32))
             cv2.fillConvexPoly(mask, np.rint(hull).astype(np.int32), 1)
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * MARGIN_PX + 1,) * 2)
     return cv2.dilate(mask, kernel).astype(bool)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """The arm with its fingers at a width."""
+
+    model: mujoco.MjModel
+    outlines: tuple[tuple[int, Array], ...]
+    """Of each geom that is drawn: its number, and points of its outline, shape (n, 3) [m]."""
+
+
 @lru_cache(maxsize=4)
-def _model(width_m: float) -> mujoco.MjModel:
-    return arm_model(width_m)
+def _look(width_m: float) -> _Look:
+    model = arm_model(width_m)
+    return _Look(
+        model=model,
+        outlines=tuple(
+            (index, _outline_of(_SHAPES[kind], model.geom_size[index].tolist()))
+            for index in range(model.ngeom)
+            if (kind := mujoco.mjtGeom(model.geom_type[index])) in _SHAPES
+            and model.geom_group[index] == LOOK_GROUP
+        ),
+    )
+
+
+def _outline_of(shape: str, size_m: list[float]) -> Array:
+    a, b, c = size_m
+    half_m = (a, a, a) if shape == 'ellipsoid' else (a, b, c)
+    solid = Solid(shape=shape, half_m=half_m, rotation=np.eye(3), at_m=np.zeros(3))
+    return outline_points(solid)
