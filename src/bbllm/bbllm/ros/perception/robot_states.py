@@ -1,5 +1,6 @@
 """Where the robot was when a picture was taken; its states are read for that alone."""
 
+import threading
 from collections import deque
 from functools import partial
 
@@ -27,9 +28,10 @@ class RobotStates:
 
     def __init__(self, poller: Poller, gripper: str) -> None:
         self._states: deque[StampedMessage[JointStateMsg]] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
         self._width_m = MAX_WIDTH_M
         read = partial(StampedMessage, JointStateMsg)
-        poller.subscribe(JointStateMsg, ARM_TOPIC, self._states.append, QOS, read)
+        poller.subscribe(JointStateMsg, ARM_TOPIC, self._take_arm, QOS, read)
         poller.subscribe(JointStateMsg, f'{gripper}/joint_states', self._take_hand, QOS)
 
     def at(self, stamp_s: float) -> JointState | None:
@@ -38,10 +40,12 @@ class RobotStates:
 
         None where there was none. Before the hand has sent its width, it counts as open.
         """
-        states = tuple(self._states)
-        if not states:
+        with self._lock:
+            nearest = min(
+                self._states, key=lambda state: abs(state.stamp_s - stamp_s), default=None
+            )
+        if nearest is None:
             return None
-        nearest = min(states, key=lambda state: abs(state.stamp_s - stamp_s))
         measured = arm_from_msg(nearest.message)
         if measured is None:
             return None
@@ -52,6 +56,10 @@ class RobotStates:
             width_m=self._width_m,
             stamp_s=nearest.stamp_s,
         )
+
+    def _take_arm(self, state: StampedMessage[JointStateMsg]) -> None:
+        with self._lock:
+            self._states.append(state)
 
     def _take_hand(self, msg: JointStateMsg) -> None:
         width_m = width_from_msg(msg)
