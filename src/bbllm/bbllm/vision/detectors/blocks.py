@@ -220,7 +220,9 @@ class BlocksDetector:
             return None
         outline = forms[0].silhouette if merged else forms[0].corners
         start = (float(middle[0]), float(middle[1]), 0.0 if is_round else turn)
-        fit = search.fit(lambda *at: outline(*at, z_m), start, turns=not is_round)
+        fit = search.fit(
+            lambda x_m, y_m, yaw_rad: outline(x_m, y_m, yaw_rad, z_m), start, turns=not is_round
+        )
         if fit is None or fit.measured < LEAST_MEASURED:
             return None
         return _Face(shape=shape, fit=fit, z_m=z_m, forms=tuple(forms))

@@ -196,7 +196,7 @@ def _is_loose(jacobian: Array) -> bool:
     """Return whether points only bind a face in one direction, as two parallel sides do."""
     (a, b), (_, c) = (jacobian.T @ jacobian).tolist()
     middle, half = (a + c) / 2, math.hypot((a - c) / 2, b)  # its eigenvalues: middle +- half
-    return middle - half < LOOSE * (middle + half)
+    return bool(middle - half < LOOSE * (middle + half))
 
 
 def _solve(jacobian: Array, ends: Array) -> Array:
