@@ -25,7 +25,7 @@ class Detector(Protocol):
         Args:
             image: The picture.
             T_world_camera: Pose of its optical frame.
-            ignored: Pixels that show no object, such as those of the robot (`sight.Sight`).
+            ignored: Pixels that show no object, such as those of the robot (`sight.PictureSight`).
 
         Raises:
             ModelError: A model that answers elsewhere could not be asked.

@@ -9,7 +9,7 @@ from bbllm.core.types import Pose
 from bbllm.vision.camera import RgbdImage
 from bbllm.vision.detectors.detector import Detector
 from bbllm.vision.detectors.identities import Hidden
-from bbllm.vision.detectors.sight import Sight
+from bbllm.vision.detectors.sight import PictureSight
 from bbllm.vision.picture_health import HealthLimits, PictureFault, PictureHealth
 from bbllm.worlds.perception.detections import WORLD_FRAME, Detection
 from bbllm.worlds.scene.transforms import FrameError, TransformTree
@@ -74,7 +74,7 @@ class PictureReader:
             text = f'has no known pose: {error} Publish its calibrated pose on /tf_static'
             return PictureFault(reason='frame', text=text)
         try:
-            sight = Sight.of(image, T_world_camera, self._robot_at(image.stamp_s))
+            sight = PictureSight.of(image, T_world_camera, self._robot_at(image.stamp_s))
             found = self._detector.detect(image, T_world_camera, ignored=sight.robot)
             return self._name_objects(found, T_world_camera, sight.hides)
         except BbllmError as error:

@@ -21,7 +21,7 @@ half of an object, and of the noise of depth [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class PictureSight:
     """What a picture shows, given where the robot is in it."""
 
     view: CameraView
@@ -30,7 +30,7 @@ class Sight:
     """Pixels that show the robot, or are next to it; None where its joints are not known."""
 
     @classmethod
-    def of(cls, image: RgbdImage, T_world_camera: Pose, robot: JointState | None) -> Sight:
+    def of(cls, image: RgbdImage, T_world_camera: Pose, robot: JointState | None) -> PictureSight:
         """Return the sight of a picture; *robot* is its state then, None where not known."""
         return cls(
             view=CameraView.of(image.intrinsics, T_world_camera),

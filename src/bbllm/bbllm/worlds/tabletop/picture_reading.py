@@ -2,7 +2,7 @@
 
 from bbllm.vision.detectors.detector import Detector
 from bbllm.vision.detectors.identities import Identities
-from bbllm.vision.detectors.sight import Sight
+from bbllm.vision.detectors.sight import PictureSight
 from bbllm.worlds.tabletop.object_source import Known, ReadPicture, TakenPicture
 
 
@@ -11,7 +11,7 @@ def read_picture(
 ) -> ReadPicture:
     """Find the objects in a picture, and name them."""
     image, T_world_camera = picture.image, picture.T_world_camera
-    sight = Sight.of(image, T_world_camera, known.robot)
+    sight = PictureSight.of(image, T_world_camera, known.robot)
     named = identities.named(
         detector.detect(image, T_world_camera, ignored=sight.robot),
         T_world_camera,
