@@ -114,4 +114,4 @@ def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(running: Runni
     reply = asked.result()
 
     assert (reply.code, reply.message) == (GetScene.Response.NONE, '')
-    assert stamp_from_msg(reply.scene.stamp) > stamp_s
+    assert stamp_from_msg(reply.scene.header.stamp) > stamp_s
