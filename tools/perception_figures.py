@@ -55,7 +55,10 @@ def spin(node: Node, until: Callable[[], bool], what: str, timeout_s: float) -> 
 
 
 def name_of(process: int) -> str:
-    return Path(f'/proc/{process}/cmdline').read_text().replace('\0', ' ')
+    """Return what a process runs: the module of a node, or the start of its command line."""
+    words = Path(f'/proc/{process}/cmdline').read_text().split('\0')
+    nodes = [word for word in words if word.startswith('bbllm.ros.nodes.')]
+    return nodes[0] if nodes else ' '.join(words[1:4])
 
 
 def family(process: int) -> list[int]:
@@ -90,8 +93,8 @@ def rest(node: Node, of: int) -> None:
     for name, found in values.items():
         print(f'{name}: {mean(found):.3g}')
     for part, used_s in sorted(zip(parts, used, strict=True), key=lambda item: -item[1]):
-        print(f'{used_s / passed_s:.3f} cores: {name_of(part)[-90:]}')
-        if 'perception' in name_of(part).partition('--ros-args')[0]:
+        print(f'{used_s / passed_s:.3f} cores: {name_of(part)}')
+        if name_of(part).endswith('.perception'):
             pictures = mean(values[RATES[1]]) * passed_s
             print(f'processor time of a picture: {1e3 * used_s / pictures:.0f} ms')
 
