@@ -23,13 +23,30 @@ def commands(page: Path, start: str) -> list[str]:
 
 UP = commands(CAMERA, 'bbllm up')
 ON_STACK = [c for c in commands(CAMERA, 'bbllm run') if '--world' not in c]
-ALONE = [c for c in commands(CAMERA, 'bbllm ') if c not in (*UP, *ON_STACK)]
+PRINTS = commands(CAMERA, 'bbllm calibrate board')
+ALONE = [c for c in commands(CAMERA, 'bbllm ') if c not in (*UP, *ON_STACK, *PRINTS)]
+LAUNCHES = commands(CAMERA, 'ros2 launch bbllm')
+ENDS = {
+    'bbllm run': 'FINISHED (goal: met)',
+    'bbllm demo': 'no cube more than',
+    'bbllm calibrate sim': 'Truth: the camera is',
+}
+"""What each verb prints at its end when it did what the page says."""
 
 
 def test_the_commands_of_the_page_are_found() -> None:
     text = CAMERA.read_text()
-    assert len(UP) == len(ON_STACK) == 1
-    assert len(ALONE) + 2 == len(re.findall(r'^bbllm \w+', text, re.MULTILINE)) > 5
+    assert len(UP) == len(ON_STACK) == len(PRINTS) == 1
+    assert len(ALONE) + 3 == len(re.findall(r'^bbllm \w+', text, re.MULTILINE)) > 5
+
+
+def test_one_word_is_replaced_and_two_are_added_for_the_real_arm() -> None:
+    in_simulation, real = (set(line.split()) for line in LAUNCHES)
+    assert in_simulation - real == {'franka_sim.launch.py'}
+    added = real - in_simulation - {'franka_real.launch.py'}
+    assert {word.partition(':=')[0] for word in added} == {'robot_ip', 'cameras'}
+    for word in (*added, 'franka_real.launch.py'):
+        assert f'| `{word}` |' in CAMERA.read_text()
 
 
 def run(command: str, state: Path) -> str:
@@ -44,12 +61,17 @@ def run(command: str, state: Path) -> str:
     return done.stdout
 
 
+def test_the_board_is_printed(tmp_path: Path) -> None:
+    (command,) = PRINTS
+    assert 'Print it at 100 %' in run(command, tmp_path)
+    assert (tmp_path / 'board.pdf').stat().st_size > 0
+
+
 @pytest.mark.slow  # each draws some hundred pictures in software
 @pytest.mark.parametrize('command', ALONE)
 def test_a_command_does_what_it_is_for(command: str, tmp_path: Path) -> None:
-    printed = run(command, tmp_path)
-    if command.startswith(('bbllm run', 'bbllm demo')):
-        assert 'FINISHED (goal: met)' in printed or 'FINISHED (goal: not checked)' in printed
+    (end,) = [words for verb, words in ENDS.items() if command.startswith(verb)]
+    assert end in run(command, tmp_path)
 
 
 @pytest.fixture
@@ -65,4 +87,4 @@ def stack(tmp_path: Path, ros_domain: int) -> Iterator[Path]:
 @pytest.mark.ros
 def test_the_task_is_done_on_the_stack(stack: Path) -> None:
     (command,) = ON_STACK
-    assert 'FINISHED' in run(command, stack)
+    assert ENDS['bbllm run'] in run(command, stack)
