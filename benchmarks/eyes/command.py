@@ -23,7 +23,7 @@ from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
-from bbllm.core.errors import UnknownNameError
+from bbllm.core.errors import ConfigError, UnknownNameError
 from benchmarks.eyes.tables import TROUBLES
 from benchmarks.eyes.trials import VISIBLE, Seen, Trial, run_trial
 from benchmarks.shared import machine_text, number, percentile, run_trials, write_json
@@ -131,6 +131,14 @@ def eyes(
     for name in names:
         if name not in TROUBLES:
             raise UnknownNameError('trouble', name, TROUBLES)
+    if pictures is not None:
+        try:
+            pictures.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f'The pictures cannot be written to {pictures} ({error.strerror}); name another '
+                'folder with --pictures.'
+            ) from error
     report = run_eyes_bench(
         trials, seed, names, looks=pictures_of_each, folder=pictures, processes=processes
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose, SceneObject
 from bbllm.skills.shapes import rotation_of
 from bbllm.vision.camera import RgbdImage
@@ -46,9 +47,9 @@ def save_picture(
     if trial.false:
         title += f'; false: {", ".join(trial.false)}'
     _write(picture, title, (6, picture.shape[0] - 8), INK)
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f'{trial.trouble}-{trial.index:04d}.png'
-    cv2.imwrite(str(path), picture[..., ::-1])
+    if not cv2.imwrite(str(path), picture[..., ::-1]):
+        raise ConfigError(f'The picture {path} cannot be written; name another folder.')
 
 
 def _draw_box(

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.scene_file import SceneFile
 from bbllm.vision.camera import Intrinsics
 from bbllm.vision.detectors.views import CameraView
-from benchmarks.eyes.command import figures_of, run_eyes_bench
+from benchmarks.eyes.command import eyes, figures_of, run_eyes_bench
 from benchmarks.eyes.tables import TROUBLES, crowded_table, posture_of, table_of, trouble_of
 from benchmarks.eyes.trials import Seen, Trial, run_trial
 from benchmarks.eyes.truth import visible_shares
@@ -122,6 +123,15 @@ def test_a_trial_finds_the_objects_of_a_table(tmp_path: Path) -> None:
             assert item.error_m < 0.003, item
             assert item.tracked_error_m is not None
     assert list(tmp_path.iterdir()) == []  # pictures are of bad cases alone
+
+
+def test_pictures_that_cannot_be_written_are_refused_before_the_first_table(
+    tmp_path: Path,
+) -> None:
+    taken = tmp_path / 'taken'
+    taken.touch()
+    with pytest.raises(ConfigError, match='name another folder with --pictures'):
+        eyes(pictures=taken)
 
 
 def test_the_report_is_json(tmp_path: Path) -> None:

@@ -46,6 +46,15 @@ def test_a_simulated_camera_is_calibrated_and_written(bbllm: Command, tmp_path: 
     assert 'exists. Name another file with --out' in again.stderr
 
 
+def test_a_file_without_a_folder_is_refused_before_anything_moves(
+    bbllm: Command, tmp_path: Path
+) -> None:
+    refused = bbllm('calibrate', 'sim', '--out', str(tmp_path / 'none' / 'camera.yaml'))
+    assert refused.exit_code == 2
+    assert 'is no folder that can be written to' in refused.stderr
+    assert 'view 1' not in refused.stdout
+
+
 def test_a_calibration_outside_of_its_bounds_ends_with_1(
     bbllm: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ from bbllm.cli.support.options import (
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
-from bbllm.core.errors import ConfigError
+from bbllm.core.errors import ConfigError, UnknownNameError
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0
@@ -152,6 +152,8 @@ def test_options_of_cameras_need_the_source_camera() -> None:
     assert 'scene' not in _params(plain)['state_estimator']
     with pytest.raises(ConfigError, match='--cameras: only with --sources camera'):
         _nodes(request_of(looking=CameraOptions(cameras='hand_camera')))
+    with pytest.raises(UnknownNameError, match='Known: hand_camera, table_camera'):
+        _nodes(request_of(looking=CameraOptions(sources='camera', cameras='table_camera, hand')))
 
 
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:

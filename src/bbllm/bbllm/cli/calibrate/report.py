@@ -1,5 +1,6 @@
 """What a calibration found, for people and as one JSON object."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,11 @@ def report(
 
 
 def check_new(path: Path) -> None:
-    """Raise ConfigError where a file would be overwritten, before anything moves."""
+    """Raise ConfigError where a file cannot be written or would be lost, before anything moves."""
     if path.exists():
         raise ConfigError(f'{path} exists. Name another file with --out, or remove it.')
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
+        raise ConfigError(
+            f'{path} cannot be written: {path.parent} is no folder that can be written to. Make '
+            'it, or name another file with --out.'
+        )

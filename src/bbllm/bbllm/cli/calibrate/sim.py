@@ -137,10 +137,13 @@ def _run_trials(
     for name, spread in rows:
         output.print(f'{name:<40}{spread.median:>9.3f}{spread.p95:>9.3f}{spread.most:>9.3f}')
     output.print(
-        f'The point is off by at most twice its estimate in {100 * figures.within:.0f} %. Rank '
-        f'correlation with it: residual {figures.residual_rank:.2f}, standard error '
-        f'{figures.error_rank:.2f}.'
+        f'The point is off by at most twice its estimate in {100 * figures.within:.0f} %.'
     )
+    if np.isfinite([figures.residual_rank, figures.error_rank]).all():
+        output.print(
+            f'Rank correlation with how far the point is off: residual '
+            f'{figures.residual_rank:.2f}, standard error {figures.error_rank:.2f}.'
+        )
     output.print(
         f'\n{"one closed form alone: point off [mm]":<40}{"median":>9}{"p95":>9}{"max":>9}'
     )

@@ -11,7 +11,7 @@ import typer
 
 from bbllm.cli.support.requests import flag, flag_of, option
 from bbllm.core.constants import checked_namespace
-from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import Sources, TroubleName
 
@@ -271,13 +271,25 @@ def uses_cameras(options: CameraOptions) -> bool:
     """
     Return whether pictures are a source of scenes.
 
-    Raises UnknownNameError for another source, ConfigError for options that are without effect.
+    Raises UnknownNameError for another source or a camera that the simulator does not have,
+    ConfigError for options that are without effect.
     """
     from bbllm.worlds.perception.sources import SceneSource, parse_sources
 
     sources = options.sources
     if sources is not None and SceneSource.CAMERA in parse_sources(sources):
+        _check_cameras(options.cameras)
         return True
     if names := [flag_of(name) for name in ('cameras', 'detector') if getattr(options, name)]:
         raise ConfigError(f'{", ".join(names)}: only with --sources camera.')
     return False
+
+
+def _check_cameras(names: str | None) -> None:
+    from bbllm.sim.camera_settings import HAND_CAMERA, TABLE_CAMERA
+
+    known = (TABLE_CAMERA.name, HAND_CAMERA.name)
+    for name in map(str.strip, (names or '').split(',')):
+        # A name with a leading slash is that of a camera beside the simulation.
+        if name and not name.startswith('/') and name not in known:
+            raise UnknownNameError('simulated camera', name, known)
