@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,6 +126,19 @@ def test_what_is_in_no_catalogue_is_not_reported(unknown: SceneObject) -> None:
     found = detected([known, unknown], [known, cube('blue_cube', 0, 0, color='blue')])
 
     check([known], found)
+
+
+def test_a_marker_on_the_table_is_no_object_where_depth_is_off() -> None:
+    item = cube('grey_cube', 0.5, 0.0, color='grey')
+    detector = BlocksDetector(Catalogue.of_objects([item]), (TABLE,))
+    marker = cube('marker', 0.5, 0.0, color='grey', z_m=0.0, size_m=(0.04, 0.04, 0.001))
+    flat, standing = draw([marker]), draw([item])
+
+    for off_m in (0.008, 0.012):  # two and three times the rms of the mean depth of a face
+        nearer = replace(flat, depth_m=flat.depth_m - np.float32(off_m))
+        assert not detector.detect(nearer, T_WORLD_CAMERA)
+        farther = replace(standing, depth_m=standing.depth_m + np.float32(off_m))
+        assert detector.detect(farther, T_WORLD_CAMERA)
 
 
 def test_what_is_ignored_is_not_reported() -> None:

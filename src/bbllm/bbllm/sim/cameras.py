@@ -39,6 +39,13 @@ PREFIX = 'fr3_'
 """Of the names of what is added to the model; no scene may use it."""
 T_OPTICAL_VIEW = Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 """MuJoCo's camera looks along its negative z axis and has y up."""
+LIGHT_SHARES = {Light.ROOM: (0.7, 0.7), Light.DIM: (0.25, 0.25), Light.SIDE: (0.5, 1.0)}
+"""
+Share of a scene's light around, and of its lamp, which `SIDE` has in another place.
+
+In a room, the scene's light would be overexposed in the brightest places, where a white face and
+a beige one were both 255; the exposure of a camera is set so that white is below that.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,16 +253,13 @@ def _add_unknown(spec: mujoco.MjSpec, item: UnknownObject) -> None:
 
 
 def _set_light(spec: mujoco.MjSpec, light: Light) -> None:
-    if light is Light.ROOM:
-        return
     lamp, headlight = spec.lights[0], spec.visual.headlight
-    dim = 0.25 if light is Light.DIM else 0.5
-    headlight.ambient, headlight.diffuse = headlight.ambient * dim, headlight.diffuse * dim
-    if light is Light.DIM:
-        lamp.diffuse = lamp.diffuse * dim
-        return
-    lamp.pos, lamp.dir = [0.5, -2.2, 1.0], [0.0, 2.2, -1.0]
-    lamp.diffuse = [0.95, 0.9, 0.8]
+    around, lamp_share = LIGHT_SHARES[light]
+    headlight.ambient, headlight.diffuse = headlight.ambient * around, headlight.diffuse * around
+    lamp.diffuse = lamp.diffuse * lamp_share
+    if light is Light.SIDE:
+        lamp.pos, lamp.dir = [0.5, -2.2, 1.0], [0.0, 2.2, -1.0]
+        lamp.diffuse = [0.95, 0.9, 0.8]
 
 
 def _placed(pose: Pose) -> dict[str, tuple[float, ...]]:

@@ -1,4 +1,4 @@
-"""Which pixels show the robot, from its joint positions."""
+"""Which pixels show the robot, and the camera on its hand, from its joint positions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from bbllm.arm.driver import N_JOINTS
 from bbllm.arm.model import arm_model
 from bbllm.core.types import Pose
+from bbllm.sim.camera_settings import HAND_CAMERA, HOUSING_M, HOUSING_Y_M
+from bbllm.skills.shapes import rotation_of
 from bbllm.vision.camera import Intrinsics, Mask
 from bbllm.vision.detectors.solids import Solid, outline_points
 from bbllm.vision.detectors.views import CameraView
@@ -36,6 +38,9 @@ def arm_mask(
     """
     Return whether each pixel shows the robot, shape (height, width), or is next to it.
 
+    The housing of a camera at the mount `HAND_CAMERA` is a part of the robot, also where the hand
+    has none: it hides little else.
+
     Args:
         position_rad: Of the joints, shape (7,) [rad].
         width_m: Distance of the fingers [m].
@@ -49,7 +54,8 @@ def arm_mask(
     data.qpos[:N_JOINTS] = position_rad
     mujoco.mj_kinematics(look.model, data)
     rotations = data.geom_xmat.reshape(-1, 3, 3)
-    points = [local @ rotations[i].T + data.geom_xpos[i] for i, local in look.outlines]
+    points = [outline_points(_hand_camera(data))]
+    points += [local @ rotations[i].T + data.geom_xpos[i] for i, local in look.outlines]
     pixels = view.project(np.concatenate(points))
     ends = np.cumsum([len(each) for each in points])[:-1]
     for outline in np.split(pixels, ends):
@@ -67,6 +73,20 @@ class _Look:
     model: mujoco.MjModel
     outlines: tuple[tuple[int, Array], ...]
     """Of each geom that is drawn: its number, and points of its outline, shape (n, 3) [m]."""
+
+
+def _hand_camera(data: mujoco.MjData) -> Solid:
+    """Return the housing of the camera on the hand, world frame."""
+    depth_m, width_m, height_m = HOUSING_M
+    hand, mount = data.body(HAND_CAMERA.parent), HAND_CAMERA.T_parent_link
+    at_link = Solid(
+        shape='box',
+        half_m=(depth_m / 2, width_m / 2, height_m / 2),
+        rotation=np.eye(3),
+        at_m=np.array([-depth_m / 2, HOUSING_Y_M, 0.0]),
+    )
+    at_hand = at_link.moved(np.array(rotation_of(mount)), np.array(mount.position_m))
+    return at_hand.moved(hand.xmat.reshape(3, 3), hand.xpos)
 
 
 @lru_cache(maxsize=4)

@@ -45,6 +45,13 @@ MOST_HEIGHT_M = 0.6
 """Of a face above the table [m]."""
 DEPTH_ERROR_M = 0.016
 """Of the mean depth of a face: four times its rms at 1.4 m, where errors are correlated [m]."""
+LEAST_RISE = 0.4
+"""
+Share of the height of a form that the mean of what shows it rises to at least.
+
+The mean over a top and its sides is above half of it. What is flat on the table, such as a marker
+of a place, stays below it: for a cube of 4 cm, 0.4 is four times the rms of the mean depth.
+"""
 SIZE_ERROR_M = 0.010
 """By how much the rectangle around a region may differ from the top of a form [m]."""
 MOST_HIDDEN = 0.6
@@ -197,7 +204,7 @@ class BlocksDetector:
         *merged*: top and sides are of one colour, as those of what is black are.
         """
         is_round, (a, b), height_m = shape
-        if region.height_m < 0.4 * height_m - DEPTH_ERROR_M:
+        if region.height_m < LEAST_RISE * height_m:
             return None
         z_m = height_m
         if region.height_m > height_m + DEPTH_ERROR_M:
