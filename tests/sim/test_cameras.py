@@ -288,6 +288,23 @@ def test_light_changes_colours_and_not_depth(
         assert image.rgb.mean() < 0.5 * room.rgb.mean()
 
 
+def test_white_and_beige_differ_in_the_brightest_place_of_a_room() -> None:
+    spots = [(0.35 + 0.1 * row, -0.4 + 0.1 * column) for row in range(5) for column in range(8)]
+    pictures = []
+    for color in ('white', 'beige'):
+        items = [
+            {'name': f'cube_{n}', 'kind': 'cube', 'color': color, 'xy': list(xy)}
+            for n, xy in enumerate(spots)
+        ]
+        with SimCameras(Simulation(make_scene({'objects': items})), EXACT) as cameras:
+            pictures.append(taken(cameras, 'table_camera').rgb.astype(int))
+    white, beige = pictures
+
+    changed = (white != beige).any(axis=2)
+    assert white[changed].max() < 250
+    assert white[changed].max(axis=0)[2] - beige[changed].max(axis=0)[2] > 15
+
+
 def test_unknown_objects_are_drawn_and_in_no_scene(
     simulation: Simulation, cameras: SimCameras
 ) -> None:
