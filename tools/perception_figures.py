@@ -105,7 +105,8 @@ def task() -> None:
     command = (*BBLLM, 'run', TASK, '--namespace', NAMESPACE)
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     print(f'exit code {done.returncode} after {time.monotonic() - begun_s:.1f} s')
-    print('\n'.join((done.stdout + done.stderr).splitlines()[-4:]))
+    if done.returncode:
+        print(done.stdout + done.stderr)
 
 
 def main() -> None:
