@@ -18,6 +18,6 @@ def record_demo(path: Path, task: str) -> tuple[Episode, Scene]:
         assert stage.bag is not None
         _, execute = setup.begin(make_task(task), [stage.bag.hear])
         episode = execute(stage.world)
-        scene = stage.settle()
+        scene = stage.settle().scene
     assert stage.bag.broken == ''
     return episode, scene

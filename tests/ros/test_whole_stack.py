@@ -79,8 +79,12 @@ UNUSED_BY_PERCEPTION = {
     'publisher': {CLOCK},
 }
 """What `perception` uses with a real arm, or while detections are subscribed to."""
-UNRECORDED = {'subscriber': TRANSFORMS}
-"""What a recording of a real arm with cameras has, and none of a simulation."""
+DEPTH_INFO = {
+    f'/{NAMESPACE}/{camera}/aligned_depth_to_color/camera_info'
+    for camera in ('table_camera', 'hand_camera')
+}
+UNRECORDED = {'subscriber': {*TRANSFORMS, *PICTURES, *DEPTH_INFO}}
+"""What a recording has of a real arm with cameras, or while a node uses the cameras."""
 DISCOVERY_S = 10.0
 
 
@@ -115,19 +119,17 @@ def unequal(
         node: A node of this test.
         name: Of the node that is looked at.
         policy: Name of its policy.
-        unused: By kind, names that it uses with other parameters than these.
+        unused: By kind, names that it uses with other parameters than these, or not always.
     """
     allowed = POLICIES[policy].names()
     deadline_s = time.monotonic() + DISCOVERY_S
     while True:
-        found = {
-            (kind, how): wrong
-            for kind, names in used(node, name).items()
-            for how, wrong in differences(
-                allowed[kind] - set((unused or {}).get(kind, ())), names
-            ).items()
-            if wrong
-        }
+        found = {}
+        for kind, names in used(node, name).items():
+            either = allowed[kind].intersection((unused or {}).get(kind, ()))
+            for how, wrong in differences(allowed[kind] - either, names - either).items():
+                if wrong:
+                    found[kind, how] = wrong
         if not found or time.monotonic() > deadline_s:
             return found
         time.sleep(0.1)

@@ -18,6 +18,7 @@ from bbllm.bags.bag_file import BagFile
 from bbllm.bags.definitions import definition_of
 from bbllm.bags.topics import WRITTEN, Quality
 from bbllm.ros.rclpy_support.executor import UnspunGroup
+from bbllm.ros.rclpy_support.fast_subscription import UNKNOWN_NAME
 from bbllm.ros.stack.stack import SIMULATED_REMAPS, SIMULATOR
 
 TOPICS = (
@@ -163,10 +164,15 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         names |= {f'{base}/{new}' if here else old for old, new in SIMULATED_REMAPS}
         for topic, kinds in found.items():
             if topic.startswith(f'{base}/') and kinds[0] in IMAGES:
-                if here and not self._node.count_subscribers(topic):
+                if self._may_be_simulated(topic) and not self._node.count_subscribers(topic):
                     continue  # a recording alone lets no simulated camera draw
                 names |= {topic} if topic + COMPRESSED not in found else set()
         return (names | {*EVERYWHERE}) & found.keys()
+
+    def _may_be_simulated(self, topic: str) -> bool:
+        """Return whether a topic is the simulator's, or of a node whose name has not come yet."""
+        publishers = self._node.get_publishers_info_by_topic(topic)
+        return any(each.node_name in (SIMULATOR, UNKNOWN_NAME) for each in publishers)
 
     def _subscribe(self, topic: str, publishers: Any) -> None:
         message = publishers[0].topic_type
