@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from bbllm.bench.log.results import PictureResult
 from bbllm.bench.suites.scores import Condition, Score
@@ -89,6 +88,8 @@ def bind_names(seen: Scene, true: Scene) -> dict[str, str]:
     good: each is that of the nearest one. The result has only names that differ, by those of the
     simulator.
     """
+    from scipy.optimize import linear_sum_assignment  # whoever reads a report needs no scipy
+
     groups: dict[object, list[SceneObject]] = {}
     for item in _detected(true):
         groups.setdefault((item.kind, item.size_m, item.color), []).append(item)
