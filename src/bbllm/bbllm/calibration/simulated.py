@@ -3,7 +3,7 @@ Calibrations in simulation, where it is known where the camera is.
 
 The arm moves in the physics; the board is in the model that is drawn alone: a print on a stiff
 plate that the fingers grip by an edge, or that lies on the table. Camera and board are placed at
-random around where people put them, and the procedure is not told where.
+random around where people put them, and the procedure has no access to these poses.
 """
 
 from collections.abc import Callable, Iterator

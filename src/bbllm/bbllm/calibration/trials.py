@@ -1,4 +1,4 @@
-"""Many simulated calibrations of cameras at random: how far they are off, and what tells so."""
+"""Many simulated calibrations of cameras at random: their errors, and what predicts them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

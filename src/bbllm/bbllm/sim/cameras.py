@@ -1,8 +1,8 @@
 """
 Simulated RGB-D cameras: what they would see of a simulation, with the noise of a real camera.
 
-The cameras are in a model of their own, which is drawn by another process: the physics know
-nothing of them. Only the state goes there, and only the picture comes back.
+The cameras are in a model of their own, which is drawn by another process: the physics
+does not contain them. Only the state goes there, and only the picture comes back.
 """
 
 import math

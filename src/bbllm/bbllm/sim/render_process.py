@@ -30,7 +30,7 @@ MOST_GEOMS = 10_000
 
 
 class OffscreenDrawing:
-    """A model, its state, and the buffer that it is drawn into; as large as the model wants it."""
+    """A model, its state, and the buffer that it is drawn into, of the size in the model."""
 
     def __init__(self, model: mujoco.MjModel):
         self._model, self._data = model, mujoco.MjData(model)

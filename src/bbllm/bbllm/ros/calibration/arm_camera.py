@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -123,8 +122,7 @@ class ArmCamera(AbstractContextManager['ArmCamera']):
         """Return the newest message of a topic once so many have come."""
         begun_s = time.monotonic()
         with self._news:
-            enough: Callable[[], bool] = lambda: self._counts.get(topic, 0) >= count  # noqa: E731
-            if self._news.wait_for(enough, timeout_s):
+            if self._news.wait_for(lambda: self._counts.get(topic, 0) >= count, timeout_s):
                 return self._newest[topic]
         raise WorldError(
             f'No message came on {topic} within {time.monotonic() - begun_s:.0f} s. Check with '

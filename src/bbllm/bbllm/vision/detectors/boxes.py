@@ -1,5 +1,6 @@
 """From a box in a picture with depth to the pose of a known object in it."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import cv2
@@ -45,6 +46,26 @@ class PictureBox:
     bottom_px: float
     confidence: float
     """From 0 to 1."""
+
+
+def located(
+    boxes: Iterable[PictureBox],
+    image: RgbdImage,
+    T_world_camera: Pose,
+    ignored: Mask | None,
+    on_warning: Callable[[str], None],
+) -> tuple[Detection, ...]:
+    """Return the objects in boxes; those without depth are left out with a warning."""
+    found = []
+    for box in boxes:
+        detection = locate(box, image, T_world_camera, ignored=ignored)
+        if detection is None:
+            on_warning(
+                f'The box of {box.entry.name} has no depth of an object, so it is left out.'
+            )
+        else:
+            found.append(detection)
+    return tuple(found)
 
 
 def locate(

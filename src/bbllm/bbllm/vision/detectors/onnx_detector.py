@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose
 from bbllm.vision.camera import Mask, Pixels, RgbdImage
-from bbllm.vision.detectors.boxes import PictureBox, locate
+from bbllm.vision.detectors.boxes import PictureBox, located
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import Catalogue, CatalogueEntry
 
@@ -100,16 +100,8 @@ class OnnxDetector:
         The network gets the whole picture. Pixels that are ignored have no part in where an
         object is, and a box without other pixels is left out.
         """
-        found = []
-        for box in self.boxes(image):
-            detection = locate(box, image, T_world_camera, ignored=ignored)
-            if detection is None:
-                self._on_warning(
-                    f'The box of {box.entry.name} has no depth of an object, so it is left out.'
-                )
-            else:
-                found.append(detection)
-        return tuple(found)
+        boxes = self.boxes(image)
+        return located(boxes, image, T_world_camera, ignored, self._on_warning)
 
     def boxes(self, image: RgbdImage) -> tuple[PictureBox, ...]:
         """

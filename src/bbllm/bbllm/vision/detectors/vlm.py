@@ -15,7 +15,7 @@ from bbllm.core.protocols import ChatModel, JsonSchema
 from bbllm.core.types import Pose
 from bbllm.planners.common.prompting import ask
 from bbllm.vision.camera import Mask, RgbdImage
-from bbllm.vision.detectors.boxes import PictureBox, locate
+from bbllm.vision.detectors.boxes import PictureBox, located
 from bbllm.vision.picture_files import jpeg_of
 from bbllm.worlds.perception.detections import Detection
 from bbllm.worlds.scene.catalogue import Catalogue, CatalogueEntry
@@ -91,16 +91,8 @@ class VlmDetector:
             ModelError: The model could not be asked, or takes no images.
             ParseError: Neither of two replies obeys the schema; the text says what is wrong.
         """
-        found = []
-        for box in self.boxes(image):
-            detection = locate(box, image, T_world_camera, ignored=ignored)
-            if detection is None:
-                self._on_warning(
-                    f'The box of {box.entry.name} has no depth of an object, so it is left out.'
-                )
-            else:
-                found.append(detection)
-        return tuple(found)
+        boxes = self.boxes(image)
+        return located(boxes, image, T_world_camera, ignored, self._on_warning)
 
     def boxes(self, image: RgbdImage) -> tuple[PictureBox, ...]:
         """Return the boxes that the model draws; raises as `detect` does."""
