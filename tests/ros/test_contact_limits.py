@@ -1,18 +1,19 @@
 """The forces at which the robot stops, over DDS: told to an idle robot."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 from controller_manager_msgs.srv import ListControllers, SwitchController
 from drivers import driver_of
 from franka_msgs.action import PTPMotion
-from rclpy.action import ActionClient
 from stacks import Running, until
 
-from bbllm.arm.driver import RecoveryError
+from bbllm.arm.driver import GoalStatus, RecoveryError
 from bbllm.arm.envelope import ContactForce
 from bbllm.arm.limits import Q_READY
 from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.calls import wait_for
+from bbllm.ros.rclpy_support.calls import ActionCall
 
 pytestmark = pytest.mark.ros
 
@@ -58,25 +59,24 @@ def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
     sim: Running, driver: RosDriver
 ) -> None:
     assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
-    client = ActionClient(
-        sim.client.node, PTPMotion, 'action_server/ptp_motion', callback_group=sim.client.group
-    )
-    assert client.wait_for_server(5.0)
+    name = 'action_server/ptp_motion'
+    motion = ActionCall(sim.client.node, PTPMotion, name, 'mujoco_sim', sim.client.group)
     goal = PTPMotion.Goal(
         goal_joint_configuration=[0.5, *Q_READY[1:]],
         maximum_joint_velocities=[0.2] * 7,
         goal_tolerance=0.01,
     )
     before = driver.joint_state().position_rad[0]
-    handle = wait_for(client.send_goal_async(goal), 'ptp_motion', 5.0)
-    until(lambda: abs(driver.joint_state().position_rad[0] - before) > 0.01, 'motion')
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(motion.run, goal, 60.0)
+        until(lambda: abs(driver.joint_state().position_rad[0] - before) > 0.01, 'motion')
 
-    with pytest.raises(RecoveryError, match=r'not possible in the current mode \("Move"\)'):
-        driver.limit_contacts(GENTLE)
+        with pytest.raises(RecoveryError, match=r'not possible in the current mode \("Move"\)'):
+            driver.limit_contacts(GENTLE)
 
-    assert driver.contact_limits is None
-    assert not is_active(sim)
-    wait_for(handle.get_result_async(), 'the end of the motion', 30.0)
+        assert driver.contact_limits is None
+        assert not is_active(sim)
+        assert ended.result()[0] is GoalStatus.SUCCEEDED
 
 
 def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDriver) -> None:

@@ -187,6 +187,9 @@ class JointFeed:
                 'tells where its arm is.'
             )
         self.newest()
+        if self._taken_stamp_s < stamp_s - SAME_S:
+            # A poll takes one topic after the other: the objects may be as new as the last one.
+            self._poller.refresh(0.0)
         with self._news:
             self._arm.wait_for(lambda: self._taken_stamp_s >= stamp_s - SAME_S, wait_s)
             return self._with_width(min(self._states, key=lambda s: abs(s.stamp_s - stamp_s)))
