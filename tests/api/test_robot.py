@@ -254,6 +254,15 @@ def test_a_stack_is_sent_a_goal_only_where_one_was_given(
     assert goals == sent
 
 
+def test_scenes_come_from_pictures_alone_where_they_are_the_sources() -> None:
+    with Robot('sim', sources='camera', goal='no', **OFFLINE) as robot:
+        episode = robot.do(STACK)
+        seen = {item.name: item.pose.position_m for item in robot.observe().objects}
+
+    assert episode.ending is events.Ending.FINISHED
+    assert seen['red_cube'][2] - seen['blue_cube'][2] == pytest.approx(0.04, abs=0.005)
+
+
 @pytest.mark.parametrize(
     ('choice', 'text'),
     [
@@ -268,6 +277,12 @@ def test_a_stack_is_sent_a_goal_only_where_one_was_given(
         ({'world': 'ros', 'brain': 'offline', 'seed': 1}, 'cannot take brain, seed'),
         ({'world': 'sim', 'brain': Silent(), 'record': 'x.jsonl'}, 'by their names'),
         ({'world': PaperWorld('tabletop'), 'seed': 1}, 'belong to the world'),
+        ({'world': 'sim', 'sources': 'camra'}, "Did you mean 'camera'"),
+        ({'world': 'sim', 'trouble': 'light'}, "sources='camera' in Python"),
+        ({'world': 'sim', 'sources': 'camera', 'trouble': 'lihgt'}, "Did you mean 'light'"),
+        ({'world': 'household', 'sources': 'camera'}, 'leave sources out'),
+        ({'world': 'ros', 'sources': 'camera'}, 'cannot take sources'),
+        ({'world': PaperWorld('tabletop'), 'sources': 'camera'}, 'belong to the world'),
     ],
 )
 def test_what_cannot_be_had_is_an_error_with_what_can(

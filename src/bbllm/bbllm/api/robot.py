@@ -32,11 +32,12 @@ from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
+from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 NAMES = ('sim', 'household', 'ros')
 OF_SIMULATIONS = (
-    *('scene', 'planner', 'brain', 'body', 'speed', 'seed', 'limits', 'approve', 'stream'),
-    *('record', 'replay'),
+    *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
+    *('approve', 'stream', 'record', 'replay'),
 )
 """What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
@@ -69,6 +70,10 @@ class Robot:
         world: `sim`: an FR3 at a table, simulated in this process. `household`: a house of
             symbols. `ros`: the stack that `bbllm up sim` or a launch file started. Or a `World`.
         scene: Name or file of the scene (`bbllm scenes` lists them); of the house in a household.
+        sources: Where scenes of the simulated table come from: `truth`, the simulator's state, or
+            `camera`, pictures of simulated cameras alone. `truth` by default.
+        trouble: With `camera`, what makes pictures harder to use: `light`, `clutter` (unknown
+            objects) or `moved` (cameras 5 mm from where their calibration has them).
         planner: Name of the planner, its spec, or its class; see `run_episode`.
         brain: Model that plans: a name, `offline`, or a `ChatModel`. None takes what
             config/llm.yaml and the environment say.
@@ -102,6 +107,8 @@ class Robot:
         world: str | World = 'sim',
         *,
         scene: str | Path | None = None,
+        sources: Sources | None = None,
+        trouble: TroubleName | None = None,
         planner: AnyPlanner | None = None,
         brain: AnyModel | None = None,
         body: AnyModel | None = None,
@@ -121,8 +128,8 @@ class Robot:
         self._busy = threading.Lock()
         self._backend: StackBackend | LocalBackend
         if world == 'ros':
-            early = (scene, planner, brain, body, speed, seed, limits, approve, stream)
-            pairs = zip(OF_SIMULATIONS, (*early, record, replay), strict=True)
+            early = (scene, sources, trouble, planner, brain, body, speed, seed, limits)
+            pairs = zip(OF_SIMULATIONS, (*early, approve, stream, record, replay), strict=True)
             if names := [name for name, value in pairs if value is not None]:
                 raise ConfigError(
                     f'A running stack cannot take {", ".join(names)} any more: these are options '
@@ -135,12 +142,16 @@ class Robot:
         name = world if isinstance(world, str) else ''
         if name not in ('', *NAMES):
             raise _no_robot(name)
-        if not name and (scene, speed, seed) != (None, None, None):
-            raise ConfigError('scene, speed and seed belong to the world that was given.')
+        if not name and any(x is not None for x in (scene, sources, trouble, speed, seed)):
+            raise ConfigError(
+                'scene, sources, trouble, speed and seed belong to the world that was given.'
+            )
         house = str(scene or HOUSE) if name == 'household' else ''
         options = EpisodeOptions(
             scene=str(scene or SCENE) if name == 'sim' else type(world).__name__,
             house=house,
+            sources=sources or TRUTH,
+            trouble=trouble or NO_TROUBLE,
             planner=planner or PLANNER,
             brain=brain,
             body=body,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from bbllm.api.options import EpisodeOptions
-from bbllm.core.errors import ConfigError
-from bbllm.vision.sources import NO_TROUBLE, TRUTH
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 if TYPE_CHECKING:
     from bbllm.sim.driver import SimDriver
@@ -20,14 +20,25 @@ def by_pictures(options: EpisodeOptions) -> bool:
 
 
 def check_sources(options: EpisodeOptions) -> None:
-    """Raise ConfigError where pictures are asked for in a house, or trouble without pictures."""
+    """
+    Raise ConfigError where pictures are asked for in a house, or trouble without pictures.
+
+    Raises UnknownNameError where there is no such source or trouble.
+    """
+    for kind, name, known in (
+        ('sources', options.sources, get_args(Sources)),
+        ('trouble', options.trouble, get_args(TroubleName)),
+    ):
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
     if not by_pictures(options) and options.trouble != NO_TROUBLE:
         raise ConfigError(
-            f'--trouble {options.trouble} is for pictures: add --sources camera, or leave it out.'
+            f'The trouble {options.trouble} is for pictures: choose camera as sources '
+            "(--sources camera, or sources='camera' in Python), or leave it out."
         )
     if by_pictures(options) and options.house:
         raise ConfigError(
-            'A household is symbols, of which there are no pictures: leave --sources out.'
+            'A household is symbols, of which there are no pictures: leave sources out.'
         )
 
 
