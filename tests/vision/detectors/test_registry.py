@@ -24,7 +24,7 @@ def test_detector_that_does_not_exist_is_named_with_those_that_do() -> None:
 
 
 def test_network_needs_its_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='parameter model'):
+    with pytest.raises(ConfigError, match='parameter detector_model'):
         load_detector('onnx', SETUP)
     missing = DetectorSetup(catalogue=SETUP.catalogue, model=str(tmp_path / 'no.onnx'))
     with pytest.raises(BbllmError, match=r'no\.onnx'):

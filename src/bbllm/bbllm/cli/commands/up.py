@@ -242,7 +242,9 @@ PARAMS: dict[str, dict[str, str]] = {
         'model': 'brain',
         'sources': 'sources',
     },
-    'perception': {'cameras': 'cameras', 'detector': 'detector', 'llm_config': 'llm_config'},
+    'perception': {
+        name: name for name in ('cameras', 'detector', 'detector_model', 'llm_config')
+    },
     'fr3_executor': {'approval': 'approval', 'safety': 'safety'},
 }
 """Which option each parameter of a node is."""
@@ -264,6 +266,9 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
 
 def _value(option: str, value: Any) -> Any:
     # Names of models may contain a slash too.
-    if isinstance(value, Path) or (option in ('scene', 'safety') and is_yaml_path(value)):
+    is_file = (option in ('scene', 'safety') and is_yaml_path(value)) or (
+        option == 'detector_model' and Path(value).suffix == '.onnx'
+    )
+    if isinstance(value, Path) or is_file:
         return str(Path(value).expanduser().resolve())
     return value.value if isinstance(value, Enum) else value

@@ -262,9 +262,17 @@ class CameraOptions:
         metavar='NAMES',
     )
     detector: str | None = option(
-        'With --sources camera: what finds the objects in pictures: blocks (the default), or vlm.',
+        'With --sources camera: what finds the objects in pictures: blocks (the default), onnx or '
+        'vlm.',
         metavar='NAME',
     )
+    detector_model: str | None = option(
+        'The file of the network of --detector onnx, or the model of --detector vlm.',
+        metavar='NAME|FILE',
+    )
+
+
+OF_CAMERAS = ('cameras', 'detector', 'detector_model')
 
 
 def uses_cameras(options: CameraOptions) -> bool:
@@ -280,7 +288,7 @@ def uses_cameras(options: CameraOptions) -> bool:
     if sources is not None and SceneSource.CAMERA in parse_sources(sources):
         _check_cameras(options.cameras)
         return True
-    if names := [flag_of(name) for name in ('cameras', 'detector') if getattr(options, name)]:
+    if names := [flag_of(name) for name in OF_CAMERAS if getattr(options, name)]:
         raise ConfigError(f'{", ".join(names)}: only with --sources camera.')
     return False
 

@@ -26,7 +26,7 @@ def detector_of(
         catalogue=files.catalogue,
         fixtures=files.fixtures,
         llm_config=params.llm_config,
-        model=params.model,
+        model=params.detector_model,
         on_warning=on_warning,
     )
     return load_detector(params.detector, setup), files.catalogue

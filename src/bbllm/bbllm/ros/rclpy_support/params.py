@@ -192,7 +192,9 @@ class PerceptionParams(NodeParams):
     )
     max_delay_s: float = param(2.0, 'As that of state_estimator [s].', 0.05, 60.0)
     llm_config: str = param('', 'As that of the planner; of detectors that ask a model.')
-    model: str = param('', 'Model of the detector vlm, or the file of the network of onnx.')
+    detector_model: str = param(
+        '', 'Model of the detector vlm, or the file of the network of onnx.'
+    )
 
 
 class Fr3ExecutorParams(NodeParams):

@@ -51,7 +51,7 @@ ARGUMENTS = {
     'brain_planner': ('planner', 'feedback_loops', 'step_limit', 'episodes_folder', *MODELS),
     'body_mapper': ('mapping', *MODELS),
     'state_estimator': ('open_state', 'llm_config', 'sources', 'catalogue'),
-    'perception': ('cameras', 'detector', 'catalogue', 'llm_config'),
+    'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', 'safety'),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
 }
