@@ -103,10 +103,10 @@ def fit_outline(
             picture, grid[..., 0], grid[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
         ends, good = _face_ends(seen, color, offsets, reach, contrast)
-        outside = np.clip(
-            np.rint(points + (ends + 2.0)[:, None] * normals).astype(int), 0, size - 1
-        )
-        good &= ~hidden[outside[:, 1], outside[:, 0]]
+        for beside_px in (-1.0, 2.0):  # what hides a face must not pass for it, nor for its end
+            beside = np.rint(points + (ends + beside_px)[:, None] * normals).astype(int)
+            beside = np.clip(beside, 0, size - 1)
+            good &= ~hidden[beside[:, 1], beside[:, 0]]
         if good.sum() < LEAST_POINTS:
             return None
         motions = _motions(view, points_m[hull], projected[hull], (x, y))[: 3 if turns else 2]
