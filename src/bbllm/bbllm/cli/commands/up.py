@@ -242,9 +242,7 @@ PARAMS: dict[str, dict[str, str]] = {
         'model': 'brain',
         'sources': 'sources',
     },
-    'perception': {
-        name: name for name in ('cameras', 'detector', 'detector_model', 'llm_config')
-    },
+    'perception': {name: name for name in ('cameras', 'detector', 'detector_model', 'llm_config')},
     'fr3_executor': {'approval': 'approval', 'safety': 'safety'},
 }
 """Which option each parameter of a node is."""

@@ -46,8 +46,8 @@ def _onnx(setup: DetectorSetup) -> Detector:
 
     if not setup.model:
         raise ConfigError(
-            'The detector onnx needs the file of its network: give the parameter detector_model, as '
-            'in detector_model:=/home/me/detector.onnx (--detector-model of bbllm up).'
+            'The detector onnx needs the file of its network: give the parameter detector_model, '
+            'as in detector_model:=/home/me/detector.onnx (--detector-model of bbllm up).'
         )
     file = Path(setup.model).expanduser()
     return OnnxDetector(file, setup.catalogue, on_warning=setup.on_warning)
