@@ -37,14 +37,23 @@ def prompts(server: FakeServer) -> list[str]:
 def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
     stack: Running, server: FakeServer
 ) -> None:
-    server.will(models(['0: wait for 1 seconds\n1: wait for 1 seconds\n2: Done', PLAN], BODY))
+    answer = models(['0: wait for 1 seconds\n1: wait for 1 seconds\n2: Done', PLAN], BODY)
+    said = Event()
+
+    def answer_once_said(handler: Handler, request: dict[str, Any]) -> None:
+        if BODY_MARK in request['messages'][0]['content']:
+            assert said.wait(PATIENCE_S)  # or the task is over before anybody can speak
+        answer(handler, request)
+
+    server.will(answer_once_said)
     server.bodies.clear()
     task = stack.begin('wait twice')
-    stack.wait_for(EventKind.CALL)
+    stack.wait_for(EventKind.PLAN)
 
     stack.client.say('leave the green cube alone')
 
     stack.wait_for(EventKind.HUMAN_FEEDBACK)
+    said.set()
     stack.wait_for(EventKind.REPAIR)
     task.result()
     heard = [text for text in prompts(server) if 'leave the green cube alone' in text]
