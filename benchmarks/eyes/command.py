@@ -7,11 +7,11 @@ Objects of which the camera sees less than half are counted apart.
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +22,7 @@ from rich.console import Console
 from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
+from bbllm.bench.report.summary import DISTANCES_M, SHARES
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError, UnknownNameError
 from benchmarks.eyes.tables import TROUBLES
@@ -33,8 +34,6 @@ MAX_PROCESSES = 2
 RESAMPLES = 2000
 SEED = 20
 """Of the resamples of tables."""
-DISTANCES_M = (0.0, 1.40, 1.50, 1.60, math.inf)
-SHARES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.01)
 TARGET_RATE = 0.995
 TARGET_MM = (2.0, 5.0)
 TARGET_YAW_DEG = 2.0
@@ -185,7 +184,7 @@ def run_eyes_bench(
         ),
         by_distance=tuple(
             figures_of(f'{low:.2f} to {high:.2f} m', plain, _between('distance_m', low, high))
-            for low, high in zip(DISTANCES_M, DISTANCES_M[1:], strict=False)
+            for low, high in pairwise(DISTANCES_M)
         ),
         by_share=tuple(
             figures_of(
@@ -194,7 +193,7 @@ def run_eyes_bench(
                 _between('visible', low, high),
                 least=0.0,
             )
-            for low, high in zip(SHARES, SHARES[1:], strict=False)
+            for low, high in pairwise(SHARES)
         ),
         by_kind=tuple(
             figures_of(kind, plain, _of_kind(kind))

@@ -22,6 +22,7 @@ from bbllm.vision.detectors.forms import class_names
 from bbllm.vision.detectors.identities import Identities
 from bbllm.vision.detectors.silhouette_fit import ROUND_KINDS
 from bbllm.vision.detectors.views import CameraView
+from bbllm.vision.detectors.visibility import visible_shares
 from bbllm.worlds.perception.detections import (
     WORLD_FRAME,
     Detection,
@@ -34,7 +35,6 @@ from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.scene.transforms import TransformTree, compose, difference
 from benchmarks.eyes.pictures import save_picture
 from benchmarks.eyes.tables import posture_of, table_of, trouble_of
-from benchmarks.eyes.truth import visible_shares
 
 CAMERA = 'table_camera'
 MATCH_M = 0.03

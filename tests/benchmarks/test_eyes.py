@@ -13,10 +13,10 @@ from bbllm.sim.drawing import RenderError
 from bbllm.sim.scene_file import SceneFile
 from bbllm.vision.camera import Intrinsics
 from bbllm.vision.detectors.views import CameraView
+from bbllm.vision.detectors.visibility import visible_shares
 from benchmarks.eyes.command import eyes, figures_of, run_eyes_bench
 from benchmarks.eyes.tables import TROUBLES, crowded_table, posture_of, table_of, trouble_of
 from benchmarks.eyes.trials import Seen, Trial, run_trial
-from benchmarks.eyes.truth import visible_shares
 from benchmarks.shared import write_json
 
 VIEW = CameraView.of(

@@ -60,6 +60,12 @@ def shows_held(facts: frozenset[Any]) -> bool:
     return any(fact.predicate == 'held_by' for fact in facts)
 
 
+def facts_of(scenes: list[SceneMsg]) -> dict[float, frozenset[Any]]:
+    return {
+        round(stamp_of(msg), 6): frozenset(from_msg(Scene, msg).facts) for msg in tuple(scenes)
+    }
+
+
 @pytest.fixture(scope='module')
 def bag(ros_domain: int) -> Bag:
     bag = Bag()
@@ -115,16 +121,16 @@ def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
             )
 
         until(on_the_clock_of_the_bag, 'stamp of its own from the clock of the bag')
+        until(lambda: any(map(shows_held, facts_of(scenes).values())), 'scene after the pick')
 
-    told = {round(stamp_of(msg), 6): frozenset(from_msg(Scene, msg).facts) for msg in scenes}
+    told = facts_of(scenes)
     seen = {round(stamp_s, 6) for topic, stamp_s, _ in bag.messages if topic == 'objects'}
     assert told.keys() <= seen, 'every scene has a stamp of the bag'
     both = [stamp_s for stamp_s in told.keys() & bag.scenes.keys() if bag.settled(stamp_s)]
     assert both
     for stamp_s in both:
         assert told[stamp_s] == bag.scenes[stamp_s]
-    held = set(map(shows_held, told.values()))
-    assert held == {True, False}, 'the replay shows the table before and after the pick'
+    assert not all(map(shows_held, told.values())), 'the replay shows the table before the pick'
 
 
 @pytest.mark.parametrize('speed', [pytest.param(0.0, marks=SLOW), 3.0])

@@ -13,7 +13,7 @@ from bbllm.sim.object_models import OBJECT_MODELS, model_like
 from bbllm.vision.camera import Intrinsics, RgbdImage
 from bbllm.vision.detectors.solids import cast
 from bbllm.vision.detectors.views import CameraView
-from benchmarks.eyes.truth import solids_of
+from bbllm.vision.detectors.visibility import solids_of
 
 CAMERA = Intrinsics(width_px=320, height_px=240, fx_px=400, fy_px=400, cx_px=159.5, cy_px=119.5)
 T_WORLD_CAMERA = Pose(

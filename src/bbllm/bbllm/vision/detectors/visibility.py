@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.core.types import Kind, SceneObject
+from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.sim.object_models import model_like
 from bbllm.skills.shapes import rotation_of
 from bbllm.vision.detectors.solids import Solid, cast, outline_points
@@ -38,8 +38,6 @@ def solids_of(item: SceneObject) -> list[Solid]:
 
 
 def rotation_of_quat(quat_xyzw: tuple[float, float, float, float]) -> NDArray[np.float64]:
-    from bbllm.core.types import Pose
-
     return np.array(rotation_of(Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=quat_xyzw)))
 
 
