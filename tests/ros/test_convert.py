@@ -341,13 +341,15 @@ def test_every_kind_survives_the_round_trip(
 
 
 def test_events_have_only_the_hashes_of_prompts_and_replies_to_map_step_have_the_texts() -> None:
-    call = ModelCall(role='body', model='m', prompt=(PromptText.of('user', 'pick it up'),))
+    prompt = (PromptText.of('user', 'pick it up'),)
+    call = ModelCall(role='body', model='m', image_tokens=7, prompt=prompt)
 
     (in_event,) = sent(Event(0.0, call)).model_call
     in_reply = convert.to_msg(call)
 
     assert [(text.hash, text.text) for text in in_event.prompt] == [(call.prompt[0].hash, '')]
     assert convert.from_msg(ModelCall, in_reply).prompt[0].text == 'pick it up'
+    assert convert.from_msg(ModelCall, in_reply).image_tokens == in_event.image_tokens == 7
 
 
 def test_a_stamp_of_today_survives_to_the_last_bit() -> None:

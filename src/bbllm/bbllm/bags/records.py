@@ -20,7 +20,6 @@ from bbllm.core.events import (
     ApprovalAnswered,
     EpisodeStarted,
     LineDiscarded,
-    ModelCall,
     PromptText,
     RepairBegun,
     StepFailed,
@@ -38,7 +37,6 @@ RENAMED: Mapping[tuple[type, str], str] = {
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     Scene: ('domain', 'whole', 'offers_all'),
     EpisodeStarted: ('episode_id', 'limits', 'settings'),
-    ModelCall: ('image_tokens',),  # no field of the message yet
     PromptText: ('picture',),
     RepairBegun: ('index', 'text'),
     StepFailed: ('index', 'text'),

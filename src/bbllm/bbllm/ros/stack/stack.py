@@ -43,7 +43,7 @@ ONE_PROCESS = 'one_process'
 """The executable, and the name of the log, of a stack whose nodes share one process."""
 NODE = '--node'
 """Begins the arguments of a node on the command line of `ONE_PROCESS`."""
-END_S = 4.0
+END_S = 8.0
 """How long a node may take to end before it is killed [s]."""
 TAIL_LINES = 15
 RESPAWN_S = 1.0
