@@ -71,7 +71,7 @@ def perceiving(
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                picture_setup, 'detector_of', lambda params, warn: (detector, Catalogue())
+                picture_setup, 'detector_of', lambda params, warn, account: (detector, Catalogue())
             )
             node.autostart()
         yield node

@@ -60,6 +60,8 @@ class PictureCamera:
         self.frame = f'{name}_color_optical_frame'
         self._rng = np.random.default_rng(7)
         self._content: tuple[Any, Any] | None = None
+        self.stamps_s: list[float] = []
+        """Of the pictures so far."""
         self._stamp_s = 0.0
         self._world_s: float | None = None
         self._simulated = simulated
@@ -104,6 +106,7 @@ class PictureCamera:
             return
         if not self.stamp_stands:
             self._stamp_s = time_s + self.ahead_s
+        self.stamps_s.append(self._stamp_s)
         if not (self.content_stands and self._content):
             self._content = self._draw()
         rgb, depth_m = self._content

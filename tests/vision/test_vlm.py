@@ -11,8 +11,11 @@ from PIL import Image
 from bbllm.core.errors import ConfigError, ModelUnavailableError, ParseError
 from bbllm.core.types import Pose
 from bbllm.llm.config import parse_config
+from bbllm.llm.models import factory
 from bbllm.llm.models.factory import make_eyes, probe_models, resolve
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.ros.perception.model_use import ModelUse
+from bbllm.vision.detectors.registry import DetectorSetup, load_detector
 from bbllm.vision.detectors.vlm import VlmDetector
 from bbllm.worlds.scene.transforms import compose
 
@@ -115,6 +118,20 @@ def test_a_model_that_cannot_be_asked_is_its_own_error() -> None:
 
     with pytest.raises(ModelUnavailableError, match='down'):
         VlmDetector(model, CATALOGUE).detect(IMAGE, T_WORLD_CAMERA)
+
+
+def test_requests_are_charged_to_the_account_that_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = ScriptedModel(['{}', reply(seen())])
+    monkeypatch.setattr(factory, 'make_eyes', lambda config, choice: model)
+    use = ModelUse()
+
+    detector = load_detector('vlm', DetectorSetup(catalogue=CATALOGUE, account=use))
+
+    assert len(detector.detect(IMAGE, T_WORLD_CAMERA)) == 1
+    assert use.requests == 2
+    assert use.tokens > 0
 
 
 def test_the_role_eyes_is_configured_like_the_others() -> None:

@@ -10,6 +10,7 @@ from bbllm.ros.convert.camera_status import PERIOD_S, TOPIC, faults_to_msg
 from bbllm.ros.convert.records import LATCHED
 from bbllm.ros.perception.camera_feed import CameraFeed
 from bbllm.ros.perception.detection_outputs import DetectionOutputs
+from bbllm.ros.perception.model_use import ModelUse
 from bbllm.ros.perception.picture_loop import PictureLoop
 from bbllm.ros.perception.picture_setup import make_loop
 from bbllm.ros.rclpy_support.entities import now_s
@@ -39,7 +40,10 @@ class Perception(StackNode):
         params = self.params
         cameras = parse_cameras(params.cameras)
         self._poller = Poller(self)
-        self._loop = loop = make_loop(self, self._poller, params, self._publish, self._report)
+        self._use = ModelUse()
+        self._loop = loop = make_loop(
+            self, self._poller, params, self._publish, self._report, self._use
+        )
         self._lock = threading.Lock()
         self._in_use = False
         self._reasons: dict[str, str] = {}
@@ -108,6 +112,8 @@ class Perception(StackNode):
     def _measured(self, loop: PictureLoop) -> dict[str, Callable[[], object]]:
         values: dict[str, Callable[[], object]] = {
             'picture [s]': lambda: loop.spent_s,
+            'model requests': lambda: self._use.requests,
+            'model tokens': lambda: self._use.tokens,
             **self._poller.rates,
         }
         for feed in self._feeds:

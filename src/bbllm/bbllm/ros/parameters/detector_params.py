@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from bbllm.core.episode import Account
 from bbllm.ros.rclpy_support.params import PerceptionParams
 from bbllm.vision.detectors.detector import Detector
 from bbllm.vision.detectors.registry import DetectorSetup, load_detector
@@ -10,12 +11,15 @@ from bbllm.worlds.scene.catalogue import Catalogue
 
 
 def detector_of(
-    params: PerceptionParams, on_warning: Callable[[str], None] = lambda text: None
+    params: PerceptionParams,
+    on_warning: Callable[[str], None] = lambda text: None,
+    account: Account | None = None,
 ) -> tuple[Detector, Catalogue]:
     """
     Read the files of the parameters; return the detector, and the objects that it can find.
 
-    *on_warning* receives what the detector leaves out, as sentences.
+    *on_warning* receives what the detector leaves out, as sentences; *account* is charged with the
+    requests of one that asks a model.
 
     Raises:
         ConfigError: A file, a model or weights cannot be used, or no object is known.
@@ -27,6 +31,7 @@ def detector_of(
         fixtures=files.fixtures,
         llm_config=params.llm_config,
         model=params.detector_model,
+        account=account,
         on_warning=on_warning,
     )
     return load_detector(params.detector, setup), files.catalogue

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from bbllm.core.episode import Account
 from bbllm.ros.estimator.detection_feed import TfFeed
 from bbllm.ros.parameters.detector_params import detector_of
 from bbllm.ros.perception.picture_loop import Found, PictureLoop
@@ -26,9 +27,12 @@ def make_loop(
     params: PerceptionParams,
     on_found: Found,
     on_judged: Callable[[], None],
+    account: Account,
 ) -> PictureLoop:
     """
     Make the loop that reads pictures, with its detector, names and transforms.
+
+    *account* is charged with the requests of a detector that asks a model.
 
     Raises ConfigError or UnknownNameError as `detector_of`.
     """
@@ -37,7 +41,7 @@ def make_loop(
     def warn(text: str) -> None:
         log.warning(text, throttle_duration_sec=TELL_S)
 
-    detector, catalogue = detector_of(params, warn)
+    detector, catalogue = detector_of(params, warn, account)
     memory = SceneMemory(node, poller, Identities(catalogue))
     tree = TransformTree()
     TfFeed(poller, tree, Doubts(log.warning), (), lambda _: None)

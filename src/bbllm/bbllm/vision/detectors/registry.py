@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bbllm.core.episode import Account, GuardedModel
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import SceneObject
 from bbllm.vision.detectors.detector import Detector
@@ -22,6 +23,8 @@ class DetectorSetup:
     """File that describes the models, for `vlm`; empty: config/llm.yaml."""
     model: str = ''
     """Of `vlm`: the model, in place of the file's. Of `onnx`: the file of the network."""
+    account: Account | None = None
+    """What the requests of `vlm` are charged to."""
     on_warning: Callable[[str], None] = field(default=lambda text: None)
     """Receives what a detector leaves out, as sentences."""
 
@@ -38,6 +41,8 @@ def _vlm(setup: DetectorSetup) -> Detector:
 
     config = load_config(Path(setup.llm_config).expanduser() if setup.llm_config else None)
     model = make_eyes(config, choice=setup.model or None)
+    if setup.account is not None:
+        model = GuardedModel(setup.account, model, 'eyes')
     return VlmDetector(model, setup.catalogue, on_warning=setup.on_warning)
 
 
