@@ -232,6 +232,11 @@ class BlocksDetector:
         )
         if fit is None or fit.measured < LEAST_MEASURED:
             return None
+        at = (fit.x_m, fit.y_m, fit.yaw_rad, z_m)
+        if fit.measured < MERGED_BELOW and not search.explains(
+            region, outline(*at), forms[0].silhouette(*at), fit.color
+        ):
+            return None
         return _Face(shape=shape, fit=fit, z_m=z_m, forms=tuple(forms))
 
     def _snapped(self, seen_m: float, height_m: float) -> float:

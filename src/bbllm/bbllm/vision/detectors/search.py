@@ -40,6 +40,13 @@ FULL_LIGHT = 220.0
 LEAST_FILL = 0.5
 """Share of the hull of an everyday object that its silhouette fills at least."""
 LEAST_BLOB_PX, LARGE_PX = 60, 2000
+LEAST_EXPLAINED = 0.9
+"""
+Share of what is in view of a face that has its colour, and of its region that is within it: both
+are 1 for all of 475 faces that are where they are reported.
+"""
+MOST_TABLE = 0.2
+"""Share of the sides of an object that may show the table."""
 BESIDE_PX = 4
 """What is so near to a region may hide a part of it [px]."""
 RIM_PX = 6
@@ -87,6 +94,51 @@ class Search:
             start,
             turns=turns,
             strength=self._strength,
+        )
+
+    def explains(
+        self, region: ColorRegion, face_m: Array, silhouette_m: Array, color: Array
+    ) -> bool:
+        """
+        Return whether a face that was fitted to a region is what the picture shows there.
+
+        What is in view of the face has its colour, the region is within the face, and where the
+        sides of the object would be the table is not. A side of an object whose top is hidden may
+        fit as well as a top does, and fails one of these.
+
+        Args:
+            region: The region.
+            face_m: Points whose convex hull in the picture is the face, shape (n, 3) [m].
+            silhouette_m: The same of the face and its sides.
+            color: Of the face, shape (3,).
+        """
+        hulls = [
+            cv2.convexHull(self.view.project(points_m)[:, :2].astype(np.float32))[:, 0]
+            for points_m in (face_m, silhouette_m)
+        ]
+        pixels = np.concatenate(hulls)
+        left, top, width, height = region.box
+        first = np.minimum(pixels.min(axis=0), (left, top)) - BESIDE_PX
+        last = np.maximum(pixels.max(axis=0), (left + width, top + height)) + BESIDE_PX
+        x0, y0 = np.maximum(first, 0).astype(int)
+        x1, y1 = np.minimum(last, self.ignored.shape[::-1]).astype(int)
+        used = np.s_[y0:y1, x0:x1]
+        kernel = np.ones((3, 3), np.uint8)  # pixels at the rim are mixed
+        masks = [np.zeros((y1 - y0, x1 - x0), np.uint8) for _ in hulls]
+        for mask, hull in zip(masks, hulls, strict=True):
+            cv2.fillConvexPoly(mask, np.rint(hull - (x0, y0)).astype(np.int32), 1)
+        in_view = ~self.ignored[used]
+        inside = (cv2.erode(masks[0], kernel) > 0) & in_view
+        around = cv2.dilate(masks[0], kernel) > 0
+        sides = (cv2.erode(masks[1], kernel) > 0) & ~around & in_view
+        change = np.linalg.norm(self.picture[used][inside] - color, axis=1)
+        same = change < max(LEAST_CHANGE, TABLE_CHANGE * self._strength)
+        own = self.segmentation.labels[used] == region.label
+        table = self.segmentation.table[used]
+        return bool(
+            np.count_nonzero(same) >= LEAST_EXPLAINED * max(len(same), 1)
+            and np.count_nonzero(own & around) >= LEAST_EXPLAINED * np.count_nonzero(own)
+            and np.count_nonzero(sides & table) <= MOST_TABLE * np.count_nonzero(sides)
         )
 
     def hidden_beside(self, region: ColorRegion, z_m: float) -> Array | None:
