@@ -144,6 +144,17 @@ def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simul
     assert params['state_estimator']['scene'] == params['mujoco_sim']['scene'] == 'tower'
 
 
+def test_the_file_of_a_network_is_found_from_any_folder_and_a_model_stays_a_name() -> None:
+    from bbllm.ros.stack.stack import PERCEPTION
+
+    def model_of(detector: str, name: str) -> object:
+        looking = CameraOptions(sources='camera', detector=detector, detector_model=name)
+        return _params(request_of(looking=looking))[PERCEPTION]['detector_model']
+
+    assert model_of('onnx', 'nets/cubes.onnx') == str(Path('nets/cubes.onnx').resolve())
+    assert model_of('vlm', 'maker/seer') == 'maker/seer'
+
+
 def test_options_of_cameras_need_the_source_camera() -> None:
     from bbllm.ros.stack.stack import NODES
 
