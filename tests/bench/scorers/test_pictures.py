@@ -5,7 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.bench.scorers.pictures import PictureErrors, Sight, bind_names, renamed, unseen_score
+from bbllm.bench.scorers.pictures import (
+    ObjectSight,
+    PictureErrors,
+    bind_names,
+    renamed,
+    unseen_score,
+)
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.skills.shapes import yaw_pose
 
@@ -26,7 +32,7 @@ def scene(*objects: SceneObject, facts: tuple[Fact, ...] = ()) -> Scene:
 
 def errors_of(seen: Scene, true: Scene) -> PictureErrors:
     errors = PictureErrors()
-    errors.add(seen, true, dict.fromkeys(true.names, Sight(distance_m=1.4, visible=0.75)))
+    errors.add(seen, true, dict.fromkeys(true.names, ObjectSight(distance_m=1.4, visible=0.75)))
     return errors
 
 
@@ -58,7 +64,7 @@ def test_what_is_in_the_hand_counts_for_nothing() -> None:
 def test_how_an_object_is_seen_goes_by_the_name_that_pictures_give_it() -> None:
     true = scene(cube('left', 0.4, 0.2), cube('right', 0.4, -0.2))
     swapped = scene(cube('right', 0.4, 0.2), cube('left', 0.4, -0.2))
-    near, far = Sight(distance_m=1.0, visible=1.0), Sight(distance_m=2.0, visible=1.0)
+    near, far = ObjectSight(distance_m=1.0, visible=1.0), ObjectSight(distance_m=2.0, visible=1.0)
     errors = PictureErrors(names=bind_names(swapped, true))
 
     errors.add(swapped, true, {'left': near, 'right': far})

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
 from bbllm.core.protocols import ChatModel, Planner
@@ -11,6 +12,8 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
+WORLDS = ('sim', 'household', 'ros')
+"""What a `Robot` may be."""
 SCENE = 'tabletop'
 HOUSE = 'family_flat'
 PLANNER = 'brain_body'
@@ -91,3 +94,14 @@ class EpisodeOptions:
             'goal': self.goal,
             'mapping': self.mapping.value,
         }
+
+
+def no_world(name: str) -> Exception:
+    """Return the error for a world that does not exist, with what was perhaps meant."""
+    from bbllm.sim.scene_file import list_scenes
+    from bbllm.worlds.household.houses import list_houses
+
+    for kind, names in (('sim', list_scenes()), ('household', list_houses())):
+        if name in names:
+            return ConfigError(f'{name!r} is a scene: write Robot({kind!r}, scene={name!r}).')
+    return UnknownNameError('robot', name, WORLDS)

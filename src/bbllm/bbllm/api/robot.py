@@ -20,21 +20,22 @@ from bbllm.api.options import (
     PLANNER,
     SCENE,
     STEPS,
+    WORLDS,
     AnyModel,
     AnyPlanner,
     EpisodeOptions,
+    no_world,
 )
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE
-from bbllm.core.errors import ConfigError, ParseError, UnknownNameError, WorldError
+from bbllm.core.errors import ConfigError, ParseError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
-NAMES = ('sim', 'household', 'ros')
 OF_SIMULATIONS = (
     *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
     *('approve', 'stream', 'record', 'replay'),
@@ -140,8 +141,8 @@ class Robot:
         if namespace is not None:
             raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
         name = world if isinstance(world, str) else ''
-        if name not in ('', *NAMES):
-            raise _no_robot(name)
+        if name not in ('', *WORLDS):
+            raise no_world(name)
         if not name and any(x is not None for x in (scene, sources, trouble, speed, seed)):
             raise ConfigError(
                 'scene, sources, trouble, speed and seed belong to the world that was given.'
@@ -312,13 +313,3 @@ def _call_of(text: str) -> SkillCall:
         )
     parts = (part.strip() for part in (found['args'] or '').split(','))
     return SkillCall(found['skill'], tuple(filter(None, parts)))
-
-
-def _no_robot(name: str) -> Exception:
-    from bbllm.sim.scene_file import list_scenes
-    from bbllm.worlds.household.houses import list_houses
-
-    for kind, names in (('sim', list_scenes()), ('household', list_houses())):
-        if name in names:
-            return ConfigError(f'{name!r} is a scene: write Robot({kind!r}, scene={name!r}).')
-    return UnknownNameError('robot', name, NAMES)

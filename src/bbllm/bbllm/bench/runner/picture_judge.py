@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bbllm.bench.log.episodes import EpisodeSpec
 from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.scorers.pictures import DETECTED, PictureErrors, Sight, bind_names, renamed
+from bbllm.bench.scorers.pictures import DETECTED, ObjectSight, PictureErrors, bind_names, renamed
 from bbllm.bench.scorers.scoring import judge_by_pictures
 from bbllm.core.events import Episode
 from bbllm.core.types import Scene
@@ -73,7 +73,7 @@ class PictureJudge:
         return replace(result, by_pictures=figures)
 
 
-def _sights(source: CameraSource, true: Scene) -> dict[str, Sight]:
+def _sights(source: CameraSource, true: Scene) -> dict[str, ObjectSight]:
     """Return how the newest picture shows the objects of the true state."""
     from bbllm.vision.detectors.arm_mask import arm_mask
     from bbllm.vision.detectors.views import CameraView
@@ -90,7 +90,7 @@ def _sights(source: CameraSource, true: Scene) -> dict[str, Sight]:
         arm_mask(robot.position_rad, robot.width_m, image.intrinsics, T_world_camera),
     )
     return {
-        item.name: Sight(
+        item.name: ObjectSight(
             distance_m=math.dist(item.pose.position_m, T_world_camera.position_m),
             visible=shares[item.name],
         )

@@ -23,7 +23,7 @@ DETECTED = MOVABLE | {Kind.CONTAINER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class ObjectSight:
     """How a camera sees an object."""
 
     distance_m: float
@@ -43,7 +43,7 @@ class PictureErrors:
     correct: int = 0
     _samples: list[PictureSample] = field(default_factory=list)
 
-    def add(self, seen: Scene, true: Scene, sights: Mapping[str, Sight]) -> None:
+    def add(self, seen: Scene, true: Scene, sights: Mapping[str, ObjectSight]) -> None:
         """
         Take in a scene and the state at the same moment; what is in the hand is left out.
 
@@ -143,7 +143,7 @@ def unseen_score(names: Sequence[str]) -> Score:
     return Score((Condition('everything that the goal names was seen', fault),))
 
 
-def _sample(true: SceneObject, seen: SceneObject | None, sight: Sight) -> PictureSample:
+def _sample(true: SceneObject, seen: SceneObject | None, sight: ObjectSight) -> PictureSample:
     off_mm, turned_deg = None, None
     if seen is not None and (off_m := _gap_m(true, seen)) <= MATCH_M:
         off_mm = round(1000 * off_m, 3)
