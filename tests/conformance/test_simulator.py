@@ -5,14 +5,17 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conformance_runs import ALL, run_checks
 from control_msgs.msg import JointTrajectoryControllerState
 
 from franka_driver_conformance.client import DriverClient
-from franka_driver_conformance.motions import Arm
+from franka_driver_conformance.motions import LONG_S, Arm
+from franka_driver_conformance.recording import Recording
 from franka_driver_conformance.stop_scenario import (
     Cause,
     PersonProvoker,
@@ -88,6 +91,31 @@ def test_interrupted_run_cancels_the_goal_that_executes(simulator: str, tmp_path
     # Feedback that was under way may come after it.
     told = [note['what'] for note in notes if note['name'] == follow]
     assert [what for what in told if what != 'feedback'][-1] == 'cancel'
+
+
+def test_an_interrupt_while_a_goal_is_being_accepted_cancels_it(
+    simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / 'messages.jsonl'
+    recording = Recording(record)
+    with DriverClient(simulator, recording=recording, patience_s=PATIENCE_S) as client:
+        arm, wait_until = Arm(client), client.wait_until
+        goal = arm.swing(LONG_S)
+
+        def interrupt(condition: Callable[[], Any], what: str, *more: float | None) -> None:
+            if what.startswith('an answer of'):
+                monkeypatch.undo()
+                raise KeyboardInterrupt
+            wait_until(condition, what, *more)
+
+        monkeypatch.setattr(client, 'wait_until', interrupt)
+
+        with pytest.raises(KeyboardInterrupt):
+            arm.send(goal)
+    recording.close()
+
+    notes = [json.loads(line)['what'] for line in record.read_text().splitlines()]
+    assert [what for what in notes if what in ('sent', 'accepted', 'cancel')] == ['sent', 'cancel']
 
 
 def _is_moving(state: JointTrajectoryControllerState) -> bool:

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -294,7 +294,18 @@ class SentGoal:
         """All feedback so far."""
         driver.recording.note('sent', name, goal)
         sent = client.send_goal_async(goal, feedback_callback=self._add_feedback)
-        self._handle = driver.wait(sent, f'an answer of {name}')
+        answer = f'an answer of {name}'
+        try:
+            driver.wait_until(sent.done, answer)
+        except BaseException:
+            # It may have begun, and nothing may go on moving without a check that waits for it.
+            with suppress(CheckFailedError):
+                driver.wait_until(sent.done, answer)
+                if sent.result().accepted:
+                    driver.recording.note('cancel', name)
+                    sent.result().cancel_goal_async()
+            raise
+        self._handle = sent.result()
         driver.recording.note('accepted' if self.accepted else 'rejected', name)
         self._result = self._handle.get_result_async() if self.accepted else None
 
