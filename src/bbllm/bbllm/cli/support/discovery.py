@@ -19,7 +19,7 @@ from bbllm.core.errors import LostNodeError
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
 
-NONE_S = 8.0
+NONE_S = 15.0
 """How long none of the nodes may be seen, wall clock. Programs announce themselves every 3 s, and
 on a busy machine an announcement is overheard [s]."""
 NO_PROCESS_S = 1.5
