@@ -179,8 +179,8 @@ class Watch:
         """Wait until the arm stands still for half a second; False where it does not in time."""
         since_s, deadline_s = time.monotonic(), time.monotonic() + REST_S
         while time.monotonic() < deadline_s:
-            joints = self._joints
-            if not joints.quiet and joints.fastest_rad_s(joints.newest_stamp_s) > STILL_RAD_S:
+            joints, now_s = self._joints, self._joints.newest_stamp_s
+            if not joints.quiet and joints.fastest_rad_s(now_s, now_s) > STILL_RAD_S:
                 since_s = time.monotonic()
             if time.monotonic() > since_s + 0.5:
                 return True

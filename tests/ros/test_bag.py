@@ -17,7 +17,7 @@ from mcap_ros2.decoder import DecoderFactory
 from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
-from replaying import Message, lone_estimator, play
+from replaying import Message, Moments, compare, lone_estimator, moments_of, play
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from stacks import started, until
 from std_msgs.msg import String
@@ -27,9 +27,8 @@ from bbllm.bags.motion import read_motion
 from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.events import Event
-from bbllm.core.types import Scene
 from bbllm.ros.convert.events import event_from_msg
-from bbllm.ros.convert.records import LATCHED, from_msg, stamp_from_msg
+from bbllm.ros.convert.records import LATCHED, stamp_from_msg
 from bbllm.ros.rclpy_support.own_nodes import OwnNodes
 from bbllm.ros.stack.bag_recorder import BagRecorder
 
@@ -38,8 +37,6 @@ pytestmark = pytest.mark.ros
 BASE = f'/{NAMESPACE}/'
 INPUTS = ('objects', 'franka/joint_states', 'franka_gripper/joint_states', WRENCH_TOPIC)
 """What `state_estimator` needs of a robot and a table."""
-EDGE_S = 0.3
-"""So near to a change of facts the joint states of a moment may make a difference [s]."""
 TASK = 'put the red cube on location_B'
 
 
@@ -165,37 +162,23 @@ def test_topics_of_the_layout_for_foxglove_are_in_the_bag_with_the_types_of_its_
     assert f'link name="{scene["followTf"]}"' in description.data
 
 
-def facts_of(scenes: list[SceneMsg]) -> dict[float, frozenset[Any]]:
-    """Return the facts of each scene, by its stamp [s]."""
-    return {
-        round(stamp_from_msg(msg.header.stamp), 6): frozenset(from_msg(Scene, msg).facts)
-        for msg in scenes
-    }
-
-
-def replay(bag: ReadBag, rate: float) -> dict[float, frozenset[Any]]:
-    """Play what `state_estimator` reads, and return the facts of the scenes that it publishes."""
+def replay(bag: ReadBag, rate: float) -> Moments:
+    """Play what `state_estimator` reads, and return what the scenes that it publishes show."""
     messages = [message for message in bag.messages if message[0] in INPUTS]
-    last_s = round(stamp_from_msg(bag.of('objects')[-1].header.stamp), 6)
+    last = round(stamp_from_msg(bag.of('objects')[-1].header.stamp), 6)
     with lone_estimator() as (_, client):
         scenes: list[SceneMsg] = []
         client.node.create_subscription(SceneMsg, 'scene', scenes.append, 500)
-        play(client, messages, {name: bag.kinds[name] for name in INPUTS}, rate)
-        until(lambda: last_s in facts_of(list(scenes)), 'scene of the last objects')
-    return facts_of(scenes)
+        player = play(client, messages, {name: bag.kinds[name] for name in INPUTS}, rate)
+        player.repeat_until(lambda: last in moments_of(scenes), 'scene of the last objects')
+    return moments_of(scenes)
 
 
 def test_the_bag_of_a_stack_replays_into_the_scenes_that_it_contains(recorded: Recorded) -> None:
-    then, now = facts_of(recorded.bag.of('scene')), replay(recorded.bag, 2.0)
+    now = replay(recorded.bag, 2.0)
 
-    def settled(stamp_s: float) -> bool:
-        return len({facts for s, facts in then.items() if abs(s - stamp_s) <= EDGE_S}) == 1
-
-    both = [stamp_s for stamp_s in then.keys() & now.keys() if settled(stamp_s)]
-    assert both
-    for stamp_s in both:
-        assert now[stamp_s] == then[stamp_s]
-    held = {any(fact.predicate == 'held_by' for fact in facts) for facts in now.values()}
+    compare(moments_of(recorded.bag.of('scene')), now)
+    held = {moment.held for moment in now.values()}
     assert held == {True, False}, 'the replay shows the pick and the place'
 
 
@@ -204,8 +187,8 @@ def test_the_bag_of_a_demo_replays_into_its_scene(ros_domain: int, tmp_path: Pat
 
     now = replay(ReadBag(tmp_path / 'demo.mcap'), 2.0)
 
-    assert now[max(now)] == frozenset(scene.facts)
-    assert any(fact.predicate == 'held_by' for facts in now.values() for fact in facts)
+    assert now[max(now)].facts == frozenset(scene.facts)
+    assert any(moment.held for moment in now.values())
 
 
 def test_images_are_recorded_and_raw_ones_only_where_none_are_compressed(

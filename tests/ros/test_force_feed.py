@@ -43,8 +43,8 @@ def arm_at_work(ros_domain: int) -> Iterator[Running]:
         yield stack
 
 
-def arm(stamp_s: float, speed_rad_s: float) -> JointStateMsg:
-    msg = JointStateMsg(name=list(ARM_JOINTS), position=[0.0] * 7, velocity=[0.0] * 7)
+def arm(stamp_s: float, speed_rad_s: float, turned_rad: float = 0.0) -> JointStateMsg:
+    msg = JointStateMsg(name=list(ARM_JOINTS), position=[turned_rad] * 7, velocity=[0.0] * 7)
     msg.velocity[3] = -speed_rad_s
     msg.header.stamp = stamp_to_msg(stamp_s)
     return msg
@@ -96,6 +96,21 @@ def test_an_arm_that_moves_or_was_never_heard_of_feels_nothing(
     topics.hear[TOPIC](felt(1.01, (0.0, 0.0, 1.0)))
 
     assert feed.force_n(1.01) is None
+
+
+def test_a_motion_whose_states_were_all_lost_begins_the_rest_anew(
+    feed: ForceFeed, topics: Topics
+) -> None:
+    for stamp_s, turned_rad, force_n in ((1.0, 0.0, 9.0), (1.3, 0.0, 9.0), (1.9, 0.5, 4.0)):
+        topics.hear[ARM_TOPIC](arm(stamp_s, 0.0, turned_rad))
+        topics.hear[TOPIC](felt(stamp_s, (0.0, 0.0, force_n)))
+    assert feed.force_n(1.9) is None, 'the load still swings'
+
+    for stamp_s in (1.92, 2.0, 2.15, 2.17):
+        topics.hear[ARM_TOPIC](arm(stamp_s, 0.0, 0.5))
+        topics.hear[TOPIC](felt(stamp_s, (0.0, 0.0, 1.0)))
+
+    assert feed.force_n(2.17) == (0.0, 0.0, -1.0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.ros
 
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 AFTER_PRELOAD = """
 import json, sys
 from bbllm.ros.stack.forked import can_fork, preload
@@ -44,7 +44,7 @@ while not os.path.getsize(sys.argv[2]):
     time.sleep(0.01)
 running = second.poll()
 second.send_signal(signal.SIGKILL)
-codes = first.wait(60), second.wait(60)
+codes = first.wait(180), second.wait(180)
 print(json.dumps({'pids': [first.pid, second.pid], 'codes': codes, 'running': running}))
 """
 

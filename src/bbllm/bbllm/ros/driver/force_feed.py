@@ -6,6 +6,8 @@ effector that is set in Desk. Its error in a pose is not documented: people repo
 with an empty hand, so on a real arm weights are to be compared in one pose.
 """
 
+import math
+
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -32,6 +34,8 @@ class ForceFeed:
     def __init__(self, node: Node, poller: Poller, joints: JointFeed):
         self._joints = joints
         self._filter = ForceFilter()
+        self._read_s = -math.inf
+        """When the reading was measured that came last, world's clock [s]."""
         self._latest = LatestMessage[ForceReading](
             node, poller, WrenchStamped, TOPIC, QOS, take=self._take, read=read_force
         )
@@ -57,7 +61,9 @@ class ForceFeed:
     def _take(self, reading: ForceReading) -> bool:
         stamp_s, force_n = reading
         if force_n is not None:
-            self._filter.add(force_n, stamp_s, self._joints.fastest_rad_s(stamp_s))
+            fastest_rad_s = self._joints.fastest_rad_s(stamp_s, self._read_s)
+            self._filter.add(force_n, stamp_s, fastest_rad_s)
+            self._read_s = stamp_s
         return True
 
 

@@ -151,21 +151,29 @@ class JointFeed:
     def _taken_stamp_s(self) -> float:
         return self._states[-1].stamp_s if self._states else 0.0
 
-    def fastest_rad_s(self, stamp_s: float) -> float:
+    def fastest_rad_s(self, stamp_s: float, since_s: float) -> float:
         """
         Return the speed of the fastest joint at a time on the world's clock [rad/s].
 
-        Infinite without any state.
+        It is its mean speed since *since_s* where that is higher: a busy machine loses states, and
+        a whole motion with them [s]. Infinite without any state.
 
-        To be called where messages are taken: it takes the state that was measured last until
-        then, or the first one after.
+        To be called where messages are taken: it takes the state that was measured last until a
+        time, or the first one after.
         """
+        state, before = self._last_until(stamp_s), self._last_until(since_s)
+        if state is None or before is None or state.velocity_rad_s is None:
+            return math.inf
+        fastest_rad_s = float(np.abs(state.velocity_rad_s).max())
+        if state.stamp_s > before.stamp_s:
+            turned_rad = float(np.abs(state.position_rad - before.position_rad).max())
+            return max(fastest_rad_s, turned_rad / (state.stamp_s - before.stamp_s))
+        return fastest_rad_s
+
+    def _last_until(self, stamp_s: float) -> JointState | None:
         newest_first = reversed(self._states)
-        state = next((x for x in newest_first if x.stamp_s <= stamp_s + SAME_S), None)
-        if state is None:
-            state = self._states[0] if self._states else None
-        speeds = None if state is None else state.velocity_rad_s
-        return math.inf if speeds is None else float(np.abs(speeds).max())
+        first = self._states[0] if self._states else None
+        return next((x for x in newest_first if x.stamp_s <= stamp_s + SAME_S), first)
 
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
         state = self.at(stamp_s, wait_s, or_stopped=or_stopped)
