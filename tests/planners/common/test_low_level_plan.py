@@ -11,7 +11,7 @@ from symbolic_table import busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import Ending, Episode
+from bbllm.core.events import Ending, Episode, Limits
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -288,7 +288,8 @@ NOBODY: Any = None
 
 
 def play(*replies: str, world: SmallHouse | None = None) -> Episode:
-    run = EpisodeRun(Task('t', 'work'), planner='p', brain='b', body='b')
+    limits = Limits(allow_circles=True)
+    run = EpisodeRun(Task('t', 'work'), planner='p', brain='b', body='b', limits=limits)
     planner = LLMState(
         run.model(ScriptedModel([*replies]), 'brain'),
         NOBODY,

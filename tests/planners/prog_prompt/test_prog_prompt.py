@@ -227,7 +227,7 @@ def test_the_model_can_give_up_in_the_middle_and_one_that_never_ends_is_ended() 
     endless = replan(
         ScriptedModel(["find('salmon')"] * (MAX_PROGRAMS + 1)),
         SmallHouse(),
-        limits=Limits(model_calls=None, steps=None),
+        limits=Limits(model_calls=None, steps=None, allow_circles=True),
     )
 
     assert (gave_up.ending, gave_up.message) == (Ending.GAVE_UP, 'it is stuck')

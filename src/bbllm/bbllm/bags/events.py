@@ -89,6 +89,7 @@ def _start(data: EpisodeStarted, message: str) -> Fields:
         for key, value in data.settings.items()
     ]
     limits = {there: getattr(data.limits, here) or zero for here, (there, zero) in LIMITS.items()}
+    limits['allow_circles'] = data.limits.allow_circles
     return fields_of(data, message, settings=settings, **limits)
 
 

@@ -21,6 +21,7 @@ from typing import Protocol, TypeVar
 
 import bbllm
 from bbllm.core.cancel import CancelToken
+from bbllm.core.circles import CircleGuard
 from bbllm.core.errors import (
     BbllmError,
     BudgetError,
@@ -32,6 +33,7 @@ from bbllm.core.errors import (
     NoGoalError,
     ParseError,
     SceneError,
+    WentInCirclesError,
     WorldError,
 )
 from bbllm.core.events import (
@@ -93,7 +95,17 @@ from bbllm.core.text import (
     hidden_fault,
     strip_hidden,
 )
-from bbllm.core.types import Code, Kind, Outcome, PlanStep, Scene, Skill, SkillCall, Task
+from bbllm.core.types import (
+    Code,
+    Kind,
+    Outcome,
+    PlanStep,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+    Task,
+)
 
 PLACE = ('place', ('target',))
 """Name and parameters of the skill that sets down what is held."""
@@ -105,6 +117,7 @@ ENDINGS = (
     (CancelledError, Ending.CANCELLED),
     (BudgetError, Ending.OUT_OF_BUDGET),
     ((ModelError, ParseError), Ending.MODEL_FAILED),
+    (WentInCirclesError, Ending.WENT_IN_CIRCLES),
     (GaveUpError, Ending.GAVE_UP),
 )
 """The ending of an episode by what ended it; others are faults of the world."""
@@ -171,6 +184,7 @@ class EpisodeRun:
         self._reading: Future[None] | None = None
         """The reading of the goal, where the planner does not wait for it."""
         self._before: Scene | None = None
+        self.circles = CircleGuard(enabled=not self._limits.allow_circles)
         self._idle = threading.Event()
         self._idle.set()
         self._start = EpisodeStarted(
@@ -208,7 +222,7 @@ class EpisodeRun:
             try:
                 planner.run(self.task, guarded, self)
             except GaveUpError as error:
-                raise GaveUpError(f'{error}{self._set_down(guarded)}') from error
+                raise type(error)(f'{error}{self._set_down(guarded)}') from error
             self._await_goal()
             still_held = self._set_down(guarded) if self._is_stuck(guarded) else ''
             self.token.raise_if_cancelled()
@@ -281,6 +295,7 @@ class EpisodeRun:
         elif text:
             with self._lock:
                 self._feedback.append(text)
+            self.circles.begin_anew()
             self.emit(FeedbackReceived(text))
 
     def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
@@ -347,6 +362,11 @@ class EpisodeRun:
             yield
         finally:
             self._idle.set()
+
+    @property
+    def decisions(self) -> int:
+        """How many replies of the Brain have led here."""
+        return sum(call.role == 'brain' for call in self._all(ModelCall))
 
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
@@ -536,7 +556,8 @@ class EpisodeRun:
             outcome = world.execute(SkillCall(places[0].name, (tables[0],)))
         except (LostNodeError, NeedsPersonError):
             raise
-        except (BudgetError, WorldError) as error:  # the reason why it ends is another
+        # The reason why the episode ends is another.
+        except (BudgetError, WentInCirclesError, WorldError) as error:
             return f' {held} is still in the hand: {error}'
         return '' if outcome.succeeded else f' {held} is still in the hand: {outcome.message}'
 
@@ -591,6 +612,8 @@ class GuardedWorld:
         self._run = run
         self._inner = inner
         self._unseen = False
+        self._seen: Scene | None = None
+        """The scene in which the next call is made, where the planner has looked."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -601,6 +624,7 @@ class GuardedWorld:
         scene = self._inner.observe()
         if fault := scene_fault(scene):
             raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
+        self._seen = scene
         if self._unseen:
             self._unseen = False
             self._run.emit(observed(scene))
@@ -609,10 +633,14 @@ class GuardedWorld:
     def execute(self, call: SkillCall) -> Outcome:
         with self._run.calling():
             self._run.spend_call()
+            scene, refusal = self._guard(call)
             self._run.emit(call)
             self._run.token.raise_if_cancelled()
             self._unseen = True
-            outcome = self._inner.execute(call)
+            outcome = refusal or self._inner.execute(call)
+            if outcome.status is not Status.REJECTED:  # something may have moved
+                self._seen = None
+            outcome = self._run.circles.after(outcome, scene, self._run.decisions)
         self._run.emit(outcome)
         self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
@@ -620,6 +648,14 @@ class GuardedWorld:
         if outcome.code is Code.NEEDS_PERSON:
             raise NeedsPersonError(outcome.message)
         return outcome
+
+    def _guard(self, call: SkillCall) -> tuple[Scene | None, Outcome | None]:
+        """Return the scene of a call, and its refusal where it only goes in circles."""
+        scene, guard = self._seen, self._run.circles
+        if scene is None and guard.knows(call):
+            with suppress(WorldError):  # the call meets it again
+                scene = self._inner.observe()
+        return scene, guard.before(call, scene, self._run.decisions)
 
     def picture(self) -> ScenePicture:
         """Return a picture of the scene as it is now; see `PicturedWorld`."""

@@ -109,6 +109,10 @@ class GaveUpError(BbllmError):
     """The planner reports that it cannot do the task, and why."""
 
 
+class WentInCirclesError(GaveUpError):
+    """The planner asked for the same call in the same scene again and again; draws the circle."""
+
+
 class NoGoalError(BbllmError):
     """A task has no goal that could be checked, and why."""
 

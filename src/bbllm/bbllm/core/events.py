@@ -42,6 +42,9 @@ class Ending(NamedNumber):
     PARTLY_DONE = 6
     """The plan ran to its end and no step was left failed, but not all of the task was done: steps
     were passed, a part was left out, or the scene shows that the goal is not met."""
+    WENT_IN_CIRCLES = 7
+    """The planner asked for the same call in the same scene again and again, also when it had been
+    told so (core.circles)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ class Limits:
     estimated (core.prompt_size)."""
     wall_s: float | None = None
     """Wall time [s]."""
+    allow_circles: bool = False
+    """Whether an episode that goes in circles goes on up to its other limits."""
 
 
 HASH_CHARACTERS = 16

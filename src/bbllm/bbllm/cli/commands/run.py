@@ -98,7 +98,11 @@ def run(
             here = 'household' if in_house else world
             raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
         name = (house.house or HOUSE) if in_house else ''
-        limits = Limits(steps=session.limits.limit_steps or STEPS, wall_s=timeout)
+        limits = Limits(
+            steps=session.limits.limit_steps or STEPS,
+            wall_s=timeout,
+            allow_circles=session.limits.allow_circles,
+        )
         options = fill(
             EpisodeOptions, session, house, keep, house=name, k=k, goal=goal, limits=limits
         )

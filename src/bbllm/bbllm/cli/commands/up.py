@@ -234,6 +234,7 @@ PARAMS: dict[str, dict[str, str]] = {
         'planner': 'planner',
         'feedback_loops': 'k',
         'step_limit': 'limit_steps',
+        'allow_circles': 'allow_circles',
     },
     'body_mapper': MODEL_PARAMS,
     'state_estimator': {

@@ -94,6 +94,10 @@ class BenchOptions:
     limit_model_calls: int = count('Requests of an episode to models.', default=300, panel=LIMITS)
     limit_tokens: int | None = count('Tokens of an episode.', panel=LIMITS)
     timeout: float | None = seconds('Wall time of an episode.')
+    allow_circles: bool = flag(
+        'Let an episode that goes in circles go on, as papers do, up to its other limits.',
+        panel=LIMITS,
+    )
     json: JsonOption = False
 
     @property
@@ -103,6 +107,7 @@ class BenchOptions:
             model_calls=self.limit_model_calls,
             tokens=self.limit_tokens,
             wall_s=self.timeout,
+            allow_circles=self.allow_circles,
         )
 
     def run_request(self, suite: str, **more: Any) -> BenchRequest:

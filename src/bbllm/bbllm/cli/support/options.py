@@ -153,6 +153,9 @@ class LimitOptions:
 
     panel: ClassVar[str] = LIMITS
     limit_steps: int | None = count('Calls that may be executed, 200 by default.')
+    allow_circles: bool = flag(
+        'Let an episode that goes in circles go on up to its other limits.', panel=LIMITS
+    )
     safety: str | None = option(
         'What no motion may do: a .yaml file, or safety_slow; config/safety.yaml by default.',
         metavar='FILE',

@@ -223,6 +223,7 @@ def _limits(limits: Limits) -> dict[str, Value]:
         'model_call_limit': limits.model_calls or 0,
         'token_limit': limits.tokens or 0,
         'wall_limit_s': limits.wall_s or 0.0,
+        'allow_circles': limits.allow_circles,
     }
 
 

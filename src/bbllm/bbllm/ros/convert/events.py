@@ -71,7 +71,11 @@ def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str) -> EpisodeStarted:
     limits = {here: getattr(msg, there) or None for here, (there, _) in LIMITS.items()}
     settings = {pair.key: json.loads(pair.value) for pair in msg.settings}
     return from_msg(
-        EpisodeStarted, msg, episode_id=episode_id, limits=Limits(**limits), settings=settings
+        EpisodeStarted,
+        msg,
+        episode_id=episode_id,
+        limits=Limits(**limits, allow_circles=bool(msg.allow_circles)),
+        settings=settings,
     )
 
 

@@ -157,6 +157,7 @@ class EpisodeDesk:
                 model_calls=params.model_call_limit or None,
                 tokens=params.token_limit or None,
                 wall_s=params.wall_limit_s or None,
+                allow_circles=params.allow_circles,
             ),
             sinks=[*sinks, *span_sinks()],
             settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},

@@ -104,6 +104,9 @@ class BrainPlannerParams(ModelParams):
     model_call_limit: int = live(300, 'Model calls of an episode; 0: no limit.', 0, 100_000)
     token_limit: int = live(0, 'Tokens of an episode, replies too; 0: no limit.', 0, 2**31 - 1)
     wall_limit_s: float = live(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
+    allow_circles: bool = live(
+        False, 'Whether an episode that goes in circles goes on up to its other limits.'
+    )
     skill_timeout_s: float = param(600.0, 'Wall time that a call may take [s].', 1.0, 1e5)
     map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
