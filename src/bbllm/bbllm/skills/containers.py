@@ -101,12 +101,16 @@ def container_place(
 ) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
     """Return where in a container the grasped object shall rest, and how to release it there."""
     found = _place_in(container, scene, hand)
-    if not isinstance(found, Rejection) or not is_upright(container):
+    if not isinstance(found, Rejection):
         return found
     rest = [item for item in scene.objects if is_container(item) and item is not container]
     if not rest:
         return found
-    roomy = [o.name for o in rest if not isinstance(_place_in(o, scene, hand), Rejection)]
+    roomy = [
+        item.name
+        for item in rest
+        if is_upright(item) and not isinstance(_place_in(item, scene, hand), Rejection)
+    ]
     where = (
         f'There is room for it in {listed(roomy)}.' if roomy else 'No other container has room.'
     )
@@ -118,12 +122,6 @@ def _place_in(
 ) -> tuple[PlaceTarget, tuple[Grip, ...]] | Rejection:
     assert scene.held is not None  # the caller looked
     held = scene.object(scene.held)
-    if not is_upright(container):
-        return Rejection(
-            Code.BAD_ARGUMENTS,
-            f'{container.name} does not stand upright, so {held.name} cannot be put into it; '
-            'choose another container.',
-        )
     others = [item for item in scene.objects if item.name != held.name]
     inside = [item for item in others if lies_in(item, container)]
     blockers: list[str] = []

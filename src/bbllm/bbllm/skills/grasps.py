@@ -266,6 +266,17 @@ def _turned(grip: Grip) -> Grip:
     return replace(grip, yaw_rad=math.remainder(grip.yaw_rad + math.pi, 2 * math.pi))
 
 
+def tool_pose(grip: Grip) -> Pose:
+    """Return the pose of a tool that points down: half a turn about x, after the yaw."""
+    half = grip.yaw_rad / 2
+    return Pose(position_m=grip.position_m, quat_xyzw=(math.cos(half), math.sin(half), 0.0, 0.0))
+
+
+def closed_on(grip: Grip) -> Hand:
+    """Return the hand once it has closed on what it grips."""
+    return Hand(tcp=tool_pose(grip), width_m=grip.opening_m - 2 * grip.side_room_m)
+
+
 def in_tool_frame(point_m: Vector, tcp: Pose) -> Vector:
     """Return a point of the world in the frame of the TCP [m]."""
     rotation = rotation_of(tcp)

@@ -12,20 +12,20 @@ where the TCP shall be, for `place` when it releases.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.text import listed
-from bbllm.core.types import MOVABLE, Code, Kind, Scene, SceneObject, SkillCall
+from bbllm.core.types import Code, Kind, Scene, SceneObject, SkillCall
+from bbllm.skills.conditions import refusal
 from bbllm.skills.containers import container_place, is_container, lies_in
 from bbllm.skills.grasps import (
     FINGER_LAYERS,
     HAND_ABOVE_TCP_M,
     HAND_HALF_M,
     MAX_WIDTH_M,
-    WIDEST_GRASP_M,
     Grip,
     Hand,
     NoRoom,
@@ -85,10 +85,6 @@ def reach_target(arg: str, scene: Scene, hand: Hand) -> tuple[str, tuple[Grip, .
             yaws = [math.radians(literal.yaw_deg) + turn for turn in (0.0, math.pi)]
     else:
         item = scene.object(arg)
-        if held is not None and item.name == held.name:
-            return Rejection(
-                Code.ALREADY_HOLDING, f'{arg} is in the hand already, so the hand is at it.'
-            )
         x, y, _ = item.pose.position_m
         position, label = (x, y, top_z(item) + HOVER_M + _below_tcp(held, hand)), arg
     if looks_like_pose(arg):
@@ -229,6 +225,9 @@ Motions = Pick | Place | MoveAbove | Plain
 
 def plan_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejection:
     """Return the motions of a call that `check_call` has passed, or why it cannot be tried."""
+    refused = refusal(call, scene)
+    if refused is not None:
+        return refused
     if call.skill == 'pick':
         return _pick(scene.object(call.args[0]), scene)
     if call.skill == 'place':
@@ -244,9 +243,6 @@ def plan_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejecti
 
 def _pick(item: SceneObject, scene: Scene) -> Pick | Rejection:
     name, widths = item.name, grip_widths(item)
-    rejection = _unpickable(item, widths, scene)
-    if rejection is not None:
-        return rejection
     others = [other for other in scene.objects if other.name != name]
     grips = grips_for(item, others)
     if isinstance(grips, NoRoom):
@@ -264,41 +260,6 @@ def _pick(item: SceneObject, scene: Scene) -> Pick | Rejection:
     return Pick(MoveAbove(grips, HOVER_M, name, (name,)), name, min(widths), widest)
 
 
-def _unpickable(item: SceneObject, widths: Sequence[float], scene: Scene) -> Rejection | None:
-    name = item.name
-    if item.kind not in MOVABLE:
-        return Rejection(
-            Code.NOT_GRASPABLE, f'{name} is a {item.kind.value}, and that cannot be picked.'
-        )
-    if scene.held == name:
-        return Rejection(Code.ALREADY_HOLDING, f'{name} is in the hand already.')
-    if scene.held is not None:
-        return Rejection(
-            Code.ALREADY_HOLDING,
-            f'{name} cannot be picked because {scene.held} is in the hand; place that first.',
-        )
-    if not widths:
-        return Rejection(
-            Code.NOT_GRASPABLE, f'{name} stands on an edge, and cannot be gripped from above.'
-        )
-    if min(widths) > WIDEST_GRASP_M:
-        return Rejection(
-            Code.NOT_GRASPABLE,
-            f'{name} is {min(widths) * 100:.1f} cm wide, but the hand grips at most '
-            f'{WIDEST_GRASP_M * 100:.1f} cm.',
-        )
-    on_top = [
-        fact.subject for fact in scene.facts if fact.predicate == 'on' and fact.object == name
-    ]
-    if on_top:
-        stands = 'stands' if len(on_top) == 1 else 'stand'
-        return Rejection(
-            Code.COVERED,
-            f'{name} cannot be picked because {listed(on_top)} {stands} on it.',
-        )
-    return None
-
-
 def _in_the_way(no_room: NoRoom) -> str:
     """Return who leaves no room for the fingers, and how much is missing."""
     names, verb = no_room.neighbours, 'leaves' if len(no_room.neighbours) == 1 else 'leave'
@@ -310,11 +271,7 @@ def _in_the_way(no_room: NoRoom) -> str:
 
 
 def _place(arg: str, scene: Scene, hand: Hand) -> Place | Rejection:
-    if scene.held is None:
-        return Rejection(
-            Code.NOT_HOLDING,
-            'nothing is in the hand, so nothing can be placed; pick an object first.',
-        )
+    assert scene.held is not None  # `refusal` looked
     held = scene.object(scene.held)
     if not looks_like_pose(arg) and is_container(scene.object(arg)):
         found = container_place(scene.object(arg), scene, hand)

@@ -269,7 +269,11 @@ SPOT_GAP_M = 0.05
 
 
 def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> PlaceTarget | Rejection:
-    """Turn the argument of `place`, a name or a pose literal, into a free place to rest."""
+    """
+    Turn the argument of `place`, a name or a pose literal, into a free place to rest.
+
+    What `conditions.refusal` refuses is not asked again.
+    """
     others = [item for item in scene.objects if item.name != held.name]
     if looks_like_pose(arg):
         literal = parse_pose(arg)
@@ -283,6 +287,11 @@ def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> Place
     if isinstance(target, Rejection):
         return target
     return _occupied(arg, target, held, others) or target
+
+
+def put_down(held: SceneObject, target: PlaceTarget) -> SceneObject:
+    """Return the object as it rests at a target."""
+    return _at_rest(held, target.centre_m, target.yaw_rad)
 
 
 def place_grips(
@@ -340,12 +349,6 @@ def _same_fingers(one_rad: float, other_rad: float) -> bool:
 def _at_object(
     item: SceneObject, held: SceneObject, others: Sequence[SceneObject], hand: Hand
 ) -> PlaceTarget | Rejection:
-    if item.name == held.name:
-        return Rejection(
-            Code.BAD_ARGUMENTS, f'{held.name} is in the hand and cannot be placed on itself.'
-        )
-    if item.kind is Kind.HAND:
-        return Rejection(Code.BAD_ARGUMENTS, f'{held.name} is in the hand already.')
     if item.kind is Kind.FIXTURE:
         return _free_spot(item, held, others, hand)
     if item.kind is Kind.LOCATION:
@@ -363,10 +366,6 @@ def _at_object(
             yaw_rad=yaw_like(item),
             supports=tuple(under),
         )
-    if vertical_axis(item) is None or (item.kind is Kind.CYLINDER and not is_round(item)):
-        return Rejection(
-            Code.BAD_ARGUMENTS, f'{item.name} has no level top on which {held.name} could stand.'
-        )
     x, y, _ = item.pose.position_m
     return PlaceTarget(
         label=item.name,
@@ -379,7 +378,7 @@ def _at_object(
 def _occupied(
     arg: str, target: PlaceTarget, held: SceneObject, others: Sequence[SceneObject]
 ) -> Rejection | None:
-    ghost = _at_rest(held, target.centre_m, target.yaw_rad)
+    ghost = put_down(held, target)
     blockers = _blockers(ghost, target.supports, others)
     if not blockers:
         return None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bbllm.core.types import Code
+from bbllm.core.types import Code, Outcome, SkillCall, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +12,6 @@ class Rejection:
     code: Code
     message: str
     """One plain sentence, for the Brain."""
+
+    def outcome(self, call: SkillCall) -> Outcome:
+        return Outcome(call=call, status=Status.REJECTED, code=self.code, message=self.message)

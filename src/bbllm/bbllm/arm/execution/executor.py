@@ -19,55 +19,12 @@ from bbllm.arm.motion.motion_planner import GraspPlanner, GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import SceneError
-from bbllm.core.skill_calls import CallError, check_call, plain
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.core.skill_calls import plain
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.skills.catalog import GRAB_AND_PUTIN
+from bbllm.skills.grab_and_putin import grab_and_putin
 from bbllm.skills.grasps import Hand
 from bbllm.skills.risk import moves
-
-
-def grab_and_putin(
-    call: SkillCall, observe: Callable[[], Scene], run: Callable[[SkillCall], Outcome]
-) -> Outcome:
-    """
-    Carry out `grab_and_putin`: both halves, or only the second where the object is in the hand.
-
-    The message of a failure names the half.
-    """
-    try:
-        scene = observe()
-        call = check_call(call, scene)
-    except CallError as error:
-        return error.outcome
-    except SceneError as error:
-        return Outcome(
-            call=call, status=Status.REJECTED, code=Code.STALE_SCENE, message=str(error)
-        )
-    thing, container = call.args
-    if thing == container:
-        return Outcome(
-            call=call,
-            status=Status.REJECTED,
-            code=Code.BAD_ARGUMENTS,
-            message=f'{thing} cannot be put into itself; name something to put it in or on.',
-        )
-    if scene.held != thing:
-        picked = run(SkillCall('pick', (thing,)))
-        if not picked.succeeded:
-            message = f'The first half, {picked.call}, failed: {picked.message}'
-            return replace(picked, call=call, message=message)
-    placed = run(SkillCall('place', (container,)))
-    if placed.succeeded:
-        return replace(placed, call=call)
-    # The object was picked: that is something that was tried, even where nothing moved since.
-    moved = scene.held != thing or placed.status is Status.FAILED
-    return replace(
-        placed,
-        call=call,
-        status=Status.FAILED if moved else Status.REJECTED,
-        message=f'{thing} is picked, but the second half, {placed.call}, failed: {placed.message}',
-    )
 
 
 class SkillExecutor:

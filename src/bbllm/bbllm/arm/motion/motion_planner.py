@@ -53,6 +53,7 @@ from bbllm.arm.motion.trajectory import (
 from bbllm.arm.obstacles import held_by, obstacles_from_scene
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
+from bbllm.skills.conditions import IN_REACH
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 
@@ -592,8 +593,8 @@ class GraspPlanner:
             for grip in motion.grips
         ):
             return _no_path(problem, f'going to {motion.target}', f'to {motion.target}')
-        message = f'{motion.target} is out of the workspace of the robot.'
-        return SkillError(Code.OUT_OF_WORKSPACE, message, str(problem or ''), moved=False)
+        far = IN_REACH.refusal({'target': motion.target})
+        return SkillError(far.code, far.message, str(problem or ''), moved=False)
 
 
 def _evenly_timed(start_s: float, end_s: float) -> Array:

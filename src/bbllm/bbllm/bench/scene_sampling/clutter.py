@@ -13,13 +13,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from bbllm.arm.motion.motion_planner import GraspPlanner
-from bbllm.bench.scene_sampling.dry_run import can_pick, scene_of, tool_pose, with_margin
+from bbllm.bench.scene_sampling.dry_run import can_pick, scene_of, with_margin
 from bbllm.bench.scene_sampling.placement import Dice, NoRoomError, Point
 from bbllm.bench.scene_sampling.puzzle_draft import Draft, pose_text, put_aside
 from bbllm.bench.scene_sampling.puzzle_table import PuzzleTable
 from bbllm.core.text import listed
 from bbllm.core.types import Kind, SceneObject
-from bbllm.skills.grasps import Hand, grips_for
+from bbllm.skills.grasps import Hand, grips_for, tool_pose
 from bbllm.skills.placing import PlaceTarget, place_grips
 from bbllm.skills.shapes import outline, polygon_gap, yaw_pose
 

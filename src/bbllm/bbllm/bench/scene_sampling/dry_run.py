@@ -1,19 +1,18 @@
 """Whether moves can be carried out: by geometry, reach and ways of the arm, without physics."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlanner
-from bbllm.core.types import Fact, Pose, Scene, SceneObject
+from bbllm.core.types import Fact, Scene, SceneObject
 from bbllm.sim.scene_file import SceneFile
-from bbllm.skills.grasps import MAX_WIDTH_M, Grip, Hand, grips_for
+from bbllm.skills.grasps import MAX_WIDTH_M, Grip, Hand, closed_on, grips_for, tool_pose
 from bbllm.skills.motions import HOVER_M, MoveAbove
-from bbllm.skills.placing import place_grips, place_target
+from bbllm.skills.placing import place_grips, place_target, put_down
 from bbllm.skills.rejection import Rejection
-from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z, yaw_pose
+from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 
 MARGIN_M, HIGHER_M = 0.002, 0.0002
 """Room to spare on each side that moves have, since a pick may nudge what stands beside it, and
@@ -45,7 +44,7 @@ def faults_of(scene: SceneFile, moves: Sequence[tuple[str, str]]) -> Iterator[st
         if not all(can_pick(item, beside, planner) for beside in (others, wider)):
             yield f'the arm has no way down to {name}'
             return
-        hand = Hand(tcp=tool_pose(grips[0]), width_m=grips[0].opening_m - 2 * grips[0].side_room_m)
+        hand = closed_on(grips[0])
         found = place_target(target, item, scene_of(now.values()), hand)
         if isinstance(found, Rejection):
             yield f'{name} cannot be put at {target}: {found.message}'
@@ -60,7 +59,7 @@ def faults_of(scene: SceneFile, moves: Sequence[tuple[str, str]]) -> Iterator[st
             if not _can_come_down(planner, held, hand, grips, name, *found.supports):
                 yield f'the arm has no way down to where {name} is put'
                 return
-        now[name] = replace(item, pose=yaw_pose(found.centre_m, found.yaw_rad))
+        now[name] = put_down(item, found)
 
 
 def with_margin(item: SceneObject) -> SceneObject:
@@ -109,9 +108,3 @@ def _carries(item: SceneObject, other: SceneObject) -> bool:
 def scene_of(items: Iterable[SceneObject]) -> Scene:
     """Return a scene of some objects and nothing else."""
     return Scene(objects=tuple(items), skills=(), facts=(), stamp_s=0.0)
-
-
-def tool_pose(grip: Grip) -> Pose:
-    """Return the pose of a tool that points down: half a turn about x, after the yaw."""
-    half = grip.yaw_rad / 2
-    return Pose(position_m=grip.position_m, quat_xyzw=(math.cos(half), math.sin(half), 0.0, 0.0))

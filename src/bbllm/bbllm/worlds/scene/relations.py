@@ -26,6 +26,7 @@ from functools import lru_cache
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
+from bbllm.skills.conditions import LOCATION_RADIUS_M
 from bbllm.skills.containers import is_deep, lies_in
 from bbllm.skills.grasps import Hand, in_tool_frame
 from bbllm.skills.shapes import (
@@ -44,8 +45,6 @@ MAX_AGE_S = 1.0
 """A scene older than this is an error [s]."""
 REST_GAP_M = 0.01
 """Largest gap, or overlap, between an object and what it rests on [m]."""
-LOCATION_RADIUS_M = 0.02
-"""An object is on a location when its centre is this near to it [m]."""
 NEIGHBOUR_M = 0.15
 """How far apart neighbours may be [m]."""
 PAD_M = 0.007
