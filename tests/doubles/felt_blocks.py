@@ -20,11 +20,13 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS
+from bbllm.skills.conditions import refusal
 
 EDGE_M = 0.04
 GRIP_M = 0.012
 """How far above the centre of a cube the fingers take it [m]."""
 LIFT_M = 0.08
+Point = tuple[float, float, float]
 G = 9.81
 
 
@@ -78,6 +80,9 @@ class FeltBlocks:
             mass = self.cubes[self.held].mass_kg if self.held else 0.0
             x, y, z = (self._dice.gauss(self._bias_n, self._noise_n) for _ in range(3))
             force = (x, y, z - G * mass)
+        return self._scene(force)
+
+    def _scene(self, force: Point | None = None) -> Scene:
         tx, ty, tz, yaw = self._tcp
         tcp = Pose(
             position_m=(tx, ty, tz), quat_xyzw=(math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
@@ -94,6 +99,9 @@ class FeltBlocks:
         except CallError as error:
             return error.outcome
         self.calls.append(call.skill if call.skill != 'pick' else f'pick {call.args[0]}')
+        refused = refusal(call, self._scene())
+        if refused is not None:
+            return refused.outcome(call)
         problem = None
         if call.skill == 'pick':
             problem = self._pick(call.args[0])
@@ -118,10 +126,6 @@ class FeltBlocks:
         return 'table'
 
     def _pick(self, name: str) -> tuple[Code, str] | None:
-        if self.held is not None:
-            return Code.ALREADY_HOLDING, f'{name} cannot be picked because {self.held} is held.'
-        if any(self.on(other) == name for other in self.cubes):
-            return Code.COVERED, f'{name} cannot be picked because something stands on it.'
         cube = self.cubes[name]
         self._tcp = (cube.x, cube.y, cube.z + GRIP_M + LIFT_M, cube.yaw)
         if cube.fixed:
@@ -131,8 +135,7 @@ class FeltBlocks:
         return None
 
     def _place(self, pose: str) -> tuple[Code, str] | None:
-        if self.held is None:
-            return Code.NOT_HOLDING, 'Nothing is in the hand that could be placed.'
+        assert self.held is not None  # `refusal` looked
         literal = parse_pose(pose)
         x, y, z = literal.position_m
         if any(math.dist((x, y), spot) < 0.01 for spot in self._bad):

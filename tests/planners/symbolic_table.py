@@ -30,6 +30,8 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS
+from bbllm.skills.conditions import IN_REACH, refusal
+from bbllm.skills.rejection import Rejection
 
 Point = tuple[float, float, float]
 
@@ -80,19 +82,18 @@ class SymbolicTabletop:
             if fault[0] == str(call):
                 self.faults.remove(fault)
                 return Outcome(call=call, status=Status.FAILED, code=fault[1], message=fault[2])
-        problem = None
+        refused = refusal(call, self.observe()) or self._far_or_occupied(call)
+        if refused is not None:
+            return refused.outcome(call)
         if call.skill == 'pick':
-            problem = self._pick(call.args[0])
-        elif call.skill == 'place':
-            problem = self._place(call.args[0])
-        elif call.skill == 'reach' and call.args[0] in self.unreachable:
-            problem = _far(call.args[0])
+            self.held = call.args[0]
+        elif call.skill == 'place' and self.held is not None:
+            held = self._items[self.held]
+            self._items[self.held] = replace(held, pose=Pose(position_m=self._rest(call.args[0])))
+            self.held = None
         elif call.skill == 'open_gripper':
             self.held = None
-        if problem is None:
-            return Outcome(call=call, status=Status.SUCCEEDED)
-        code, message = problem
-        return Outcome(call=call, status=Status.REJECTED, code=code, message=message)
+        return Outcome(call=call, status=Status.SUCCEEDED)
 
     # --- what tests look at -----------------------------------------------------------------
 
@@ -135,46 +136,28 @@ class SymbolicTabletop:
                 best = name
         return best
 
-    def _pick(self, name: str) -> tuple[Code, str] | None:
-        if self._items[name].kind is Kind.LOCATION:
-            return Code.NOT_GRASPABLE, f'{name} is a location, and that cannot be picked.'
-        if self.held is not None:
-            return Code.ALREADY_HOLDING, f'{name} cannot be picked because {self.held} is held.'
-        if name in self.unreachable:
-            return _far(name)
-        on_top = self.things_on(name)
-        if on_top:
-            return Code.COVERED, f'{name} cannot be picked because {on_top[0]} stands on it.'
-        self.held = name
-        return None
-
-    def _place(self, target: str) -> tuple[Code, str] | None:
-        if self.held is None:
-            return Code.NOT_HOLDING, 'Nothing is in the hand that could be placed.'
-        if target in self.unreachable:
-            return _far(target)
-        if looks_like_pose(target):
-            literal = parse_pose(target)
-            x, y, z = literal.position_m
-            for name in self.unreachable:
-                # Only names are judged where `offline` plays, whose poses have three numbers.
-                if literal.quat_xyzw and _near(self._items[name], (x, y, z)):
-                    return _far(name)
-        else:
-            x, y, z = self._items[target].pose.position_m
-            z += 0.02 if self._items[target].kind is Kind.LOCATION else 0.04
+    def _far_or_occupied(self, call: SkillCall) -> Rejection | None:
+        for target in set(call.args) & self.unreachable:
+            return IN_REACH.refusal({'target': target})
+        if call.skill != 'place':
+            return None
+        (target,), at = call.args, self._rest(call.args[0])
+        for name in self.unreachable:
+            # Only names are judged where `offline` plays, whose poses have three numbers.
+            seven = looks_like_pose(target) and parse_pose(target).quat_xyzw
+            if seven and _near(self._items[name], at):
+                return IN_REACH.refusal({'target': name})
         for name, item in self._items.items():
-            close = abs(item.pose.position_m[2] - z) < 0.03 and name != self.held
-            if close and item.kind is not Kind.LOCATION and _near(item, (x, y, z), 0.04):
-                return Code.OCCUPIED, f'{target} is occupied by {name}.'
-        item = self._items[self.held]
-        self._items[self.held] = replace(item, pose=Pose(position_m=(x, y, z)))
-        self.held = None
+            close = abs(item.pose.position_m[2] - at[2]) < 0.03 and name != self.held
+            if close and item.kind is not Kind.LOCATION and _near(item, at, 0.04):
+                return Rejection(Code.OCCUPIED, f'{target} is occupied by {name}.')
         return None
 
-
-def _far(name: str) -> tuple[Code, str]:
-    return Code.OUT_OF_WORKSPACE, f'{name} is out of the workspace of the robot.'
+    def _rest(self, target: str) -> Point:
+        if looks_like_pose(target):
+            return parse_pose(target).position_m
+        x, y, z = self._items[target].pose.position_m
+        return (x, y, z + (0.02 if self._items[target].kind is Kind.LOCATION else 0.04))
 
 
 def _near(item: SceneObject, at: Point, within: float = 0.02) -> bool:

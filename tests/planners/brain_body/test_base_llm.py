@@ -47,7 +47,7 @@ def test_a_failure_is_told_and_the_program_goes_on(k: int) -> None:
     assert world.calls == ['pick(red_cube)', 'place(location_A)', 'return_to_base()']
     assert context.failed == [
         (0, 'red_cube is out of the workspace of the robot.'),
-        (1, 'Nothing is in the hand that could be placed.'),
+        (1, 'nothing is in the hand, so nothing can be placed; pick an object first.'),
     ]
     assert context.repairs == []
     assert len(model.requests) == 1

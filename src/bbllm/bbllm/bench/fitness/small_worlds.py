@@ -19,6 +19,8 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS
+from bbllm.skills.conditions import refusal
+from bbllm.skills.rejection import Rejection
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.world import HouseholdWorld
@@ -75,17 +77,16 @@ class SmallTable:
             call = check_call(call, self.observe())
         except CallError as error:
             return error.outcome
-        code = Code.NONE
+        refused = refusal(call, self.observe()) or self._occupied(call)
+        if refused is not None:
+            return refused.outcome(call)
         if call.skill == 'pick':
-            code = self._pick(call.args[0])
+            self._held = call.args[0]
         elif call.skill == 'place':
-            code = self._place(call.args[0])
+            self._put_down(call.args[0])
         elif call.skill == 'open_gripper':
             self._held = None
-        if code is Code.NONE:
-            return Outcome(call=call, status=Status.SUCCEEDED)
-        message = f'{call} is not possible: {code.name.lower().replace("_", " ")}.'
-        return Outcome(call=call, status=Status.REJECTED, code=code, message=message)
+        return Outcome(call=call, status=Status.SUCCEEDED)
 
     def stop(self) -> None:
         pass
@@ -109,33 +110,25 @@ class SmallTable:
                 return name
         return 'table'
 
-    def _covers(self, name: str) -> bool:
-        return any(fact.predicate == 'on' and fact.object == name for fact in self._facts())
+    def _occupied(self, call: SkillCall) -> Rejection | None:
+        if call.skill != 'place':
+            return None
+        (target,) = call.args
+        there = [f.subject for f in self._facts() if (f.predicate, f.object) == ('on', target)]
+        if not there:
+            return None
+        return Rejection(Code.OCCUPIED, f'{target} is occupied by {there[0]}.')
 
-    def _pick(self, name: str) -> Code:
-        if self._items[name].kind is Kind.LOCATION:
-            return Code.NOT_GRASPABLE
-        if self._held is not None:
-            return Code.ALREADY_HOLDING
-        if self._covers(name):
-            return Code.COVERED
-        self._held = name
-        return Code.NONE
-
-    def _place(self, target: str) -> Code:
-        if self._held is None:
-            return Code.NOT_HOLDING
+    def _put_down(self, target: str) -> None:
+        assert self._held is not None  # `refusal` looked
         if looks_like_pose(target):
             x, y, z = parse_pose(target).position_m
         else:
-            if self._covers(target):
-                return Code.OCCUPIED
             x, y, z = self._items[target].pose.position_m
             z += CUBE_M / 2 if self._items[target].kind is Kind.LOCATION else CUBE_M
         held = self._items[self._held]
         self._items[self._held] = replace(held, pose=Pose(position_m=(x, y, z)))
         self._held = None
-        return Code.NONE
 
 
 def small_house(held: str | None = None) -> HouseholdWorld:
