@@ -61,6 +61,13 @@ def test_links_out_of_the_docs_become_names_of_files() -> None:
     )
 
 
+def test_table_of_conditions_is_that_of_the_code() -> None:
+    tool = load(ROOT / 'tools' / 'conditions_table.py')
+    page = tool.PAGE.read_text()
+
+    assert tool.rewritten(page) == page, 'Run python tools/conditions_table.py.'
+
+
 PYTHON_PAGE = ROOT / 'docs' / 'python.md'
 SNIPPETS = re.findall(
     r'^```python\n(.*?)^```', PYTHON_PAGE.read_text(), flags=re.DOTALL | re.MULTILINE

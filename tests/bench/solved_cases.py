@@ -8,8 +8,12 @@ from dataclasses import replace
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.goals import Triangle
 from bbllm.bench.suites.scores import FinalState
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.skills.catalog import skills_for
+from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import half_height
+from bbllm.worlds.scene.reaching import ReachCache
+from bbllm.worlds.scene.relations import build_scene
 
 SPECTRUM = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
 PLUS = ((0, 0), (1, 0), (0, 1), (0, -1), (-1, 0))
@@ -124,3 +128,19 @@ def distance(item: SceneObject, other: SceneObject | None = None) -> float:
     """Distance seen from above, from the robot's axis where no other is given [m]."""
     point = other.pose.position_m[:2] if other else (0.0, 0.0)
     return math.dist(item.pose.position_m[:2], point)
+
+
+HAND = Hand(tcp=Pose(position_m=(0.31, 0.0, 0.49), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.08)
+REACH = ReachCache()
+
+
+def scene_of(case: Case) -> Scene:
+    table = case.table
+    objects = (*table.fixtures, *table.movables, *table.places)
+    skills = skills_for(objects)
+    return build_scene(objects, HAND, skills=skills, stamp_s=0.0, now_s=0.0, reach=REACH)
+
+
+def plan_of(moves: tuple[tuple[str, str], ...]) -> list[SkillCall]:
+    calls = [(SkillCall('pick', (name,)), SkillCall('place', (to,))) for name, to in moves]
+    return [*(call for pair in calls for call in pair), SkillCall('return_to_base')]

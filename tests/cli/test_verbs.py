@@ -139,6 +139,23 @@ def test_plan_prints_steps_with_their_calls_and_leaves_no_journal(
     assert [step['call'] for step in data['plan']] == ['pick(red_cube)', 'place(location_B)']
 
 
+def test_plan_names_the_calls_that_would_be_refused(bbllm: Command, script: Script) -> None:
+    plan = '0: pick red_cube\n1: pick location_B\n2: place it on location_B'
+    script(plan)
+
+    shown = bbllm('plan', TASK)
+
+    assert shown.exit_code == 0
+    assert (
+        'pick(location_B) would be refused: location_B is a location, and that cannot be picked.'
+    ) in shown.stdout
+    script(plan)
+    data = only_object(bbllm('plan', TASK, '--json'))
+    assert [(fault['call'], fault['code']) for fault in data['faults']] == [
+        ('pick(location_B)', 'NOT_GRASPABLE')
+    ]
+
+
 def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
     bbllm: Command, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from solved_cases import plan_of, scene_of
 
 from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey
@@ -22,6 +23,7 @@ from bbllm.bench.suites.suite import load_suite
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.types import Pose, SceneObject
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.skills.plan_check import check_plan
 from bbllm.skills.shapes import half_height, top_z, yaw_pose
 
 SUITE = load_suite('tabletop_hard')
@@ -67,6 +69,7 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
     assert len(set(case.out_of_reach) & {spec.name for spec in case.table.objects}) >= 5
     assert '{' not in case.instruction
     assert not [*faults_of(case.table, case.solution)]
+    assert not check_plan(plan_of(case.solution), scene_of(case))
 
     end = judge(goal, after(case, case.solution))
     assert end.reason == ''

@@ -7,6 +7,7 @@ from bbllm.arm.stop_causes import Stop
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import BbllmError
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.conditions import IN_REACH
 from bbllm.skills.containers import lies_in
 from bbllm.skills.placing import PlaceTarget
 
@@ -130,6 +131,12 @@ def gripper_failure(result: GripperResult, activity: str) -> SkillError | None:
     return SkillError(
         Code.GRIPPER_FAILED, f'the hand failed while {activity}{told}.', result.error
     )
+
+
+def out_of_reach(target: str, raw: str = '') -> SkillError:
+    """Return that the arm cannot get to a target at all."""
+    far = IN_REACH.refusal({'target': target})
+    return SkillError(far.code, far.message, raw, moved=False)
 
 
 def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError:

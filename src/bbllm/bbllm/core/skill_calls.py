@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.observation import lost_names, lost_text
@@ -185,6 +186,7 @@ def nearest_first(name: str, names: Iterable[str]) -> list[str]:
     return sorted(names, key=unlikeness)
 
 
+@lru_cache(maxsize=1024)
 def plain(name: str) -> str:
     """Write a name as a scene would: lower case, one underscore between words."""
     return re.sub(r'[\s_-]+', '_', name.strip()).lower()

@@ -17,7 +17,7 @@ from enum import Enum
 from itertools import product
 
 from bbllm.core.text import listed
-from bbllm.core.types import MOVABLE, Code, Fact, Kind, Scene, Skill, SkillCall
+from bbllm.core.types import MOVABLE, Code, Fact, Kind, Scene, SceneObject, Skill, SkillCall
 from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
 from bbllm.skills.containers import is_container, is_deep, is_upright
 from bbllm.skills.grasps import WIDEST_GRASP_M, grip_widths
@@ -116,29 +116,31 @@ def _empty(call: SkillCall, scene: Scene) -> Words | None:
     return {} if scene.held is None else None
 
 
+def _named(call: SkillCall, scene: Scene) -> SceneObject | None:
+    """Return the target of a call, None where that is a pose."""
+    return scene.object(call.args[0]) if call.args[0] in scene.names else None
+
+
 def _tilted(call: SkillCall, scene: Scene) -> Words | None:
-    if call.args[0] not in scene.names:
-        return None
-    target = scene.object(call.args[0])
-    if not is_container(target) or is_upright(target):
+    target = _named(call, scene)
+    if target is None or not is_container(target) or is_upright(target):
         return None
     return {'target': target.name, 'held': scene.held or ''}
 
 
 def _is_hand(call: SkillCall, scene: Scene) -> Words | None:
-    is_named = call.args[0] in scene.names
-    is_hand = is_named and scene.object(call.args[0]).kind is Kind.HAND
+    target = _named(call, scene)
+    is_hand = target is not None and target.kind is Kind.HAND
     return {'held': scene.held or ''} if is_hand else None
 
 
 def _not_level(call: SkillCall, scene: Scene) -> Words | None:
-    if call.args[0] not in scene.names:
+    target = _named(call, scene)
+    if target is None or target.kind not in MOVABLE:
         return None
-    item = scene.object(call.args[0])
-    lies = item.kind is Kind.CYLINDER and not is_round(item)
-    if item.kind not in MOVABLE or not (vertical_axis(item) is None or lies):
-        return None
-    return {'target': item.name, 'held': scene.held or ''}
+    lies = target.kind is Kind.CYLINDER and not is_round(target)
+    is_level = vertical_axis(target) is not None and not lies
+    return None if is_level else {'target': target.name, 'held': scene.held or ''}
 
 
 def _into_itself(call: SkillCall, scene: Scene) -> Words | None:
@@ -146,16 +148,12 @@ def _into_itself(call: SkillCall, scene: Scene) -> Words | None:
 
 
 def _far(call: SkillCall, scene: Scene) -> Words | None:
-    """Return whether an object or location is out of reach; no object but a container is below."""
+    """The fact is of a hand that comes down on it: on top of an object it may be otherwise."""
     name = call.args[0]
-    if not any(_is(fact, name, 'reachable', 'no') for fact in scene.facts):
+    if not scene.has(name, 'reachable', 'no'):
         return None
     is_above = call.skill == 'place' and scene.object(name).kind in MOVABLE
     return None if is_above else {'target': name}
-
-
-def _is(fact: Fact, subject: str, predicate: str, object: str) -> bool:
-    return (fact.subject, fact.predicate, fact.object) == (subject, predicate, object)
 
 
 # --- the table ---------------------------------------------------------------------------------
@@ -179,7 +177,7 @@ _PICK = Row(
     SKILLS[0],
     needs=(
         Precondition(
-            f'{{object}} is a {", ".join(sorted(kind.value for kind in MOVABLE))}',
+            '{object} is a cube, a cylinder or another object that is loose',
             Code.NOT_GRASPABLE,
             '{object} is a {kind}, and that cannot be picked.',
             unmet=_not_movable,
@@ -368,18 +366,16 @@ def names_before(call: SkillCall, scene: Scene) -> Names:
     """Return what words of effects stand for; where an object comes to rest is not among them."""
     held = () if scene.held is None else (scene.held,)
     params = TABLE[call.skill].skill.params
-    on = [fact for fact in scene.facts if fact.predicate == 'on']
-    bears: dict[str, set[str]] = {}
-    for fact in on:
-        bears.setdefault(fact.object, set()).add(fact.subject)
+    bears: dict[str, set[str]] = {i.name: set() for i in scene.objects if i.kind in MOVABLE}
+    for fact in scene.facts:
+        if fact.predicate == 'on' and fact.object in bears:
+            bears[fact.object].add(fact.subject)
     return {
         **{f'{{{param}}}': (arg,) for param, arg in zip(params, call.args, strict=True)},
         '{held}': held,
         '{empty hand}': () if held else ('hand',),
         '{uncovered}': [
-            name
-            for name, above in bears.items()
-            if above == {*call.args[:1]} and scene.object(name).kind in MOVABLE
+            name for name, above in bears.items() if above and above == {*call.args[:1]}
         ],
     }
 
@@ -417,19 +413,21 @@ def changed(facts: Iterable[Fact], row: Row, names: Names) -> tuple[Fact, ...]:
     """Return facts with the effects of a skill."""
     gone = [pattern for each in row.removes for pattern in _bound(each, names)]
     new = [fact for each in row.adds for fact in _bound(each, names)]
-    kept = (fact for fact in facts if not any(_matches(fact, pattern) for pattern in gone))
-    return (*kept, *new)
+    return (*(fact for fact in facts if not _is_among(fact, gone)), *new)
 
 
 def _bound(pattern: Fact, names: Names) -> Iterator[Fact]:
     ends = (names.get(end, (end,)) for end in (pattern.subject, pattern.object))
     for subject, other in product(*ends):
-        yield replace(pattern, subject=subject, object=other)
+        yield Fact(subject, pattern.predicate, other, estimated=pattern.estimated)
 
 
-def _matches(fact: Fact, pattern: Fact) -> bool:
-    return (
-        pattern.subject in ('*', fact.subject)
-        and pattern.predicate in ('*', fact.predicate)
-        and pattern.object in ('*', fact.object)
-    )
+def _is_among(fact: Fact, patterns: Sequence[Fact]) -> bool:
+    for pattern in patterns:
+        if (
+            pattern.subject in ('*', fact.subject)
+            and pattern.predicate in ('*', fact.predicate)
+            and pattern.object in ('*', fact.object)
+        ):
+            return True
+    return False

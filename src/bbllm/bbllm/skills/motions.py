@@ -225,9 +225,11 @@ Motions = Pick | Place | MoveAbove | Plain
 
 def plan_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejection:
     """Return the motions of a call that `check_call` has passed, or why it cannot be tried."""
-    refused = refusal(call, scene)
-    if refused is not None:
-        return refused
+    return refusal(call, scene) or geometric_motions(call, scene, hand)
+
+
+def geometric_motions(call: SkillCall, scene: Scene, hand: Hand) -> Motions | Rejection:
+    """Do the same for a call that `conditions.refusal` does not refuse."""
     if call.skill == 'pick':
         return _pick(scene.object(call.args[0]), scene)
     if call.skill == 'place':

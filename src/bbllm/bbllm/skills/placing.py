@@ -27,6 +27,7 @@ from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
     Point,
     Vector,
+    are_near,
     bottom_z,
     contains,
     convex_hull,
@@ -166,6 +167,7 @@ def _tops(others: Sequence[SceneObject], ghost: SceneObject) -> list[SceneObject
         item
         for item in others
         if is_solid(item)
+        and are_near(ghost, item)
         and abs(top_z(item) - foot) <= SURFACE_SNAP_M
         and polygon_gap(shape, outline(item)) < -TOUCHING_M
     ]
@@ -416,6 +418,7 @@ def _blockers(
         for other in others
         if is_solid(other)
         and other.name not in supports
+        and are_near(ghost, other)
         and top_z(other) > low + LEVEL_M
         and bottom_z(other) < high - LEVEL_M
         and polygon_gap(shape, outline(other)) < -TOUCHING_M

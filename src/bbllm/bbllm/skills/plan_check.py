@@ -41,7 +41,7 @@ from bbllm.skills.conditions import (
 from bbllm.skills.containers import is_container
 from bbllm.skills.grab_and_putin import grab_and_putin
 from bbllm.skills.grasps import MAX_WIDTH_M, Hand, closed_on, grips_for, tool_pose
-from bbllm.skills.motions import Motions, Pick, Place, plan_motions
+from bbllm.skills.motions import Motions, Pick, Place, geometric_motions
 from bbllm.skills.placing import put_down, square
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import is_round, vertical_axis
@@ -106,7 +106,7 @@ class ImaginedTable:
         refused = refusal(call, scene)
         if refused is not None and refused.code is Code.NOT_HOLDING and _may_hold(scene):
             lying = [item.name for item in scene.objects if item.kind in MOVABLE]
-            self._scene = _unsure(scene, lying)  # it may be any that is placed
+            self._scene = _scattered(scene, lying)  # it may be any that is placed
             return None
         if refused is not None:
             return refused
@@ -121,15 +121,15 @@ class ImaginedTable:
     def _motions(self, call: SkillCall) -> Motions | Rejection | None:
         """Return the motions, or why there are none for certain; None where that is not known."""
         scene, hand = self._scene, self._hand(call)
-        unsure = {fact.subject for fact in scene.facts if fact.estimated}
+        unsure = _unsure(scene)
         on_pose = any(map(looks_like_pose, call.args))
-        if hand is None or unsure.intersection(call.args) or (unsure and on_pose):
+        if hand is None or unsure.intersection((*call.args, scene.held)) or (unsure and on_pose):
             return None
         if call.skill == 'place' and _is_container(call.args[0], scene):
             return None  # slow to find, and not where the arm will find it
-        objects = tuple(item for item in scene.objects if item.name not in unsure - {scene.held})
+        objects = tuple(item for item in scene.objects if item.name not in unsure)
         known = replace(scene, objects=objects)
-        found = plan_motions(call, known, hand)
+        found = geometric_motions(call, known, hand)
         if isinstance(found, Rejection):
             return found if self._is_certain(found, call, known, hand) else None
         return found
@@ -150,11 +150,16 @@ class ImaginedTable:
             if not (square(held) or is_round(held)):
                 return False  # how it is gripped decides, and the arm chooses that
         others = (_resized(scene, call, off_m) for off_m in (-OFF_M, OFF_M))
-        return all(isinstance(plan_motions(call, each, hand), Rejection) for each in others)
+        return all(isinstance(geometric_motions(call, each, hand), Rejection) for each in others)
 
 
 def _is_container(name: str, scene: Scene) -> bool:
     return name in scene.names and is_container(scene.object(name))
+
+
+def _unsure(scene: Scene) -> set[str]:
+    """Return the names of objects of which it is not known where they are, or how turned."""
+    return {fact.subject for fact in scene.facts if fact.estimated}
 
 
 def _may_hold(scene: Scene) -> bool:
@@ -162,7 +167,7 @@ def _may_hold(scene: Scene) -> bool:
     return any(fact.subject == 'hand' and fact.estimated for fact in scene.facts)
 
 
-def _unsure(scene: Scene, names: Sequence[str]) -> Scene:
+def _scattered(scene: Scene, names: Sequence[str]) -> Scene:
     """Return a scene in which some objects lie somewhere, and the hand is empty."""
     kept = [fact for fact in scene.facts if fact.subject not in ('hand', *names)]
     lying = [Fact(name, 'is', 'clear', estimated=True) for name in names]
@@ -172,7 +177,9 @@ def _unsure(scene: Scene, names: Sequence[str]) -> Scene:
 def _after(call: SkillCall, scene: Scene, motions: Motions | None) -> Scene:
     """Return the scene once a call has succeeded; without motions, as far as names tell."""
     names, now, unsure = names_before(call, scene), scene, False
+    held = scene.held or ''
     if call.skill == 'pick':
+        held, unsure = call.args[0], call.args[0] in _unsure(scene)
         now = _gripped(scene, call.args[0], motions)
     elif call.skill == 'place':
         target = motions.target if isinstance(motions, Place) else None
@@ -182,8 +189,8 @@ def _after(call: SkillCall, scene: Scene, motions: Motions | None) -> Scene:
             now = _released(scene, motions)
     facts = changed(now.facts, TABLE[call.skill], names)
     if unsure:
-        clear = Fact(scene.held or '', 'is', 'clear')
-        facts = tuple(replace(fact, estimated=True) if fact == clear else fact for fact in facts)
+        marks = Fact(held, 'is', 'clear'), Fact(held, 'held_by', 'hand')
+        facts = tuple(replace(fact, estimated=True) if fact in marks else fact for fact in facts)
     return replace(now, facts=facts)
 
 

@@ -7,6 +7,7 @@ overhead of arrays of three numbers would dominate: scipy's `ConvexHull` takes e
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from bbllm.core.types import Kind, Pose, SceneObject
 
@@ -77,15 +78,22 @@ def bottom_z(item: SceneObject) -> float:
 
 def vertical_axis(item: SceneObject) -> int | None:
     """Return which of an object's own axes is vertical, None where it stands on an edge."""
-    row = rotation_of(item.pose)[2]
-    axis = max(range(3), key=lambda index: abs(row[index]))
-    return axis if abs(row[axis]) >= UPRIGHT_COSINE else None
+    x, y, z, w = item.pose.quat_xyzw
+    # the last row of `rotation_of`, of which one part at most is as large
+    for axis, part in enumerate(
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y))
+    ):
+        if abs(part) >= UPRIGHT_COSINE:
+            return axis
+    return None
 
 
 def is_round(item: SceneObject) -> bool:
     return item.kind is Kind.CYLINDER and vertical_axis(item) == 2
 
 
+# The objects of a table are asked for theirs many times in a row, as for their outlines.
+@lru_cache(maxsize=256)
 def flat_axes(item: SceneObject) -> tuple[tuple[float, float], ...]:
     """
     Return an object's horizontal axes as (yaw, full extent) pairs [rad, m].
@@ -105,6 +113,7 @@ def flat_axes(item: SceneObject) -> tuple[tuple[float, float], ...]:
     )
 
 
+@lru_cache(maxsize=256)
 def outline(item: SceneObject) -> tuple[Point, ...]:
     """Return the convex outline of an object seen from above, counter-clockwise [m]."""
     x, y, _ = item.pose.position_m
@@ -164,6 +173,13 @@ def polygon_gap(one: Sequence[Point], other: Sequence[Point]) -> float:
     Positive: at least that far apart. Negative: they overlap by at least that much.
     """
     return max(_gap_along_edges(one, other)[0], _gap_along_edges(other, one)[0])
+
+
+def are_near(one: SceneObject, other: SceneObject) -> bool:
+    """Return whether two objects may overlap, seen from above; answers in no time."""
+    (x, y, _), (u, v, _) = one.pose.position_m, other.pose.position_m
+    reach_m = math.hypot(*one.size_m) + math.hypot(*other.size_m)
+    return math.hypot(x - u, y - v) < reach_m / 2
 
 
 def way_out(one: Sequence[Point], other: Sequence[Point]) -> Point:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.envelope import KeepOut, Point, SafetyRule, kept_out, refusal
-from bbllm.arm.failures import SkillError
+from bbllm.arm.failures import SkillError, out_of_reach
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.motion.cartesian_path import (
     LINE_SPEED_M_S,
@@ -53,7 +53,6 @@ from bbllm.arm.motion.trajectory import (
 from bbllm.arm.obstacles import held_by, obstacles_from_scene
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
-from bbllm.skills.conditions import IN_REACH
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 
@@ -593,8 +592,7 @@ class GraspPlanner:
             for grip in motion.grips
         ):
             return _no_path(problem, f'going to {motion.target}', f'to {motion.target}')
-        far = IN_REACH.refusal({'target': motion.target})
-        return SkillError(far.code, far.message, str(problem or ''), moved=False)
+        return out_of_reach(motion.target, str(problem or ''))
 
 
 def _evenly_timed(start_s: float, end_s: float) -> Array:

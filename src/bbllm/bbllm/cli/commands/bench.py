@@ -107,6 +107,10 @@ BENCHMARKS = {
         'time.command',
         'What a person waits for: arm, models, stack; each figure beside a bound (ten minutes).',
     ),
+    'plan-check': (
+        'plan_check.command',
+        'What the check of plans says of the calls of played episodes, and its time.',
+    ),
     'process-faults': (
         'faults.process',
         'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',

@@ -23,7 +23,8 @@ from bbllm.core.events import Ending, Episode
 from bbllm.core.journal import summarize
 from bbllm.core.progress import Progress, StepState, progress_of
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Scene
+from bbllm.core.types import Scene, SkillCall
+from bbllm.skills.plan_check import check_plan
 
 
 def plan(
@@ -41,8 +42,9 @@ def plan(
     Print the plan for a task and the call that each step becomes; nothing moves.
 
     Above it stands the goal that would be checked at the end.
-    Nothing is tried, so a plan may contain steps that would fail. Of planners
-    that observe before they go on (llm_pop) it is the first round.
+    Nothing is tried: below it stand the calls that would be refused on a table,
+    one after the other, and others may fail. Of planners that observe before
+    they go on (llm_pop) it is the first round.
 
     [bold]Examples[/bold]
 
@@ -59,7 +61,8 @@ def plan(
     setup = make_setup(options, options.domain)
     for notice in setup.models.notices:
         output.print(notice, style='yellow')
-    episode = setup.plan_only(words, _observe(stack if ros else None, options, output))
+    seen = _observe(stack if ros else None, options, output)
+    episode = setup.plan_only(words, seen)
     if episode.ending is Ending.CANCELLED:
         # Only Ctrl-C cancels a plan; nothing moves, so that there is nothing to wait for.
         raise KeyboardInterrupt
@@ -67,13 +70,21 @@ def plan(
     states = {row.state for row in progress.rows}
     # A planner may give up only because the scene did not change as it expected.
     first_round = episode.ending is Ending.GAVE_UP and states == {StepState.DONE}
+    calls = [event.data for event in episode.events if isinstance(event.data, SkillCall)]
+    faults = check_plan(calls, seen)
     if not json:
         _print(episode, progress, first_round, output)
+    for fault in faults:
+        output.print(f'{fault.call} would be refused: {fault.sentence}', style='yellow')
     steps = [{'index': row.index, 'text': row.text, 'call': row.call} for row in progress.rows]
     summary = summarize(episode)
     kept = ('task', 'planner', 'brain', 'body', 'message', 'conditions', 'model_calls')
     tokens = ('prompt_tokens', 'completion_tokens')
-    output.result({'plan': steps, **{key: summary[key] for key in kept + tokens}})
+    told = [
+        {'call': str(fault.call), 'code': fault.code.name, 'message': fault.sentence}
+        for fault in faults
+    ]
+    output.result({'plan': steps, 'faults': told, **{key: summary[key] for key in kept + tokens}})
     raise typer.Exit(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 

@@ -1,0 +1,1 @@
+"""What the check of plans finds in episodes that were played."""

@@ -1,0 +1,54 @@
+"""
+Write the table of skills in docs/design/conditions.md anew, from `bbllm.skills.conditions`.
+
+    python tools/conditions_table.py
+
+A test compares the page with the table.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bbllm.core.types import Fact
+from bbllm.skills.conditions import TABLE, Judge
+
+PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'design' / 'conditions.md'
+BEGIN, END = '<!-- begin: tools/conditions_table.py -->\n', '<!-- end -->'
+JUDGED = {Judge.SCENE: 'scene', Judge.GEOMETRY: 'geometry', Judge.ARM: 'arm'}
+
+
+def rewritten(page: str) -> str:
+    """Return the page with the table as it is now."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + '\n' + '\n'.join(lines()) + '\n\n' + END + after
+
+
+def lines() -> Iterator[str]:
+    yield '| skill | has to be so | judged by | code | sentence |'
+    yield '|---|---|---|---|---|'
+    for name, row in TABLE.items():
+        call = f'`{name}({", ".join(row.skill.params)})`'
+        for need in row.needs:
+            said = f'`{need.sentence}`' if need.sentence else 'with measures'
+            code = need.code.name
+            yield f'| {call} | {need.means} | {JUDGED[need.judge]} | {code} | {said} |'
+        if row.halves:
+            halves = ' and '.join(f'`{half}`' for half in row.halves)
+            yield f'| {call} | what {halves} need | | | |'
+        if not row.needs and not row.halves:
+            yield f'| {call} | nothing | | | |'
+    yield ''
+    yield '| skill | removes | adds |'
+    yield '|---|---|---|'
+    for name, row in TABLE.items():
+        if row.removes or row.adds:
+            yield f'| `{name}` | {_facts(row.removes)} | {_facts(row.adds)} |'
+
+
+def _facts(facts: tuple[Fact, ...]) -> str:
+    return ', '.join(f'`{fact}`{" (estimated)" if fact.estimated else ""}' for fact in facts)
+
+
+if __name__ == '__main__':
+    PAGE.write_text(rewritten(PAGE.read_text()))
