@@ -9,7 +9,6 @@ from scripted_episodes import TASK, OneCubeWorld, play
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import hash_of
-from bbllm.core.exchanges import KeptMessage, KeptPicture, read_exchanges
 from bbllm.core.journal import JournalWriter, prompts_text, read_episode
 from bbllm.core.prompt_store import decode_pictures, decode_prompts, prompts_path
 from bbllm.core.protocols import (
@@ -25,6 +24,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.replay.exchanges import KeptMessage, KeptPicture, read_exchanges
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'

@@ -20,13 +20,13 @@ from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import EventKind, Limits
-from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_episode
 from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
 from bbllm.planners.common.prompting import BELIEVED
+from bbllm.replay.exchanges import read_exchanges
 from bbllm.ros.bench import episode as bench_episode
 from bbllm.ros.bench.episode import _Files
 from bbllm.ros.bench.episode import play as play_over_ros

@@ -34,10 +34,10 @@ from bbllm.core.events import (
     StepFailed,
     WarningRaised,
 )
-from bbllm.core.exchanges import NOT_KEPT, KeptMessage, ModelExchange
 from bbllm.core.journal import JournalWriter, episode_of
 from bbllm.core.protocols import data_url
 from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange
 
 RULES = 'You plan.\n' + '\n'.join(f'Rule {number}.' for number in range(9))
 BEFORE = made_up.start_of('plus_sign', 0)

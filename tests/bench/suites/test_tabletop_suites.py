@@ -15,9 +15,9 @@ from bbllm.bench.suites.case import Case, fingerprint
 from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.constants import GRAVITY_M_S2
-from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.replay.exchanges import read_exchanges
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 
 # --- The suite `tabletop_long`: what cannot be moved comes first; who believes so is done sooner

@@ -16,9 +16,9 @@ from bbllm.bench.report.gallery import Drawings
 from bbllm.bench.report.pages import render_page
 from bbllm.bench.report.timeline import PlanEntry, parts_of
 from bbllm.core.events import Ending, Episode, EpisodeStarted, ModelCall
-from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import read_damaged, summarize
 from bbllm.core.records import to_json
+from bbllm.replay.exchanges import read_exchanges
 
 TONES = {Ending.FINISHED: 'passed', Ending.PARTLY_DONE: 'lost', Ending.CANCELLED: 'lost'}
 """Colours of endings, by the verdict that has the same; all others are those of `failed`."""

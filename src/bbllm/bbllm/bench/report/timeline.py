@@ -27,10 +27,10 @@ from bbllm.core.events import (
     WarningRaised,
     describe,
 )
-from bbllm.core.exchanges import KeptPicture, ModelExchange
 from bbllm.core.observation import Observed
 from bbllm.core.protocols import data_url
 from bbllm.core.types import Outcome
+from bbllm.replay.exchanges import KeptPicture, ModelExchange
 
 FOLDED_LINES = 6
 """As many lines in a row that an earlier prompt of its kind has too are folded away."""

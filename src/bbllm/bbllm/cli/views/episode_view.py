@@ -8,9 +8,9 @@ from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.events import Episode, EpisodeEnded
-from bbllm.core.exchanges import read_exchanges
 from bbllm.core.journal import summarize
 from bbllm.core.progress import progress_of
+from bbllm.replay.exchanges import read_exchanges
 
 
 def print_episode(record: Episode, output: Output) -> None:

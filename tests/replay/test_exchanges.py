@@ -10,11 +10,11 @@ from scripted_episodes import TASK, play
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import PromptText, hash_of_text
-from bbllm.core.exchanges import NOT_KEPT, KeptMessage, ModelExchange, read_exchanges
 from bbllm.core.journal import JournalWriter, prompts_text, read_episode
 from bbllm.core.prompt_store import PromptEncoder, decode_prompts, prompts_path
 from bbllm.core.protocols import EpisodeContext, Message, World
 from bbllm.llm.scripted import ScriptedModel
+from bbllm.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange, read_exchanges
 
 KEY = 'sk-' + 'a1B2' * 8
 SCHEMA = {'type': 'object'}
