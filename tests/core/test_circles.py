@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from scripted_episodes import PICK, EchoModel, OneCubeWorld, asking, play, start
+from scripted_episodes import PICK, EchoModel, OneCubeWorld, Script, asking, play, start
 
 from bbllm.core.circles import PATIENCE, CircleGuard, same_scene
 from bbllm.core.events import Ending, Episode, Limits
@@ -53,12 +53,21 @@ class Sliding(OneCubeWorld):
         return super().execute(call)
 
 
+def decide(
+    *acts: SkillCall | Script, times: int, world: World | None = None, limits: Limits | None = None
+) -> Episode:
+    """Play some acts after each of so many replies of a Brain."""
+    run = start(limits)
+    brain = asking(run.model(EchoModel(), 'brain'))
+    return play(*(brain, *acts) * times, run=run, world=world)
+
+
 def outcomes(episode: Episode) -> list[Outcome]:
     return [event.data for event in episode.events if isinstance(event.data, Outcome)]
 
 
 def test_a_second_refusal_in_one_scene_names_the_first_and_a_third_call_ends_the_episode() -> None:
-    episode = play(look, *[PICK] * 5, world=OneCubeWorld(*[REFUSED] * 5))
+    episode = decide(look, PICK, times=5, world=OneCubeWorld(*[REFUSED] * 5))
 
     first, second = outcomes(episode)
     assert first.message == 'red_cube is covered.'
@@ -76,8 +85,8 @@ def test_a_second_refusal_in_one_scene_names_the_first_and_a_third_call_ends_the
 
 
 def test_a_call_that_fails_may_be_tried_as_often_as_with_three_loops() -> None:
-    won = play(*[look, PICK] * 4, world=OneCubeWorld(*[MISSED] * 3))
-    lost = play(*[look, PICK] * 9, world=OneCubeWorld(*[MISSED] * 9))
+    won = decide(look, PICK, times=4, world=OneCubeWorld(*[MISSED] * 3))
+    lost = decide(look, PICK, times=9, world=OneCubeWorld(*[MISSED] * 9))
 
     assert won.ending is Ending.FINISHED
     assert 'failed 3 times in this same scene (calls 1, 2 and 3)' in outcomes(won)[2].message
@@ -86,17 +95,23 @@ def test_a_call_that_fails_may_be_tried_as_often_as_with_three_loops() -> None:
 
 
 def test_a_failure_in_a_scene_that_changes_is_no_circle() -> None:
-    episode = play(*[look, PICK] * 9, world=Sliding(*[MISSED] * 9))
+    episode = decide(look, PICK, times=9, world=Sliding(*[MISSED] * 9))
 
     assert episode.steps == 9
     assert {outcome.message for outcome in outcomes(episode)} == {MISSED.message}
 
 
-def test_a_plan_may_repeat_what_works_as_often_as_it_likes() -> None:
-    run = start()
-    episode = play(asking(run.model(EchoModel(), 'brain')), *[look, PICK] * 20, run=run)
+@pytest.mark.parametrize('ended', [None, REFUSED, MISSED], ids=['works', 'refused', 'missed'])
+def test_one_plan_may_repeat_a_call_as_often_as_it_likes(ended: Outcome | None) -> None:
+    world = OneCubeWorld(*([] if ended is None else [ended] * 19))
+    episode = decide(*[look, PICK] * 20, times=1, world=world)
 
     assert (episode.ending, episode.steps) == (Ending.FINISHED, 20)
+    assert {outcome.message for outcome in outcomes(episode)} <= {
+        '',
+        MISSED.message,
+        REFUSED.message,
+    }
 
 
 def test_a_brain_that_comes_back_to_one_scene_is_refused_and_then_stopped() -> None:
@@ -144,7 +159,7 @@ def test_repetition_that_is_meant_goes_on(what: str) -> None:
 
 
 def test_a_planner_that_never_looks_is_found_from_its_second_call_on() -> None:
-    episode = play(*[PICK] * 9, world=OneCubeWorld(*[MISSED] * 9))
+    episode = decide(PICK, times=9, world=OneCubeWorld(*[MISSED] * 9))
 
     assert (episode.ending, episode.steps) == (Ending.WENT_IN_CIRCLES, 5)
 

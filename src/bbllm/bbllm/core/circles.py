@@ -43,9 +43,9 @@ PATIENCE = {
     Status.SUCCEEDED: Patience(warn=4, end=4),
 }
 """
-Nothing moves for a refused call, so a second refusal is the last. The four failures are a first
-try and the three feedback loops of the paper. A call that works counts once for each reply of the
-Brain, so that a plan with five equal steps is no circle, and only where the same calls ended in
+A call counts once for each reply of the Brain: what one plan repeats was decided once. Nothing
+moves for a refused call, so a second refusal is the last. The four failures are a first try and
+the three feedback loops of the paper. A call that works counts only where the same calls ended in
 the same way since each time; the fifth is refused first.
 """
 
@@ -124,7 +124,7 @@ class CircleGuard:
         self._tried.append(Tried(self._count, call, status, scene, decisions))
         if status is Status.SUCCEEDED or call in self._warned or not self._enabled:
             return outcome
-        same = self._same(call, scene, status, decisions)
+        same = [*self._same(call, scene, status, decisions), self._tried[-1]]
         if len(same) < PATIENCE[status].warn:
             return outcome
         self._warned.add(call)
@@ -133,17 +133,19 @@ class CircleGuard:
     def _same(
         self, call: SkillCall, scene: Scene | None, status: Status, decisions: int
     ) -> list[Tried]:
-        """Return the calls like this one that ended so in this scene, oldest first."""
+        """
+        Return the calls like this one that ended so in this scene, oldest first.
+
+        One for each earlier reply of the Brain.
+        """
         if scene is None:
             return []
         found: list[Tried] = []
         for tried in self._tried[self._since :]:
             if (tried.call, tried.status) != (call, status) or tried.scene is None:
                 continue
-            if status is Status.SUCCEEDED:
-                counted = [each.decisions for each in found]
-                if tried.decisions in (*counted, decisions):
-                    continue
+            if tried.decisions in (decisions, *(each.decisions for each in found)):
+                continue
             if same_scene(tried.scene, scene):
                 found.append(tried)
         return found
