@@ -6,6 +6,7 @@ import sys
 import threading
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 from paper_world import PaperWorld
@@ -290,3 +291,59 @@ def test_what_cannot_be_had_is_an_error_with_what_can(
 ) -> None:
     with pytest.raises(errors.BbllmError, match=text):
         Robot(**choice)  # type: ignore[arg-type]
+
+
+def test_a_task_that_needs_what_may_not_be_touched_ends_with_the_constraint() -> None:
+    asked: list[ApprovalRequest] = []
+    never, cylinder = 'touch the white cylinder', 'white_cylinder'
+    with Robot(
+        'sim', never=never, approve=lambda request: not asked.append(request), **OFFLINE
+    ) as robot:
+        before = robot.observe().object(cylinder)
+        episode = robot.do('put the red cube on the white cylinder')
+        after = robot.observe().object(cylinder)
+
+        told = f"the constraint 'never touch {cylinder}' forbids place({cylinder})"
+        assert episode.ending is events.Ending.GAVE_UP
+        assert told in episode.message
+        assert episode.never == ('never touch the white cylinder',)
+        assert asked[0].lines[-1] == f'never touch the white cylinder ({cylinder})'
+        assert after.pose.position_m == pytest.approx(before.pose.position_m, abs=1e-3)
+
+        assert robot.do('put the red cube on location_B').ending is events.Ending.FINISHED
+
+
+def test_boxes_and_a_safety_file_hold_for_a_simulated_arm(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('never: [move any cylinder]')
+    box = '0.4 0.1 0 0.5 0.2 0.3'
+    with Robot('sim', safety=path, keep_out=box, **OFFLINE) as robot:
+        outcomes = [robot.execute(f'pick({name})') for name in ('black_cylinder', 'red_cube')]
+
+    assert [outcome.code for outcome in outcomes] == [Code.UNSAFE] * 2
+    assert "'never move black_cylinder' forbids" in outcomes[0].message
+    assert 'leads through box_1' in outcomes[1].message
+
+
+@pytest.mark.parametrize(
+    ('world', 'options', 'says'),
+    [
+        (
+            'sim',
+            {'never': 'eat the cube'},
+            "'eat the cube' is no constraint; write `touch OBJECT`",
+        ),
+        ('sim', {'never': ['touch the cat']}, "'never touch the cat' cannot be kept: it names no"),
+        ('sim', {'keep_out': '1 2 3'}, "'1 2 3' is no box; write two opposite corners"),
+        ('household', {'never': 'touch the tv'}, "Robot('sim', never=...)"),
+        (PaperWorld('tabletop'), {'safety': 'safety_slow'}, 'that is simulated here'),
+        ('ros', {'never': 'touch the cube'}, 'never any more: these are options'),
+    ],
+)
+def test_constraints_that_cannot_be_kept_are_refused(
+    world: str | World, options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(errors.ConfigError) as caught:
+        Robot(world, **options, **OFFLINE)
+
+    assert says in str(caught.value)

@@ -191,6 +191,15 @@ def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
     assert (finding.level, "did you mean 'tcp_speed'" in finding.text) == (Level.FAIL, True)
 
 
+def test_constraints_are_told_with_the_safety_rules() -> None:
+    finding = check_safety('safety_slow', 'touch the laptop; move any cube', '0 0 0 1 1 1')
+
+    assert finding.level is Level.OK
+    assert finding.text.endswith('; never touch the laptop; never move any cube')
+    assert '1 keep-out boxes' in finding.text
+    assert check_safety('', 'eat the cube').level is Level.FAIL
+
+
 @pytest.mark.parametrize(
     ('found', 'level', 'said'),
     [

@@ -23,6 +23,7 @@ from bbllm.cli.support.options import (
     CameraOptions,
     LimitOptions,
     ModelOptions,
+    NeverOptions,
     RecordOptions,
 )
 from bbllm.cli.views.output import Output
@@ -117,6 +118,26 @@ def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
     assert params['brain_planner']['brain'] == 'meta-llama/Llama-3'
     assert params['brain_planner']['record'] == str(Path('talk.jsonl').resolve())
     assert params['fr3_executor']['safety'] == str(Path('mine.yaml').resolve())
+
+
+def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
+    constraints = NeverOptions(
+        never=['touch the blue cube', 'move any cylinder'], keep_out=['-0.1 0 0 0.1 0.2 1']
+    )
+    request = UpRequest(
+        looking=CameraOptions(),
+        models=ModelOptions(),
+        recording=RecordOptions(),
+        limits=LimitOptions(constraints=constraints),
+        keep=BagOptions(),
+        page=NO_PAGE,
+    )
+
+    assert _params(request)['fr3_executor'] == {
+        'approval': 'none',
+        'never': 'touch the blue cube; move any cylinder',
+        'keep_out': '-0.1 0 0 0.1 0.2 1',
+    }
 
 
 def request_of(**options: Any) -> UpRequest:

@@ -194,6 +194,12 @@ def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
         ((*STUDIO, '--visibility', 'rooms_sen'), "Did you mean 'rooms_seen'?"),
         (('run', TASK, '--world', 'tabletop', '--mode', 'fresh'), 'add --house NAME'),
         (('run', TASK, '--visibility', 'room'), 'add --house NAME'),
+        ((*RUN, '--never', 'eat the cube'), 'write `touch OBJECT`, `move OBJECT` or'),
+        ((*RUN, '--never', 'touch the cat'), 'which has '),
+        (('demo', '--never', 'touch the cat'), '`touch '),
+        ((*RUN, '--keep-out', '1 2 3'), 'write two opposite corners in metres'),
+        (('run', TASK, '--never', 'move any cube'), 'cannot take --never any more'),
+        ((*STUDIO, '--never', 'touch the tv'), 'leave --never and --keep-out out'),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2_and_starts_nothing(

@@ -14,11 +14,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from stacks import PATIENCE_S, Running, started, until
 
-from bbllm.core.errors import LostNodeError
+from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.ros.convert.records import LATCHED
 from bbllm.ros.estimator.safety_envelope import SceneAge
-from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm.ros.stack.stack import NODES, Stack, StackConfig, Value
+from bbllm.ros.stack.stack_checks import check_params
 
 pytestmark = pytest.mark.ros
 
@@ -53,6 +54,58 @@ def test_the_executor_refuses_what_the_file_forbids_and_nothing_moves(
     assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE)
     assert 'the safety rule workspace forbids moving above red_cube' in outcome.message
     assert all(position == pytest.approx(heard[0], abs=1e-3) for position in heard)
+
+
+def test_the_executor_keeps_constraints_in_plain_words_and_does_all_else(ros_domain: int) -> None:
+    words = {'never': 'touch the white cylinder; place anything on location_B'}
+    calls = (
+        SkillCall('pick', ('white_cylinder',)),
+        SkillCall('pick', ('red_cube',)),
+        SkillCall('place', ('location_B',)),
+        SkillCall('place', ('location_D',)),
+    )
+    with started(ARM, params={'fr3_executor': words}) as running:
+        before = running.client.scene().object('white_cylinder').pose
+        outcomes = [running.client.execute(call) for call in calls]
+        after = running.client.scene().object('white_cylinder').pose
+
+    taken, picked, put, placed = outcomes
+    for outcome, rule in ((taken, 'touch white_cylinder'), (put, 'place anything on location_B')):
+        assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE), outcome
+        assert f"the constraint 'never {rule}' forbids {outcome.call}" in outcome.message
+        assert outcome.message.endswith('would do.')
+    assert picked.succeeded and placed.succeeded, outcomes
+    assert after.position_m == pytest.approx(before.position_m, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ('given', 'says'),
+    [
+        (
+            {'never': 'move any cube; touch the cat'},
+            "'never touch the cat' cannot be kept: it names",
+        ),
+        ({'never': 'move any cube; eat'}, "'eat' is no constraint; write `touch OBJECT`"),
+        ({'keep_out': '0 0 0 1 1 1; 1 2 3'}, "'1 2 3' is no box; write two opposite corners"),
+    ],
+)
+def test_constraints_of_a_simulated_stack_are_checked_before_a_node_starts(
+    given: dict[str, Value], says: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_params(NODES, {'fr3_executor': given}, simulated=True)
+
+    assert says in str(caught.value)
+
+
+def test_the_executor_moves_nothing_while_the_object_of_a_constraint_is_not_seen(
+    ros_domain: int,
+) -> None:
+    with started(ARM, params={'fr3_executor': {'never': 'touch the laptop'}}) as running:
+        outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE), outcome
+    assert "'never touch the laptop' forbids pick(red_cube): it names no object" in outcome.message
 
 
 @pytest.mark.parametrize(

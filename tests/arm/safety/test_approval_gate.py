@@ -32,6 +32,7 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS
+from bbllm.skills.constraints import parse_never
 
 YES = Answer(granted=True, by='ann')
 NO = Answer(granted=False, reason='the red cube is glued', by='ann')
@@ -145,6 +146,24 @@ def test_what_is_checked_and_left_out_is_part_of_what_is_approved() -> None:
     assert asked.goal == ('red_cube is on blue_cube',)
     assert asked.lines[-1] == 'left undone: the moon is far'
     assert len({plain.hash, stated.hash, replace(stated, rest='').hash}) == 3
+
+
+@pytest.mark.parametrize(('seen', 'named'), [(True, ' (blue_cube)'), (False, '')])
+def test_a_plan_is_shown_with_the_constraints_that_are_in_force(seen: bool, named: str) -> None:
+    def observe() -> Scene:
+        if seen:
+            return SCENE
+        raise SceneError('There is no scene.')
+
+    person = Person([NO])
+    never = (parse_never('touch the blue cube'),)
+    here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN, never=never)
+
+    run(here, 0)
+
+    (asked,) = person.asked
+    assert asked.lines[:-1] == tuple(map(str, of_plan(0).plan.steps))
+    assert asked.lines[-1] == f'never touch the blue cube{named}'
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,8 @@ def test_an_arm_is_not_folded_into_itself_and_nothing_moves() -> None:
 def test_every_rule_of_the_file_is_tried_here() -> None:
     fields = set(SafetyEnvelope.model_fields)
 
-    assert fields == {rule.value for rule in SafetyRule}
+    # Constraints have names of their own, and tests in test_constraints.py.
+    assert fields - {'never'} == {rule.value for rule in SafetyRule}
 
 
 def test_the_slow_envelope_slows_the_same_work_down_and_refuses_none_of_it() -> None:

@@ -1,6 +1,6 @@
 """A world in which no plan moves anything before a callable has approved it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance
@@ -15,6 +15,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.protocols import ScenePicture, SettlingWorld, World, picture_of
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
+from bbllm.skills.constraints import Never
 
 Approve = Callable[[ApprovalRequest], bool | Answer]
 """Returns whether a plan or a call may move the robot, or the answer with who gave it and why."""
@@ -27,11 +28,18 @@ class ApprovedWorld:
     Pass `observe_event` to the episode as a sink: it follows which plan is in force.
     """
 
-    def __init__(self, inner: World, approve: Approve, task: Task, brain: str):
+    def __init__(
+        self,
+        inner: World,
+        approve: Approve,
+        task: Task,
+        brain: str,
+        never: Sequence[Never] = (),
+    ):
         self._inner = inner
         self._approve = approve
         self._task = task
-        self._gate = ApprovalGate(self._ask, inner.observe, mode=ApprovalMode.PLAN)
+        self._gate = ApprovalGate(self._ask, inner.observe, mode=ApprovalMode.PLAN, never=never)
         self._gate.begin_episode(task.id, brain)
         self._plan = PlanMade((), 0)
         self._goal = GoalStated()

@@ -24,6 +24,7 @@ from bbllm.core.types import Plan, Skill, Task
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
     from bbllm.ros.stack.client import StackClient
+    from bbllm.skills.constraints import Never
 
 T = TypeVar('T')
 Record = Callable[[Path], AbstractContextManager['MotionWriter']]
@@ -55,6 +56,8 @@ class LocalBackend:
     """Release what is in use."""
     record: Record | None = None
     """Writes how arm and objects move beside a journal; None where nothing can be sampled."""
+    never: tuple[Never, ...] = ()
+    """Constraints of the world, which plans are shown with."""
 
     def begin(self, task: Task, on_event: EventSink, goal: str | None) -> Running:
         """Return an episode; `on_event` may be called from any thread."""
@@ -63,7 +66,7 @@ class LocalBackend:
         world = self.world
         if self.approve is not None:
             brain = self.setup.models.brain.name
-            world = guarded = ApprovedWorld(world, self.approve, task, brain)
+            world = guarded = ApprovedWorld(world, self.approve, task, brain, self.never)
             sinks.append(guarded.observe_event)
         files = ExitStack()
         if self.journal:

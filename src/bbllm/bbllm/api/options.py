@@ -1,8 +1,11 @@
 """What can be chosen for episodes in this process, and the defaults."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
@@ -11,6 +14,10 @@ from bbllm.core.protocols import ChatModel, Planner
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+
+if TYPE_CHECKING:
+    from bbllm.arm.envelope import SafetyEnvelope
+    from bbllm.skills.constraints import Never
 
 WORLDS = ('sim', 'household', 'ros')
 """What a `Robot` may be."""
@@ -72,12 +79,28 @@ class EpisodeOptions:
     llm_config: Path | None = None
     safety: str = ''
     """File with the safety envelope, or the name of one; empty is config/safety.yaml."""
+    never: Sequence[str] = ()
+    """Constraints in plain words, besides those of that file; see `skills.constraints`."""
+    keep_out: Sequence[str] = ()
+    """Boxes that nothing may enter, besides those of that file; see `arm.envelope.parse_box`."""
     limits: Limits = Limits(steps=STEPS)  # noqa: RUF009  # frozen, so sharing it is safe
 
     @property
     def domain(self) -> str:
         """The kind of world: `household` or `tabletop`."""
         return 'household' if self.house else 'tabletop'
+
+    @property
+    def envelope(self) -> SafetyEnvelope:
+        """The safety rules; raises ConfigError for a file or a constraint that cannot be used."""
+        from bbllm.arm.envelope import load_envelope
+
+        return load_envelope(self.safety).stricter(self.never, self.keep_out)
+
+    @property
+    def constraints(self) -> tuple[Never, ...]:
+        """What an arm that is simulated here never does; raises as `envelope`."""
+        return () if self.house else self.envelope.never
 
     @property
     def settings(self) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import wait
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -38,7 +38,7 @@ from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 OF_SIMULATIONS = (
     *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
-    *('approve', 'stream', 'record', 'replay'),
+    *('approve', 'stream', 'record', 'replay', 'safety', 'never', 'keep_out'),
 )
 """What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
@@ -95,6 +95,10 @@ class Robot:
             the arm moves; True by default. Not while a person approves plans, nor in a recording.
         record: Record the conversation with the models in this new file.
         replay: Answer from such a file; no model is asked.
+        safety: File with the safety rules of a simulated arm; config/safety.yaml by default.
+        never: What no call and no motion may do, in plain words: `touch the blue cylinder`,
+            `move any cube`, `place anything on location_A`. What would is refused with the reason.
+        keep_out: Boxes that nothing may enter, each by two corners: `x y z x y z` [m].
         journal: Whether episodes are recorded for `bbllm show`; those of an arm that is simulated
             here with its motion, an MCAP file beside the journal.
         namespace: Of the stack; `bbllm_real` for a real arm.
@@ -122,6 +126,9 @@ class Robot:
         stream: bool | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
+        safety: str | Path | None = None,
+        never: str | Sequence[str] | None = None,
+        keep_out: str | Sequence[str] | None = None,
         journal: bool = True,
         namespace: str | None = None,
     ):
@@ -130,7 +137,8 @@ class Robot:
         self._backend: StackBackend | LocalBackend
         if world == 'ros':
             early = (scene, sources, trouble, planner, brain, body, speed, seed, limits)
-            pairs = zip(OF_SIMULATIONS, (*early, approve, stream, record, replay), strict=True)
+            late = (approve, stream, record, replay, safety, never, keep_out)
+            pairs = zip(OF_SIMULATIONS, (*early, *late), strict=True)
             if names := [name for name, value in pairs if value is not None]:
                 raise ConfigError(
                     f'A running stack cannot take {", ".join(names)} any more: these are options '
@@ -147,6 +155,11 @@ class Robot:
             raise ConfigError(
                 'scene, sources, trouble, speed and seed belong to the world that was given.'
             )
+        if name != 'sim' and any((safety, never, keep_out)):
+            raise ConfigError(
+                "safety, never and keep_out are for an arm that is simulated here: Robot('sim', "
+                'never=...).'
+            )
         house = str(scene or HOUSE) if name == 'household' else ''
         options = EpisodeOptions(
             scene=str(scene or SCENE) if name == 'sim' else type(world).__name__,
@@ -162,6 +175,9 @@ class Robot:
             limits=limits or Limits(steps=STEPS),
             stream=stream is not False,
             goal=GOAL if goal is None else goal,
+            safety='' if safety is None else str(safety),
+            never=_texts(never),
+            keep_out=_texts(keep_out),
             record=None if record is None else Path(record),
             replay=None if replay is None else Path(replay),
         )
@@ -170,16 +186,18 @@ class Robot:
         for notice in setup.models.notices:
             logging.getLogger('bbllm').warning(notice)
         stack, sample = ExitStack(), None
+        kept = options.constraints if name == 'sim' else ()
         if isinstance(world, str):
             stage = stack.enter_context(open_stage(options))
             world, sample = stage.world, stage.record
         self._backend = LocalBackend(
             world=world,
-            setup=setup,
+            setup=setup.keeping(kept),
             approve=approve,
             journal=journal,
             close=stack.close,
             record=sample,
+            never=kept,
         )
 
     @property
@@ -302,6 +320,10 @@ class Robot:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _texts(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def _call_of(text: str) -> SkillCall:

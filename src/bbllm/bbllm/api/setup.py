@@ -34,6 +34,12 @@ class EpisodeSetup:
     settings: Mapping[str, object]
     """JSON values that journals record."""
 
+    def keeping(self, never: Sequence[object]) -> EpisodeSetup:
+        """Return the same for a world with constraints, which journals record."""
+        if not never:
+            return self
+        return replace(self, settings={**self.settings, 'never': [*map(str, never)]})
+
     def begin(
         self,
         task: Task,

@@ -60,9 +60,12 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
             raise ConfigError('A household is symbols, in which nothing moves: leave --video out.')
         if options.bag:
             raise ConfigError('A household is symbols, and no robot moves in it: leave --bag out.')
+        if options.never or options.keep_out:
+            raise ConfigError(
+                'A household is symbols, in which no arm moves: leave --never and --keep-out out.'
+            )
         yield _household(options)
         return
-    from bbllm.arm.envelope import load_envelope
     from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
@@ -83,7 +86,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         speed=speed,
         on_advance=show,
         weighs=tells_force(options.planner),
-        safety=load_envelope(options.safety),
+        safety=options.envelope,
         make_source=source_of(options),
     )
 

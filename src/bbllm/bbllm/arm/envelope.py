@@ -8,19 +8,30 @@ which a motion is refused. `load_envelope` reads the file (config/safety.yaml by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from bbllm.arm.driver import ContactLimits
 from bbllm.arm.obstacles import Obstacle, ObstacleShape
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.text import escape_line
+from bbllm.core.types import SceneObject
 from bbllm.files.yaml_files import FileRecord, UniqueKeysLoader, YamlFiles, explain
+from bbllm.skills.constraints import Never, fault_of, parse_never
 
 KEEP_OUT_PREFIX = 'keep_out/'
 """Before the name of a box among obstacles, so that it is never taken for an object."""
@@ -49,6 +60,7 @@ class SafetyRule(str, Enum):
 
 
 Point = tuple[float, float, float]
+Nevers = tuple[Never, ...]
 
 
 class _Section(FileRecord):
@@ -172,6 +184,23 @@ class KeepOut(_Corners):
         return Obstacle(name=name, shape=box, size_m=(x, y, z), T_base_obstacle=T)
 
 
+BOX_FORM = 'two opposite corners in metres, `x y z x y z`, for example `0.2 0.5 0 0.6 0.9 0.3`'
+
+
+def parse_box(text: str, name: str) -> KeepOut:
+    """Read a box that nothing may enter; raises ConfigError."""
+    try:
+        x0, y0, z0, x1, y1, z1 = map(float, text.replace(',', ' ').split())
+        low, high = zip(*map(sorted, ((x0, x1), (y0, y1), (z0, z1))), strict=True)
+        return KeepOut(name=name, min_m=low, max_m=high)
+    except ValueError as error:
+        raise ConfigError(f'{escape_line(text)[:100]!r} is no box; write {BOX_FORM}.') from error
+
+
+def _never(value: Any) -> Any:
+    return value if isinstance(value, Never) else parse_never(str(value))
+
+
 def _no_twins(boxes: tuple[KeepOut, ...]) -> tuple[KeepOut, ...]:
     names = [box.name for box in boxes]
     for name in names:
@@ -191,9 +220,34 @@ class SafetyEnvelope(_Section):
     contact_force: ContactForce | None = ContactForce()
     """None, null in the file: the robot's own thresholds stay as they are."""
     keep_out: Annotated[tuple[KeepOut, ...], AfterValidator(_no_twins)] = ()
+    never: tuple[Annotated[Never, BeforeValidator(_never)], ...] = ()
+    """Constraints in plain words; see `skills.constraints`."""
     table_height: TableHeight = TableHeight()
     self_collision: SelfCollision = SelfCollision()
     stale_scene: StaleScene = StaleScene()
+
+    def stricter(self, never: Iterable[str] = (), keep_out: Iterable[str] = ()) -> SafetyEnvelope:
+        """
+        Return the rules with more constraints and boxes, in words and numbers.
+
+        Raises ConfigError for a text that cannot be read.
+        """
+        try:
+            nevers = tuple(map(parse_never, never))
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        taken = {box.name for box in self.keep_out}
+        names = (name for n in count(1) if (name := f'box_{n}') not in taken)
+        boxes = tuple(map(parse_box, keep_out, names))
+        more = {'never': (*self.never, *nevers), 'keep_out': (*self.keep_out, *boxes)}
+        return self.model_copy(update=more)
+
+
+def check_never(envelope: SafetyEnvelope, objects: Sequence[SceneObject]) -> None:
+    """Raise ConfigError where a constraint is about none of the objects of a scene."""
+    for never in envelope.never:
+        if fault := fault_of(never, objects):
+            raise ConfigError(f'The constraint {str(never)!r} cannot be kept: {fault}.')
 
 
 def kept_out(blockers: tuple[str, ...]) -> tuple[str, ...]:
@@ -206,6 +260,11 @@ def kept_out(blockers: tuple[str, ...]) -> tuple[str, ...]:
 def refusal(rule: SafetyRule, activity: str, why: str) -> str:
     """Return the sentence that refuses a motion: what breaks which rule, and what would do."""
     return f'the safety rule {rule.value} forbids {activity}: {why}.'
+
+
+def constraint_refusal(constraint: str, activity: str, why: str) -> str:
+    """Return the same for a constraint, such as `never touch blue_cylinder`."""
+    return f'the constraint {constraint!r} forbids {activity}: {why}.'
 
 
 FILES = YamlFiles(

@@ -1,6 +1,7 @@
 """The solid objects around the arm as plain shapes."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -8,8 +9,14 @@ import numpy as np
 
 from bbllm.arm.driver import Array
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
+from bbllm.skills.constraints import MARGINS_M, Never, objects_of
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import is_solid, rotation_of
+
+NEVER_PREFIX = 'never/'
+"""Before a constraint and the name of its object among obstacles: `never/touch blue_cylinder`."""
+LEAST_M = 1e-3
+"""Least extent of a body that a constraint makes smaller [m]."""
 
 
 class ObstacleShape(Enum):
@@ -68,6 +75,29 @@ def obstacle_from_object(item: SceneObject) -> Obstacle:
         size_m=item.size_m,
         T_base_obstacle=matrix_from_pose(item.pose),
     )
+
+
+def forbidden_bodies(nevers: Iterable[Never], scene: Scene) -> tuple[Obstacle, ...]:
+    """
+    Return what nothing may enter by constraints: their objects, as much larger as they say.
+
+    What is in the hand is left out: it is there already.
+    """
+    bodies: dict[str, Obstacle] = {}
+    for never in nevers:
+        margin_m = MARGINS_M.get(never.verb)
+        for item in objects_of(never, scene.objects) if margin_m is not None else ():
+            if item.name != scene.held and margin_m is not None:
+                name = f'{NEVER_PREFIX}{never.verb.value} {item.name}'
+                x, y, z = (max(size + 2 * margin_m, LEAST_M) for size in item.size_m)
+                body = obstacle_from_object(item)
+                bodies[name] = replace(body, name=name, size_m=(x, y, z))
+    return tuple(bodies.values())
+
+
+def forbidden_by(blockers: Iterable[str]) -> tuple[str, ...]:
+    """Return the constraints among the names of what was touched: `never touch blue_cylinder`."""
+    return tuple(name.replace('/', ' ', 1) for name in blockers if name.startswith(NEVER_PREFIX))
 
 
 def matrix_from_pose(pose: Pose) -> Array:

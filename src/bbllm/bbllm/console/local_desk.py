@@ -15,6 +15,7 @@ from bbllm.core.errors import BbllmError, TaskError
 from bbllm.core.events import Episode, Event
 from bbllm.core.observation import Observed
 from bbllm.core.tasks import make_task
+from bbllm.skills.constraints import Never
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 ANSWER_S = 3600.0
@@ -28,8 +29,9 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
     """
     Gives a table in this process tasks, one at a time, which stays as it is between them.
 
-    With *asks* no plan moves anything before it is approved, by the same gate as `Robot`'s. Use
-    it with `with`: a task that is under way at the end is stopped.
+    With *asks* no plan moves anything before it is approved, by the same gate as `Robot`'s, and is
+    shown with the constraints *never* of the table. Use it with `with`: a task that is under way
+    at the end is stopped.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
         *,
         asks: bool,
         record: Record | None = None,
+        never: tuple[Never, ...] = (),
     ):
         self.feed = Feed()
         self._world = world
@@ -47,11 +50,12 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
         )
         self._backend = LocalBackend(
             world=world,
-            setup=setup,
+            setup=setup.keeping(never),
             approve=self._ask if asks else None,
             journal=True,
             close=lambda: None,
             record=record,
+            never=never,
         )
         self._lock = threading.Lock()
         self._future: Future[Episode] | None = None

@@ -159,6 +159,12 @@ class EpisodeStarted:
     settings: Mapping[str, object] = field(default_factory=dict)
     """JSON values: what else was chosen for this episode."""
 
+    @property
+    def never(self) -> tuple[str, ...]:
+        """Constraints that are in force, such as `never touch the blue cylinder`."""
+        lines = self.settings.get('never', ())
+        return tuple(map(str, lines)) if isinstance(lines, list | tuple) else ()
+
 
 @dataclass(frozen=True, slots=True)
 class SceneRecorded:
@@ -523,6 +529,12 @@ class Episode:
     robot_s: float = 0.0
     """Time that passed in the world while calls were executed [s]."""
 
+    @property
+    def never(self) -> tuple[str, ...]:
+        """Constraints that were in force; see `EpisodeStarted.never`."""
+        first = self.events[0].data if self.events else None
+        return first.never if isinstance(first, EpisodeStarted) else ()
+
 
 LONGEST = 300
 """Characters of a model's text that one line shows."""
@@ -533,7 +545,8 @@ def describe(data: EventData) -> list[tuple[str, str]]:
     match data:
         case EpisodeStarted():
             models = f'planner {data.planner}, Brain {data.brain}, Body {data.body}'
-            return [('task', data.task), ('episode', f'{data.episode_id}: {models}')]
+            never = [('never', line.removeprefix('never ')) for line in data.never]
+            return [('task', data.task), ('episode', f'{data.episode_id}: {models}'), *never]
         case SceneRecorded(moment, scene):
             return [('scene', f'{moment}: {_scene(scene)}')]
         case GoalStated(conditions, why=why):

@@ -355,6 +355,12 @@ class SceneFile(FileRecord):
             for spec in self.locations
         )
 
+    @property
+    def things(self) -> tuple[SceneObject, ...]:
+        """What worlds show: furniture, objects and locations."""
+        shown = (item for item in self.movables if item.name not in self.fixed)
+        return (*self.fixtures, *shown, *self.places)
+
     def _movable(self, spec: ObjectSpec) -> SceneObject:
         if spec.xyz is not None:
             centre = spec.xyz

@@ -10,12 +10,15 @@ from bbllm.skills.conditions import halves_of, refusal
 
 
 def grab_and_putin(
-    call: SkillCall, observe: Callable[[], Scene], run: Callable[[SkillCall], Outcome]
+    call: SkillCall,
+    observe: Callable[[], Scene],
+    run: Callable[[SkillCall], Outcome],
+    forbidden: Callable[[SkillCall, Scene], Outcome | None] = lambda call, scene: None,
 ) -> Outcome:
     """
     Carry out `grab_and_putin`: both halves, or only the second where the object is in the hand.
 
-    The message of a failure names the half.
+    The message of a failure names the half. Neither is tried where the whole is *forbidden*.
     """
     try:
         scene = observe()
@@ -26,6 +29,8 @@ def grab_and_putin(
         return Outcome(
             call=call, status=Status.REJECTED, code=Code.STALE_SCENE, message=str(error)
         )
+    if (outcome := forbidden(call, scene)) is not None:
+        return outcome
     refused = refusal(call, scene)
     if refused is not None:
         return refused.outcome(call)

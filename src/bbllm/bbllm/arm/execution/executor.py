@@ -162,5 +162,14 @@ class SkillExecutor:
             return SkillRun(call, *parts, ahead).outcome()
 
         if plain(call.skill) == GRAB_AND_PUTIN.name:
-            return grab_and_putin(call, self._observe, run)
+            return grab_and_putin(call, self._observe, run, self._forbidden)
         return run(call, self._ahead)
+
+    def _forbidden(self, call: SkillCall, scene: Scene) -> Outcome | None:
+        guard = self._executor.guard
+        try:
+            if guard is not None:
+                guard.check_call(call, scene)
+        except SkillError as failure:
+            return failure.outcome(call)
+        return None

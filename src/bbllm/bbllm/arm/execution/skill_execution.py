@@ -124,13 +124,15 @@ class SkillRun:
         self._call = check_call(self._call, scene)
         hand = self._executor.hand()
         motions = plan_motions(self._call, scene, hand)
+        guard = self._executor.guard
+        if guard is not None:
+            guard.update(scene, hand)
+            guard.check_call(self._call, scene, motions)
         if isinstance(motions, Rejection):
             raise SkillError(motions.code, motions.message, moved=False)
         self._planner.update(scene, hand)
-        if self._executor.guard is not None:
-            self._executor.guard.update(scene, hand)
-            if self._call.skill in ('pick', 'close_gripper'):
-                self._executor.guard.check_grip(GRIP_FORCE_N, f'{self._call}')
+        if guard is not None and self._call.skill in ('pick', 'close_gripper'):
+            guard.check_grip(GRIP_FORCE_N, f'{self._call}')
         self._carried, self._motions = scene.held, motions
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)

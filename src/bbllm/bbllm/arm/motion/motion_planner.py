@@ -15,7 +15,15 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import KeepOut, Point, SafetyRule, kept_out, refusal
+from bbllm.arm.envelope import (
+    KeepOut,
+    Nevers,
+    Point,
+    SafetyRule,
+    constraint_refusal,
+    kept_out,
+    refusal,
+)
 from bbllm.arm.failures import SkillError, out_of_reach
 from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.motion.cartesian_path import (
@@ -50,7 +58,7 @@ from bbllm.arm.motion.trajectory import (
     spline_of,
     waypoint_move,
 )
-from bbllm.arm.obstacles import held_by, obstacles_from_scene
+from bbllm.arm.obstacles import forbidden_bodies, forbidden_by, held_by, obstacles_from_scene
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
 from bbllm.skills.grasps import Grip, Hand
@@ -325,6 +333,7 @@ class GraspPlannerParams:
     joint_share: float = 1.0
     """Share of their speed limits that joints may take on any way, likewise."""
     keep_out: tuple[KeepOut, ...] = ()
+    never: Nevers = ()
 
 
 POSTURES = 3
@@ -394,7 +403,8 @@ class GraspPlanner:
         held = None if scene.held is None else held_by(scene.object(scene.held), hand)
         self._holding, self._width_m = held is not None, hand.width_m
         boxes = (box.obstacle for box in self.params.keep_out)
-        things = (*obstacles_from_scene(scene), *boxes)
+        bodies = forbidden_bodies(self.params.never, scene)
+        things = (*obstacles_from_scene(scene), *bodies, *boxes)
         self._checker.update(things, held, width_m=hand.width_m)
 
     def above(self, motion: MoveAbove, q_now: Array) -> GraspPlan:
@@ -616,6 +626,9 @@ def _no_path(problem: NoPathError | None, activity: str, where: str) -> SkillErr
             'would do'
         )
         code, message = Code.UNSAFE, refusal(SafetyRule.KEEP_OUT, activity, why)
+    elif constraints := forbidden_by(blockers):
+        why = 'every way that was tried comes too near to it; a target further from it would do'
+        code, message = Code.UNSAFE, constraint_refusal(constraints[0], activity, why)
     elif blockers:
         verb = 'is' if len(blockers) == 1 else 'are'
         message = f'no free way {where} was found: {listed(blockers)} {verb} in the way.'

@@ -18,7 +18,7 @@ The approval gate in front of the arm: which calls are permitted, and when a per
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -37,11 +37,16 @@ from bbllm.core.registry import with_remark
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.text import count_of, escape_line, hidden_fault
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.constraints import Never, told
 from bbllm.skills.risk import moves, risk, unmentioned
 
 
 def plan_request(
-    provenance: Provenance, hash: str, revoked: str, brain: str = ''
+    provenance: Provenance,
+    hash: str,
+    revoked: str,
+    brain: str = '',
+    never: Sequence[str] = (),
 ) -> ApprovalRequest:
     """Return the question about a plan, which an answer names by *hash*."""
     steps = count_of(len(provenance.plan.steps), 'step')
@@ -52,7 +57,7 @@ def plan_request(
         kind=RequestKind.PLAN,
         hash=hash,
         title=f'The plan of {steps}{by}. May it be done?',
-        lines=(*map(str, provenance.plan.steps), *rest),
+        lines=(*map(str, provenance.plan.steps), *rest, *never),
         goal=provenance.goal,
         reason=revoked or anew,
         episode_id=provenance.episode_id,
@@ -220,7 +225,7 @@ class ApprovalGate:
     * DENIED is final; another hash is another plan.
 
     *stops* returns how often the robot was seen to have stopped, also between calls; *clock* is
-    monotonic [s].
+    monotonic [s]; plans are shown with the constraints *never*, which the executor enforces.
     """
 
     def __init__(
@@ -231,10 +236,12 @@ class ApprovalGate:
         mode: ApprovalMode,
         stops: Callable[[], int] = int,
         clock: Callable[[], float] = time.monotonic,
+        never: Sequence[Never] = (),
     ):
         self.mode = mode
         self._stops = stops
         self._clock = clock
+        self._never = never
         self._ask = ask
         self._observe = observe
         self._plan: PlanApproval | None = None
@@ -394,7 +401,10 @@ class ApprovalGate:
     def _ask_plan(self, plan: PlanApproval, provenance: Provenance, cancel: CancelToken) -> None:
         before = self._now()
         brain = self._brain if provenance.episode_id == self.running else ''
-        answer = self._ask(plan_request(provenance, self._name(plan), plan.reason, brain), cancel)
+        request = plan_request(
+            provenance, self._name(plan), plan.reason, brain, self._constraints()
+        )
+        answer = self._ask(request, cancel)
         with self._lock:
             since = self._invalid_since(before)
             plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
@@ -404,6 +414,15 @@ class ApprovalGate:
                 plan.reason = since
             else:
                 plan.state, plan.reason = PlanState.GRANTED, ''
+
+    def _constraints(self) -> tuple[str, ...]:
+        """Return the constraints in words, with the objects of the scene that they are about."""
+        if not self._never:
+            return ()
+        try:
+            return told(self._never, self._observe().objects)
+        except SceneError:
+            return tuple(map(str, self._never))
 
     def _name(self, plan: PlanApproval) -> str:
         """Return what an answer has to name: a late yes is good for no later question."""

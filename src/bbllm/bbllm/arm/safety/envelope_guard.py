@@ -7,14 +7,33 @@ from dataclasses import replace
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.envelope import Point, SafetyEnvelope, SafetyRule, kept_out, refusal
+from bbllm.arm.envelope import (
+    Point,
+    SafetyEnvelope,
+    SafetyRule,
+    constraint_refusal,
+    kept_out,
+    refusal,
+)
 from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.sweep import FINGERS, Sweep, corners, solid_names, sweep
-from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape, held_by, obstacle_from_object
-from bbllm.core.types import Code, Scene
+from bbllm.arm.obstacles import (
+    Held,
+    Obstacle,
+    ObstacleShape,
+    forbidden_bodies,
+    forbidden_by,
+    held_by,
+    obstacle_from_object,
+)
+from bbllm.core.types import Code, Scene, SkillCall
+from bbllm.skills.constraints import broken_by_call, broken_by_place, unbound
 from bbllm.skills.grasps import Hand
+from bbllm.skills.motions import Motions, Place
+from bbllm.skills.rejection import Rejection
+from bbllm.skills.risk import moves
 
 SLACK_M = 5e-4
 """How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
@@ -32,6 +51,12 @@ MOST_FORMS = 8
 def unsafe(rule: SafetyRule, activity: str, why: str) -> SkillError:
     """Return the refusal of a rule; *why* ends with what would do."""
     return SkillError(Code.UNSAFE, refusal(rule, activity, why), f'safety rule {rule.value}')
+
+
+def forbidden(constraint: str, activity: str, why: str, *, moved: bool = True) -> SkillError:
+    """Return the refusal of a constraint; *why* ends with what would do."""
+    raw = f'constraint {constraint}'
+    return SkillError(Code.UNSAFE, constraint_refusal(constraint, activity, why), raw, moved=moved)
 
 
 def rounded_up(value: float) -> str:
@@ -66,6 +91,7 @@ def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerP
         joint_share=min(ways.joint_share, envelope.joint_speed.max_share),
         tcp_speed_m_s=min(ways.tcp_speed_m_s, envelope.tcp_speed.max_m_s),
         keep_out=(*ways.keep_out, *envelope.keep_out),
+        never=(*ways.never, *envelope.never),
     )
 
 
@@ -92,7 +118,8 @@ class EnvelopeGuard:
         force = envelope.contact_force
         self.contact_limits = None if force is None else force.limits
         self._width_m = width_m
-        self._boxes = tuple(box.obstacle for box in envelope.keep_out)
+        self._keep_out = tuple(box.obstacle for box in envelope.keep_out)
+        self._boxes = self._keep_out
         self._checkers: dict[tuple[ObstacleShape, Point] | None, CollisionChecker] = {}
         self._scene: Scene | None = None
         self._item: Obstacle | None = None
@@ -102,8 +129,22 @@ class EnvelopeGuard:
     def update(self, scene: Scene, hand: Hand) -> None:
         """Set the objects and the grasped one, before the motions of a call are planned."""
         self._scene = scene
+        self._boxes = (*self._keep_out, *forbidden_bodies(self.envelope.never, scene))
         self._allowed.clear()
         self.carry(scene.held, hand)
+
+    def check_call(
+        self, call: SkillCall, scene: Scene, motions: Motions | Rejection | None = None
+    ) -> None:
+        """Check what a call, and the motions that it becomes, are for; raises SkillError."""
+        nevers = self.envelope.never if moves(call) else ()
+        for never, why in unbound(nevers, scene):
+            raise forbidden(str(never), f'{call}', why, moved=False)
+        constraint, why = broken_by_call(call, nevers, scene)
+        if not constraint and isinstance(motions, Place):
+            constraint, why = broken_by_place(motions.target, nevers, scene)
+        if constraint:
+            raise forbidden(constraint, f'{call}', why, moved=False)
 
     def carry(self, name: str | None, hand: Hand) -> None:
         """Learn what is in the hand from now on; None where nothing is."""
@@ -128,6 +169,7 @@ class EnvelopeGuard:
         *activity* is what the arm is about, for the sentence: `moving above red_cube`.
         """
         self._check_age(activity)
+        self._check_bound(activity)
         width_m = self._width_m() if width_m is None else width_m
         opening_m = width_m if opening_m is None else opening_m
         if self._was_allowed(trajectory, width_m, opening_m):
@@ -187,6 +229,16 @@ class EnvelopeGuard:
             and abs(opening - opening_m) < SAME_WIDTH_M
             for one, held, width, opening in self._allowed
         )
+
+    def _check_bound(self, activity: str) -> None:
+        """Refuse all motions where the object of a constraint is not in the scene."""
+        if not self.envelope.never:
+            return
+        if self._scene is None:
+            why = 'no scene was looked at, in which its object is; one with it would do'
+            raise forbidden(str(self.envelope.never[0]), activity, why)
+        for never, why in unbound(self.envelope.never, self._scene):
+            raise forbidden(str(never), activity, why)
 
     def _check_age(self, activity: str) -> None:
         if self.scene_age_s is None:
@@ -275,6 +327,9 @@ class EnvelopeGuard:
 
     def _touching(self, contact: Contact, activity: str) -> SkillError:
         first, second = (self._called(name) for name in (contact.first, contact.second))
+        if constraints := forbidden_by((second,)):
+            why = f'{first} would come too near to it; a place further from it would do'
+            return forbidden(constraints[0], activity, why)
         if not kept_out((second,)):
             why = f'{first} would touch {second}; another place or direction would do'
             return unsafe(SafetyRule.SELF_COLLISION, activity, why)

@@ -128,7 +128,8 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield from check_messages()
     yield check_driver_packages()
     executor = None if found is None else found.executor
-    yield check_safety(SAFETY if executor is None else str(executor.get('safety') or ''))
+    told = {'safety': SAFETY} if executor is None else executor
+    yield check_safety(*(str(told.get(name) or '') for name in ('safety', 'never', 'keep_out')))
     yield check_middleware(fail)
     yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)
     if found is not None:
@@ -314,11 +315,13 @@ def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
     return warn('driver', f'not in this shell: {", ".join(missing)}', remedy)
 
 
-def check_safety(name: str = '') -> Finding:
+def check_safety(name: str = '', never: str = '', keep_out: str = '') -> Finding:
     from bbllm.arm.envelope import load_envelope
+    from bbllm.skills.constraints import split_constraints
 
     try:
-        rules = load_envelope(name)
+        more = map(split_constraints, (never, keep_out))
+        rules = load_envelope(name).stricter(*more)
     except BbllmError as error:
         return fail('safety', str(error), 'Mend the file; see config/safety.yaml.')
     force = rules.contact_force
@@ -328,6 +331,7 @@ def check_safety(name: str = '') -> Finding:
         f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
         f'{stops}, {len(rules.keep_out)} keep-out boxes, '
         f'table at {rules.table_height.top_m:g} m'
+        + ''.join(f'; {constraint}' for constraint in rules.never)
     )
     fast = rules.tcp_speed.max_m_s > 0.25
     return ok('safety', text, 'For first days: safety:=safety_slow (0.25 m/s).' if fast else '')

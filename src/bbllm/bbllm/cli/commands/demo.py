@@ -14,6 +14,7 @@ from bbllm.cli.support.options import (
     BagOptions,
     JsonOption,
     MethodOptions,
+    NeverOptions,
     SourceOptions,
     SpeedOptions,
     beginning,
@@ -60,6 +61,7 @@ def demo(
     k: int | None = loops_option(),
     goal: str | None = goal_option(),
     method: MethodOptions,
+    constraints: NeverOptions,
     keep: BagOptions,
     browser: DemoBrowserOptions,
     json: JsonOption = False,
@@ -83,6 +85,7 @@ def demo(
       bbllm demo --bag demo.mcap
       bbllm demo --sources camera
       bbllm demo 'put the red cube on the blue cube'
+      bbllm demo --never 'touch the blue cube'
       bbllm demo --recorded list
     """
     output, pace = Output(json), speed.speed
@@ -104,7 +107,12 @@ def demo(
                 '--video and --bag out. For a stack: bbllm up sim --browser, also with --bag.'
             )
         options = fill(
-            EpisodeOptions, speed, source, method, scene=scene, k=k, goal=goal, speed=pace
+            EpisodeOptions,
+            *(speed, source, method, constraints),
+            scene=scene,
+            k=k,
+            goal=goal,
+            speed=pace,
         )
         show_in_browser(task, options, browser, output)
         return
@@ -118,11 +126,11 @@ def demo(
                 '--sources and --trouble are for the table in this process: leave --ros out, or '
                 'start a stack with its own sources.'
             )
-        ran = run_on_nodes(task, scene, pace or 0.0, k, goal, keep.bag, output)
+        ran = run_on_nodes(task, scene, pace or 0.0, k, goal, keep.bag, output, constraints)
     else:
         options = fill(
             EpisodeOptions,
-            *(speed, source, method, keep),
+            *(speed, source, method, constraints, keep),
             scene=scene,
             k=k,
             goal=goal,

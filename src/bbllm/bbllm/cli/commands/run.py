@@ -81,6 +81,7 @@ def run(
       bbllm run 'build something' --world tabletop --goal 'on(red_cube, blue_cube)'
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
       bbllm run 'stack all cubes' --bag stack.mcap
+      bbllm run 'stack all cubes' --world tabletop --never 'touch the blue cube'
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
     output = Output(json)

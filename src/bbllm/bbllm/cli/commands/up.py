@@ -110,6 +110,7 @@ def up(request: UpRequest) -> None:
       bbllm up sim --scene plus_sign --viewer
       bbllm up sim --speed 0 --brain MODEL
       bbllm up sim --approval plan
+      bbllm up sim --approval plan --never 'touch the blue cube'
       bbllm up sim --open-state rules
       bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
@@ -175,6 +176,8 @@ def up(request: UpRequest) -> None:
             client.close()
         if request.keep.bag is not None:
             output.print_path('bag', request.keep.bag)
+        for line in request.limits.constraints.never or ():
+            output.print(f'Never {line}', 'yellow')
         _print_hints(output, request)
         # Raises LostNodeError with the end of its log when a node dies.
         until_interrupted(tend)
@@ -244,7 +247,7 @@ PARAMS: dict[str, dict[str, str]] = {
         'sources': 'sources',
     },
     'perception': {name: name for name in ('cameras', 'detector', 'detector_model', 'llm_config')},
-    'fr3_executor': {'approval': 'approval', 'safety': 'safety'},
+    'fr3_executor': {name: name for name in ('approval', 'safety', 'never', 'keep_out')},
 }
 """Which option each parameter of a node is."""
 
@@ -264,6 +267,8 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
 
 
 def _value(option: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return '; '.join(value)
     # Names of models may contain a slash too.
     is_file = (option in ('scene', 'safety') and is_yaml_path(value)) or (
         option == 'detector_model' and Path(value).suffix == '.onnx'

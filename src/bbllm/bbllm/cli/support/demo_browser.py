@@ -44,7 +44,9 @@ def show_in_browser(
 
         assert isinstance(stage.world, TabletopWorld)  # a scene, not a house
         asks = browser.approval is ApprovalMode.PLAN
-        with LocalDesk(stage.world, setup, asks=asks, record=stage.record) as desk:
+        with LocalDesk(
+            stage.world, setup, asks=asks, record=stage.record, never=options.constraints
+        ) as desk:
             desk.feed.set('robot', f'simulated arm · {options.scene}')
             desk.feed.set('task', task)
             with served(desk, browser.page, output):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.cli.support.options import NeverOptions
 from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.session import Ran, run_on_stack
 from bbllm.cli.views.output import Output
@@ -22,6 +24,7 @@ def run_on_nodes(
     goal: str | None,
     bag: Path | None,
     output: Output,
+    constraints: NeverOptions,
 ) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.api.ros_environment import need_ros
@@ -32,9 +35,15 @@ def run_on_nodes(
     task = make_task(instruction)
     load_scene(scene)
     from bbllm.ros.stack.stack import Stack, StackConfig
+    from bbllm.ros.stack.stack_checks import check_params
 
     simulator: dict[str, Value] = {'scene': scene, 'speed': speed}
-    config = StackConfig(params={'mujoco_sim': simulator}, namespace='bbllm_demo')
+    executor: dict[str, Value] = {
+        name: '; '.join(texts) for name, texts in asdict(constraints).items() if texts
+    }
+    params = {'mujoco_sim': simulator, 'fr3_executor': executor}
+    check_params(params, params, simulated=True)
+    config = StackConfig(params=params, namespace='bbllm_demo')
     with Stack(config) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client, recording.of(client):

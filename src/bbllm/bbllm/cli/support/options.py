@@ -148,6 +148,24 @@ ros_option = partial(flag, 'Use the nodes of a running stack.', '--ros')
 
 
 @dataclass(frozen=True, kw_only=True)
+class NeverOptions:
+    """What no call and no motion may do."""
+
+    panel: ClassVar[str] = LIMITS
+    never: list[str] | None = option(
+        "What the robot may never do, in plain words: 'touch OBJECT', 'move OBJECT' or 'place "
+        "anything on OBJECT', such as 'touch the blue cylinder'; may be repeated "
+        '(docs/design/constraints.md).',
+        metavar='WORDS',
+    )
+    keep_out: list[str] | None = option(
+        "Box that nothing may enter, by two corners in metres in the base frame: 'x y z x y z'; "
+        'may be repeated.',
+        metavar='CORNERS',
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LimitOptions:
     """What an episode may do."""
 
@@ -160,6 +178,7 @@ class LimitOptions:
         'What no motion may do: a .yaml file, or safety_slow; config/safety.yaml by default.',
         metavar='FILE',
     )
+    constraints: NeverOptions = NeverOptions()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,6 +64,7 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
             'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'
         )
     with open_stage(options) as stage, ExitStack() as files:
+        setup = setup.keeping(options.constraints)
         setup.check_goal(stage.world.observe)
         journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
         motion = None

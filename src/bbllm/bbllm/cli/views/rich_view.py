@@ -116,6 +116,7 @@ def head(episode: Episode) -> RenderableType:
     who = f'{episode.planner} · Brain {episode.brain} · Body {episode.body}'
     task = Text(episode.task.instruction, style='bold')
     lines = [task, Text(who if episode.planner else '', 'dim')]
+    lines += [Text(line.capitalize(), style='yellow') for line in episode.never]
     goal = episode.goal_stated
     if goal.conditions:
         lines.append(Text(f'Goal: {"; ".join(goal.conditions)}', style='cyan'))

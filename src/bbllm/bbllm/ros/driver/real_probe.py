@@ -73,7 +73,8 @@ class _Probe:
         controllers = self._ask(ListControllers, 'controller_manager/list_controllers')
         parts = self._ask(ListHardwareComponents, 'controller_manager/list_hardware_components')
         self._on_progress('asking fr3_executor')
-        executor = self._parameters('fr3_executor', ('approval', 'simulated', 'safety'))
+        wanted = ('approval', 'simulated', 'safety', 'never', 'keep_out')
+        executor = self._parameters('fr3_executor', wanted)
         if executor is not None:  # the others may be found later than it
             self._spin(self._patience_s, lambda: self._nodes().issuperset(REAL_NODES))
         self._on_progress('listening to arm, hand and robot state')

@@ -8,9 +8,10 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.envelope import SafetyEnvelope, StaleScene, load_envelope
+from bbllm.arm.envelope import SafetyEnvelope, StaleScene
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
+from bbllm.ros.parameters.safety_params import envelope_of
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 
 PATIENCE_S = 1.0
@@ -55,8 +56,8 @@ def ways_of(params: Fr3ExecutorParams, envelope: SafetyEnvelope) -> GraspPlanner
 def make_guard(
     node: Node, group: CallbackGroup, params: Fr3ExecutorParams, driver: ArmDriver
 ) -> EnvelopeGuard:
-    """Return what limits the motions of a node to its safety file; raises ConfigError."""
-    envelope = load_envelope(params.safety)
+    """Return what limits the motions of a node to its safety rules; raises ConfigError."""
+    envelope = envelope_of(params)
     max_age_s = min(envelope.stale_scene.max_age_s, params.max_scene_age_s)
     envelope = envelope.model_copy(update={'stale_scene': StaleScene(max_age_s=max_age_s)})
     return EnvelopeGuard(

@@ -1,7 +1,7 @@
 """Where `fr3_executor` asks people: what waits on a topic, their answers by a service."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bbllm_interfaces.msg import Approval, EpisodeEvent
 from bbllm_interfaces.srv import Approve
@@ -25,6 +25,7 @@ from bbllm.ros.convert.records import EVENTS, LATCHED
 from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm.skills.constraints import Never
 
 MODEL_CHARACTERS = 80
 """How much of a model's name a question shows."""
@@ -45,6 +46,7 @@ class ApprovalService:
         observe: Callable[[], Scene],
         *,
         stops: Callable[[], int],
+        never: Sequence[Never] = (),
     ) -> None:
         self.tell: Callable[[str], None] = node.get_logger().info
         self._node = node
@@ -56,7 +58,11 @@ class ApprovalService:
             on_answer=self._record,
         )
         self.gate = ApprovalGate(
-            self.queue.ask, observe, mode=ApprovalMode(params.approval), stops=stops
+            self.queue.ask,
+            observe,
+            mode=ApprovalMode(params.approval),
+            stops=stops,
+            never=never,
         )
         self._waits = node.create_publisher(Approval, 'approval', LATCHED)
         self._answers = node.create_publisher(EpisodeEvent, 'approval_events', EVENTS)

@@ -42,12 +42,16 @@ class Fr3Executor(StackNode):
             publish_waits(self, self._driver)
         publish_trajectories(self, self._driver)
         self._scenes = SceneClient(self, self.group, reuses=True)
-        self._approval = ApprovalService(
-            self, params, self._observe, stops=lambda: self._driver.stops
-        )
-        gate = self._approval.gate
         guard = make_guard(self, self.group, params, self._driver)
         self._envelope = guard.envelope
+        self._approval = ApprovalService(
+            self,
+            params,
+            self._observe,
+            stops=lambda: self._driver.stops,
+            never=guard.envelope.never,
+        )
+        gate = self._approval.gate
         lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
         self._skills = skills = SkillExecutor(
             self._driver,

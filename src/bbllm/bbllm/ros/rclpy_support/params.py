@@ -213,6 +213,16 @@ class Fr3ExecutorParams(NodeParams):
     safety: str = fixed(
         '', 'File with the safety envelope, a path or safety_slow; empty: config/safety.yaml.'
     )
+    never: str = fixed(
+        '',
+        'What no call and no motion may do, in plain words with semicolons: touch OBJECT, move '
+        'OBJECT, place anything on OBJECT; besides the constraints of the safety file.',
+    )
+    keep_out: str = fixed(
+        '',
+        'Boxes that nothing may enter, with semicolons: x y z x y z, two corners in the frame of '
+        'the base [m]; besides those of the safety file.',
+    )
     max_scene_age_s: float = param(
         2.0, 'Age of the scene from which nothing moves [s].', 0.1, 60.0
     )

@@ -52,7 +52,7 @@ ARGUMENTS = {
     'body_mapper': ('mapping', *MODELS),
     'state_estimator': ('open_state', 'llm_config', 'sources', 'catalogue'),
     'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),
-    'fr3_executor': ('speed_scale', 'approval', 'safety'),
+    'fr3_executor': ('speed_scale', 'approval', 'safety', 'never', 'keep_out'),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
 }
 """Parameters that people change: arguments of the launch files."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bbllm.arm.envelope import load_envelope
+from bbllm.arm.envelope import check_never
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
@@ -21,8 +21,9 @@ from bbllm.ros.parameters.model_params import (
     models_of_body,
     planner_and_models,
 )
+from bbllm.ros.parameters.safety_params import envelope_of
 from bbllm.ros.rclpy_support.params import NODE_PARAMS, checked
-from bbllm.ros.stack.stack import SIMULATED, Value, params_file
+from bbllm.ros.stack.stack import SIMULATED, SIMULATOR, Value, params_file
 from bbllm.sim.render import need_display
 from bbllm.sim.scene_file import load_scene
 from bbllm.worlds.perception.sources import parse_cameras, read_sources
@@ -36,9 +37,14 @@ def check_params(
 
     Raises BbllmError with the value that cannot be used, and what could be.
     """
+    params: dict[str, Any] = {}
     for node in nodes:
         values = {**node_values(node, simulated=simulated), **given.get(node, {})}
-        CHECKS[node](checked(node, NODE_PARAMS[node], values))
+        params[node] = checked(node, NODE_PARAMS[node], values)
+        CHECKS[node](params[node])
+    if {'fr3_executor', SIMULATOR} <= set(params):
+        things = load_scene(params[SIMULATOR].scene).things
+        check_never(envelope_of(params['fr3_executor']), things)
 
 
 def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
@@ -61,7 +67,7 @@ def value_of_text(node: str, name: str, text: str) -> Value:
 
 def _check_executor(params: Any) -> None:
     ApprovalMode(params.approval)
-    load_envelope(params.safety)
+    envelope_of(params)
 
 
 def _check_estimator(params: Any) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bbllm.arm.driver import ArmDriver
-from bbllm.arm.envelope import SafetyEnvelope, load_envelope
+from bbllm.arm.envelope import SafetyEnvelope, check_never, load_envelope
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
@@ -50,7 +50,8 @@ class TabletopWorld:
         make_source: Makes what locates the objects for the scenes, from the driver of the arm;
             the simulator's state by default.
 
-    Raises UnknownNameError, SceneFileError, or ConfigError for the safety file.
+    Raises UnknownNameError, SceneFileError, or ConfigError for the safety file, also where its
+    constraints are about none of the objects.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class TabletopWorld:
     ) -> None:
         file = scene if isinstance(scene, SceneFile) else load_scene(scene)
         safety = safety or load_envelope()
+        check_never(safety, file.things)
         params = params or ExecutorParams()
         params = replace(
             params, ways=bounded(params.ways, safety), grip_offset_m=file.grip_offset_m
