@@ -3,21 +3,23 @@
 from dataclasses import replace
 
 import pytest
-from scripted_episodes import PICK, EchoModel, OneCubeWorld, Script, asking, play, start
+from scripted_episodes import PICK, STEP, OneCubeWorld, Script, play, start
 
 from bbllm.core.circles import PATIENCE, CircleGuard, same_scene
-from bbllm.core.events import Ending, Episode, Limits
+from bbllm.core.events import Ending, Episode, Limits, PlanMade
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import (
     Code,
     Fact,
     Outcome,
+    Plan,
     Pose,
     Scene,
     SkillCall,
     Status,
 )
 
+PLAN = PlanMade.of(Plan((STEP,)), 0)
 PLACE = SkillCall('place', ('location_A',))
 WAIT = SkillCall('wait', ('1',))
 SCENE = OneCubeWorld().observe()
@@ -56,10 +58,8 @@ class Sliding(OneCubeWorld):
 def decide(
     *acts: SkillCall | Script, times: int, world: World | None = None, limits: Limits | None = None
 ) -> Episode:
-    """Play some acts after each of so many replies of a Brain."""
-    run = start(limits)
-    brain = asking(run.model(EchoModel(), 'brain'))
-    return play(*(brain, *acts) * times, run=run, world=world)
+    """Play some acts for each of so many plans."""
+    return play(*(PLAN, *acts) * times, run=start(limits), world=world)
 
 
 def outcomes(episode: Episode) -> list[Outcome]:
@@ -115,10 +115,8 @@ def test_one_plan_may_repeat_a_call_as_often_as_it_likes(ended: Outcome | None) 
 
 
 def test_a_brain_that_comes_back_to_one_scene_is_refused_and_then_stopped() -> None:
-    run = start()
-    brain = asking(run.model(EchoModel(), 'brain'))
-    turn = (brain, look, PICK, look, PLACE)
-    episode = play(*turn * 4, *(brain, look, PICK) * 5, run=run)
+    turn = (PLAN, look, PICK, look, PLACE)
+    episode = play(*turn * 4, *(PLAN, look, PICK) * 5)
 
     refused = outcomes(episode)[8]
     assert (refused.status, refused.code) == (Status.REJECTED, Code.PRECONDITION)
@@ -132,10 +130,8 @@ def test_a_brain_that_comes_back_to_one_scene_is_refused_and_then_stopped() -> N
 
 
 def test_new_attempts_from_one_scene_are_no_circle() -> None:
-    run = start()
-    brain = asking(run.model(EchoModel(), 'brain'))
     targets = [SkillCall('place', (f'location_{letter}',)) for letter in 'ABCDEFGH']
-    episode = play(*(act for call in targets for act in (brain, look, PICK, look, call)), run=run)
+    episode = play(*(act for call in targets for act in (PLAN, look, PICK, look, call)))
 
     assert (episode.ending, episode.steps) == (Ending.FINISHED, 16)
 
@@ -144,13 +140,12 @@ def test_new_attempts_from_one_scene_are_no_circle() -> None:
 def test_repetition_that_is_meant_goes_on(what: str) -> None:
     call = WAIT if what == 'waits' else PICK
     run = start(Limits(allow_circles=what == 'is allowed'))
-    brain = asking(run.model(EchoModel(), 'brain'))
 
     def say(world: World, context: EpisodeContext) -> None:
         if what == 'is asked to':
             run.add_feedback('Once more.')
 
-    turn = (brain, call) if what == 'is blind at first' else (brain, look, call)
+    turn = (PLAN, call) if what == 'is blind at first' else (PLAN, look, call)
     times = 4 if what == 'is blind at first' else 9
     episode = play(*((*turn, say) * times), run=run)
 

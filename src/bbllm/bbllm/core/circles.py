@@ -43,8 +43,8 @@ PATIENCE = {
     Status.SUCCEEDED: Patience(warn=4, end=4),
 }
 """
-A call counts once for each reply of the Brain: what one plan repeats was decided once. Nothing
-moves for a refused call, so a second refusal is the last. The four failures are a first try and
+A call counts once for each plan: what one plan repeats was decided once. Nothing moves for a
+refused call, so a second refusal is the last. The four failures are a first try and
 the three feedback loops of the paper. A call that works counts only where the same calls ended in
 the same way since each time; the fifth is refused first.
 """
@@ -59,9 +59,9 @@ class Tried:
     call: SkillCall
     status: Status
     scene: Scene | None
-    """None where the planner had not looked."""
-    decisions: int
-    """How many replies the Brain had given."""
+    """None where the planner had not observed it."""
+    plan: int
+    """Number of the plan that it was a part of."""
 
 
 class CircleGuard:
@@ -80,21 +80,21 @@ class CircleGuard:
         return self._enabled and any(tried.call == call for tried in self._tried[self._since :])
 
     def begin_anew(self) -> None:
-        """Forget what was tried: a person has said something."""
+        """Forget what was tried: a person has given feedback."""
         self._since = len(self._tried)
         self._warned.clear()
 
-    def before(self, call: SkillCall, scene: Scene | None, decisions: int) -> Outcome | None:
+    def before(self, call: SkillCall, scene: Scene | None, plan: int) -> Outcome | None:
         """
         Return the refusal of a call that only comes back to where it was; None where it may go on.
 
         Raises:
-            WentInCirclesError: It was tried too often in this scene, and the Brain was told.
+            WentInCirclesError: It was tried too often in this scene, also after a warning.
         """
         if not self._enabled or call.skill in WAITING:
             return None
         for status, patience in PATIENCE.items():
-            same = self._same(call, scene, status, decisions)
+            same = self._same(call, scene, status, plan)
             if len(same) < patience.end:
                 continue
             comes_back = status is Status.SUCCEEDED
@@ -114,29 +114,29 @@ class CircleGuard:
             )
         return None
 
-    def after(self, outcome: Outcome, scene: Scene | None, decisions: int) -> Outcome:
+    def after(self, outcome: Outcome, scene: Scene | None, plan: int) -> Outcome:
         """Take in how a call ended; return the outcome, which may name the earlier ones."""
         call, status = outcome.call, outcome.status
         self._count += 1
         if outcome.raw == RULE:
             self._warned.add(call)
             return outcome
-        self._tried.append(Tried(self._count, call, status, scene, decisions))
+        self._tried.append(Tried(self._count, call, status, scene, plan))
         if status is Status.SUCCEEDED or call in self._warned or not self._enabled:
             return outcome
-        same = [*self._same(call, scene, status, decisions), self._tried[-1]]
+        same = [*self._same(call, scene, status, plan), self._tried[-1]]
         if len(same) < PATIENCE[status].warn:
             return outcome
         self._warned.add(call)
         return replace(outcome, message=f'{outcome.message} {_told(same, status)}'.strip())
 
     def _same(
-        self, call: SkillCall, scene: Scene | None, status: Status, decisions: int
+        self, call: SkillCall, scene: Scene | None, status: Status, plan: int
     ) -> list[Tried]:
         """
         Return the calls like this one that ended so in this scene, oldest first.
 
-        One for each earlier reply of the Brain.
+        One for each earlier plan.
         """
         if scene is None:
             return []
@@ -144,7 +144,7 @@ class CircleGuard:
         for tried in self._tried[self._since :]:
             if (tried.call, tried.status) != (call, status) or tried.scene is None:
                 continue
-            if tried.decisions in (decisions, *(each.decisions for each in found)):
+            if tried.plan in (plan, *(each.plan for each in found)):
                 continue
             if same_scene(tried.scene, scene):
                 found.append(tried)

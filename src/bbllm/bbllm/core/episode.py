@@ -364,9 +364,9 @@ class EpisodeRun:
             self._idle.set()
 
     @property
-    def decisions(self) -> int:
-        """How many replies of the Brain have led here."""
-        return sum(call.role == 'brain' for call in self._all(ModelCall))
+    def plans(self) -> int:
+        """How many plans there were; one that grows stays the same."""
+        return sum(type(event.data) is PlanMade for event in self.events)
 
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
@@ -613,7 +613,7 @@ class GuardedWorld:
         self._inner = inner
         self._unseen = False
         self._seen: Scene | None = None
-        """The scene in which the next call is made, where the planner has looked."""
+        """The scene in which the next call is made, where it was observed."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -640,7 +640,7 @@ class GuardedWorld:
             outcome = refusal or self._inner.execute(call)
             if outcome.status is not Status.REJECTED:  # something may have moved
                 self._seen = None
-            outcome = self._run.circles.after(outcome, scene, self._run.decisions)
+            outcome = self._run.circles.after(outcome, scene, self._run.plans)
         self._run.emit(outcome)
         self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
@@ -655,7 +655,7 @@ class GuardedWorld:
         if scene is None and guard.knows(call):
             with suppress(WorldError):  # the call meets it again
                 scene = self._inner.observe()
-        return scene, guard.before(call, scene, self._run.decisions)
+        return scene, guard.before(call, scene, self._run.plans)
 
     def picture(self) -> ScenePicture:
         """Return a picture of the scene as it is now; see `PicturedWorld`."""

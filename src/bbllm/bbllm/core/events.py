@@ -43,8 +43,8 @@ class Ending(NamedNumber):
     """The plan ran to its end and no step was left failed, but not all of the task was done: steps
     were passed, a part was left out, or the scene shows that the goal is not met."""
     WENT_IN_CIRCLES = 7
-    """The planner asked for the same call in the same scene again and again, also when it had been
-    told so (core.circles)."""
+    """The planner asked for the same call in the same scene again and again, also after a warning
+    (core.circles)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

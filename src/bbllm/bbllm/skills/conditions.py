@@ -43,7 +43,7 @@ class Judge(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Precondition:
-    """One thing that has to be so before a skill is tried."""
+    """One condition that has to be met before a skill is tried."""
 
     means: str
     """What has to be so."""
@@ -336,7 +336,7 @@ def refusal(call: SkillCall, scene: Scene) -> Rejection | None:
 
 
 def out_of_reach(call: SkillCall, scene: Scene) -> Rejection | None:
-    """Return that a place is out of reach where the scene says so."""
+    """Return that a place is out of reach where the scene shows it."""
     return _first(call, scene, Judge.ARM)
 
 
