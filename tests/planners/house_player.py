@@ -94,7 +94,9 @@ def play(
     **options: str,
 ) -> Episode:
     """Play an episode."""
-    run = EpisodeRun(Task(name, task), planner='p', brain='b', body='b', limits=Limits())
+    run = EpisodeRun(
+        Task(name, task), planner='p', brain='b', body='b', limits=Limits(allow_circles=True)
+    )
     varied = {'options': chosen('fltrnn', **options)} if options else {}
     return run.execute(planner(model, None, **varied), world)
 
