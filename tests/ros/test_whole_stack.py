@@ -225,7 +225,14 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     odd = [item for item in found if item.level is not Level.OK]
     assert all('slow' in item.text for item in odd), odd  # on a machine that is busy
     assert graph.arm is not None and len(graph.arm.position) == 7
-    assert graph.executor == {'approval': 'none', 'simulated': True, 'safety': 'safety'}
+    wanted = {
+        'approval': 'none',
+        'simulated': True,
+        'safety': 'safety',
+        'never': '',
+        'keep_out': '',
+    }
+    assert graph.executor == wanted
     assert told[0] == 'looking for the driver'
 
 
