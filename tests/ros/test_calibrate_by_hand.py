@@ -1,6 +1,7 @@
 """A camera is calibrated over its topics, while an arm is guided; nothing is sent to a robot."""
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class GuidedArm:
 
     def __init__(self) -> None:
         self._own = OwnNodes()
+        self._lock = threading.Lock()
         node = self._own.join('guided_arm', f'/{NAMESPACE}')
         self._images = node.create_publisher(Image, '/camera/camera/color/image_raw', 2)
         self._infos = node.create_publisher(CameraInfo, '/camera/camera/color/camera_info', 2)
@@ -61,16 +63,20 @@ class GuidedArm:
         self._own.spin(node, 'guided arm')
 
     def guide(self, position_rad: Array) -> None:
-        self._position_rad = np.array(position_rad)
-        self._rgb = picture_of(predicted(hand_pose(self._position_rad), Mount.STAND, X, Z))
+        position = np.array(position_rad)
+        rgb = picture_of(predicted(hand_pose(position), Mount.STAND, X, Z))
+        with self._lock:  # no picture of one posture with the joint states of another
+            self._position_rad, self._rgb = position, rgb
 
     def _publish(self) -> None:
-        self._position_rad[6] += self.drift_rad
+        with self._lock:
+            self._position_rad[6] += self.drift_rad
+            position, rgb = self._position_rad.tolist(), self._rgb
         joints = JointState(header=header(0.0), name=list(ARM_JOINTS))
-        joints.position, joints.velocity = self._position_rad.tolist(), [0.0] * 7
+        joints.position, joints.velocity = position, [0.0] * 7
         self._joints.publish(joints)
         self._infos.publish(info_to_msg(INTRINSICS, 0.0, OPTICAL))
-        self._images.publish(rgb_to_msg(self._rgb, 0.0, OPTICAL))
+        self._images.publish(rgb_to_msg(rgb, 0.0, OPTICAL))
 
     def close(self) -> None:
         self._own.close()
