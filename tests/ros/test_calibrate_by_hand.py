@@ -11,6 +11,7 @@ import pytest
 from drawn_boards import BOARD, INTRINSICS, picture_of, pose
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from stacks import until
 from tf2_msgs.msg import TFMessage
 from typer.testing import CliRunner
 
@@ -40,6 +41,8 @@ Z = pose((0.0, 0.0, 0.2), (90.0, 0.0, 0.0))
 START = hand_pose(Q_READY)
 X = START @ Z @ np.linalg.inv(pose((0.0, 0.0, 0.6), (20.0, 5.0, 0.0)))
 PERIOD_S = 0.03
+SETTLING = 10
+"""So many pictures after a motion the arm rests, also for who takes them late."""
 
 
 class GuidedArm:
@@ -48,6 +51,9 @@ class GuidedArm:
     def __init__(self) -> None:
         self._own = OwnNodes()
         self._lock = threading.Lock()
+        self._count = 0
+        self._position_rad = np.array(Q_READY)
+        self._rgb = picture_of(predicted(hand_pose(Q_READY), Mount.STAND, X, Z))
         node = self._own.join('guided_arm', f'/{NAMESPACE}')
         self._images = node.create_publisher(Image, '/camera/camera/color/image_raw', 2)
         self._infos = node.create_publisher(CameraInfo, '/camera/camera/color/camera_info', 2)
@@ -58,7 +64,6 @@ class GuidedArm:
         link = pose_of_matrix(T_LINK_OPTICAL)
         static.publish(TFMessage(transforms=[transform_to_msg('camera_link', OPTICAL, link, 0.0)]))
         self.drift_rad = 0.0
-        self.guide(Q_READY)
         node.create_timer(PERIOD_S, self._publish)
         self._own.spin(node, 'guided arm')
 
@@ -67,11 +72,14 @@ class GuidedArm:
         rgb = picture_of(predicted(hand_pose(position), Mount.STAND, X, Z))
         with self._lock:  # no picture of one posture with the joint states of another
             self._position_rad, self._rgb = position, rgb
+            count = self._count + SETTLING
+        until(lambda: self._count >= count, 'pictures of the new posture')
 
     def _publish(self) -> None:
         with self._lock:
             self._position_rad[6] += self.drift_rad
             position, rgb = self._position_rad.tolist(), self._rgb
+            self._count += 1
         joints = JointState(header=header(0.0), name=list(ARM_JOINTS))
         joints.position, joints.velocity = position, [0.0] * 7
         self._joints.publish(joints)
