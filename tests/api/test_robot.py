@@ -307,10 +307,38 @@ def test_a_task_that_needs_what_may_not_be_touched_ends_with_the_constraint() ->
         assert episode.ending is events.Ending.GAVE_UP
         assert told in episode.message
         assert episode.never == ('never touch the white cylinder',)
-        assert asked[0].lines[-1] == f'never touch the white cylinder ({cylinder})'
+        assert asked == []  # its rehearsal failed, so that nobody was asked to approve it
         assert after.pose.position_m == pytest.approx(before.pose.position_m, abs=1e-3)
 
         assert robot.do('put the red cube on location_B').ending is events.Ending.FINISHED
+        *_, shown, result, nearest, room = asked[0].lines
+        assert shown == f'never touch the white cylinder ({cylinder})'
+        assert result.startswith('rehearsed: 3 of 3 simulations succeeded, 3 calls in ')
+        assert nearest.startswith('rehearsed: nearest approach ')
+        assert room == 'rehearsed: least room beside a finger 12.0 mm'
+
+
+def test_a_plan_is_not_rehearsed_where_nobody_wants_it() -> None:
+    asked: list[ApprovalRequest] = []
+    with Robot(
+        'sim', approve=lambda request: not asked.append(request), rehearse=False, **OFFLINE
+    ) as robot:
+        episode = robot.do('put the red cube on location_B')
+    assert episode.ending is events.Ending.FINISHED
+    assert not any(line.startswith('rehearsed') for line in asked[0].lines)
+    assert not any(isinstance(e.data, events.PlanRehearsed) for e in episode.events)
+
+
+def test_a_rehearsal_predicts_the_table_and_is_on_record() -> None:
+    with Robot('sim', rehearse=1, **OFFLINE) as robot:
+        episode = robot.do('put the red cube on location_B')
+        after = robot.observe()
+    (result,) = [e.data for e in episode.events if isinstance(e.data, events.PlanRehearsed)]
+    assert (result.samples, result.succeeded, result.calls) == (1, 1, 3)
+    scenes = [e.data for e in episode.events if isinstance(e.data, events.SceneRecorded)]
+    assert [data.moment for data in scenes] == ['before', 'predicted', 'after']
+    predicted = scenes[1].scene.object('red_cube').pose.position_m
+    assert predicted == pytest.approx(after.object('red_cube').pose.position_m, abs=0.002)
 
 
 def test_boxes_and_a_safety_file_hold_for_a_simulated_arm(tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ class Diary:
     def report_done(self) -> None:
         self.held_done = True
 
-    def unfinished(self) -> str:
+    def unfinished(self, scene: Scene | None = None) -> str:
         return ''
 
     def warn(self, text: str) -> None:

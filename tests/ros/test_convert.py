@@ -51,6 +51,7 @@ from bbllm.core.events import (
     ModelReplied,
     PlanGrown,
     PlanMade,
+    PlanRehearsed,
     PromptText,
     RepairBegun,
     SceneRecorded,
@@ -266,7 +267,9 @@ DATA: dict[EventKind, st.SearchStrategy[EventData]] = {
         limits=limits,
         settings=st.dictionaries(texts, counts | texts | flags | lists.map(list)),
     ),
-    EventKind.SCENE: st.builds(SceneRecorded, st.sampled_from(['before', 'after']), scenes),
+    EventKind.SCENE: st.builds(
+        SceneRecorded, st.sampled_from(['before', 'after', 'predicted']), scenes
+    ),
     EventKind.GOAL: st.builds(GoalStated, texts_of, texts, texts, texts),
     EventKind.PLAN: st.builds(PlanMade, texts_of, counts, counts, texts),
     EventKind.PLAN_GROWN: st.builds(PlanGrown, texts_of, counts, counts, texts),
@@ -284,7 +287,17 @@ DATA: dict[EventKind, st.SearchStrategy[EventData]] = {
     EventKind.DISCARDED: st.builds(LineDiscarded, texts, texts, flags, codes, texts_of),
     EventKind.OUTCOME: outcomes,
     EventKind.SENSED: sensed,
-    EventKind.REPAIR: st.builds(RepairBegun, counts, texts, texts, st.integers(1, 99), code=codes),
+    EventKind.REHEARSAL: st.builds(
+        PlanRehearsed,
+        **dict.fromkeys(('samples', 'succeeded', 'calls'), counts),
+        index=st.integers(-1, 99),
+        **dict.fromkeys(('cause', 'nearest_object'), texts),
+        **dict.fromkeys(('nearest_m', 'grip_room_m'), st.none() | st.floats(0, 1)),
+        **dict.fromkeys(('robot_s', 'wall_s'), st.floats(0, 1e4)),
+    ),
+    EventKind.REPAIR: st.builds(
+        RepairBegun, counts, texts, texts, st.integers(1, 99), code=codes, rehearsed=flags
+    ),
     EventKind.FAILED: st.builds(StepFailed, counts, texts, texts, code=codes),
     EventKind.MODEL_TEXT: st.builds(ModelReplied, texts, texts),
     EventKind.MODEL_CALL: model_calls,

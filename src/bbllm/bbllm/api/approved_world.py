@@ -11,6 +11,7 @@ from bbllm.core.events import (
     EventData,
     GoalStated,
     PlanMade,
+    PlanRehearsed,
     StepBegun,
 )
 from bbllm.core.protocols import ScenePicture, SettlingWorld, World, picture_of
@@ -44,6 +45,7 @@ class ApprovedWorld:
         self._plan = PlanMade((), 0)
         self._goal = GoalStated()
         self._step = -1
+        self._rehearsal: tuple[str, ...] = ()
         self.emit: Callable[[EventData], None] = lambda data: None
         """Records an answer in the episode."""
 
@@ -63,6 +65,7 @@ class ApprovedWorld:
             step=self._step,
             goal=self._goal.conditions,
             rest=self._plan.rest,
+            rehearsal=self._rehearsal,
         )
         outcome = self._gate.permit(call, provenance, CancelToken()) or self._inner.execute(call)
         self._gate.settle(outcome)
@@ -88,7 +91,9 @@ class ApprovedWorld:
             case GoalStated() as goal:
                 self._goal = goal
             case PlanMade() as plan:
-                self._plan, self._step = plan, -1
+                self._plan, self._step, self._rehearsal = plan, -1, ()
+            case PlanRehearsed(lines=lines):
+                self._rehearsal = lines
             case StepBegun(index=index):
                 self._step = index
 

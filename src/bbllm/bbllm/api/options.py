@@ -83,6 +83,8 @@ class EpisodeOptions:
     """Constraints in plain words, besides those of that file; see `skills.constraints`."""
     keep_out: Sequence[str] = ()
     """Boxes that nothing may enter, besides those of that file; see `arm.envelope.parse_box`."""
+    rehearse: int = 0
+    """In how many simulations of the table plans are tried first; 0 for none."""
     limits: Limits = Limits(steps=STEPS)  # noqa: RUF009  # frozen, so sharing it is safe
 
     @property
@@ -112,6 +114,7 @@ class EpisodeOptions:
             'scene': self.house or self.scene,
             **rules,
             **(seen if self.sources != TRUTH else {}),
+            **({'rehearse': self.rehearse} if self.rehearse else {}),
             'seed': self.seed or 0,
             'feedback_loops': self.k,
             'goal': self.goal,

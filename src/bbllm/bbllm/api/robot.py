@@ -28,7 +28,7 @@ from bbllm.api.options import (
 )
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.core.constants import NAMESPACE
+from bbllm.core.constants import NAMESPACE, REHEARSAL_SAMPLES
 from bbllm.core.errors import ConfigError, ParseError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import World
@@ -38,7 +38,7 @@ from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 OF_SIMULATIONS = (
     *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
-    *('approve', 'stream', 'record', 'replay', 'safety', 'never', 'keep_out'),
+    *('approve', 'stream', 'record', 'replay', 'safety', 'never', 'keep_out', 'rehearse'),
 )
 """What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
@@ -99,6 +99,8 @@ class Robot:
         never: What no call and no motion may do, in plain words: `touch the blue cylinder`,
             `move any cube`, `place anything on location_A`. What would is refused with the reason.
         keep_out: Boxes that nothing may enter, each by two corners: `x y z x y z` [m].
+        rehearse: Whether each plan is tried first in simulations of the table, in three or in a
+            number of them, and repaired where it fails there; by default where *approve* is given.
         journal: Whether episodes are recorded for `bbllm show`; those of an arm that is simulated
             here with its motion, an MCAP file beside the journal.
         namespace: Of the stack; `bbllm_real` for a real arm.
@@ -129,6 +131,7 @@ class Robot:
         safety: str | Path | None = None,
         never: str | Sequence[str] | None = None,
         keep_out: str | Sequence[str] | None = None,
+        rehearse: bool | int | None = None,
         journal: bool = True,
         namespace: str | None = None,
     ):
@@ -137,7 +140,7 @@ class Robot:
         self._backend: StackBackend | LocalBackend
         if world == 'ros':
             early = (scene, sources, trouble, planner, brain, body, speed, seed, limits)
-            late = (approve, stream, record, replay, safety, never, keep_out)
+            late = (approve, stream, record, replay, safety, never, keep_out, rehearse)
             pairs = zip(OF_SIMULATIONS, (*early, *late), strict=True)
             if names := [name for name, value in pairs if value is not None]:
                 raise ConfigError(
@@ -160,6 +163,12 @@ class Robot:
                 "safety, never and keep_out are for an arm that is simulated here: Robot('sim', "
                 'never=...).'
             )
+        if name != 'sim' and rehearse:
+            raise ConfigError(
+                "rehearse is for an arm that is simulated here: Robot('sim', rehearse=True)."
+            )
+        if rehearse is None:
+            rehearse = name == 'sim' and approve is not None
         house = str(scene or HOUSE) if name == 'household' else ''
         options = EpisodeOptions(
             scene=str(scene or SCENE) if name == 'sim' else type(world).__name__,
@@ -178,6 +187,7 @@ class Robot:
             safety='' if safety is None else str(safety),
             never=_texts(never),
             keep_out=_texts(keep_out),
+            rehearse=REHEARSAL_SAMPLES if rehearse is True else int(rehearse),
             record=None if record is None else Path(record),
             replay=None if replay is None else Path(replay),
         )

@@ -60,6 +60,10 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
             raise ConfigError('A household is symbols, in which nothing moves: leave --video out.')
         if options.bag:
             raise ConfigError('A household is symbols, and no robot moves in it: leave --bag out.')
+        if options.rehearse:
+            raise ConfigError(
+                'A household is symbols, in which no arm moves: leave --rehearse out.'
+            )
         if options.never or options.keep_out:
             raise ConfigError(
                 'A household is symbols, in which no arm moves: leave --never and --keep-out out.'

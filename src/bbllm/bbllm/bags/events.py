@@ -36,6 +36,7 @@ PAYLOADS: Mapping[EventKind, str] = {
     EventKind.PLAN_GROWN: 'plan',
     EventKind.ESTIMATED: 'estimated',
     EventKind.SENSED: 'sensed',
+    EventKind.REHEARSAL: 'rehearsal',
     EventKind.REPAIR: 'failure',
     EventKind.FAILED: 'failure',
     EventKind.SCENE: 'scene',

@@ -60,6 +60,8 @@ class Provenance:
     """What is checked when the plan has ended, in words; empty where nothing is."""
     rest: str = ''
     """What of the task the plan leaves undone; '' for nothing."""
+    rehearsal: tuple[str, ...] = ()
+    """What the rehearsal of the plan has found, in words; no part of what is allowed."""
 
     @property
     def hash(self) -> str:

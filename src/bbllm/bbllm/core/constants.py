@@ -2,7 +2,7 @@
 
 import re
 from enum import Enum
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 
@@ -49,3 +49,10 @@ class OpenStateMode(OptionWord):
     OFF = 'off'
     RULES = 'rules'
     MODEL = 'model'
+
+
+REHEARSAL_SAMPLES = 3
+"""In how many simulations a plan is rehearsed where no number is given."""
+TwinError = Literal['none', 'mass', 'friction', 'pose']
+"""What is wrong on purpose in the simulations of rehearsals, see
+worlds.tabletop.rehearsal.WRONG_TWINS."""

@@ -76,6 +76,8 @@ from bbllm.core.protocols import (
     OnText,
     OverlappingGoals,
     Planner,
+    Rehearsal,
+    RehearsingWorld,
     Reply,
     ScenePicture,
     SettlingWorld,
@@ -322,7 +324,8 @@ class EpisodeRun:
             if isinstance(data, PlanMade):
                 data = replace(data, revision=len(self._all(PlanMade)))
             elif isinstance(data, RepairBegun):
-                data = replace(data, loop=1 + len(self._all(RepairBegun)))
+                alike = [x for x in self._all(RepairBegun) if x.rehearsed == data.rehearsed]
+                data = replace(data, loop=1 + len(alike))
             event = Event(time.time(), data)
             self.events.append(event)
             for sink in tuple(self._sinks):
@@ -341,10 +344,10 @@ class EpisodeRun:
         """Report that the planner considers the task complete, however little it did."""
         self._reported_done = True
 
-    def unfinished(self) -> str:
+    def unfinished(self, scene: Scene | None = None) -> str:
         """Return what speaks against the end of the plan; see `EpisodeContext`."""
         self._await_goal()
-        return ' '.join(self._open_ends(self._settled()))
+        return ' '.join(self._open_ends(self._settled() if scene is None else scene))
 
     def take_human_feedback(self) -> tuple[str, ...]:
         """Return the feedback from people since the last call, oldest first."""
@@ -666,6 +669,19 @@ class GuardedWorld:
     def approves_plans(self) -> bool:
         """Whether a person has to read all of a plan first; see `ApprovedPlans`."""
         return isinstance(self._inner, ApprovedPlans) and self._inner.approves_plans
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether plans shall be rehearsed; see `RehearsingWorld`."""
+        return isinstance(self._inner, RehearsingWorld) and self._inner.rehearses
+
+    def rehearsal(self, cancel: CancelToken | None = None) -> Rehearsal:
+        """Begin a rehearsal, where plans shall be rehearsed; see `RehearsingWorld`."""
+        assert isinstance(self._inner, RehearsingWorld)
+        token = self._run.token
+        return self._inner.rehearsal(
+            token.with_checks(cancel.raise_if_cancelled) if cancel else token
+        )
 
     def stop(self) -> None:
         self._inner.stop()

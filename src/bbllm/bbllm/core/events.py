@@ -171,7 +171,7 @@ class SceneRecorded:
     """The scene at the start or at the end, for pictures."""
 
     moment: str
-    """`before` or `after`."""
+    """`before`, `after`, or `predicted`: where a rehearsed plan ends."""
     scene: Scene
 
 
@@ -270,11 +270,54 @@ class RepairBegun(_OfFailure):
     """One feedback loop: a failed step goes back to the Brain with the cause."""
 
     loop: int = 0
-    """Number of the feedback loop, from 1; the recorder counts them."""
+    """Number of the feedback loop, from 1; the recorder counts them, those of rehearsals apart."""
+    rehearsed: bool = field(default=False, kw_only=True)
+    """Whether the step failed in a rehearsal: the arm has not tried it."""
 
 
 class StepFailed(_OfFailure):
     """A step stays failed and the plan goes on without it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRehearsed:
+    """The rest of a plan was tried in simulations of the scene as it is; nothing has moved."""
+
+    samples: int
+    """Number of simulations, which differ in poses, masses and friction."""
+    succeeded: int
+    """In how many of them every step succeeded."""
+    calls: int
+    """How many calls were tried."""
+    index: int = -1
+    """The step with which most of them had failed; -1 where there is none."""
+    cause: str = ''
+    """Why, in one sentence; '' where none did."""
+    nearest_m: float | None = None
+    """Least distance of the hand and what it carries to what the call is not about; None where
+    nothing came near [m]."""
+    nearest_object: str = ''
+    """What it came nearest to; '' where nothing came near."""
+    grip_room_m: float | None = None
+    """Least room between a finger and what it grips, as it comes down; None without a pick [m]."""
+    robot_s: float = 0.0
+    """How long the calls take on the arm, as simulated [s]."""
+    wall_s: float = 0.0
+    """How long the rehearsal took, wall clock [s]."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The result in words, for people."""
+        share = f'{self.succeeded} of {self.samples} simulations succeeded'
+        if self.index >= 0:
+            return (f'{share}; step {self.index} failed: {self.cause}',)
+        found = [f'{share}, {self.calls} calls in {self.robot_s:.1f} s']
+        if self.nearest_m is not None:
+            nearest = f'{self.nearest_m * 1000:.0f} mm, to {self.nearest_object}'
+            found.append(f'nearest approach {nearest}')
+        if self.grip_room_m is not None:
+            found.append(f'least room beside a finger {self.grip_room_m * 1000:.1f} mm')
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,6 +456,7 @@ EventData = (
     | LineDiscarded
     | Outcome
     | Observed
+    | PlanRehearsed
     | RepairBegun
     | StepFailed
     | ModelReplied
@@ -453,6 +497,7 @@ class EventKind(str, Enum):
     """A call of a skill has ended."""
     SENSED = 'sensed', Observed
     """The first observation of the planner after a call."""
+    REHEARSAL = 'rehearsal', PlanRehearsed
     REPAIR = 'repair', RepairBegun
     FAILED = 'failed', StepFailed
     MODEL_TEXT = 'model_text', ModelReplied
@@ -516,6 +561,7 @@ class Episode:
     """Why it ended so, in one sentence; empty where it finished."""
     events: tuple[Event, ...] = ()
     feedback_loops: int = 0
+    """Repairs of what the arm has tried; those of rehearsals are not counted."""
     steps: int = 0
     """How many calls were executed or rejected."""
     passed_steps: int = 0
@@ -580,8 +626,11 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             return [(data.status.name.lower(), f'{call} {data.code.name}: {data.message}')]
         case Observed():
             return [('sensed', str(data))]
+        case PlanRehearsed():
+            return [('rehearsal', line) for line in data.lines]
         case RepairBegun():
-            return [('repair', f'{data.loop} at step {data.index}: {data.cause}')]
+            which = f'of rehearsal {data.loop}' if data.rehearsed else f'{data.loop}'
+            return [('repair', f'{which} at step {data.index}: {data.cause}')]
         case StepFailed():
             return [('given up', f'step {data.index}: {data.cause}')]
         case ModelReplied(role, text):

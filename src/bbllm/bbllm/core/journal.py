@@ -216,7 +216,9 @@ def episode_of(events: Iterable[Event]) -> Episode:
         ending=end.ending if end else None,
         message=end.message if end else BREAKS_OFF,
         events=events,
-        feedback_loops=sum(isinstance(event.data, RepairBegun) for event in events),
+        feedback_loops=sum(
+            isinstance(event.data, RepairBegun) and not event.data.rehearsed for event in events
+        ),
         steps=len(outcomes),
         passed_steps=len(steps_left(events, StepPassed)),
         goal=end.goal if end else '',

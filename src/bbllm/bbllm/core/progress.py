@@ -15,6 +15,7 @@ from bbllm.core.events import (
     Event,
     PlanGrown,
     PlanMade,
+    PlanRehearsed,
     RepairBegun,
     SceneRecorded,
     StepBegun,
@@ -118,6 +119,8 @@ class Progress:
                 # A person's message replaces a step that was not begun; it stays visible too.
                 self._mark(index, StepState.RUNNING, cause)
                 self.activity = 'the Brain plans on'
+            case PlanRehearsed() as rehearsed:
+                self.activity = f'rehearsed: {rehearsed.lines[0]}'
             case StepFailed(index, cause=cause):
                 self._mark(index, StepState.FAILED, cause)
             case ApprovalAnswered(text=text):

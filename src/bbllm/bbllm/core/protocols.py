@@ -7,7 +7,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError, ParseError
-from bbllm.core.events import Event, EventData
+from bbllm.core.events import Event, EventData, PlanRehearsed
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
@@ -367,6 +367,49 @@ class ForeseeingWorld(World, Protocol):
         ...
 
 
+class Rehearsal(World, Protocol):
+    """
+    Simulations of a world, begun from its scene as it is, in which a plan is tried.
+
+    `execute` carries a call out in all simulations in which no call has failed so far. It fails
+    where a call has failed in most of all by then. `observe` returns the scene of the first of
+    those that go on.
+    """
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether all simulations are where the last call that succeeded has left them."""
+        ...
+
+    @property
+    def result(self) -> PlanRehearsed:
+        """What has been found so far."""
+        ...
+
+    def close(self) -> None:
+        """Release the simulations."""
+        ...
+
+
+@runtime_checkable
+class RehearsingWorld(World, Protocol):
+    """A world whose plans can be tried in simulations before anything moves."""
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether they shall be."""
+        ...
+
+    def rehearsal(self, cancel: CancelToken | None = None) -> Rehearsal:
+        """
+        Begin a rehearsal from the scene as it is.
+
+        The calls that succeed in it are not rehearsed again when their turn comes, one by one.
+        `cancel` ends it between two calls, with what it raises.
+        """
+        ...
+
+
 @runtime_checkable
 class ApprovedPlans(World, Protocol):
     """A world in which a person may have to approve whole plans."""
@@ -466,12 +509,13 @@ class EpisodeContext(Protocol):
         """Report that the planner considers the task complete, however little it did."""
         ...
 
-    def unfinished(self) -> str:
+    def unfinished(self, scene: Scene | None = None) -> str:
         """
         Return what speaks against the end of the plan, in sentences; '' if nothing does.
 
         That is an object in the hand that was to be set down, or a goal that is not met, as the
-        scene shows it now. A planner that can plan anew calls it when its plan has ended.
+        scene shows it now, or as one that is predicted would. A planner that can plan anew calls
+        it when its plan has ended.
         """
         ...
 

@@ -230,3 +230,8 @@ def cut(text: str, most: int) -> str:
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun: `1 cube`, `3 cubes`."""
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+
+
+def rehearsed_cause(cause: str) -> str:
+    """Return why a step failed in a rehearsal, marked as that: the arm has not tried it."""
+    return f'In a rehearsal in simulation, before anything moved: {cause}'

@@ -16,7 +16,7 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.ros.rclpy_support.stop_client import StopClient
 from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.service_clients import ApprovalModeClient
+from bbllm.ros.stack.service_clients import ExecutorSettingsClient
 
 PERMITTED = (ApprovalMode.PLAN, ApprovalMode.STEP)
 """Modes in which nothing moves without a person's permit."""
@@ -35,7 +35,7 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
 
     def __init__(self, client: StackClient):
         self._client = client
-        self._mode = ApprovalModeClient(client.node, client.group)
+        self._mode = ExecutorSettingsClient(client.node, client.group)
         self._stop = StopClient(client.node, client.group)
         self._lock = threading.Lock()
         self._task: Task | None = None

@@ -102,7 +102,7 @@ class ShownEpisode:
             case Outcome(duration_s=duration_s):
                 counts['calls'] += 1
                 counts['robot_s'] = round(counts['robot_s'] + duration_s, 3)
-            case RepairBegun():
+            case RepairBegun(rehearsed=False):
                 counts['repairs'] += 1
                 if self._progress.place is not None:
                     self._repairs[self._progress.place] = data.loop

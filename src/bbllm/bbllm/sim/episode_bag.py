@@ -158,7 +158,8 @@ class EpisodeBag:
         if isinstance(data, SceneRecorded):
             scene = self._on_the_clock(data.scene)
             event = replace(event, data=replace(data, scene=scene))
-            self._file.write_fields('scene', fields_of(scene, SCENE), now_s)
+            if data.moment != 'predicted':
+                self._file.write_fields('scene', fields_of(scene, SCENE), now_s)
         elif isinstance(data, Observed):
             # In the thread that has just observed, so the world is not moving.
             self._file.write_fields(

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.model import MAX_WIDTH_M, arm_model
+from bbllm.arm.model import arm_model
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
@@ -168,7 +168,8 @@ class MotionController:
         self.trajectory = TrajectoryController(position, driver_constraints())
         self.ptp = PtpMotion()
         self._source: TrajectoryController | PtpMotion = self.trajectory
-        self._playback = Playback(self._simulation, self._servo, MAX_WIDTH_M)
+        width_m = self._simulation.width_set_point_m
+        self._playback = Playback(self._simulation, self._servo, width_m)
 
     @property
     def moving(self) -> bool:

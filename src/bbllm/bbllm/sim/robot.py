@@ -184,6 +184,13 @@ class SimulatedRobot:
         with self.paused() as simulation:
             simulation.set_object_pose(name, pose)
 
+    def set_arm(self, q: Array, width_m: float) -> None:
+        """Begin anew with the arm at joint positions, shape (7,) [rad], and the hand so wide."""
+        with self.paused() as simulation:
+            simulation.set_arm(q, width_m)
+            self._motion.reset()
+            self._gripper = Gripper(width_m, homed=self._homed)
+
     def set_object_mass(self, name: str, mass_kg: float) -> None:
         with self.paused() as simulation:
             simulation.set_object_mass(name, mass_kg)

@@ -284,6 +284,19 @@ class Simulation:
         self.data.qvel[qvel : qvel + 6] = 0.0
         self._wake()
 
+    def set_arm(self, q: Array, width_m: float) -> None:
+        """Put the arm at joint positions, shape (7,) [rad], and the hand at a width; both rest."""
+        data, hand = self.data, slice(N_JOINTS, N_JOINTS + 2)
+        data.qpos[:N_JOINTS] = data.ctrl[:N_JOINTS] = q
+        data.qpos[hand], data.ctrl[self._hand_actuator] = width_m / 2, width_m
+        data.qvel[: N_JOINTS + 2] = 0.0
+        self._wake()
+
+    def scale_friction(self, factor: float) -> None:
+        """Multiply the friction of all surfaces, those of the fingers too."""
+        self.model.geom_friction *= factor
+        self._wake()
+
     def set_object_mass(self, name: str, mass_kg: float) -> None:
         """Change the mass of an object; raises UnknownNameError, or WorldError if it is fixed."""
         self._addresses(name)

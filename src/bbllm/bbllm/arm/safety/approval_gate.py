@@ -53,11 +53,12 @@ def plan_request(
     by = f' by {with_remark(brain)}' if brain else ''
     anew = 'the Brain has planned anew' if provenance.revision else ''
     rest = [f'left undone: {provenance.rest}'] if provenance.rest else []
+    rehearsed = [escape_line(f'rehearsed: {line}') for line in provenance.rehearsal]
     return ApprovalRequest(
         kind=RequestKind.PLAN,
         hash=hash,
         title=f'The plan of {steps}{by}. May it be done?',
-        lines=(*map(str, provenance.plan.steps), *rest, *never),
+        lines=(*map(str, provenance.plan.steps), *rest, *never, *rehearsed),
         goal=provenance.goal,
         reason=revoked or anew,
         episode_id=provenance.episode_id,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.bench.suites.case import Case
+from bbllm.core.constants import TwinError
 from bbllm.core.events import Limits
 from bbllm.core.prompt_store import SUFFIX
 from bbllm.llm.config import LlmConfig
@@ -28,6 +29,10 @@ class RunConfig:
     """Where scenes come from on a table."""
     trouble: str = NO_TROUBLE
     """What makes pictures harder to use, where scenes come from them."""
+    rehearse: int = 0
+    """Number of simulations in which plans are tried first; 0 for none."""
+    twin_error: TwinError = 'none'
+    """What is wrong on purpose in these, a name of worlds.tabletop.rehearsal.WRONG_TWINS."""
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
     record: bool = False
     """Whether every exchange with a model is to be kept."""

@@ -47,6 +47,10 @@ class RunSettings(BaseModel):
     """Where scenes come from on simulated tables, a word of `vision.sources`."""
     trouble: str = 'none'
     """What makes pictures harder to use, likewise."""
+    rehearse: int = 0
+    """In how many simulations plans were tried before they moved the arm; 0 for none."""
+    twin_error: str = 'none'
+    """What was wrong in these on purpose."""
     planner: str
     brain: str
     body: str

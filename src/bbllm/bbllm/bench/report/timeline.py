@@ -140,10 +140,11 @@ class _Timeline:
                 self._begin(event, f'Step {index}', text, is_step=True)
             case SubGoalBegun(text, index, of):
                 self._begin(event, f'Part {index + 1} of {of}', text)
-            case RepairBegun(index, cause=cause, loop=loop):
-                if part.is_step and not part.state:
+            case RepairBegun(index, cause=cause, loop=loop, rehearsed=rehearsed):
+                if part.is_step and not part.state and not rehearsed:
                     part.state, part.is_bad = 'failed', True
-                self._begin(event, f'Repair {loop}', f'of step {index}')
+                name = 'Repair after rehearsal' if rehearsed else 'Repair'
+                self._begin(event, f'{name} {loop}', f'of step {index}')
                 self.parts[-1].entries.append(LineEntry('feedback', (cause,), is_bad=True))
             case PlanGrown() as grown:
                 self._grow(grown)

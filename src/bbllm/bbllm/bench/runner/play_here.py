@@ -11,6 +11,7 @@ from bbllm.llm.models.factory import Models
 from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
 HOUSEHOLD = 'household'
+NO_ERROR = 'none'
 TABLETOP = 'tabletop'
 
 
@@ -67,4 +68,18 @@ def check_sources(world: str, sources: str, trouble: str) -> None:
             f'--sources {sources} is for simulated tables in worker processes, and the suite is '
             f'played in the world {world}: leave --sources out, or choose a suite of tables and '
             f'--world {TABLETOP}.'
+        )
+
+
+def check_rehearsal(world: str, rehearse: int, twin_error: str) -> None:
+    """Raise ConfigError where plans cannot be rehearsed in a world, or nothing is rehearsed."""
+    if rehearse and world != TABLETOP:
+        raise ConfigError(
+            f'--rehearse is for simulated tables in worker processes, and the suite is played in '
+            f'the world {world}: leave --rehearse out, or choose a suite of tables and --world '
+            f'{TABLETOP}.'
+        )
+    if twin_error != NO_ERROR and not rehearse:
+        raise ConfigError(
+            f'--twin-error {twin_error} is for rehearsals: add --rehearse, or leave it out.'
         )

@@ -59,7 +59,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             return run.execute(make_planner(run, part, models), world)
 
     try:
-        world = _TakingTurns(_remembered(table, job), around, pictures)
+        world = _rehearsed(_TakingTurns(_remembered(table, job), around, pictures), job)
         for number, instruction in enumerate(job.case.earlier):
             part = replace(job, case=replace(job.case, instruction=instruction))
             earlier.append(execute(part, around.before(), name_before(job.key, number)))
@@ -98,6 +98,20 @@ def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
     if not job.case.earlier:
         return table
     return EstimatingWorld(table, RuleEstimator)
+
+
+def _rehearsed(world: World, job: EpisodeSpec) -> World:
+    """Return a world in which plans are rehearsed, where the run asks for it."""
+    if not job.config.rehearse:
+        return world
+    from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, RehearsedWorld
+
+    settings = RehearsalSettings(
+        samples=job.config.rehearse,
+        seed=job.case.noise_seed or 0,
+        deviation=WRONG_TWINS[job.config.twin_error],
+    )
+    return RehearsedWorld(world, settings)
 
 
 class _TakingTurns:

@@ -13,10 +13,11 @@ from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.versions import describe_machine, find_versions, hash_prompts
 from bbllm.bench.runner.answering import Answering, asking, body_for, check_answers, replaying
 from bbllm.bench.runner.conversations import answers_of, hash_of
-from bbllm.bench.runner.play_here import check_sources, domain_of, world_of
+from bbllm.bench.runner.play_here import check_rehearsal, check_sources, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
+from bbllm.core.constants import TwinError
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 from bbllm.core.registry import load_planner
@@ -47,6 +48,10 @@ class BenchRequest:
     """Where scenes come from on a table."""
     trouble: str = 'none'
     """What makes pictures harder to use."""
+    rehearse: int = 0
+    """In how many simulations plans are tried before they move the arm; 0 for none."""
+    twin_error: TwinError = 'none'
+    """What is wrong in these on purpose."""
     limits: Limits = field(default_factory=Limits)
     record: Path | None = None
     replay: Path | None = None
@@ -83,6 +88,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     world, ks = world_of(suite, request.world), request.ks or (suite.k,)
     request = replace(request, world=world, ks=ks)
     check_sources(world, request.sources, request.trouble)
+    check_rehearsal(world, request.rehearse, request.twin_error)
     tasks = _tasks(suite, request.tasks)
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))
@@ -115,6 +121,8 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             llm=answering.llm,  # decided already: another machine must not decide otherwise
             sources=request.sources,
             trouble=request.trouble,
+            rehearse=request.rehearse,
+            twin_error=request.twin_error,
             limits=request.limits,
             record=request.record is not None,
             prices=prices.by_model if prices is not None else {},
@@ -142,6 +150,8 @@ def _settings(
         world=request.world,
         sources=request.sources,
         trouble=request.trouble,
+        rehearse=request.rehearse,
+        twin_error=request.twin_error,
         planner=request.planner,
         brain=answering.models.brain.name,
         body=answering.body,

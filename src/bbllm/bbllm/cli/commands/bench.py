@@ -111,6 +111,10 @@ BENCHMARKS = {
         'plan_check.command',
         'What the check of plans says of the calls of played episodes, and its time.',
     ),
+    'rehearsal': (
+        'rehearsal.command',
+        'The same episodes with rehearsals of plans and without; how well these predict.',
+    ),
     'process-faults': (
         'faults.process',
         'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',

@@ -11,6 +11,7 @@ from bbllm.cli.support.options import (
     LimitOptions,
     MethodOptions,
     RecordOptions,
+    RehearsalOptions,
     SourceOptions,
     SpeedOptions,
     StackOptions,
@@ -39,6 +40,7 @@ class SessionOptions:
     method: MethodOptions
     speed: SpeedOptions
     recording: RecordOptions
+    rehearsal: RehearsalOptions
     limits: LimitOptions
 
 
@@ -81,6 +83,7 @@ def run(
       bbllm run 'build something' --world tabletop --goal 'on(red_cube, blue_cube)'
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
       bbllm run 'stack all cubes' --bag stack.mcap
+      bbllm run 'stack all cubes' --world tabletop --rehearse
       bbllm run 'stack all cubes' --world tabletop --never 'touch the blue cube'
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
@@ -105,7 +108,15 @@ def run(
             allow_circles=session.limits.allow_circles,
         )
         options = fill(
-            EpisodeOptions, session, house, keep, house=name, k=k, goal=goal, limits=limits
+            EpisodeOptions,
+            session,
+            house,
+            keep,
+            house=name,
+            k=k,
+            goal=goal,
+            rehearse=session.rehearsal.samples(),
+            limits=limits,
         )
         setup = make_setup(options, options.domain)
         finish(run_here(make_task(task), setup, output), output)

@@ -27,6 +27,7 @@ from bbllm.cli.support.options import (
     LimitOptions,
     ModelOptions,
     RecordOptions,
+    RehearsalOptions,
     domain_option,
     loops_option,
     planner_option,
@@ -78,6 +79,7 @@ class UpRequest:
     models: ModelOptions
     recording: RecordOptions
     limits: LimitOptions
+    rehearsal: RehearsalOptions
     approval: ApprovalMode = option(
         'What a person has to approve before it moves (`bbllm approve`): every plan, every '
         'single call (step), or only calls that are risky.',
@@ -110,6 +112,7 @@ def up(request: UpRequest) -> None:
       bbllm up sim --scene plus_sign --viewer
       bbllm up sim --speed 0 --brain MODEL
       bbllm up sim --approval plan
+      bbllm up sim --rehearse
       bbllm up sim --approval plan --never 'touch the blue cube'
       bbllm up sim --open-state rules
       bbllm up sim --sources camera
@@ -259,6 +262,10 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
         node: {param: chosen[option] for param, option in params.items() if option in chosen}
         for node, params in PARAMS.items()
     }
+    rehearsal = request.rehearsal
+    if rehearsal.rehearse is not None or rehearsal.rehearsal_samples is not None:
+        asks = request.approval is ApprovalMode.PLAN
+        made['brain_planner']['rehearse'] = rehearsal.samples(default=asks)
     if chosen.get('sources', OBJECTS) != OBJECTS:
         # The simulator's file has the furniture and locations, which no detector reports.
         for node in ('state_estimator', 'perception'):

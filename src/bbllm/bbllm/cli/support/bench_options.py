@@ -18,12 +18,14 @@ from bbllm.cli.support.options import (
     MODELS,
     JsonOption,
     ModelOptions,
+    RehearsalOptions,
     SourceOptions,
     WorldName,
     count,
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag, option
+from bbllm.core.constants import TwinError
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 from bbllm.core.paths import state_dir
@@ -57,6 +59,12 @@ class BenchOptions:
         'default tabletop, and household for a suite that is played in houses.'
     )
     source: SourceOptions
+    rehearsal: RehearsalOptions
+    twin_error: TwinError = option(
+        'With --rehearse, what is wrong in the simulations on purpose: masses twice as large, '
+        'half of the friction, or all poses 5 mm off.',
+        default='none',
+    )
     out: Path | None = option(
         'Folder of the results; one that holds a part of this run is gone on with. '
         'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
@@ -121,6 +129,7 @@ class BenchOptions:
             mapping=self.mapping.value,
             tasks=() if self.tasks is None else parse_tasks(self.tasks),
             world=self.world or '',
+            rehearse=self.rehearsal.samples(),
             limits=self.limits,
             **more,
         )

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from bbllm.cli.support.requests import flag, flag_of, option
-from bbllm.core.constants import checked_namespace
+from bbllm.core.constants import REHEARSAL_SAMPLES, checked_namespace
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import Sources, TroubleName
@@ -230,6 +230,33 @@ class SourceOptions:
         'With --sources camera, what makes pictures harder to use: light, clutter (unknown '
         'objects) or moved (cameras that are 5 mm off their calibration); none by default.'
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearsalOptions:
+    """Whether plans are tried in simulations of the table first."""
+
+    rehearse: bool | None = option(
+        'Try each plan in simulations of the table before it moves the arm, and let the Brain '
+        'repair what fails there; by default where a person approves plans.',
+        '--rehearse/--no-rehearse',
+    )
+    rehearsal_samples: int | None = count(
+        'In so many simulations, which differ in poses, masses and friction; 3 by default.',
+        max=100,
+    )
+
+    def samples(self, *, default: bool = False) -> int:
+        """
+        Return the number of simulations, 0 for no rehearsal; *default* decides where none is said.
+
+        Raises:
+            ConfigError: There is a number and no rehearsal.
+        """
+        wanted = default if self.rehearse is None else self.rehearse
+        if not wanted and self.rehearsal_samples is not None:
+            raise ConfigError('--rehearsal-samples is for rehearsals: add --rehearse.')
+        return (self.rehearsal_samples or REHEARSAL_SAMPLES) if wanted else 0
 
 
 @dataclass(frozen=True, kw_only=True)

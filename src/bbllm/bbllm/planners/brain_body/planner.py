@@ -1,28 +1,28 @@
 """BrainBody-LLM: one model plans, one acts, failures go back to the first (Algorithm 1)."""
 
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import BrokenPlanError, ParseError
-from bbllm.core.events import RepairBegun, StepBegun, StepFailed
+from bbllm.core.events import RepairBegun
 from bbllm.core.protocols import (
-    Body,
     ChatModel,
     EpisodeContext,
     ForeseeingWorld,
-    Pass,
     PromptRequest,
+    RehearsingWorld,
+    ScenePicture,
     StepFailure,
     World,
 )
 from bbllm.core.registry import PlannerSpec
-from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import Plan, PlanStep, Scene, Task
+from bbllm.planners.brain_body.attempts import PlanRehearsal, attempt, leave, unfinished
 from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.model_planner import (
     ModelPlanner,
     PictureUse,
@@ -39,6 +39,9 @@ from bbllm.planners.common.plan_grammar import (
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.prompting import Prompts
 from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
+
+REHEARSAL_LOOPS = 3
+"""How often a plan is repaired after a rehearsal before it is carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +95,21 @@ class BrainBody(ModelPlanner):
             mapper.follow(plan)
             failures: list[StepFailure] = []
             i = k = 0
+            plan = self._rehearsed(task, plan, i, failures, mapper, world, context)
             while True:
                 failure: StepFailure | None
                 try:
                     if plan.has(i):
                         step = plan.plan.steps[i]
                         failure = self._heard(step, k, context)
-                        failure = failure or _attempt(step, body, mapper, world, context)
+                        failure = failure or attempt(step, body, mapper, world, context)
                         if failure is None:
                             i += 1
                             continue
                     elif k == self.k or plan.rest:
                         return
                     else:
-                        failure = _unfinished(PlanStep(i, 'Done'), context)
+                        failure = unfinished(PlanStep(i, 'Done'), context)
                         if failure is None:
                             return
                 except BrokenPlanError as error:
@@ -118,13 +122,15 @@ class BrainBody(ModelPlanner):
                 if isinstance(world, ForeseeingWorld):
                     world.expect(())
                 if k == self.k:
-                    _leave(failure, context)
+                    leave(failure, context)
                     i += 1
                     continue
                 k += 1
                 context.emit(RepairBegun.of(failure.step, failure.cause, code=failure.code))
                 failures.append(failure)
-                new = self._repair(task, world, plan.whole(), failures, context)
+                scene = world.observe()
+                picture = picture_for(world, self.options.image, moved=True)
+                new = self._repair(task, scene, plan.whole(), failures, context, picture)
                 if plan.fault and plan.fault != failure.cause:
                     context.warn(plan.fault)
                 requests.callback(new.close)
@@ -135,7 +141,7 @@ class BrainBody(ModelPlanner):
                         f'The Brain gave no plan from step {i} on that can be read: {error}'
                     )
                     if failure.tried:
-                        _leave(failure, context)
+                        leave(failure, context)
                         i += 1
                     continue
                 ended = i == len(plan.plan.steps) == len(new.plan.steps)
@@ -143,6 +149,47 @@ class BrainBody(ModelPlanner):
                 mapper.follow(plan)
                 if ended:
                     return  # the Brain finds nothing left to do
+                plan = self._rehearsed(task, plan, i, failures, mapper, world, context)
+
+    def _rehearsed(
+        self,
+        task: Task,
+        plan: WrittenPlan,
+        start: int,
+        failures: list[StepFailure],
+        mapper: PlanMapper,
+        world: World,
+        context: EpisodeContext,
+    ) -> WrittenPlan:
+        """
+        Return the plan to carry out: repaired until its rehearsal succeeds, where there is one.
+
+        A repair after a rehearsal uses up no feedback loop. After `REHEARSAL_LOOPS` of them the
+        plan is carried out as far as it goes.
+        """
+        if not (isinstance(world, RehearsingWorld) and world.rehearses):
+            return plan
+        with closing(PlanRehearsal(world, start, mapper, context)) as rehearsal:
+            for loop in range(REHEARSAL_LOOPS + 1):
+                found = rehearsal.try_steps(plan.whole(), checks_end=not plan.rest)
+                if found.failure is None or loop == REHEARSAL_LOOPS:
+                    break
+                failure, old = found.failure, plan.plan
+                repair = RepairBegun.of(failure.step, failure.cause, code=failure.code)
+                context.emit(replace(repair, rehearsed=True))
+                failures.append(failure)
+                new = self._repair(task, found.scene, old, failures, context)
+                try:
+                    new.begin(self.brain, None)
+                except ParseError as error:
+                    context.warn(f'The plan stays as it was rehearsed: {error}')
+                    break
+                plan = new
+                mapper.follow(plan)
+                if plan.plan == old and failure.step.index == len(old.steps):
+                    break  # the Brain finds nothing left to do
+            mapper.keep(rehearsal.calls)
+        return plan
 
     def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
         said = context.take_human_feedback()
@@ -161,16 +208,15 @@ class BrainBody(ModelPlanner):
     def _repair(
         self,
         task: Task,
-        world: World,
+        scene: Scene,
         plan: Plan,
-        failed: list[StepFailure],
+        failed: Sequence[StepFailure],
         context: EpisodeContext,
+        picture: ScenePicture | None = None,
     ) -> WrittenPlan:
-        """Return the request for the plan from the failed step on."""
+        """Return the request for the plan from the failed step on, in a scene."""
         *earlier, failure = failed
-        start = failure.step.index
-        prompts, scene = self._prompts, world.observe()
-        picture = picture_for(world, self.options.image, moved=True)
+        start, prompts = failure.step.index, self._prompts
         told = sentence(picture)
         prompt = prompts.feedback(task, scene, plan, failure, earlier, picture=told)
         request = PromptRequest(
@@ -205,46 +251,6 @@ class BrainBody(ModelPlanner):
             context,
             kept,
         )
-
-
-def _unfinished(end: PlanStep, context: EpisodeContext) -> StepFailure | None:
-    """Return why the task is not done at the end of the plan; None if nothing shows that."""
-    fault = context.unfinished()
-    cause = f'The plan has ended, and the task is not done. {fault}'
-    return StepFailure(end, cause, tried=False) if fault else None
-
-
-def _attempt(
-    step: PlanStep, body: Body, mapper: PlanMapper, world: World, context: EpisodeContext
-) -> StepFailure | None:
-    """Map one step and execute it; None if it succeeded."""
-    context.emit(StepBegun.of(step))
-    try:
-        call = body.map(step, world.observe())
-    except ParseError as error:
-        cause, code = f'This step could not be turned into a call. {error}', code_behind(error)
-        return StepFailure(step, cause, human=context.take_human_feedback(), code=code)
-    if isinstance(call, Pass):
-        # One loop for all steps of the plan that the Body has passed so far.
-        later = [f'Nor for {each}: {it.reason}' for each, it in mapper.passed_ahead()]
-        cause = ' '.join([f'The Body found no action for this step: {call.reason}', *later])
-        return StepFailure(step, cause, human=context.take_human_feedback(), passed=True)
-    if isinstance(world, ForeseeingWorld):
-        world.expect(mapper.foreseen(step))
-    mapper.look_ahead(step)
-    outcome = world.execute(call)
-    if outcome.succeeded:
-        return None
-    cause = failure_cause(outcome, call)
-    return StepFailure(step, cause, outcome.raw, human=context.take_human_feedback())
-
-
-def _leave(failure: StepFailure, context: EpisodeContext) -> None:
-    """Report a step that no repair replaces."""
-    if failure.passed:
-        leave_passed(failure.step, failure.cause, context)
-    else:
-        context.emit(StepFailed.of(failure.step, failure.cause, code=failure.code))
 
 
 BRAIN_BODY = PlannerSpec(factory=BrainBody, options=BrainBodyOptions())

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 
 from bbllm.core.errors import ParseError
@@ -46,6 +46,8 @@ class PlanMapper:
         self._plan = Plan()
         self._known: dict[int, tuple[MappedStep, Scene]] = {}
         """By the number of a step: what it became, and the scene for which the Body was asked."""
+        self._kept: Mapping[int, SkillCall] = {}
+        """By the number of a step: the call that it became in a rehearsal."""
         self._scene: Scene | None = None
         """The scene of the last step."""
         self._scenes: list[Scene] = []
@@ -57,18 +59,25 @@ class PlanMapper:
     def take(self, plan: Plan) -> None:
         """Map the steps of this plan from now on."""
         self._plan, self._written, self._known, self._scenes = plan, None, {}, []
+        self._kept = {}
         if self._beside is not None:
             self._beside.follow(lambda: plan.steps, bool)
 
     def follow(self, written: WrittenPlan) -> None:
         """Map the steps of this plan from now on, also those that are still to be written."""
-        self._written, self._known, self._scenes = written, {}, []
+        self._written, self._known, self._scenes, self._kept = written, {}, [], {}
         if self._beside is not None:
             self._beside.follow(lambda: written.plan.steps, lambda: not written.is_whole)
+
+    def keep(self, calls: Mapping[int, SkillCall]) -> None:
+        """Take these calls for steps of the plan in force, as a rehearsal of it did."""
+        self._kept = dict(calls)
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """Return the call of a step of the plan, or a pass; see `Body`."""
         self._scene = scene
+        if step.index in self._kept:
+            return settled(self._kept[step.index], answer_scene(scene))
         if not self._ahead or not isinstance(self._body, PlanBody):
             return self._body.map(step, scene)
         if self._beside is not None and isinstance(self._body, OverlappingBody):
@@ -101,7 +110,7 @@ class PlanMapper:
         calls: list[SkillCall] = []
         for later in steps[step.index + 1 : step.index + 1 + FORESEEN]:
             try:
-                call: object = call_of(later.text, scene)
+                call: object = self._kept.get(later.index) or call_of(later.text, scene)
             except ParseError:
                 break
             if call is None:

@@ -13,6 +13,7 @@ from bbllm.core.protocols import (
     JsonSchema,
     Message,
     OnText,
+    RehearsingWorld,
     Reply,
     StreamingModel,
     World,
@@ -30,9 +31,11 @@ FirstSteps = Callable[[str], tuple[PlanStep, ...]]
 
 
 def plan_stream(brain: ChatModel, world: World) -> StreamingModel | None:
-    """Return the Brain if steps may begin while it writes: no person reads plans first."""
+    """Return the Brain if steps may begin while it writes: plans are not read or tried first."""
     stream = streaming(brain)
-    waits = stream is not None and isinstance(world, ApprovedPlans) and world.approves_plans
+    if stream is None or (isinstance(world, RehearsingWorld) and world.rehearses):
+        return None
+    waits = isinstance(world, ApprovedPlans) and world.approves_plans
     return None if waits else stream
 
 

@@ -25,6 +25,7 @@ def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
         step=goal.step,
         goal=tuple(goal.plan.goal),
         rest=goal.plan.rest,
+        rehearsal=tuple(goal.plan.rehearsal),
     )
 
 

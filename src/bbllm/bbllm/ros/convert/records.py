@@ -192,7 +192,8 @@ def from_msg(record: type[R], msg: Any, **given: Any) -> R:
         elif link.field_type in READERS:
             given[link.record] = READERS[link.field_type](value)
         else:
-            given[link.record] = _read(link.kind, value)
+            wanted = typing.get_args(link.kind)[0] if link.flag else link.kind
+            given[link.record] = _read(wanted, value)
     return record(**given)
 
 

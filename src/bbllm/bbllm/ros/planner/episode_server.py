@@ -7,10 +7,12 @@ from contextlib import suppress
 
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
+from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.journal import JournalWriter
+from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
@@ -175,7 +177,19 @@ class EpisodeDesk:
         with suppress(BbllmError):  # the episode meets it again, and ends with it
             self._world.wait_ready(run.token)
         with heard_by(run):
-            return run.execute(planner, self._world, goal_keeper(goal, brain))
+            return run.execute(planner, self._rehearsed(params), goal_keeper(goal, brain))
+
+    def _rehearsed(self, params: BrainPlannerParams) -> World:
+        """Return the world, whose plans are rehearsed where the parameters ask for it."""
+        samples = params.rehearse
+        if samples < 0:
+            samples = REHEARSAL_SAMPLES if self._world.approves_plans else 0
+        if not samples:
+            return self._world
+        from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
+
+        safety = self._world.envelope()
+        return RehearsedWorld(self._world, RehearsalSettings(samples=samples, safety=safety))
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
         run = self._run

@@ -13,6 +13,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -34,6 +35,7 @@ from bbllm.core.events import (
     ModelCall,
     PlanGrown,
     PlanMade,
+    PlanRehearsed,
     StepBegun,
 )
 from bbllm.core.protocols import MappedStep, Pass, ScenePicture
@@ -52,7 +54,7 @@ from bbllm.ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from
 from bbllm.ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
 from bbllm.ros.rclpy_support.entities import now_s
 from bbllm.ros.rclpy_support.liveness import Liveness
-from bbllm.ros.stack.service_clients import ApprovalModeClient, SceneClient
+from bbllm.ros.stack.service_clients import ExecutorSettingsClient, SceneClient
 from bbllm.ros.stack.stack import NODES
 from bbllm.skills.catalog import SKILLS
 
@@ -106,7 +108,7 @@ class RosWorld:
         self._take_picture = take_picture
         self._scenes = SceneClient(node, group, reuses=True)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
-        self._approval = ApprovalModeClient(node, group)
+        self._settings = ExecutorSettingsClient(node, group)
         self._controller = node.create_client(
             CancelGoal,
             f'{controller}/follow_joint_trajectory/_action/cancel_goal',
@@ -131,7 +133,15 @@ class RosWorld:
     @property
     def approves_plans(self) -> bool:
         """Whether `fr3_executor` asks a person for plans, also where it does not answer."""
-        return self._approval.approves_plans(CancelToken(self.check))
+        return self._settings.approves_plans(CancelToken(self.check))
+
+    def envelope(self) -> SafetyEnvelope:
+        """
+        Return the safety rules that `fr3_executor` enforces.
+
+        Raises WorldError where it does not say, and ConfigError where they cannot be read here.
+        """
+        return self._settings.envelope(CancelToken(self.check))
 
     def wait_ready(self, cancel: CancelToken) -> None:
         """
@@ -241,6 +251,8 @@ class RosWorld:
                 self._plan = plan
                 if not isinstance(made, PlanGrown):  # that goes on with the step under way
                     self._step = -1
+            case PlanRehearsed(lines=lines):
+                self._plan.rehearsal = list(lines)
             case GoalStated() as goal:
                 self._goal = goal
             case StepBegun(index):

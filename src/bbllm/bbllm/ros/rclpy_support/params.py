@@ -107,6 +107,13 @@ class BrainPlannerParams(ModelParams):
     allow_circles: bool = live(
         False, 'Whether an episode that goes in circles goes on up to its other limits.'
     )
+    rehearse: int = live(
+        -1,
+        'In how many simulations of the scene a plan is tried before it moves the arm; 0: none; '
+        '-1: in three where fr3_executor asks a person for plans.',
+        -1,
+        100,
+    )
     skill_timeout_s: float = param(600.0, 'Wall time that a call may take [s].', 1.0, 1e5)
     map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')

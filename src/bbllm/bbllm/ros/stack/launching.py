@@ -48,7 +48,14 @@ from bbllm.worlds.perception.sources import SceneSource, parse_sources
 
 MODELS = ('llm_config', 'brain', 'body', 'record', 'replay')
 ARGUMENTS = {
-    'brain_planner': ('planner', 'feedback_loops', 'step_limit', 'episodes_folder', *MODELS),
+    'brain_planner': (
+        'planner',
+        'feedback_loops',
+        'step_limit',
+        'rehearse',
+        'episodes_folder',
+        *MODELS,
+    ),
     'body_mapper': ('mapping', *MODELS),
     'state_estimator': ('open_state', 'llm_config', 'sources', 'catalogue'),
     'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),

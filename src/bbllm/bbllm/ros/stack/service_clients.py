@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
@@ -19,6 +20,7 @@ from bbllm.core.errors import ApprovalError, SceneError, WorldError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
 from bbllm.ros.convert.records import LATCHED, from_msg, stamp_to_msg
+from bbllm.ros.parameters.safety_params import NAMES, envelope_from
 from bbllm.ros.rclpy_support.calls import ANSWER_S, ServiceCall, nothing
 from bbllm.ros.stack.stack import SIMULATOR
 
@@ -128,8 +130,8 @@ PARAMETER_S = 5.0
 """How long `fr3_executor` may take to answer with its parameter, wall clock [s]."""
 
 
-class ApprovalModeClient:
-    """Asks `fr3_executor` what a person has to approve."""
+class ExecutorSettingsClient:
+    """Asks `fr3_executor` what a person has to approve, and which rules it enforces."""
 
     def __init__(self, node: Node, group: CallbackGroup):
         self._call = ServiceCall(
@@ -139,16 +141,27 @@ class ApprovalModeClient:
     def mode(self, cancel: CancelToken) -> ApprovalMode | None:
         """Return what a person has to approve; None where there is no answer."""
         try:
-            request = GetParameters.Request(names=['approval'])
-            reply = self._call.run(request, PARAMETER_S, cancel=cancel)
+            told = self._texts(('approval',), cancel)
         except WorldError:
             return None
-        told = {value.string_value for value in reply.values}
         return next((mode for mode in ApprovalMode if mode.value in told), None)
 
     def approves_plans(self, cancel: CancelToken) -> bool:
         """Return whether a person approves whole plans; True also where there is no answer."""
         return self.mode(cancel) in (ApprovalMode.PLAN, None)
+
+    def envelope(self, cancel: CancelToken) -> SafetyEnvelope:
+        """
+        Return the safety rules that are enforced; files are read on this machine.
+
+        Raises WorldError where there is no answer, and ConfigError where a file cannot be read.
+        """
+        return envelope_from(*self._texts(NAMES, cancel))
+
+    def _texts(self, names: Sequence[str], cancel: CancelToken) -> list[str]:
+        request = GetParameters.Request(names=names)
+        reply = self._call.run(request, PARAMETER_S, cancel=cancel)
+        return [value.string_value for value in reply.values]
 
 
 LOOK_S = 0.1

@@ -81,7 +81,8 @@ class TabletopWorld:
         """How many calls have begun: the number of the mean that is read after them."""
         self.robot.on_force = self._force.add
         driver = SimDriver(self.robot, speed=speed, on_advance=self._advanced)
-        self._on_advance = on_advance
+        self.on_advance = on_advance
+        """Called while time passes, as the argument of that name."""
         self._truth = TruthSource(driver, self.robot.objects)
         self.driver = wrap_driver(driver)
         self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
@@ -192,8 +193,8 @@ class TabletopWorld:
 
     def _advanced(self) -> None:
         self._source.take_hand()
-        if self._on_advance is not None:
-            self._on_advance()
+        if self.on_advance is not None:
+            self.on_advance()
 
     def _movables(self) -> dict[str, Pose]:
         return {item.name: item.pose for item in self.robot.objects() if item.kind in LOOSE}

@@ -1,0 +1,1 @@
+"""What rehearsals are worth: episodes with and without them, and calls that were foreseen."""

@@ -1,0 +1,231 @@
+"""Plans and calls are tried in simulations of the table before they move the robot."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bbllm.arm.envelope import SafetyEnvelope
+from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import REHEARSAL_SAMPLES, TwinError
+from bbllm.core.errors import WorldError
+from bbllm.core.events import PlanRehearsed
+from bbllm.core.protocols import (
+    ApprovedPlans,
+    ForeseeingWorld,
+    ScenePicture,
+    SettlingWorld,
+    World,
+    picture_of,
+)
+from bbllm.core.text import rehearsed_cause
+from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.skills.grasps import grips_for
+from bbllm.skills.risk import moves
+from bbllm.worlds.tabletop.approach import NearestApproach
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.twin import Deviation, drawn, of_objects, twin_of
+
+WRONG_TWINS: Mapping[TwinError, Deviation] = {
+    'none': Deviation(),
+    'mass': Deviation(mass=2.0),
+    'friction': Deviation(friction=0.5),
+    'pose': Deviation(shift_m=(0.005, 0.0, 0.0)),
+}
+"""Simulations that are wrong on purpose, to find out what a rehearsal is worth then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsalSettings:
+    """How plans are rehearsed."""
+
+    samples: int = REHEARSAL_SAMPLES
+    """Number of simulations: the scene as it was observed, and others that differ from it."""
+    seed: int = 0
+    """Of the differences."""
+    deviation: Deviation = Deviation()  # noqa: RUF009  # frozen, so sharing it is safe
+    """What all simulations have in common that is not in the scene."""
+    safety: SafetyEnvelope | None = None
+    """The safety rules; those of config/safety.yaml by default."""
+
+
+class TwinRehearsal:
+    """
+    A `Rehearsal` of a table: one simulation of the scene as observed, others with `drawn` poses.
+
+    A simulation whose physics fails counts as one in which the call failed.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        settings: RehearsalSettings,
+        dice: np.random.Generator,
+        *,
+        cancel: CancelToken | None = None,
+        on_success: Callable[[SkillCall], object] = lambda call: None,
+    ) -> None:
+        self._begun_s = time.monotonic()
+        self._cancel, self._on_success = cancel or CancelToken(), on_success
+        common, others = of_objects(scene, settings.deviation), range(settings.samples - 1)
+        deviations = [common, *(drawn(scene, dice, around=common) for _ in others)]
+        self._worlds = [twin_of(scene, each, safety=settings.safety) for each in deviations]
+        self._going = list(self._worlds)
+        self._nearest = NearestApproach(self._worlds[0].robot.simulation)
+        self._worlds[0].on_advance = self._nearest.sample
+        self._result = PlanRehearsed(samples=settings.samples, succeeded=settings.samples, calls=0)
+        self.is_intact = True
+        """Whether all simulations are where the last call that succeeded has left them."""
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        return self._going[0].skills
+
+    def observe(self) -> Scene:
+        return self._going[0].observe()
+
+    def execute(self, call: SkillCall) -> Outcome:
+        self._cancel.raise_if_cancelled()
+        scene = self.observe()
+        self._nearest.begin(call, scene)
+        outcomes = [(world, _outcome(world, call)) for world in self._going]
+        failed = [outcome for _, outcome in outcomes if not outcome.succeeded]
+        left = len(outcomes) - len(failed)
+        before = self._result
+        self._result = replace(before, succeeded=left, calls=before.calls + 1)
+        if 2 * left < before.samples:
+            self.is_intact = all(it.status is Status.REJECTED for _, it in outcomes)
+            return failed[0]
+        self._going = [world for world, outcome in outcomes if outcome.succeeded]
+        done = next(outcome for _, outcome in outcomes if outcome.succeeded)
+        self._result = replace(
+            self._result,
+            robot_s=before.robot_s + done.duration_s,
+            grip_room_m=_least(before.grip_room_m, _grip_room(done.call, scene)),
+        )
+        self._on_success(call)
+        return done
+
+    def stop(self) -> None:
+        for world in self._going:
+            world.stop()
+
+    @property
+    def result(self) -> PlanRehearsed:
+        return replace(
+            self._result,
+            nearest_m=self._nearest.distance_m,
+            nearest_object=self._nearest.name,
+            wall_s=time.monotonic() - self._begun_s,
+        )
+
+    def close(self) -> None:
+        for world in self._worlds:
+            world.close()
+
+
+class RehearsedWorld:
+    """
+    A table whose plans are rehearsed where a planner asks for it, and whose other calls are.
+
+    A call that failed in its rehearsal is rejected: nothing has moved.
+    """
+
+    def __init__(self, inner: World, settings: RehearsalSettings) -> None:
+        self._inner, self._settings = inner, settings
+        self._dice = np.random.default_rng(settings.seed)
+        self._passed: deque[SkillCall] = deque()
+        """Calls that a rehearsal of the plan has found to succeed, in their order."""
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        return self._inner.skills
+
+    def observe(self) -> Scene:
+        return self._inner.observe()
+
+    @property
+    def rehearses(self) -> bool:
+        return True
+
+    def rehearsal(self, cancel: CancelToken | None = None) -> TwinRehearsal:
+        """Begin a rehearsal of a plan; see `RehearsingWorld`."""
+        self._passed.clear()
+        return self._begin(cancel, self._passed.append)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        if self._passed and self._passed[0] == call:
+            self._passed.popleft()
+        else:
+            self._passed.clear()
+            if moves(call) and (refusal := self._refusal(call)) is not None:
+                return refusal
+        outcome = self._inner.execute(call)
+        if not outcome.succeeded:
+            self._passed.clear()
+        return outcome
+
+    def _refusal(self, call: SkillCall) -> Outcome | None:
+        rehearsal = self._begin(None)
+        try:
+            outcome = rehearsal.execute(call)
+        finally:
+            rehearsal.close()
+        if outcome.succeeded:
+            return None
+        message = rehearsed_cause(outcome.message)
+        return replace(outcome, status=Status.REJECTED, message=message, duration_s=0.0)
+
+    def _begin(
+        self,
+        cancel: CancelToken | None,
+        on_success: Callable[[SkillCall], object] = lambda _: None,
+    ) -> TwinRehearsal:
+        scene = self._inner.observe()
+        return TwinRehearsal(
+            scene, self._settings, self._dice, cancel=cancel, on_success=on_success
+        )
+
+    def picture(self) -> ScenePicture:
+        """Return a picture of the scene as it is now; see `PicturedWorld`."""
+        return picture_of(self._inner)
+
+    @property
+    def approves_plans(self) -> bool:
+        """Whether a person has to read all of a plan first; see `ApprovedPlans`."""
+        return isinstance(self._inner, ApprovedPlans) and self._inner.approves_plans
+
+    def settled(self) -> None:
+        """Let time pass until nothing moves, where the world can."""
+        if isinstance(self._inner, SettlingWorld):
+            self._inner.settled()
+
+    def expect(self, calls: Sequence[SkillCall]) -> None:
+        """Pass on what probably follows, where the world prepares it; see `ForeseeingWorld`."""
+        if isinstance(self._inner, ForeseeingWorld):
+            self._inner.expect(calls)
+
+    def stop(self) -> None:
+        self._inner.stop()
+
+
+def _outcome(world: TabletopWorld, call: SkillCall) -> Outcome:
+    try:
+        return world.execute(call)
+    except WorldError as error:
+        return Outcome(call=call, status=Status.FAILED, code=Code.INTERNAL, message=str(error))
+
+
+def _grip_room(call: SkillCall, scene: Scene) -> float | None:
+    """Return the room beside the fingers at the roomiest grip of a pick; None of other calls."""
+    if call.skill != 'pick':
+        return None
+    item = scene.object(call.args[0])
+    grips = grips_for(item, [other for other in scene.objects if other.name != item.name])
+    return grips[0].side_room_m if isinstance(grips, tuple) else None
+
+
+def _least(*values: float | None) -> float | None:
+    return min((value for value in values if value is not None), default=None)
