@@ -72,6 +72,10 @@ class LocalBackend:
         if self.journal:
             journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
             sinks.append(journal)
+            if self.setup.options.rehearse:
+                from bbllm.viz.predicted import PredictedPicture
+
+                sinks.append(PredictedPicture(journal.path))
             if self.record is not None:
                 files.enter_context(self.record(journal.path))
         run, execute_in = self.setup.begin(task, sinks, goal=goal)

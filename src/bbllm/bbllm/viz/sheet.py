@@ -80,6 +80,13 @@ def draw_alone(scene: Scene) -> Page:
     return Page(width=panel.width, height=panel.height, title='The scene', shapes=(panel,))
 
 
+def draw_change(scene: Scene, before: Scene | None) -> Page:
+    """Draw a table from above with where its objects were before."""
+    view = view_of([scene] if before is None else [before, scene], ALONE_PX)
+    panel = draw_scene(scene, view, (0.0, 0.0), before=before)
+    return Page(width=panel.width, height=panel.height, title='The scene', shapes=(panel,))
+
+
 def _draw_table(episode: Episode, check: str, scenes: Sequence[Scene]) -> Page:
     view = view_of(scenes, PANEL_PX)
     width = 2 * EDGE_PX + len(scenes) * PANEL_PX + (len(scenes) - 1) * GAP_PX

@@ -7,7 +7,7 @@ from bbllm.bench.report.gallery import Drawing, Drawings, table_view
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.types import Scene
-from bbllm.viz.sheet import drawable_scenes
+from bbllm.viz.sheet import drawable_scenes, scenes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ def pictures_of(episode: Episode, drawings: Drawings) -> tuple[tuple[EpisodePict
     """Return the pictures that can be drawn, and why there is none."""
     try:
         before, after = drawable_scenes(episode)
-        return tuple(_drawn(before, after, drawings)), ''
+        predicted = scenes_of(episode).get('predicted')
+        return tuple(_drawn(before, predicted, after, drawings)), ''
     except ConfigError as error:
         return (), f'There is no picture: {error}.'
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -32,7 +33,9 @@ def pictures_of(episode: Episode, drawings: Drawings) -> tuple[tuple[EpisodePict
         return (), f'There is no picture: the scenes on record cannot be drawn ({error}).'
 
 
-def _drawn(before: Scene, after: Scene | None, drawings: Drawings) -> Iterator[EpisodePicture]:
+def _drawn(
+    before: Scene, predicted: Scene | None, after: Scene | None, drawings: Drawings
+) -> Iterator[EpisodePicture]:
     if before.domain == 'household':
         if after is not None:
             yield EpisodePicture('What changed', drawings.draw_house(after, before))
@@ -41,7 +44,10 @@ def _drawn(before: Scene, after: Scene | None, drawings: Drawings) -> Iterator[E
             'The whole house at the end' if after else 'The house', whole, is_wide=True
         )
         return
-    view = table_view([scene for scene in (before, after) if scene])
+    view = table_view([scene for scene in (before, predicted, after) if scene])
     yield EpisodePicture('Before', drawings.draw_table(before, None, view))
+    if predicted is not None:
+        drawing = drawings.draw_table(predicted, before, view)
+        yield EpisodePicture('As the last rehearsal predicts it', drawing)
     if after is not None:
         yield EpisodePicture('After', drawings.draw_table(after, before, view))

@@ -19,7 +19,9 @@ from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.errors import ApprovalError, WorldError
+from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_line
+from bbllm.viz.predicted import predicted_path
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.service_clients import ApprovalClient
@@ -60,6 +62,9 @@ def show(request: ApprovalRequest, output: Output) -> None:
     output.print(escape_line(request.title), 'bold')
     for line in request.lines:
         output.print_item(line)
+    picture = predicted_path(episodes_dir() / f'{request.episode_id}.jsonl')
+    if request.kind is RequestKind.PLAN and picture.exists():
+        output.print_path('predicted', picture)
     if request.goal:
         output.print('  Checked at the end:', 'cyan')
         for condition in request.goal:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
@@ -12,7 +12,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.journal import JournalWriter
-from bbllm.core.protocols import World
+from bbllm.core.protocols import EventSink, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
@@ -100,8 +100,14 @@ class EpisodeDesk:
             k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
             goal = goal.strip() or self._params_now().goal
             check_wanted(goal, self._world.observe)
+            world = self._rehearsed()
             with JournalWriter(self._folder, task.id) as journal:
-                return self._run_planner(task, k, goal, (self._world.hear, journal, on_event))
+                sinks: list[EventSink] = [self._world.hear, journal, on_event]
+                if world is not self._world:
+                    from bbllm.viz.predicted import PredictedPicture
+
+                    sinks.append(PredictedPicture(journal.path))
+                return self._run_planner(task, k, goal, world, sinks)
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -146,7 +152,7 @@ class EpisodeDesk:
             self._task, self._owner, self._cancelled = task, owner, ''
 
     def _run_planner(
-        self, task: Task, k: int, goal: str, sinks: tuple[Callable[[Event], None], ...]
+        self, task: Task, k: int, goal: str, world: World, sinks: Sequence[EventSink]
     ) -> Episode:
         params = self._params_now()
         run = EpisodeRun(
@@ -177,11 +183,11 @@ class EpisodeDesk:
         with suppress(BbllmError):  # the episode meets it again, and ends with it
             self._world.wait_ready(run.token)
         with heard_by(run):
-            return run.execute(planner, self._rehearsed(params), goal_keeper(goal, brain))
+            return run.execute(planner, world, goal_keeper(goal, brain))
 
-    def _rehearsed(self, params: BrainPlannerParams) -> World:
+    def _rehearsed(self) -> World:
         """Return the world, whose plans are rehearsed where the parameters ask for it."""
-        samples = params.rehearse
+        samples = self._params_now().rehearse
         if samples < 0:
             samples = REHEARSAL_SAMPLES if self._world.approves_plans else 0
         if not samples:
