@@ -14,6 +14,7 @@ from bbllm.core.events import (
     StepPassed,
     WordGrounded,
 )
+from bbllm.core.protocols import COLD_START
 from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, parse_pose
 from bbllm.core.types import (
     Code,
@@ -198,6 +199,7 @@ class Diary:
         self.repairs: list[str] = []
         self.failed: list[tuple[int, str]] = []
         self.warnings: list[str] = []
+        self.memory = COLD_START
         self.held_done = False
 
     def emit(self, data: EventData) -> None:

@@ -64,11 +64,13 @@ from bbllm.core.naming import scene_fault
 from bbllm.core.observation import held_names, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of, prompt_limit
 from bbllm.core.protocols import (
+    COLD_START,
     ApprovedPlans,
     ChatModel,
     Embedder,
     Embeddings,
     EventSink,
+    FailureMemory,
     ForeseeingWorld,
     GoalKeeper,
     JsonSchema,
@@ -158,8 +160,10 @@ class EpisodeRun:
         settings: Mapping[str, object] | None = None,
         keep_prompts: bool = True,
         stream: bool = False,
+        memory: FailureMemory = COLD_START,
     ):
         self.task = task
+        self.memory = memory
         self._keep_prompts = keep_prompts
         """Whether what is sent to models goes on record."""
         self.stream = stream
@@ -197,7 +201,7 @@ class EpisodeRun:
             body=body,
             version=bbllm.__version__,
             limits=self._limits,
-            settings=dict(settings or {}),
+            settings={**(settings or {}), **({'memory': memory.hash} if memory.hash else {})},
         )
 
     def execute(self, planner: Planner, world: World, goals: GoalKeeper | None = None) -> Episode:

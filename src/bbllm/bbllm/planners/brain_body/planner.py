@@ -61,6 +61,8 @@ class BrainBodyOptions:
     image: PictureUse = 'none'
     """Whether the Brain is sent a picture of the scene: with the first plan, or also with each
     repair."""
+    memory: bool = False
+    """Whether the first prompt has failures of earlier episodes, and what worked after them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class BrainBody(ModelPlanner):
         body = body_in(world, mapper, self.options.grounding, task, context)
         prompts, scene = self._prompts, world.observe()
         picture = picture_for(world, self.options.image, moved=False)
-        prompt = prompts.planning(task, scene, picture=sentence(picture))
+        memory = context.memory.failures if self.options.memory else ()
+        prompt = prompts.planning(task, scene, picture=sentence(picture), memory=memory)
         request = PromptRequest(kind='plan', scene=prompts.shown(scene))
         with ExitStack() as requests:
             requests.callback(mapper.close)

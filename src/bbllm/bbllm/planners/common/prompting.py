@@ -13,10 +13,18 @@ import jinja2
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.naming import class_of, instance_name
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, StepFailure
-from bbllm.core.text import DATA_RULE, as_data, untagged
+from bbllm.core.protocols import (
+    ChatModel,
+    EarlierFailure,
+    JsonSchema,
+    Message,
+    PromptRequest,
+    StepFailure,
+)
+from bbllm.core.text import DATA_RULE, as_data, cut, untagged
 from bbllm.core.types import Kind, Plan, Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
+from bbllm.planners.common.failure_memory import relevant
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
@@ -82,6 +90,8 @@ BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
 REPLY_KEPT = 4000
 """How much of a bad reply a retry repeats [characters]."""
+EARLIER_SENTENCE = 200
+"""How much of the sentence of an earlier failure a prompt has [characters]."""
 REPLY_QUOTED = 200
 """How much of it an error quotes [characters]."""
 
@@ -95,10 +105,24 @@ class Prompts:
     reach: bool = True
     """Whether the prompts of a Brain on a table mark what is out of reach."""
 
-    def planning(self, task: Task, scene: Scene, *, picture: str = '') -> str:
-        """Return the prompt for a plan; *picture* is the sentence on its picture."""
+    def planning(
+        self,
+        task: Task,
+        scene: Scene,
+        *,
+        picture: str = '',
+        memory: Sequence[EarlierFailure] = (),
+    ) -> str:
+        """
+        Return the prompt for a plan.
+
+        *picture* is the sentence on its picture; of *memory* it has what is relevant.
+        """
+        earlier = '\n'.join(_earlier(each, scene) for each in relevant(memory, task, scene))
         text = self._environment(scene)
-        return self._render('planning', scene, task, environment=text, picture=picture)
+        return self._render(
+            'planning', scene, task, environment=text, picture=picture, earlier=earlier
+        )
 
     def direct(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a whole program, without steps in plain words before it."""
@@ -188,6 +212,21 @@ def _delimited(failure: StepFailure, scene: Scene) -> str:
     what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause}')
     said = [f'A person said: {text}' for text in failure.human if text not in failure.cause]
     return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
+
+
+_IDS = re.compile(r'_[0-9]+(?=[,)])')
+"""Of the arguments of a call in a house."""
+
+
+def _earlier(failure: EarlierFailure, scene: Scene) -> str:
+    """Return a failure of an earlier episode in one line."""
+    call, *worked = (failure.call, *failure.worked)
+    if scene.domain == HOUSEHOLD:
+        call, *worked = (_IDS.sub('', each) for each in (call, *worked))
+    times = f', {failure.times} times' if failure.times > 1 else ''
+    sentence = cut(by_class(failure.sentence, scene, places=False), EARLIER_SENTENCE)
+    after = f'Worked after it: {", ".join(worked)}' if worked else 'It was not recovered.'
+    return one_line(f'{call}{times}: {sentence} {after}')
 
 
 def describe_skill(skill: Skill) -> str:
