@@ -50,6 +50,7 @@ ROOMS = (
     'bench/suites',
     'bench/safety',
     'bench/log',
+    'bench/ledger',
     'bench/optimal',
     'bench/oracle',
     'bench/scene_sampling',

@@ -170,3 +170,10 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(
         result = bench_diff(*words)
         assert result.exit_code == BAD_INPUT, result.output
         assert reason in ' '.join(result.output.split())
+
+
+def test_a_memory_is_named_as_a_difference(good: Path, tmp_path: Path) -> None:
+    warm = make_settings(brain='gpt-x', planner='brain_body:memory=yes', memory_hash='abc')
+    other = write_run(tmp_path / 'warm', run_of('passed'), warm)
+
+    assert 'They differ in planner, memory_hash.' in bench_diff(good, other).output

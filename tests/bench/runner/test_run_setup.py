@@ -3,7 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from failing_episodes import FAR, far_table, play
 
+from bbllm.bench.ledger.ledger import update_ledger
+from bbllm.bench.log.run_settings import join
 from bbllm.bench.runner.conversations import check_recording
 from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
@@ -144,3 +147,64 @@ def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_pat
         check_recording(talk, settings, folder)
     (folder / 'settings.json').write_text(json.dumps(settings.model_dump(mode='json')))
     check_recording(talk, settings, folder)
+
+
+def test_a_memory_is_part_of_the_settings_and_has_no_failures_of_the_cases_played(
+    tmp_path: Path,
+) -> None:
+    ledger, planner = tmp_path / 'failures.sqlite', 'brain_body:memory=yes'
+    for seed in (1, 2):
+        settings: dict[str, object] = {'suite': 'tabletop', 'seed': seed}
+        episodes = tmp_path / str(seed) / 'episodes'
+        play(far_table(), FAR, folder=episodes, brain='offline', settings=settings)
+    update_ledger(ledger, tmp_path)
+
+    warm = prepared(tmp_path, planner=planner, memory=ledger, seed=1).plan
+    other = prepared(tmp_path, planner=planner, memory=ledger, seed=3).plan
+    cold = prepared(tmp_path, seed=1).plan
+
+    assert [each.times for each in warm.config.memory.failures] == [1]
+    assert [each.times for each in other.config.memory.failures] == [2]
+    hashes = [plan.settings.memory_hash for plan in (warm, other, cold)]
+    assert hashes == [warm.config.memory.hash, other.config.memory.hash, '']
+    assert len({*hashes}) == 3
+    assert warm.settings.memory == str(ledger)
+    # A run goes on with its own memory only, wherever that is.
+    moved = warm.settings.model_copy(update={'memory': 'elsewhere.sqlite'})
+    assert join(warm.settings, moved, 'run').memory == str(ledger)
+    changed = warm.settings.model_copy(update={'memory_hash': hashes[1]})
+    with pytest.raises(ConfigError, match='memory_hash'):
+        join(warm.settings, changed, 'run')
+
+
+@pytest.mark.parametrize(
+    ('changes', 'why'),
+    [
+        ({'planner': 'brain_body:memory=yes'}, '--memory failures'),
+        ({'memory': Path('failures.sqlite')}, 'Leave --memory out'),
+        ({'planner': 'brain_body:memory=yes', 'memory': Path('no.sqlite')}, 'There is no ledger'),
+        (
+            {
+                'planner': 'brain_body:memory=yes',
+                'memory': Path('failures.sqlite'),
+                'world': 'ros',
+            },
+            'leave --world ros out',
+        ),
+    ],
+)
+def test_a_memory_that_cannot_be_used_is_refused(
+    tmp_path: Path, changes: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ConfigError, match=why):
+        prepared(tmp_path, **changes)
+
+
+def test_a_memory_of_nothing_but_the_cases_played_is_refused(tmp_path: Path) -> None:
+    ledger, planner = tmp_path / 'failures.sqlite', 'brain_body:memory=yes'
+    settings: dict[str, object] = {'suite': 'tabletop', 'seed': 1}
+    play(far_table(), FAR, folder=tmp_path / 'episodes', brain='offline', settings=settings)
+    update_ledger(ledger, tmp_path)
+
+    with pytest.raises(ConfigError, match='its 1 failures are of the cases that are played'):
+        prepared(tmp_path, planner=planner, memory=ledger, seed=1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
-from bbllm.core.protocols import ChatModel, Planner
+from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
@@ -76,6 +76,8 @@ class EpisodeOptions:
     models are asked then depends on time, so that it is left out of recordings."""
     record: Path | None = None
     replay: Path | None = None
+    memory: Path | None = None
+    """Ledger with failures of earlier episodes, for a planner with `memory=yes`."""
     llm_config: Path | None = None
     safety: str = ''
     """File with the safety envelope, or the name of one; empty is config/safety.yaml."""
@@ -103,6 +105,14 @@ class EpisodeOptions:
     def constraints(self) -> tuple[Never, ...]:
         """What an arm that is simulated here never does; raises as `envelope`."""
         return () if self.house else self.envelope.never
+
+    def memory_of(self, brain: str) -> FailureMemory:
+        """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""
+        if self.memory is None:
+            return COLD_START
+        from bbllm.bench.ledger.ledger import read_memory
+
+        return read_memory(self.memory, brain)
 
     @property
     def settings(self) -> dict[str, object]:

@@ -39,6 +39,7 @@ from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 OF_SIMULATIONS = (
     *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
     *('approve', 'stream', 'record', 'replay', 'safety', 'never', 'keep_out', 'rehearse'),
+    'memory',
 )
 """What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
@@ -101,6 +102,8 @@ class Robot:
         keep_out: Boxes that nothing may enter, each by two corners: `x y z x y z` [m].
         rehearse: Whether each plan is tried first in simulations of the table, in three or in a
             number of them, and repaired where it fails there; by default where *approve* is given.
+        memory: Ledger whose failures the planner `brain_body:memory=yes` shows its Brain; `bbllm
+            show --failures --out FILE` makes one.
         journal: Whether episodes are recorded for `bbllm show`; those of an arm that is simulated
             here with its motion, an MCAP file beside the journal.
         namespace: Of the stack; `bbllm_real` for a real arm.
@@ -132,6 +135,7 @@ class Robot:
         never: str | Sequence[str] | None = None,
         keep_out: str | Sequence[str] | None = None,
         rehearse: bool | int | None = None,
+        memory: str | Path | None = None,
         journal: bool = True,
         namespace: str | None = None,
     ):
@@ -140,7 +144,7 @@ class Robot:
         self._backend: StackBackend | LocalBackend
         if world == 'ros':
             early = (scene, sources, trouble, planner, brain, body, speed, seed, limits)
-            late = (approve, stream, record, replay, safety, never, keep_out, rehearse)
+            late = (approve, stream, record, replay, safety, never, keep_out, rehearse, memory)
             pairs = zip(OF_SIMULATIONS, (*early, *late), strict=True)
             if names := [name for name, value in pairs if value is not None]:
                 raise ConfigError(
@@ -190,6 +194,7 @@ class Robot:
             rehearse=REHEARSAL_SAMPLES if rehearse is True else int(rehearse),
             record=None if record is None else Path(record),
             replay=None if replay is None else Path(replay),
+            memory=None if memory is None else Path(memory),
         )
         domain = options.domain if isinstance(world, str) else world.observe().domain
         setup = make_setup(options, domain)

@@ -11,7 +11,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.goals import NO_GOAL
-from bbllm.core.protocols import EventSink, World
+from bbllm.core.protocols import COLD_START, EventSink, FailureMemory, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -33,6 +33,7 @@ class EpisodeSetup:
     options: EpisodeOptions
     settings: Mapping[str, object]
     """JSON values that journals record."""
+    memory: FailureMemory = COLD_START
 
     def keeping(self, never: Sequence[object]) -> EpisodeSetup:
         """Return the same for a world with constraints, which journals record."""
@@ -68,6 +69,7 @@ class EpisodeSetup:
             settings=self.settings,
             keep_prompts=self.models.keep_prompts,
             stream=self.options.stream and moves,
+            memory=self.memory,
         )
         loops = self.options.k if k is None else k
         planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)
@@ -138,15 +140,21 @@ def make_setup(options: EpisodeOptions, domain: str) -> EpisodeSetup:
     Raises:
         BbllmError: They do not fit; the text contains what would have worked.
     """
-    from bbllm.planners.assembly import check_brain, check_domain, check_mapping
+    from bbllm.planners.assembly import check_brain, check_domain, check_mapping, check_memory
 
     models = make_chosen_models(options)
     name, spec = _spec_of(options.planner)
     check_domain(name, spec, domain)
     check_brain(name, models.brain)
     check_mapping(name, spec, options.mapping)
+    check_memory(name, spec, given=options.memory is not None)
     return EpisodeSetup(
-        planner=name, spec=spec, models=models, options=options, settings=options.settings
+        planner=name,
+        spec=spec,
+        models=models,
+        options=options,
+        settings=options.settings,
+        memory=options.memory_of(models.brain.name),
     )
 
 

@@ -12,7 +12,7 @@ from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import PlannerSpec, find_provider, load_planner, load_planners
-from bbllm.planners.assembly import check_domain
+from bbllm.planners.assembly import check_domain, uses_memory
 from bbllm.planners.common.methods import MappingMethod
 
 ALL = 'all'
@@ -85,6 +85,11 @@ def choose(
             if must:
                 raise
             left_out.append(LeftOutPlanner(planner=planner, reason=str(error)))
+    if request.memory and not any(x.prepared.plan.config.memory.hash for x in contenders):
+        raise ConfigError(
+            'None of these planners uses --memory. Name one that does, as in --planners '
+            'brain_body,brain_body:memory=yes, or leave it out.'
+        )
     if not contenders:
         raise ConfigError(_why_nobody(suite, left_out))
     return Choice(suite, tuple(contenders), tuple(left_out))
@@ -141,7 +146,13 @@ def _own(
     request: BenchRequest, planner: str, make: PlannerSpec, embeddings: str | None
 ) -> BenchRequest:
     # That some play at K = 0 is in the table; it needs no notice for each.
-    own = replace(request, planner=planner, ks=request.ks if make.uses_feedback else (0,))
+    own = replace(
+        request,
+        planner=planner,
+        ks=request.ks if make.uses_feedback else (0,),
+        # Others start cold.
+        memory=request.memory if uses_memory(make) else None,
+    )
     if not make.needs_embedder or request.mapping == MappingMethod.EMBEDDING.value:
         return own
     lexical = LEXICAL if find_provider(request.brain or '') else None

@@ -42,7 +42,7 @@ from bbllm.core.events import Event
 from bbllm.core.registry import load_planner
 from bbllm.llm.config import LlmConfig, load_config
 from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import check_domain, check_mapping
+from bbllm.planners.assembly import check_domain, check_mapping, check_memory
 from bbllm.planners.body.mapping import MappingMethod, models_for
 
 TEMPERATURE = 0.5
@@ -82,6 +82,7 @@ def tabletop(
     spec = planner if isinstance(planner, str) else ','.join(planner)
     check_domain(spec, load_planner(spec), domain_of(chosen))
     check_mapping(spec, load_planner(spec), _method(mapping))
+    check_memory(spec, load_planner(spec), given=None)
     if trials < 1 or k < 0:
         raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')
     return Task(

@@ -10,6 +10,7 @@ from bbllm.bench.suites.case import Case
 from bbllm.core.constants import TwinError
 from bbllm.core.events import Limits
 from bbllm.core.prompt_store import SUFFIX
+from bbllm.core.protocols import COLD_START, FailureMemory
 from bbllm.llm.config import LlmConfig
 from bbllm.vision.sources import NO_TROUBLE, TRUTH
 
@@ -36,6 +37,8 @@ class RunConfig:
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
     record: bool = False
     """Whether every exchange with a model is to be kept."""
+    memory: FailureMemory = COLD_START
+    """Failures of earlier episodes, the same for all of the run."""
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """By model: price of a million prompt tokens, and of a million completion tokens."""
 

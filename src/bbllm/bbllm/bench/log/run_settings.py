@@ -10,8 +10,8 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 
-MAY_DIFFER = ('machine', 'replay', 'versions.commit', 'command')
-"""What changes no episode: where it is made, how a recording's file is called."""
+MAY_DIFFER = ('machine', 'replay', 'memory', 'versions.commit', 'command')
+"""What changes no episode: where it is made, how the file of a recording or a memory is called."""
 MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
 _REMARKS = {'label', 'split', 'least_steps'}
@@ -73,6 +73,10 @@ class RunSettings(BaseModel):
     replay: str | None = None
     """The recording that answered instead of models."""
     replay_sha256: str | None = None
+    memory: str | None = None
+    """The ledger whose failures the planner was given."""
+    memory_hash: str = ''
+    """Of these failures; '' in a cold start."""
     command: str = ''
     """What was typed last, for a shell; empty for a run that no command line began."""
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bbllm.bench.ledger.ledger import read_memory
 from bbllm.bench.oracle.case_goals import check_goals, with_goal_of
 from bbllm.bench.oracle.household.providers import check_houses, models_in_house
 from bbllm.bench.suites.task_spec import TaskSpec
 from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import COLD_START, FailureMemory
 from bbllm.core.registry import PlannerSpec, fallback_name, find_provider, load_planner, needs_goal
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.models.factory import (
@@ -18,7 +20,7 @@ from bbllm.llm.models.factory import (
     replay_models,
     resolve,
 )
-from bbllm.planners.assembly import check_brain, check_mapping
+from bbllm.planners.assembly import check_brain, check_mapping, check_memory
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
 
 
@@ -97,6 +99,24 @@ def check_answers(
     check_mapping(planner, load_planner(planner), method)
     check = check_houses if any(task.houses for task in tasks) else check_goals
     check(tasks, answering.models, planner)
+
+
+def remembering(
+    ledger: Path | None, planner: str, brain: str, *, world: str, cases: tuple[str, int]
+) -> FailureMemory:
+    """
+    Return the memory of a run: of a Brain's failures, but not in *cases*, a suite and its seed.
+
+    Raises:
+        ConfigError: The planner uses none, or lacks the one that it uses; the ledger cannot be
+            used, or nothing is left of it.
+    """
+    check_memory(planner, load_planner(planner), given=ledger is not None)
+    if ledger is None:
+        return COLD_START
+    if world == 'ros':
+        raise ConfigError('--memory is for episodes without a stack: leave --world ros out.')
+    return read_memory(ledger, brain, without=cases)
 
 
 def _sections(

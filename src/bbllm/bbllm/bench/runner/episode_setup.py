@@ -105,6 +105,7 @@ def make_run(
         sinks=[sink, *span_sinks()],
         settings=settings,
         keep_prompts=job.config.llm.keep_prompts,
+        memory=job.config.memory,
     )
 
 

@@ -11,7 +11,14 @@ from bbllm.bench.log.episodes import RunConfig
 from bbllm.bench.log.prices import PriceTable, load_prices
 from bbllm.bench.log.run_settings import RunSettings, TaskSettings
 from bbllm.bench.log.versions import describe_machine, find_versions, hash_prompts
-from bbllm.bench.runner.answering import Answering, asking, body_for, check_answers, replaying
+from bbllm.bench.runner.answering import (
+    Answering,
+    asking,
+    body_for,
+    check_answers,
+    remembering,
+    replaying,
+)
 from bbllm.bench.runner.conversations import answers_of, hash_of
 from bbllm.bench.runner.play_here import check_rehearsal, check_sources, domain_of, world_of
 from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
@@ -55,6 +62,8 @@ class BenchRequest:
     limits: Limits = field(default_factory=Limits)
     record: Path | None = None
     replay: Path | None = None
+    memory: Path | None = None
+    """Ledger with failures of earlier episodes, for a planner with `memory=yes`."""
     prices: Path | None = None
     llm_config: Path | None = None
     give_up_after: int = GIVE_UP_AFTER
@@ -108,7 +117,14 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     else:
         answering = replaying(request.replay, method)
     check_answers(answering, tasks, request.planner, method)
-    settings = _settings(request, suite, tasks, answering, prices, folder)
+    memory = remembering(
+        request.memory,
+        request.planner,
+        answering.models.brain.name,
+        world=world,
+        cases=(suite.name, request.seed),
+    )
+    settings = _settings(request, suite, tasks, answering, prices, folder, memory.hash)
     replay = None
     if request.replay is not None:
         replay, notice = answers_of(request.replay, settings.keys)
@@ -125,6 +141,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             twin_error=request.twin_error,
             limits=request.limits,
             record=request.record is not None,
+            memory=memory,
             prices=prices.by_model if prices is not None else {},
         ),
         make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
@@ -143,6 +160,7 @@ def _settings(
     answering: Answering,
     prices: PriceTable | None,
     folder: Path,
+    memory_hash: str,
 ) -> RunSettings:
     return RunSettings(
         suite=suite.name,
@@ -172,6 +190,8 @@ def _settings(
         record=_place(request.record, folder),
         replay=str(request.replay) if request.replay is not None else None,
         replay_sha256=hash_of(request.replay) if request.replay is not None else None,
+        memory=str(request.memory) if request.memory is not None else None,
+        memory_hash=memory_hash,
         command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
     )
 

@@ -28,7 +28,7 @@ OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')
 """Settings that make cases what they are; where they agree, the cases do."""
 OF_METHODS = (
     *('planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'limits', 'llm'),
-    'prompts',
+    *('prompts', 'memory_hash'),
 )
 """Settings that say how they were played."""
 

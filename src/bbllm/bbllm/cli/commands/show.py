@@ -7,6 +7,11 @@ from typing import Annotated
 
 import typer
 
+from bbllm.cli.support.failure_listing import (
+    FailureOptions,
+    check_failure_options,
+    show_failures,
+)
 from bbllm.cli.support.options import JsonOption, beginning
 from bbllm.cli.support.replay_browser import ReplayOptions, replay_in_browser
 from bbllm.cli.support.requests import flag, option
@@ -96,6 +101,7 @@ def show(
     ),
     *,
     replay: ReplayOptions,
+    failed: FailureOptions,
 ) -> None:
     """
     Show an episode as it was: plan, repairs, counts, pictures.
@@ -116,9 +122,16 @@ def show(
       bbllm show --video episode.mp4
       bbllm show 20260131-1425 --video repair.gif --speed 3
       bbllm show --index pages
+      bbllm show --failures
+      bbllm show --failures runs/mine --code COVERED --brain MODEL
+      bbllm show --failures runs --out all.sqlite --html failures.html
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
+    if failed.failures:
+        show_failures(episode, failed, html, output)
+        return
+    check_failure_options(failed)
     if speed is not None and video is None:
         raise ConfigError('--speed is of a video: add --video FILE.')
     if everything:

@@ -22,6 +22,7 @@ from bbllm.cli.support.options import (
     SourceOptions,
     WorldName,
     count,
+    memory_option,
     seconds,
 )
 from bbllm.cli.support.requests import fill, flag, option
@@ -106,6 +107,7 @@ class BenchOptions:
         'Let an episode that goes in circles go on, as papers do, up to its other limits.',
         panel=LIMITS,
     )
+    memory: Path | None = memory_option()
     json: JsonOption = False
 
     @property

@@ -143,6 +143,12 @@ goal_option = partial(
     "'on(red_cube, blue_cube)'; auto, what the Brain reads from the task (the default); or no.",
     metavar='CONDITIONS',
 )
+memory_option = partial(
+    option,
+    'Ledger of failures for the planner brain_body:memory=yes: the Brain is shown those of its '
+    'earlier episodes, and what worked after them (docs/design/failure-ledger.md).',
+    panel=MODELS,
+)
 viewer_option = partial(flag, 'Open the MuJoCo viewer (needs a display).', '--viewer')
 ros_option = partial(flag, 'Use the nodes of a running stack.', '--ros')
 
@@ -188,6 +194,7 @@ class MethodOptions:
     planner: str | None = planner_option()
     seed: int | None = seed_option()
     models: ModelOptions
+    memory: Path | None = memory_option()
     mapping: MappingMethod | None = option(
         'How steps become calls: by a model held to a JSON schema where it supports that (auto, '
         'the default), never (text) or always (schema); or by matching words (embedding).',

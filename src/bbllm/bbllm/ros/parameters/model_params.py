@@ -7,7 +7,7 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import PlannerSpec, find_provider, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
-from bbllm.planners.assembly import check_brain, check_domain, check_mapping
+from bbllm.planners.assembly import check_brain, check_domain, check_mapping, check_memory
 from bbllm.planners.body.mapping import MappingMethod, models_for
 from bbllm.ros.rclpy_support.params import BrainPlannerParams, ModelParams, StateEstimatorParams
 
@@ -34,6 +34,7 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
     models = models_of(params)
     check_brain(params.planner, models.brain)
     check_mapping(params.planner, spec, None)
+    check_memory(params.planner, spec, given=None)
     return spec, models
 
 

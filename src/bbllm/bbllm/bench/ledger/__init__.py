@@ -1,0 +1,1 @@
+"""The ledger of failures, derived from journals: what failed, and what came of it."""

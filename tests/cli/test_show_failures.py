@@ -1,0 +1,115 @@
+"""`bbllm show --failures`, and a memory of failures in later episodes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def failed(bbllm: Command, script: Callable[..., None], state: Path) -> Path:
+    """Play an episode with a failure and a repair; return the folder of all state."""
+    script()
+    assert bbllm('demo', 'move some cubes', '--json').exit_code == 0
+    return state.parent
+
+
+def shown(bbllm: Command, *words: str) -> dict[str, Any]:
+    result = bbllm('show', '--failures', *words, '--json')
+    assert result.exit_code == 0, result.output
+    data: dict[str, Any] = json.loads(result.stdout)
+    return data
+
+
+def test_own_failures_are_listed_with_their_recovery_and_the_ledger_is_kept(
+    bbllm: Command, failed: Path
+) -> None:
+    data = shown(bbllm)
+
+    assert data['ledger'] == str(failed / 'failures.sqlite')
+    assert (data['journals'], data['read'], data['skipped']) == (1, 1, [])
+    (failure,) = data['failures']
+    assert (failure['call'], failure['code']) == ('pick(aqua_cube)', 'OUT_OF_WORKSPACE')
+    assert failure['plan_after'].split('\n')[2] == 'pick green_cube'
+    (row,) = data['recoveries']
+    assert (row['n'], row['recovered']['value']) == (1, 1.0)
+    assert shown(bbllm)['read'] == 0
+    lines = bbllm('show', '--failures').stdout.splitlines()
+    assert 'OUT_OF_WORKSPACE pick(aqua_cube): ' in lines[0]
+    assert '[recovered: 1 loop, ' in lines[0]
+    assert '1 failure in 1 episode, 1 recovered.' in lines
+
+
+def test_failures_are_filtered_and_written_as_a_page(
+    bbllm: Command, failed: Path, tmp_path: Path
+) -> None:
+    for words, n in (
+        (('--planner', 'brain_body', '--brain', 'script'), 1),
+        (('--code', 'out_of_workspace'), 1),
+        (('--code', 'COVERED'), 0),
+        (('--planner', 'fltrnn'), 0),
+    ):
+        assert len(shown(bbllm, *words)['failures']) == n
+    page, ledger = tmp_path / 'new' / 'f.html', tmp_path / 'new' / 'f.sqlite'
+
+    data = shown(bbllm, str(failed), '--html', str(page), '--out', str(ledger))
+
+    assert (data['page'], data['ledger']) == (str(page), str(ledger))
+    assert 'pick(aqua_cube)' in page.read_text()
+    assert ledger.is_file()
+
+
+def test_a_damaged_journal_is_named(bbllm: Command, failed: Path) -> None:
+    broken = failed / 'episodes' / 'broken.jsonl'
+    broken.write_text('{"kind": "shopping"}\n')
+
+    assert str(broken) in shown(bbllm)['skipped'][0]
+    assert f'{broken} is skipped' in bbllm('show', '--failures').stdout
+
+
+@pytest.mark.parametrize(
+    ('words', 'why'),
+    [
+        (('--failures', 'no/such/folder'), 'There is no folder no/such/folder'),
+        (('--failures', '--code', 'COVERD'), "Did you mean 'COVERED'?"),
+        (('--failures', '--html', 'page.txt'), 'does not end in .html'),
+        (('--failures', '--out', '/proc/no.sqlite'), 'Name another file: --out'),
+        (('--code', 'COVERED', '--brain', 'x'), '--brain, --code: only of failures'),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(
+    bbllm: Command, failed: Path, words: tuple[str, ...], why: str
+) -> None:
+    refused = bbllm('show', *words)
+
+    assert refused.exit_code == 2
+    assert why in ' '.join(refused.stderr.split())
+
+
+def test_nothing_is_shown_where_nothing_is_recorded(bbllm: Command) -> None:
+    refused = bbllm('show', '--failures')
+
+    assert (refused.exit_code, 'There is no journal' in refused.stderr) == (2, True)
+
+
+def test_a_later_episode_is_shown_the_failures_of_its_brain(
+    bbllm: Command, failed: Path, script: Callable[..., None]
+) -> None:
+    ledger, warm = shown(bbllm)['ledger'], ('--planner', 'brain_body:memory=yes')
+    script()
+
+    late = bbllm('demo', 'move some cubes', *warm, '--memory', ledger, '--json')
+
+    journal = Path(json.loads(late.stdout)['journal'])
+    assert 'pick(aqua_cube): ' in (prompts := journal.with_suffix('.prompts').read_text())
+    assert 'Worked after it: pick(green_cube), place(location_C)' in prompts
+    hashes = [row['memory'] for row in shown(bbllm)['failures']]
+    assert hashes[0] == '' and len(hashes[1]) == 16
+    assert len(shown(bbllm)['recoveries']) == 2
+    forgetful = bbllm('demo', 'move some cubes', *warm)
+    assert (forgetful.exit_code, '--memory' in forgetful.stderr) == (2, True)
