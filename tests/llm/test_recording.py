@@ -101,6 +101,31 @@ def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(path: Path) -
     ]
 
 
+def test_another_recording_answers_first_and_what_it_answered_is_copied(path: Path) -> None:
+    other = path.with_name('other.jsonl')
+    old = RecordingModel(
+        ScriptedModel(['one', 'left', ModelUnavailableError('down')]), other, 'brain', code='0.9'
+    )
+    old.complete(pictured('a', PNG))
+    old.complete(ask('unused'))
+    with pytest.raises(ModelUnavailableError):
+        old.complete(ask('b'))
+    live = ScriptedModel(['two'])
+    model = RecordingModel(live, path, 'brain', code='1.0', other=other.read_text())
+
+    assert [model.complete(pictured('a', PNG)).text, model.complete(ask('b')).text] == [
+        'one',
+        'two',
+    ]
+
+    assert len(live.requests) == 1
+    assert [(item.reply and item.reply.text, item.code) for item in read_recording(path)] == [
+        ('one', '0.9'),
+        ('two', '1.0'),
+    ]
+    assert list(recorded_pictures(path.read_text()).values()) == [PNG]
+
+
 def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'), ('cubes:\nred\nblue', '2'))
     model = ReplayModel(path, 'brain')

@@ -112,9 +112,8 @@ def test_a_world_without_camera_is_refused_before_any_request(planner: str) -> N
     assert model.requests == []
 
 
-def test_pictures_of_a_household_are_refused_before_an_episode_begins() -> None:
-    name = 'inner_monologue:image=each'
-
+@pytest.mark.parametrize('name', ['inner_monologue:image=each', 'brain_body:feedback=picture'])
+def test_pictures_of_a_household_are_refused_before_an_episode_begins(name: str) -> None:
     check_domain(name, load_planner(name), 'tabletop')
     check_domain('inner_monologue', load_planner('inner_monologue'), 'household')
     with pytest.raises(ConfigError, match=r'a household is symbols.*`image=none`'):

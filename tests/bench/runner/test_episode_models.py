@@ -15,6 +15,27 @@ from bbllm.llm.recording.replay import parse_recording
 from bbllm.llm.scripted import ScriptedModel
 
 
+def test_beside_a_recording_the_models_are_asked_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = replace(make_job(record=True), talk=tmp_path / 'first.jsonl')
+    live = ScriptedModel(['plan', 'repair'])
+    monkeypatch.setattr(episode_models, 'models_of', lambda job: Models(live, live))
+    with open_models(first) as (models, recording):
+        models.brain.complete([Message('user', 'plan')])
+        earlier = recording()
+
+    with open_models(replace(first, talk=tmp_path / 'second.jsonl', replay=earlier)) as (
+        models,
+        recording,
+    ):
+        texts = [models.brain.complete([Message('user', text)]).text for text in ('plan', 'new')]
+
+    assert texts == ['plan', 'repair']
+    assert len(live.requests) == 2
+    assert recording().startswith(earlier)
+
+
 def test_an_episode_that_was_interrupted_asks_only_what_has_no_answer_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,7 +66,7 @@ def test_a_pattern_stands_for_all_tasks_that_fit_it(tmp_path: Path) -> None:
         ({'suite': 'no/such.yaml'}, 'no/such.yaml'),
         ({'prices': Path('no/prices.yaml')}, 'no/prices.yaml'),
         ({'replay': Path('no/talk.jsonl')}, 'no/talk.jsonl'),
-        ({'record': Path('a'), 'replay': Path('b')}, 'exclude each other'),
+        ({'record': Path('a'), 'replay': Path('b'), 'world': 'ros'}, 'exclude each other'),
         ({'brain': 'replay'}, '--replay FILE'),
         ({'mapping': 'schema'}, 'schema'),
     ],

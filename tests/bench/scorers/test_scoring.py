@@ -244,6 +244,20 @@ def test_tokens_names_and_money_come_from_the_model_calls() -> None:
     assert play(reply).cost is None
 
 
+def test_tokens_of_repairs_are_those_of_the_brain_after_the_first_loop_began() -> None:
+    usage = Usage(5000, 30)
+    first = Reply(text='0: mumble\n1: pick(red_cube)', model='m', usage=Usage(4000, 20))
+    repair = Reply(text='New plan:\n0: Done', model='m', usage=usage)
+
+    result = play(first, repair, k=1)
+
+    assert result.loops == 1
+    assert result.repair_reply_tokens == 30
+    # Of the text, so that no server counts its own way.
+    assert 0 < result.repair_prompt_tokens < usage.prompt_tokens
+    assert play(first, k=0).repair_reply_tokens == 0
+
+
 def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:
     made = ModelCall(role=role, model='m', prompt_tokens=counted, sent_tokens=sent)
     return Event(0.0, made)

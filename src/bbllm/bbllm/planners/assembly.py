@@ -28,7 +28,7 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
         if domain == HOUSEHOLD and sends_pictures(make):
             raise ConfigError(
                 f'{planner} sends pictures, and a household is symbols, of which no camera takes '
-                'any. Use `image=none`, or a table.'
+                'any. Use `image=none` and another feedback than `picture`, or a table.'
             )
         return
     installed, _ = load_planners()
@@ -41,7 +41,8 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
 
 def sends_pictures(make: PlannerSpec) -> bool:
     """Return whether a planner is to send its model pictures of the scene."""
-    return getattr(make.options, 'image', 'none') != 'none'
+    feedback = getattr(make.options, 'feedback', '')
+    return getattr(make.options, 'image', 'none') != 'none' or feedback == 'picture'
 
 
 def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:

@@ -4,14 +4,18 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 from bbllm.bench.compare.figures import LeftOutPlanner
 from bbllm.bench.runner.play_here import domain_of
 from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
+from bbllm.bench.scene_sampling.generator import make_case
+from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import PlannerSpec, find_provider, load_planner, load_planners
+from bbllm.llm.recording.replay import COMPRESSED
 from bbllm.planners.assembly import check_domain, uses_memory
 from bbllm.planners.common.methods import MappingMethod
 
@@ -64,6 +68,8 @@ def choose(
     Who is named has to be able to play. Of `all`, those that are not for the suite's world, whose
     prompts the models cannot answer, or that cannot be imported, are left out. Without
     *embeddings*, `lexical` embeds where the Brain is a stand-in, else that of the configuration.
+    `record` of the request is a folder with a file for each planner, `replay` such a folder or a
+    file for all.
 
     Raises:
         ConfigError: A planner that was named cannot play, one alone was named, or of `all` none
@@ -75,12 +81,16 @@ def choose(
     if ALL not in named and len(named) < 2:
         raise ConfigError(f'--planners {said!r} leaves nothing to compare. {HOW}')
     contenders, left_out = list[Contender](), list[LeftOutPlanner]()
+    # The same for all; to search a puzzle takes up to half a minute.
+    make = cache(partial(_case, suite, request.seed))
     for planner, must in _expanded(named):
         try:
-            make = load_planner(planner)
-            check_domain(planner, make, domain_of(suite))
-            own = _own(request, planner, make, embeddings)
-            contenders.append(Contender(planner, prepare(own, folder / folder_name(planner))))
+            spec = load_planner(planner)
+            check_domain(planner, spec, domain_of(suite))
+            own = _own(request, planner, spec, embeddings)
+            prepared = prepare(_recordings(own, planner), folder / folder_name(planner))
+            plan = replace(prepared.plan, make_case=make)
+            contenders.append(Contender(planner, replace(prepared, plan=plan)))
         except ConfigError as error:
             if must:
                 raise
@@ -157,6 +167,19 @@ def _own(
         return own
     lexical = LEXICAL if find_provider(request.brain or '') else None
     return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
+
+
+def _case(suite: Suite, seed: int, task: str, trial: int) -> Case:
+    return make_case(suite, task, seed=seed, trial=trial)
+
+
+def _recordings(request: BenchRequest, planner: str) -> BenchRequest:
+    """Return the request with the files of one planner, where folders are named for all."""
+    name, record, replay = f'{folder_name(planner)}.jsonl', request.record, request.replay
+    if replay is not None and replay.is_dir():
+        packed = replay / f'{name}{COMPRESSED}'
+        replay = packed if packed.exists() else replay / name
+    return replace(request, record=record / name if record else None, replay=replay)
 
 
 def _why_nobody(suite: Suite, left_out: Sequence[LeftOutPlanner]) -> str:

@@ -21,6 +21,7 @@ from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import SavedRun, episodes_per_minute
 from bbllm.bench.metrics.metrics import (
     COSTS,
+    FEEDBACK,
     METRICS,
     SUMMARY,
     Figures,
@@ -143,7 +144,7 @@ def _figures(entry: PlannerResults) -> PlannerFigures:
     settings = entry.run.settings
     return PlannerFigures.of(
         entry.results,
-        (*SUMMARY, *COSTS),
+        (*SUMMARY, *COSTS, *FEEDBACK),
         planner=entry.planner,
         folder=str(entry.run.path),
         k=entry.k,

@@ -76,7 +76,7 @@ def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
         if (roles := roles_of(name, entry.run.settings, {}))
     }
     told = [f'`{name}` {stand_ins()[name]}.' for name in named]
-    in_brain = any('Brain' in roles for roles in named.values())
+    in_brain = any('Brain' in roles for name, roles in named.items() if name != 'replay')
     told += [STAND_INS_SAY_NOTHING] if in_brain else []
     for entry in entries:
         lines = earlier_lines(entry.results, entry.run.settings.currency)

@@ -46,7 +46,7 @@ EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""
 MOST_COLUMNS = 8
 """More parts of a suite than this stand in rows; `eai` has 26 splits."""
-_VERDICTS = {
+VERDICTS = {
     'A': 'better',
     'B': 'worse',
     'equal': 'equal',
@@ -105,8 +105,8 @@ def _outcomes(data: PlannerComparison) -> Grid:
         {
             'planner': row.planner,
             'K': str(row.k),
-            'n': _played(row),
-            **{METRICS[key].label: _cell(key, row.rate(key)) for key in RATES},
+            'n': played(row),
+            **{METRICS[key].label: cell(key, row.rate(key)) for key in RATES},
             'malformed': str(row.malformed or ''),
             'refused': str(row.refused or ''),
         }
@@ -120,7 +120,7 @@ def _costs(data: PlannerComparison) -> Grid:
     for row in data.planners:
         rate = row.episodes_per_minute
         about = dict.fromkeys(TOKENS, '~' * row.tokens_estimated)
-        cells = {METRICS[k].label: _cell(k, row.rate(k), about.get(k, '')) for k in COSTS}
+        cells = {METRICS[k].label: cell(k, row.rate(k), about.get(k, '')) for k in COSTS}
         minute = '' if rate is None else f'{rate:.0f}'
         rows.append({'planner': row.planner, **cells, 'a minute': minute})
     estimated = any(row.tokens_estimated for row in data.planners)
@@ -134,7 +134,7 @@ def _differences(data: PlannerComparison, keys: Sequence[str], *, tested: bool) 
     for pair in data.paired:
         found = pair.comparison
         cells = {
-            'SR' if key == 'sr_judged' else METRICS[key].label: _cell(
+            'SR' if key == 'sr_judged' else METRICS[key].label: cell(
                 key, found.differences[key].difference, sign=True
             )
             for key in keys
@@ -142,20 +142,20 @@ def _differences(data: PlannerComparison, keys: Sequence[str], *, tested: bool) 
         }
         cells = {'planner': pair.planner, 'pairs': str(found.pairs - found.lost_pairs), **cells}
         if tested:
-            cells |= {'p': _p_values(found), 'SR is': _VERDICTS[found.verdict]}
+            cells |= {'p': p_values(found), 'SR is': VERDICTS[found.verdict]}
         rows.append(cells)
     what = 'outcomes' if tested else 'costs'
     title = f'Each planner minus {data.against}: {what}'
     return grid_of(title, rows, notes=ABOUT_DIFFERENCES)
 
 
-def _played(row: PlannerFigures) -> str:
+def played(row: PlannerFigures) -> str:
     lost = row.infrastructure_failures
     of = '' if row.n == row.planned else f' of {row.planned}'
     return f'{row.n}{of}' + (f'\n{lost} lost' if lost else '')
 
 
-def _p_values(found: Comparison) -> str:
+def p_values(found: Comparison) -> str:
     return '' if found.holm_p is None else f'{found.mcnemar_p:.2g}\n{found.holm_p:.2g}'
 
 
@@ -172,13 +172,13 @@ def _parts(by: str, parts: Mapping[str, Mapping[str, Estimate]]) -> Grid:
 def _part_cell(rate: Estimate) -> str:
     if not rate.n:
         return ''
-    figure, _, interval = _cell('sr', rate).partition('\n')
+    figure, _, interval = cell('sr', rate).partition('\n')
     # An interval over one case says nothing.
     second = f'{interval} n = {rate.n}'.strip() if rate.n > 1 else 'n = 1'
     return f'{figure}\n{second}'
 
 
-def _cell(key: str, found: Estimate, about: str = '', *, sign: bool = False) -> str:
+def cell(key: str, found: Estimate, about: str = '', *, sign: bool = False) -> str:
     """Return a figure, and its interval in a second line; '' where nothing was measured."""
     if found.value is None:
         return ''

@@ -51,7 +51,8 @@ class EpisodeSpec:
     case: Case
     config: RunConfig
     replay: str | None = None
-    """Lines of a recording that answer instead of the models; None: the models."""
+    """Lines of a recording that answer instead of the models; None: the models. Where `record` is
+    set, the models are asked what it lacks."""
     talk: Path | None = None
     """File of this host that keeps the exchanges while the episode goes on, so that it can be
     taken up again; None: they are lost with its process."""

@@ -145,6 +145,10 @@ class EpisodeResult:
     prompt_growth: tuple[tuple[int, int], ...] = ()
     """For each prompt of the Brain, calls done before it and its tokens; see
     bench.prompt_growth."""
+    repair_prompt_tokens: int = 0
+    """An estimate for the text of all prompts of the Brain after the first loop began."""
+    repair_reply_tokens: int = 0
+    """Those of the replies to them, as the server counted them."""
     broken_rules: Mapping[str, int] | None = None
     """How often each rule of bench.faithfulness was broken, those that were not left out; None
     where that was not judged, as where nothing was tried."""

@@ -148,6 +148,12 @@ _METRICS = (
     Metric('exec', 'EXEC', 'executable steps', lambda r: executability(r.executable, r.attempted),
            'higher'),
     Metric('loops', 'loops', 'feedback loops', lambda r: r.loops, 'lower'),
+    Metric('repaired', 'repaired', 'success where a feedback loop was used',
+           lambda r: r.passed if r.loops else None, 'higher', 'rate'),
+    Metric('repair_prompts', 'repair prompts', 'tokens of repair prompts, estimated',
+           lambda r: r.repair_prompt_tokens or None, 'lower', digits=0),
+    Metric('repair_replies', 'repair replies', 'tokens of the replies to them',
+           lambda r: r.repair_reply_tokens or None, 'lower', digits=0),
     Metric('model_calls', 'calls', 'model calls', lambda r: r.model_calls, 'lower', digits=1),
     Metric('tokens', 'tokens', 'tokens', lambda r: r.tokens, 'lower', digits=0),
     Metric('cost', 'cost', 'cost', lambda r: r.cost, 'lower', digits=4),
@@ -194,9 +200,11 @@ BY_PICTURES = (
 """The same where scenes come from pictures."""
 COSTS = ('model_calls', 'tokens', 'steps', 'step_tokens', 'stable_share', 'growth')
 """Estimated for each planner of a comparison too."""
+FEEDBACK = ('repaired', 'repair_prompts', 'repair_replies')
+"""The same, of the episodes in which a feedback loop was used."""
 PAIRED = (
     *('sr', 'sr_judged', 'informed', 'false_success', 'faithful', 'gcr', 'exec', 'loops'),
-    *('model_calls', 'tokens', 'cost', 'robot_s'),
+    *('model_calls', 'tokens', 'cost', 'robot_s', *FEEDBACK),
 )
 """By what the episodes of a pair are compared, in the order of the tables."""
 TIMES = ('model_s', 'wall_s')

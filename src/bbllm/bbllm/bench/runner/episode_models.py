@@ -27,7 +27,7 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
     Raises:
         ConfigError: This machine lacks what they need: a key, or room for a recording.
     """
-    if job.replay is None:
+    if job.replay is None or job.config.record:
         models = models_of(job)
     else:
         embedding = MappingMethod(job.config.mapping) is MappingMethod.EMBEDDING
@@ -46,10 +46,8 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
         versions = find_versions()
         commit = versions['commit']
         code = versions['bbllm'] if commit == NO_CHECKOUT else commit
-        yield (
-            record_models(models, path, episode=job.key.name, code=code, earlier=earlier),
-            recording,
-        )
+        of = {'episode': job.key.name, 'code': code, 'earlier': earlier}
+        yield record_models(models, path, other=job.replay or '', **of), recording
 
 
 @contextmanager

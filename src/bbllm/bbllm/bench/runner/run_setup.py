@@ -91,10 +91,13 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         UnknownNameError: There is no such suite, task or planner.
         ReplayError: The recording cannot be used.
     """
-    if request.record is not None and request.replay is not None:
-        raise ConfigError('--record and --replay exclude each other: a replay is on record.')
     suite = load_suite(request.suite, data=request.data)
     world, ks = world_of(suite, request.world), request.ks or (suite.k,)
+    extends = request.record is not None and request.replay is not None
+    if extends and world == 'ros':
+        raise ConfigError(
+            '--record and --replay exclude each other with --world ros; leave one of them out.'
+        )
     request = replace(request, world=world, ks=ks)
     check_sources(world, request.sources, request.trouble)
     check_rehearsal(world, request.rehearse, request.twin_error)
@@ -111,7 +114,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             make_case(suite, task.name, seed=request.seed, trial=0)
     prices = load_prices(request.prices) if request.prices is not None else None
     method = MappingMethod(request.mapping)
-    if request.replay is None:
+    if request.replay is None or extends:
         body = body_for(planner, method, request.brain, request.body)
         answering = asking(tasks, method, request.llm_config, brain=request.brain, body=body)
     else:
@@ -128,7 +131,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     replay = None
     if request.replay is not None:
         replay, notice = answers_of(request.replay, settings.keys)
-        notices += [notice] if notice else []
+        notices += [notice] if notice and not extends else []
     plan = RunPlan(
         settings=settings,
         config=RunConfig(

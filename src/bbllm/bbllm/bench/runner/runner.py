@@ -43,7 +43,8 @@ class RunPlan:
     make_case: Callable[[str, int], Case]
     """From the name of a task and a trial; raises ConfigError where there can be no such case."""
     replay: Mapping[str, str] | None = None
-    """Lines of a recording by episode, which answer instead of the models."""
+    """Lines of a recording by episode, which answer instead of the models; those are asked only
+    what it lacks, where they are recorded."""
     record: Path | None = None
     """File that records the exchanges with the models."""
     give_up_after: int = GIVE_UP_AFTER

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from types import MappingProxyType
 
 from bbllm.bench.log.episodes import EpisodeSpec
@@ -87,6 +88,7 @@ def score(
         codes = codes - Counter({Code.PRECONDITION.name: codes.total()})
         codes += error_classes(job.case.house, episode)
     calls = episode.model_calls
+    repairs = _repair_calls(episode)
     discarded = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
     account = EpisodeResult(
         key=job.key,
@@ -102,6 +104,8 @@ def score(
         case_hash=fingerprint(job.case),
         loops=episode.feedback_loops,
         prompt_growth=prompt_growth(episode),
+        repair_prompt_tokens=sum(call.sent_tokens for call in repairs),
+        repair_reply_tokens=sum(call.completion_tokens for call in repairs),
         informed=_informed_of_lost(job.case),
         executable=executable,
         attempted=executable + codes.total(),
@@ -333,6 +337,14 @@ def prompt_growth(episode: Episode) -> tuple[tuple[int, int], ...]:
         if isinstance(event.data, ModelCall) and event.data.role == 'brain':
             found.append((steps, event.data.size_tokens))
     return tuple(found)
+
+
+def _repair_calls(episode: Episode) -> list[ModelCall]:
+    """Return the calls of the Brain after the first feedback loop began."""
+    events = dropwhile(
+        lambda data: not isinstance(data, RepairBegun), (event.data for event in episode.events)
+    )
+    return [data for data in events if isinstance(data, ModelCall) and data.role == 'brain']
 
 
 # --- episodes of a session before the judged one ------------------------------------------------

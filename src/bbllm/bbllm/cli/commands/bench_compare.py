@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bbllm.bench.compare.text import budgets_text, closing_line, grids_of
-from bbllm.bench.report.grid import print_grid
+from bbllm.bench.report.grid import Grid, print_grid
 from bbllm.cli.support.bench_options import BenchOptions
 from bbllm.cli.support.options import MAX_K, MODELS, count
 from bbllm.cli.support.requests import option
@@ -72,14 +72,29 @@ def compare(
       bbllm bench compare household --planners prog_prompt,huang --brain MODEL
     """
     from bbllm.bench.compare.choice import choose
-    from bbllm.bench.compare.files import compare_folder
-    from bbllm.bench.compare.run import claim, play_all
+    from bbllm.bench.compare.files import PICTURES, TABLES, compare_folder
 
     run = bench.run_request(suite, ks=(k,))
     output = Output(bench.json)
-    hire = bench.choose_workers()
     folder = bench.folder('compare', suite)
     choice = choose(run, planners, folder, embeddings)
+    ran = play_choice(choice, folder, bench, output)
+    compared = compare_folder(folder, choice, ran)
+    grids = grids_of(compared) if compared else ()
+    print_results(compared, grids, choice, ran, folder, output)
+    if compared is not None:
+        output.print_path('tables', folder / TABLES)
+        output.print_path('plots', folder / PICTURES[1])
+    end_comparison(compared, choice, ran, folder, output)
+
+
+def play_choice(
+    choice: Choice, folder: Path, bench: BenchOptions, output: Output
+) -> tuple[PlannerRun, ...]:
+    """Play what is missing of a comparison, with a progress bar; see `play_all`."""
+    from bbllm.bench.compare.run import claim, play_all
+
+    hire = bench.choose_workers()
     claim(folder)
     _introduce(choice, folder, bench, output)
     names = [item.planner for item in choice.contenders]
@@ -92,8 +107,27 @@ def compare(
     if played := sum(item.end.progress.played for item in ran):
         rate = 60 * played / wall_s
         output.print(f'{count_of(played, "episode")} in {time_text(wall_s)}: {rate:.0f} a minute.')
-    compared = compare_folder(folder, choice, ran)
-    _print_results(compared, choice, ran, folder, output)
+    return ran
+
+
+def end_comparison(
+    compared: PlannerComparison | None,
+    choice: Choice,
+    ran: Sequence[PlannerRun],
+    folder: Path,
+    output: Output,
+) -> None:
+    """Print the last lines, or the JSON, of a comparison, and exit with its code."""
+    output.print_path('results', folder)
+    output.result(
+        {
+            **(compared.model_dump(mode='json') if compared else {'planners': []}),
+            'complete': _is_complete(choice, ran),
+            'folder': str(folder),
+        }
+    )
+    if compared is not None:
+        output.print_line(closing_line(compared))
     if any(item.end.interrupted for item in ran):
         raise typer.Exit(INTERRUPTED)
     failed = any(item.end.reason or item.end.progress.lost for item in ran)
@@ -116,22 +150,25 @@ def _introduce(choice: Choice, folder: Path, bench: BenchOptions, output: Output
     output.print(f'{planners}; each episode may use {budget}.')
 
 
-def _print_results(
+def _is_complete(choice: Choice, ran: Sequence[PlannerRun]) -> bool:
+    ends = [item.end.progress for item in ran]
+    return len(ran) == len(choice.contenders) and all(end.done == end.total for end in ends)
+
+
+def print_results(
     compared: PlannerComparison | None,
+    grids: Sequence[Grid],
     choice: Choice,
     ran: Sequence[PlannerRun],
     folder: Path,
     output: Output,
 ) -> None:
-    from bbllm.bench.compare.files import PICTURES, TABLES
-
-    ends = [item.end.progress for item in ran]
-    complete = len(ran) == len(choice.contenders) and all(end.done == end.total for end in ends)
+    """Print the tables of a comparison, its notices, and what went wrong."""
     output.print()
     if compared is None:
         output.print('No episode ended, so that there is nothing to compare yet.')
     else:
-        for grid in grids_of(compared):
+        for grid in grids:
             print_grid(grid, output.console)
             output.print()
         for notice in compared.notices:
@@ -139,18 +176,5 @@ def _print_results(
     for item in ran:
         for problem in filter(None, (item.end.reason, item.end.problem, item.problem)):
             output.print(f'{item.planner}: {problem}', style='bold red')
-    if not complete:
+    if not _is_complete(choice, ran):
         output.print(f'The same command with --out {folder} goes on from here.')
-    if compared is not None:
-        output.print_path('tables', folder / TABLES)
-        output.print_path('plots', folder / PICTURES[1])
-    output.print_path('results', folder)
-    output.result(
-        {
-            **(compared.model_dump(mode='json') if compared else {'planners': []}),
-            'complete': complete,
-            'folder': str(folder),
-        }
-    )
-    if compared is not None:
-        output.print_line(closing_line(compared))

@@ -202,10 +202,17 @@ def make_eyes(
 
 
 def record_models(
-    models: Models, path: Path, *, episode: str = '', code: str = '', earlier: str = ''
+    models: Models,
+    path: Path,
+    *,
+    episode: str = '',
+    code: str = '',
+    earlier: str = '',
+    other: str = '',
 ) -> Models:
     """Return models whose exchanges are appended to a file; see `RecordingModel`."""
-    embedder, of = models.embedder, {'episode': episode, 'code': code, 'earlier': earlier}
+    embedder = models.embedder
+    of = {'episode': episode, 'code': code, 'earlier': earlier, 'other': other}
     return replace(
         models,
         brain=RecordingModel(models.brain, path, 'brain', **of),

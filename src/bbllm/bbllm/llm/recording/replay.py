@@ -272,6 +272,7 @@ class RecordingModel:
 
     *code* is the version of bbllm that asks. *earlier* are lines that the file already has, of an
     episode that was interrupted: they answer again, and the model is asked only what is new.
+    *other* are lines of another recording that do the same; those that are used are copied.
     """
 
     def __init__(
@@ -283,6 +284,7 @@ class RecordingModel:
         episode: str = '',
         code: str = '',
         earlier: str = '',
+        other: str = '',
     ):
         check_place(path)
         if path.is_dir():
@@ -303,6 +305,7 @@ class RecordingModel:
         self._episode = episode
         self._code = code
         self._earlier = ReplayModel(path, role, text=earlier)
+        self._other = ReplayModel(path, role, text=other)
         self._kept = set(recorded_pictures(earlier))
         """Hashes of the pictures that the file has."""
 
@@ -328,6 +331,11 @@ class RecordingModel:
         if (known := self._earlier.find(messages, stop, schema)) is not None:
             self.supports_schema = self._earlier.supports_schema
             return known
+        copied = self._other.take(messages, stop, schema)
+        if copied is not None and copied.reply is not None:
+            self.supports_schema = self._other.supports_schema
+            self._append(copied, messages)
+            return copied.reply
         exchange = Exchange(
             format=FORMAT,
             role=self._role,
@@ -424,6 +432,15 @@ class ReplayModel:
         Raises:
             ModelError: What was recorded is this error.
         """
+        exchange = self.take(messages, stop, schema)
+        if exchange is not None and exchange.reply is None:
+            raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
+        return exchange.reply if exchange is not None else None
+
+    def take(
+        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
+    ) -> Exchange | None:
+        """Return the exchange that was recorded for a request, once; None without another."""
         asked = _asked(messages, stop, schema)
         at = next((i for i in self._open if self._requests[i] == asked), None)
         if at is None:
@@ -432,10 +449,7 @@ class ReplayModel:
         if self._open:
             # A server may turn out not to take schemas in mid-conversation.
             self.supports_schema = self._exchanges[self._open[0]].supports_schema
-        exchange = self._exchanges[at]
-        if exchange.reply is None:
-            raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
-        return exchange.reply
+        return self._exchanges[at]
 
     def _difference(self, asked: _Request, kind: str = '') -> str:
         """Return where a request differs from the next recorded one; *kind* names its prompt."""
@@ -474,11 +488,17 @@ ROLE = 'body'
 
 
 def recording_embedder(
-    inner: Embedder, path: Path, *, episode: str = '', code: str = '', earlier: str = ''
+    inner: Embedder,
+    path: Path,
+    *,
+    episode: str = '',
+    code: str = '',
+    earlier: str = '',
+    other: str = '',
 ) -> Embedder:
     """Return an embedder whose exchanges are appended to a file; see `RecordingModel`."""
     model = RecordingModel(
-        _AsModel(inner), path, ROLE, episode=episode, code=code, earlier=earlier
+        _AsModel(inner), path, ROLE, episode=episode, code=code, earlier=earlier, other=other
     )
     return _OfModel(model, path)
 

@@ -35,13 +35,14 @@ def attempt(
 ) -> StepFailure | None:
     """Map one step and execute it; None if it succeeded."""
     context.emit(StepBegun.of(step))
-    call = _mapped(step, body, mapper, world.observe())
+    scene = world.observe()
+    call = _mapped(step, body, mapper, scene)
     if isinstance(call, StepFailure):
         return replace(call, human=context.take_human_feedback())
     if isinstance(world, ForeseeingWorld):
         world.expect(mapper.foreseen(step))
     mapper.look_ahead(step)
-    failure = _executed(step, call, world)
+    failure = _executed(step, call, world, scene)
     return failure and replace(failure, human=context.take_human_feedback())
 
 
@@ -95,7 +96,7 @@ class PlanRehearsal:
             if isinstance(call, StepFailure):
                 failure = call
                 break
-            failure = _executed(step, call, rehearsal)
+            failure = _executed(step, call, rehearsal, scene)
             if failure is not None:
                 break
             self.calls[step.index] = call
@@ -133,8 +134,9 @@ def _mapped(
     return call
 
 
-def _executed(step: PlanStep, call: SkillCall, world: World) -> StepFailure | None:
+def _executed(step: PlanStep, call: SkillCall, world: World, before: Scene) -> StepFailure | None:
     outcome = world.execute(call)
     if outcome.succeeded:
         return None
-    return StepFailure(step, failure_cause(outcome, call), outcome.raw)
+    cause = failure_cause(outcome, call)
+    return StepFailure(step, cause, outcome.raw, outcome=outcome, before=before)

@@ -37,7 +37,7 @@ from bbllm.planners.common.plan_grammar import (
     plan_form,
 )
 from bbllm.planners.common.plan_mapper import PlanMapper
-from bbllm.planners.common.prompting import Prompts
+from bbllm.planners.common.prompting import FeedbackForm, Prompts
 from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
 
 REHEARSAL_LOOPS = 3
@@ -63,6 +63,8 @@ class BrainBodyOptions:
     repair."""
     memory: bool = False
     """Whether the first prompt has failures of earlier episodes, and what worked after them."""
+    feedback: FeedbackForm = 'full'
+    """What repair prompts state of why a step failed."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,9 @@ class BrainBody(ModelPlanner):
                     continue
                 k += 1
                 context.emit(RepairBegun.of(failure.step, failure.cause, code=failure.code))
-                failures.append(failure)
                 scene = world.observe()
-                picture = picture_for(world, self.options.image, moved=True)
+                failures.append(self._prompts.reported(failure, scene))
+                picture = picture_for(world, self._pictures_after, moved=True)
                 new = self._repair(task, scene, plan.whole(), failures, context, picture)
                 if plan.fault and plan.fault != failure.cause:
                     context.warn(plan.fault)
@@ -206,7 +208,12 @@ class BrainBody(ModelPlanner):
 
     @property
     def _prompts(self) -> Prompts:
-        return Prompts(believed=self.options.open_state != 'no', reach=self.options.reach)
+        options, believed = self.options, self.options.open_state != 'no'
+        return Prompts(believed=believed, reach=options.reach, form=options.feedback)
+
+    @property
+    def _pictures_after(self) -> PictureUse:
+        return 'each' if self.options.feedback == 'picture' else self.options.image
 
     def _repair(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import shorten
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import jinja2
 
@@ -96,6 +96,10 @@ REPLY_QUOTED = 200
 """How much of it an error quotes [characters]."""
 
 
+FeedbackForm = Literal['full', 'none', 'code', 'sentence', 'raw', 'difference', 'picture']
+"""What a repair prompt states of why a step failed; see `Prompts.reported`."""
+
+
 @dataclass(frozen=True)
 class Prompts:
     """Renders the prompts, each for the domain of its scene."""
@@ -104,6 +108,8 @@ class Prompts:
     """Whether the prompts of a Brain include the open state of a scene."""
     reach: bool = True
     """Whether the prompts of a Brain on a table mark what is out of reach."""
+    form: FeedbackForm = 'full'
+    """What the prompts of a Brain state of why a step failed."""
 
     def planning(
         self,
@@ -160,6 +166,34 @@ class Prompts:
             return scene
         return replace(scene, facts=tuple(f for f in scene.facts if f.predicate != 'reachable'))
 
+    def reported(self, failure: StepFailure, now: Scene | None = None) -> StepFailure:
+        """
+        Return a failure with what the form of feedback states of its cause, and no more.
+
+        `none` and `picture` leave the step alone; a picture is attached to the prompt. *now* is
+        the scene that `difference` compares with the one before the step. The words of people stay
+        in all forms, and so does the cause where no step was tried.
+        """
+        if self.form == 'full' or not failure.tried:
+            return failure
+        code = failure.code if failure.outcome is None else failure.outcome.code
+        texts: dict[FeedbackForm, str] = {
+            'code': 'no code' if code is None else code.name,
+            'sentence': failure.cause,
+            'raw': failure.controller or 'no text',
+            'difference': self._changes(failure.before, now) or 'Nothing has changed.',
+        }
+        return StepFailure(failure.step, texts.get(self.form, ''), human=failure.human)
+
+    def _changes(self, before: Scene | None, after: Scene | None) -> str:
+        """Return which lines of the environment changed between two scenes; '' if none did."""
+        if before is None or after is None:
+            return ''
+        was, now = (self._environment(scene).split('\n') for scene in (before, after))
+        gone = [f'before: {line}' for line in was if line not in now]
+        new = [f'now: {line}' for line in now if line not in was]
+        return '; '.join([*gone, *new])
+
     def _environment(self, scene: Scene) -> str:
         text = environment(scene, reach=self.reach)
         beliefs = believed(scene) if self.believed else ''
@@ -209,7 +243,7 @@ def by_class(message: str, scene: Scene, *, places: bool = True) -> str:
 def _delimited(failure: StepFailure, scene: Scene) -> str:
     """Return an earlier failure as delimited data, and the feedback of people."""
     cause = by_class(failure.cause, scene, places=False)  # objects may have moved since
-    what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause}')
+    what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause or "failed"}')
     said = [f'A person said: {text}' for text in failure.human if text not in failure.cause]
     return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
 

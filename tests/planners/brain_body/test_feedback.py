@@ -1,0 +1,152 @@
+"""Forms of feedback: what repair prompts, and the data beside them, state of a failure."""
+
+from typing import Any, get_args
+
+import pytest
+from chosen import built
+from symbolic_table import SymbolicTabletop
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Ending, Episode, RepairBegun
+from bbllm.core.protocols import ScenePicture, StepFailure
+from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
+from bbllm.llm.scripted import ScriptedModel
+from bbllm.planners.common.prompting import FeedbackForm, Prompts
+
+TASK = 'put the red cube on location_A'
+STEP = 'place red_cube on location_A'
+PLAN = f'0: pick red_cube\n1: {STEP}\n2: Done'
+SENTENCE, RAW = 'It slipped.', 'gripper: width 0.0'
+FORMS: tuple[FeedbackForm, ...] = get_args(FeedbackForm)
+
+
+class SlippingTable(SymbolicTabletop):
+    """A table with a camera, on which the first place moves the blue cube, and fails."""
+
+    def __init__(self) -> None:
+        things = {'red_cube': (0.40, 0.12), 'blue_cube': (0.48, 0.20), 'location_A': (0.54, -0.18)}
+        super().__init__(things)
+        self.slips = 1
+
+    def execute(self, call: SkillCall) -> Outcome:
+        if call.skill != 'place' or not self.slips:
+            return super().execute(call)
+        self.slips -= 1
+        held, self.held = self.held, 'blue_cube'
+        super().execute(SkillCall('place', ('0.30 0.30 0.02',)))
+        self.held = held
+        return Outcome(
+            call=call,
+            status=Status.FAILED,
+            code=Code.GRASP_FAILED,
+            message=SENTENCE,
+            raw=RAW,
+        )
+
+    def picture(self) -> ScenePicture:
+        return ScenePicture(data=b'\x89PNG\r\n\x1a\n', view='from above')
+
+
+def play(form: str, *replies: str, slips: int = 1) -> tuple[ScriptedModel, Episode]:
+    model, table = ScriptedModel(replies), SlippingTable()
+    table.slips = slips
+    name = f'brain_body:feedback={form}'
+    run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b')
+    return model, run.execute(built(run, name, model, ScriptedModel()), table)
+
+
+def feedback_of(prompt: str) -> list[str]:
+    """Return the lines of a prompt on what failed, that of the real scene last."""
+    last = prompt.rpartition('Error step: ')[2].splitlines()
+    return [line for line in last if line and line != 'Explanation:']
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_a_repair_prompt_states_what_its_form_has_and_no_more(form: FeedbackForm) -> None:
+    model, episode = play(form, PLAN, f'New plan:\n1: {STEP}\n2: Done')
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    first, repair = model.requests
+    number, feedback, controller, *rest = feedback_of(repair.prompt)
+    moved = 'before: blue_cube cube blue 0.480 0.200 0.020'
+    expected = {
+        'full': f'Feedback: {SENTENCE}',
+        'none': 'Feedback: none',
+        'code': 'Feedback: GRASP_FAILED',
+        'sentence': f'Feedback: {SENTENCE}',
+        'raw': f'Feedback: {RAW}',
+        'picture': 'Feedback: none',
+    }
+    if form == 'difference':
+        assert feedback.startswith(f'Feedback: {moved}')
+        assert '; now: blue_cube cube blue 0.300 0.300 0.020' in feedback
+        assert 'red_cube' not in feedback
+    else:
+        assert feedback == expected[form]
+    assert number == '1'
+    assert controller == (f'Controller: {RAW}' if form == 'full' else 'Controller: none')
+    assert rest == ['Human feedback: none', 'Earlier feedback:', 'none']
+    assert bool(repair.messages[0].images) == (form == 'picture')
+    assert not first.messages[0].images
+    # The record has the whole cause whatever the Brain is sent.
+    causes = [e.data.cause for e in episode.events if isinstance(e.data, RepairBegun)]
+    assert causes == [SENTENCE]
+
+
+def test_the_first_plan_is_asked_for_in_the_same_words_in_all_forms() -> None:
+    prompts = {play(form, '0: Done')[0].requests[0].prompt for form in FORMS}
+
+    assert len(prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ('form', 'told'),
+    [
+        ('full', SENTENCE),
+        ('none', 'failed'),
+        ('code', 'GRASP_FAILED'),
+        ('raw', RAW),
+        ('picture', 'failed'),
+    ],
+)
+def test_earlier_failures_and_the_data_of_stand_ins_follow_the_form(form: str, told: str) -> None:
+    again = f'New plan:\n1: {STEP}\n2: Done'
+    model, _ = play(form, PLAN, again, again, slips=2)
+
+    repair = model.requests[2].messages[0]
+    assert f'- <data>step 1 ({STEP}): {told}</data>' in repair.content
+    assert repair.request is not None
+    kept: list[Any] = [repair.request.failures, repr(repair.request.failures)]
+    if form != 'full':
+        assert (SENTENCE in kept[1]) is False
+        assert (RAW in kept[1]) is (form == 'raw')
+        assert ('GRASP_FAILED' in kept[1]) is (form == 'code')
+        assert all(item.outcome is item.before is item.code is None for item in kept[0])
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_words_of_people_and_what_is_no_failed_step_stay_in_all_forms(form: FeedbackForm) -> None:
+    step = PlanStep(2, 'Done')
+    unfinished = StepFailure(step, 'The task is not done.', human=('faster',), tried=False)
+    failed = StepFailure(step, 'no', human=('faster',))
+
+    prompts = Prompts(form=form)
+    assert prompts.reported(unfinished) == unfinished
+    assert prompts.reported(failed).human == ('faster',)
+
+
+@pytest.mark.parametrize(
+    ('form', 'code', 'text'),
+    [
+        ('code', Code.UNKNOWN_OBJECT, 'UNKNOWN_OBJECT'),
+        ('code', None, 'no code'),
+        ('raw', None, 'no text'),
+        ('difference', None, 'Nothing has changed.'),
+    ],
+)
+def test_a_step_that_reached_no_world_has_the_code_of_its_call_or_none(
+    form: FeedbackForm, code: Code | None, text: str
+) -> None:
+    failure = StepFailure(PlanStep(0, 'pick it'), 'There is no it.', code=code)
+
+    assert Prompts(form=form).reported(failure) == StepFailure(failure.step, text)
