@@ -109,15 +109,16 @@ def run_trials(
     """
     found: list[Result] = []
     with TrialBar(len(jobs), every=every) as bar:
-        for result in _results(function, jobs, processes):
+        for result in results_of(function, jobs, processes):
             found.append(result)
             bar.advance(f'{len(found)} of {len(jobs)} trials')
     return found
 
 
-def _results(
+def results_of(
     function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], processes: int
 ) -> Iterator[Result]:
+    """Yield the results of a module's function for all jobs, in their order, as they come."""
     if processes == 1:
         yield from starmap(function, jobs)
         return

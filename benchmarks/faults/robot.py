@@ -1,5 +1,5 @@
 """
-`bbllm bench faults`: how a task ends when the robot fails in the middle of it.
+How a task over five nodes ends when the robot fails in the middle of it.
 
 One stack runs as fast as it can, in mode `approval:=plan`. Each trial resets the world, starts a
 task, and injects a fault at a random moment. Goals are counted where they arrive at the robot
@@ -11,9 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from bbllm_interfaces.msg import SimGoal
 from rclpy.qos import QoSProfile
 from rich.console import Console
@@ -29,7 +27,7 @@ from bbllm.core.types import MOVABLE, Outcome, Pose, Scene
 from bbllm.ros.rclpy_support.domains import own_domain
 from bbllm.ros.stack.client import StackClient, TaskResult
 from bbllm.ros.stack.stack import Stack, StackConfig, Value
-from bbllm.sim.faults import Fault, fault_named
+from bbllm.sim.faults import Fault
 from bbllm.worlds.tabletop.tabletop import furthest
 from benchmarks.faults.person import BenchPerson
 from benchmarks.faults.trials import (
@@ -41,9 +39,8 @@ from benchmarks.faults.trials import (
     line_of,
     rows_of,
 )
-from benchmarks.shared import TrialBar, exit_unless, write_json
+from benchmarks.shared import TrialBar, write_json
 
-app = typer.Typer(add_completion=False)
 TASK = 'put the red cube on location_B'
 DONE = ('red_cube', 'on', 'location_B')
 LOOPS = 5
@@ -68,18 +65,9 @@ BACK_M = 0.005
 GOALS = QoSProfile(depth=1000)
 
 
-@app.command()
-def faults(
-    trials: Annotated[int, typer.Option(min=1, help='Trials of each fault.')] = 20,
-    seed: Annotated[int, typer.Option(min=0, help='Of the moments.')] = 0,
-    only: Annotated[
-        str, typer.Option('--fault', metavar='LIST', help='Only these: reflex,user_stop.')
-    ] = '',
-    out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-faults.json'),
-) -> None:
-    """Inject faults into the simulated robot in mid-task, and report how the tasks end."""
-    names = [name.strip() for name in only.split(',') if name.strip()]
-    drawn = draw_trials([fault_named(name) for name in names] or list(Fault), trials, seed)
+def measure(faults: Sequence[Fault], trials: int, seed: int, out: Path) -> bool:
+    """Play trials of each fault, print and write the report; return whether all are good."""
+    drawn = draw_trials(faults, trials, seed)
     results: list[FaultResult] = []
     with TrialBar(len(drawn)) as bar:
 
@@ -102,7 +90,7 @@ def faults(
     }
     write_json(out, report)
     console.print(f'written to {out}')
-    exit_unless(all(result.good for result in results))
+    return all(result.good for result in results)
 
 
 def run_fault_bench(

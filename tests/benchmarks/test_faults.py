@@ -63,7 +63,7 @@ def test_where_no_bar_is_seen_each_trial_is_told_in_a_line(
 
     monkeypatch.setattr(robot, 'run_fault_bench', run)
 
-    robot.faults(trials=1, seed=0, only='user_stop', out=tmp_path / 'faults.json')
+    assert robot.measure([Fault.USER_STOP], 1, 0, tmp_path / 'faults.json')
 
     assert [' '.join(line.split()) for line in told] == [
         f'1/2 user_stop 0, with a person good: {Verdict.FINISHED.value} 1.5 s',

@@ -10,8 +10,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fake_server import Behaviour, Handler, chunk, sends, streams
-
 from bbllm.core.errors import (
     EndlessReplyError,
     ModelDeclinedError,
@@ -21,6 +19,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
 )
 from bbllm.core.protocols import Usage
+from benchmarks.fake_server import Behaviour, Handler, chunk, sends, streams
 
 CALL = '{"pass": false, "skill": "pick", "args": ["red_cube"], "numbers": []}'
 

@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 from chat_clients import ASK, SCHEMA, Client
-from fake_server import (
+
+from bbllm.core.errors import (
+    EndlessReplyError,
+    ModelDeclinedError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    PromptTooLongError,
+)
+from bbllm.core.protocols import Message, Usage
+from benchmarks.fake_server import (
     Behaviour,
     FakeServer,
     Handler,
@@ -19,16 +29,6 @@ from fake_server import (
     status,
     streams,
 )
-
-from bbllm.core.errors import (
-    EndlessReplyError,
-    ModelDeclinedError,
-    ModelError,
-    ModelRefusedError,
-    ModelUnavailableError,
-    PromptTooLongError,
-)
-from bbllm.core.protocols import Message, Usage
 
 
 def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from chat_clients import ASK, Client
-from fake_server import Behaviour, FakeServer, hangs, rambles, says, status
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
@@ -23,6 +22,7 @@ from bbllm.llm.openai.client import wait_before
 from bbllm.llm.openai.failures import retry_after_s
 from bbllm.llm.openai.probe import probe, probe_images
 from bbllm.llm.openai.settings import OpenAISettings
+from benchmarks.fake_server import Behaviour, FakeServer, hangs, rambles, says, status
 
 
 def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> None:

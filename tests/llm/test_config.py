@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.llm.models.factory import LlmConfig, Models, load_config, make_models, parse_config
+from benchmarks.fake_server import FakeServer
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
 KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}

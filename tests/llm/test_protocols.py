@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from chat_clients import ASK, SCHEMA, Client
-from fake_server import FakeServer
 from protocol_fixtures import FIXTURES, SERVERS, Fixture
+
+from benchmarks.fake_server import FakeServer
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'models.md'
 

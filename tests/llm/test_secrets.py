@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from chat_clients import Client
-from fake_server import Behaviour, FakeServer, echoes_key, says, sends, status, streams
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -18,6 +17,7 @@ from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
+from benchmarks.fake_server import Behaviour, FakeServer, echoes_key, says, sends, status, streams
 
 # No known shape, so that only knowing the key itself can hide it.
 KEY = 'correct+horse/battery="staple"-77'

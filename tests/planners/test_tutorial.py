@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Handler, says
 from symbolic_table import busy_table
 
 from bbllm.core import registry
@@ -25,6 +24,7 @@ from bbllm.core.types import Task
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
+from benchmarks.fake_server import FakeServer, Handler, says
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
 FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)

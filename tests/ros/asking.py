@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from fake_server import FakeServer, Handler, says
 from robots import nothing_waits
 from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
+from benchmarks.fake_server import FakeServer, Handler, says
 
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from bbllm_interfaces.srv import MapStep
-from fake_server import FakeServer, Handler, says
 from stacks import process_alive, started
 
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
@@ -34,6 +33,7 @@ from bbllm.ros.convert.mapped_steps import mapped_from_msg
 from bbllm.ros.convert.records import from_msg, to_msg
 from bbllm.ros.stack.stack import Stack
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from benchmarks.fake_server import FakeServer, Handler, says
 
 pytestmark = pytest.mark.ros
 

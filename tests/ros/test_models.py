@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from asking import BODY_MARK, GOAL_MARK, models, served_by
-from fake_server import FakeServer, Handler, chunk, says, status
 from stacks import Running, started, until
 
 from bbllm.core.events import Ending, EventKind
+from benchmarks.fake_server import FakeServer, Handler, chunk, says, status
 
 pytestmark = pytest.mark.ros
 

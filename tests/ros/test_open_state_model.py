@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from beliefs import NODE, believed, failed, telling
-from fake_server import FakeServer, says
 from stacks import Running, started, until
 
 from bbllm.core.types import Code
+from benchmarks.fake_server import FakeServer, says
 
 pytestmark = pytest.mark.ros
 

@@ -138,6 +138,27 @@ def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises(arm: KinematicAr
     assert arm.width_m > 0.06
 
 
+@pytest.mark.parametrize(
+    ('width_m', 'why'),
+    [
+        (0.06, 'the fingers stopped 6.0 cm apart, but red_cube is 4.0 cm wide.'),
+        (
+            0.0402,
+            'the hand reported a miss, though the fingers stopped 4.0 cm apart, as wide as it.',
+        ),
+    ],
+)
+def test_a_missed_grasp_names_the_widths_only_where_they_differ(
+    arm: KinematicArm, width_m: float, why: str
+) -> None:
+    arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=width_m)
+
+    outcome = executor_on(arm).execute(PICK_RED)
+
+    assert outcome.code is Code.GRASP_FAILED
+    assert outcome.message == f'grasp of red_cube failed: {why}'
+
+
 def test_a_hand_that_breaks_is_not_a_missed_grasp(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(
         status=GoalStatus.ABORTED, error='libfranka gripper: Command failed!', width_m=0.05

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from asking import BODY, PICK_PLACE, end_all, models, served_by
-from fake_server import FakeServer, says
 from robots import Robot
 from stacks import REAL_LIKE, Running, started
+
+from benchmarks.fake_server import FakeServer, says
 
 
 @pytest.fixture(scope='module')

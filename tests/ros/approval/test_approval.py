@@ -9,7 +9,6 @@ import pytest
 from asking import BODY, PICK_PLACE, TASK, YES, end, models
 from diagnostic_msgs.msg import DiagnosticArray
 from drivers import driver_of
-from fake_server import FakeServer
 from robots import Robot, nothing_waits, request_of
 from stacks import Background, Running, inject, log_of, until
 
@@ -20,6 +19,7 @@ from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
 from bbllm.ros.convert.records import plan_to_msg
+from benchmarks.fake_server import FakeServer
 
 pytestmark = pytest.mark.ros
 

@@ -143,11 +143,11 @@ def missed_grasp(name: str, width_m: float, result: GripperResult) -> SkillError
     """Return why a grasp that was carried out missed its object [m]."""
     if result.width_m < EMPTY_WIDTH_M:
         return SkillError(Code.GRASP_FAILED, f'grasp of {name} failed: fingers closed on nothing.')
-    return SkillError(
-        Code.GRASP_FAILED,
-        f'grasp of {name} failed: the fingers stopped {result.width_m * 100:.1f} cm apart, '
-        f'but {name} is {width_m * 100:.1f} cm wide.',
-    )
+    apart, wide = (f'{each_m * 100:.1f} cm' for each_m in (result.width_m, width_m))
+    why = f'the fingers stopped {apart} apart, but {name} is {wide} wide'
+    if apart == wide:
+        why = f'the hand reported a miss, though the fingers stopped {apart} apart, as wide as it'
+    return SkillError(Code.GRASP_FAILED, f'grasp of {name} failed: {why}.')
 
 
 def unheld(name: str, width_m: float) -> SkillError:

@@ -105,8 +105,9 @@ def test_a_summary_without_end_is_cut_and_a_reply_without_end_is_not_read_to_it(
 @pytest.mark.parametrize('read', [parse_attention, parse_estimate])
 def test_nothing_to_add_is_said_in_a_word_and_not_by_silence(read: object) -> None:
     assert callable(read)
-    assert read(' None.\n').discarded == ()
-    for text in ('', 'Well, well.', 'update_state(', '```\n```'):
+    for text in (' None.\n', 'Here it is:\n```\nnone\n```', 'Nothing is new.\n\nnone'):
+        assert read(text).discarded == ()
+    for text in ('', 'Well, none.', 'update_state(', '```\n```', 'update_state(cup1\nnone'):
         with pytest.raises(ParseError, match='with the word `none`'):
             read(text)
 

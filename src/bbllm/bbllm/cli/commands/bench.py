@@ -120,12 +120,12 @@ BENCHMARKS = {
         'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',
     ),
     'faults': (
-        'faults.robot',
-        'Inject faults into the robot in mid-task, and report how tasks end (needs ROS, minutes).',
+        'faults.command',
+        'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
     ),
 }
 """Benchmarks of the folder `benchmarks`: the module with a typer app there, and a help line."""
-NEED_ROS = ('stack', 'console', 'process-faults', 'faults')
+NEED_ROS = ('stack', 'console', 'process-faults')
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',

@@ -1,7 +1,7 @@
 """
 The grammar of the replies of LLM-State's attention and state estimator.
 
-    reply = "none" | call*                          chatter between the calls is ignored
+    reply = "none" | call*              chatter is ignored, on lines of its own
     call  = "add_related_objects" "(" thing ("," thing)* ")"
           | ("update_reasoning" | "generate_summary") "(" text ")"
           | ("update_state" | "add_attribute") "(" thing "," [attribute ("|" attribute)*] ")"
@@ -189,7 +189,8 @@ def _begins(line: str) -> bool:
 def _must_say_something(
     text: str, said: bool, discarded: list[LineDiscarded], example: str
 ) -> None:
-    if said or text.strip(' \t\r\n`*_.').lower() == 'none':
+    has_none = any(line.strip(' \t`*_.').lower() == 'none' for line in text.splitlines())
+    if said or (has_none and not discarded):
         return
     first = f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''
     raise LostReplyError(
