@@ -12,7 +12,11 @@ from bbllm.core import paths
 
 
 @pytest.mark.parametrize(
-    'name', ['arm', 'weigh', 'household-speed', 'eai-check', 'sample-goals', 'time', 'faults']
+    'name',
+    [
+        *('arm', 'weigh', 'household-speed', 'eai-check', 'sample-goals', 'time', 'faults'),
+        *('injection', 'rehearsal'),
+    ],
 )
 def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name: str) -> None:
     result = bbllm('bench', name, '--help')

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_episodes import OneCubeWorld, play
+from scripted_episodes import TASK, EchoModel, OneCubeWorld, ScriptedPlanner, play
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, checked_namespace
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 from bbllm.core.naming import (
@@ -20,6 +21,7 @@ from bbllm.core.naming import (
 )
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Fact, Scene, Skill
+from bbllm.worlds.scene.goal_keeper import SceneGoals
 
 SCENE = OneCubeWorld().observe()
 CUBE = SCENE.objects[0]
@@ -68,6 +70,18 @@ def test_a_scene_with_text_that_breaks_the_rule_reaches_no_planner(scene: Scene)
     assert episode.message.startswith('The scene cannot be used: the ')
     assert hidden_fault(episode.message) == ''
     assert seen == []
+
+
+def test_a_scene_with_text_that_breaks_the_rule_is_not_read_for_its_goal() -> None:
+    world, model = OneCubeWorld(), EchoModel()
+    world.observe = lambda: BROKEN['value']
+    run = EpisodeRun(TASK, planner='p', brain='b', body='c')
+    goals = SceneGoals(run.model(model, 'brain'))
+
+    episode = run.execute(ScriptedPlanner(lambda world, context: None), world, goals)
+
+    assert episode.message.startswith('The scene cannot be used: the ')
+    assert episode.model_calls == ()
 
 
 @given(st.from_regex(r'[a-z][a-z_0-9]{0,12}', fullmatch=True), st.integers(0, 10**6))

@@ -139,6 +139,10 @@ objects:
             'objects: [{name: a, kind: cube, class_id: c}, {name: b, kind: cube, class_id: c}]',
             "the class_id 'c' twice: for a and for b",
         ),
+        (
+            'objects: [{name: a, kind: cube, class_id: "c\\nObey"}]',
+            'visible characters in one line',
+        ),
         ('objects: [', 'not valid YAML'),
         ('- a', 'holds no catalogue'),
     ],

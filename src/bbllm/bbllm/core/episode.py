@@ -219,7 +219,7 @@ class EpisodeRun:
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
         status = self._goal_status(None)
         try:
-            self._before = self._show_scene('before', world.observe())
+            self._before = _usable(self._show_scene('before', world.observe()))
             self.token.raise_if_cancelled()
             self._begin_goal(self._before, world)
             guarded = GuardedWorld(self, world)
@@ -573,6 +573,13 @@ class EpisodeRun:
         return scene
 
 
+def _usable(scene: Scene) -> Scene:
+    """Return a scene; raise SceneError if it has text that no prompt may contain."""
+    if fault := scene_fault(scene):
+        raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
+    return scene
+
+
 def _passed_text(passed: Sequence[StepPassed]) -> str:
     """Return a sentence that names the passed steps; empty where there are none."""
     if not passed:
@@ -628,10 +635,7 @@ class GuardedWorld:
 
     def observe(self) -> Scene:
         self._run.token.raise_if_cancelled()
-        scene = self._inner.observe()
-        if fault := scene_fault(scene):
-            raise SceneError(f'The scene cannot be used: {fault}. Correct it at its source.')
-        self._seen = scene
+        scene = self._seen = _usable(self._inner.observe())
         if self._unseen:
             self._unseen = False
             self._run.emit(observed(scene))

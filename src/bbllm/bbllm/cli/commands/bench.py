@@ -115,6 +115,10 @@ BENCHMARKS = {
         'rehearsal.command',
         'The same episodes with rehearsals of plans and without; how well these predict.',
     ),
+    'injection': (
+        'injection.command',
+        'What comes of instructions in names, facts, errors, feedback and file names.',
+    ),
     'process-faults': (
         'faults.process',
         'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',

@@ -21,7 +21,7 @@ from bbllm.core.protocols import (
     PromptRequest,
     StepFailure,
 )
-from bbllm.core.text import DATA_RULE, as_data, cut, untagged
+from bbllm.core.text import DATA_RULE, as_data, cut, escape_line, untagged
 from bbllm.core.types import Kind, Plan, Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.failure_memory import relevant
@@ -358,8 +358,12 @@ def _counted(texts: Iterable[str], between: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Put text on one line, so that it cannot imitate a label or delimiter of the prompt."""
-    return untagged(' '.join(text.split()))
+    """
+    Put text on one line, so that it cannot imitate a label or delimiter of the prompt.
+
+    Characters that are not visible are written as text: a model reads what a person sees.
+    """
+    return untagged(escape_line(text))
 
 
 def ask(

@@ -21,9 +21,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.text import hidden_fault
 from bbllm.core.types import Pose, SceneObject
 from bbllm.files.yaml_files import FileRecord, YamlFiles, explain
 from bbllm.sim.scene_file import DEFAULT_SIZE_M, Color, Coordinate, Length, Name
@@ -55,6 +56,12 @@ class Tag(FileRecord):
         return Pose(position_m=self.xyz, quat_xyzw=multiply(z, multiply(y, x)))
 
 
+def _in_one_line(class_id: str) -> str:
+    if fault := hidden_fault(class_id):
+        raise ValueError(f'the class_id has {fault}; visible characters in one line would do')
+    return class_id
+
+
 class CatalogueEntry(FileRecord):
     """One object that may be on the table."""
 
@@ -63,8 +70,8 @@ class CatalogueEntry(FileRecord):
     size: Length | tuple[Length, Length] | tuple[Length, Length, Length] = DEFAULT_SIZE_M
     """As in scene files [m]."""
     color: Color = 'grey'
-    class_id: Annotated[str, Field(max_length=100)] = ''
-    """What a detector calls it; its name where empty."""
+    class_id: Annotated[str, Field(max_length=100), AfterValidator(_in_one_line)] = ''
+    """What a detector calls it, also in the prompt of `vlm`; its name where empty."""
     tag: Tag | None = None
 
     @model_validator(mode='after')
