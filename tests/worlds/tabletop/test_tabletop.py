@@ -47,6 +47,19 @@ def test_a_cube_comes_to_rest_on_the_location_it_was_placed_on() -> None:
     assert world.observe().has('hand', 'is', 'empty')
 
 
+def test_a_hand_that_is_hardly_wider_than_a_block_closes_on_it() -> None:
+    # The block is longer than the hand is open between its neighbours: a goal of the width that it
+    # has on average would open the hand.
+    long = ObjectSpec(name='red_cube', kind='cube', xy=(0.5, 0.0), size=(0.056, 0.032, 0.038))
+    beside = [('blue_cube', 0.052, 0.0), ('yellow_cube', -0.052, 0.0)]
+    beside += [('green_cube', 0.0, 0.058), ('orange_cube', 0.0, -0.058)]
+    others = [ObjectSpec(name=name, kind='cube', xy=(0.5 + x, y)) for name, x, y in beside]
+
+    (outcome,) = run(world_of(long, *others), 'pick red_cube')
+
+    assert outcome.message == ''
+
+
 @pytest.mark.parametrize(('gap_m', 'aside_m'), [(0.001, 0.01), (0.01, -0.008), (0.026, 0.0)])
 def test_a_cube_on_two_others_stands(gap_m: float, aside_m: float) -> None:
     half = gap_m / 2 + 0.02

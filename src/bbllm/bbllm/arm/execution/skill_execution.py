@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bbllm.arm.driver import Amendment, Array, FingerMove, JointTrajectory
+from bbllm.arm.driver import Amendment, Array, FingerMove, GripperResult, JointTrajectory
 from bbllm.arm.execution.plan_ahead import AheadPlanner, Forecast, PlannedWay, above, forecast
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S, TrajectoryExecutor
 from bbllm.arm.failures import (
@@ -463,10 +463,9 @@ class SkillRun:
         return f'opening the hand{released}'
 
     def _close_on(self, pick: Pick) -> None:
-        middle = (pick.width_m + pick.widest_m) / 2
-        window = WIDTH_WINDOW_M + (pick.widest_m - pick.width_m) / 2
-        result = self._executor.grasp(
-            middle, GRIP_FORCE_N, window, window, f'closing the hand on {pick.name}'
+        activity = f'closing the hand on {pick.name}'
+        result = self._grasp(
+            pick.width_m - WIDTH_WINDOW_M, pick.widest_m + WIDTH_WINDOW_M, activity
         )
         if not result.success:
             raise missed_grasp(pick.name, pick.width_m, result)
@@ -474,14 +473,24 @@ class SkillRun:
         self._executor.carry(pick.name)
 
     def _grip_again(self, name: str) -> None:
-        """Close on what a stop may have left loose; asked for more width, a hand would open."""
+        """Close on what a stop may have left loose."""
         self._touched = True
-        width, window = self._executor.hand().width_m, WIDTH_WINDOW_M
-        asked, force = max(0.0, width - window), GRIP_FORCE_N
-        activity = f'closing the hand on {name} again'
-        result = self._executor.grasp(asked, force, window, 2 * window, activity)
+        width, activity = self._executor.hand().width_m, f'closing the hand on {name} again'
+        result = self._grasp(width - 2 * WIDTH_WINDOW_M, width + WIDTH_WINDOW_M, activity)
         if not result.success:
             raise missed_grasp(name, width, result)
+
+    def _grasp(self, least_m: float, most_m: float, activity: str) -> GripperResult:
+        """
+        Close on what is between two widths wide.
+
+        The goal's width is less than that of the hand: asked for more, a hand opens and presses
+        outwards, as does one that came down between neighbours half open.
+        """
+        width = self._executor.hand().width_m - WIDTH_WINDOW_M
+        asked = max(0.0, min((least_m + most_m) / 2, width))
+        inner, outer = max(0.0, asked - least_m), most_m - asked
+        return self._executor.grasp(asked, GRIP_FORCE_N, inner, outer, activity)
 
     def _close(self) -> None:
         self._executor.check_hand(0.0, 'closing the hand')
