@@ -19,12 +19,13 @@ from pathlib import Path
 import typer
 from matplotlib.axes import Axes
 
-from bbllm.bench.compare.choice import Contender
+from bbllm.bench.compare.choice import Contender, recordings_of
 from bbllm.bench.compare.run import claim, play_all
 from bbllm.bench.log.files import write_atomically
 from bbllm.bench.log.intervals import wilson
 from bbllm.bench.log.store import RunFolder
 from bbllm.bench.report.grid import Grid, markdown_of, print_grid
+from bbllm.bench.runner.conversations import check_recording
 from bbllm.bench.runner.play_here import play
 from bbllm.bench.runner.run_setup import BenchRequest, prepare
 from bbllm.bench.runner.workers import LocalWorkers
@@ -120,6 +121,9 @@ def rehearsal(
         tasks=() if chosen.tasks is None else parse_tasks(chosen.tasks),
     )
     contenders = _contenders(request, _errors(chosen.errors), chosen.samples, folder)
+    for item in contenders:
+        plan = item.prepared.plan
+        check_recording(plan.record, plan.settings, folder / item.folder)
     claim(folder)
     output.print_path('results', folder)
     workers = partial(LocalWorkers, play, jobs or len(os.sched_getaffinity(0)))
@@ -156,7 +160,9 @@ def _contenders(
     ways = {WITHOUT: replace(request, rehearse=0), WITH: replace(request, rehearse=samples)}
     for error in errors:
         ways[f'{WITH}-{error}'] = replace(request, rehearse=samples, twin_error=error)
-    prepared = {name: prepare(way, folder / name) for name, way in ways.items()}
+    prepared = {
+        name: prepare(recordings_of(way, name), folder / name) for name, way in ways.items()
+    }
     make = cache(prepared[WITHOUT].plan.make_case)
     return [
         Contender(name, replace(each, plan=replace(each.plan, make_case=make)))

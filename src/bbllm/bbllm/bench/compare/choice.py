@@ -88,7 +88,7 @@ def choose(
             spec = load_planner(planner)
             check_domain(planner, spec, domain_of(suite))
             own = _own(request, planner, spec, embeddings)
-            prepared = prepare(_recordings(own, planner), folder / folder_name(planner))
+            prepared = prepare(recordings_of(own, planner), folder / folder_name(planner))
             plan = replace(prepared.plan, make_case=make)
             contenders.append(Contender(planner, replace(prepared, plan=plan)))
         except ConfigError as error:
@@ -141,6 +141,15 @@ def folder_name(planner: str) -> str:
     return f'{name}-{hashlib.sha256(planner.encode()).hexdigest()[:8]}'
 
 
+def recordings_of(request: BenchRequest, planner: str) -> BenchRequest:
+    """Return the request with the files of one planner, where folders are named for all."""
+    name, record, replay = f'{folder_name(planner)}.jsonl', request.record, request.replay
+    if replay is not None and replay.is_dir():
+        packed = replay / f'{name}{COMPRESSED}'
+        replay = packed if packed.exists() else replay / name
+    return replace(request, record=record / name if record else None, replay=replay)
+
+
 def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield planners, and whether each must be able to play; `all` stands for the other ones."""
     for name in named:
@@ -171,15 +180,6 @@ def _own(
 
 def _case(suite: Suite, seed: int, task: str, trial: int) -> Case:
     return make_case(suite, task, seed=seed, trial=trial)
-
-
-def _recordings(request: BenchRequest, planner: str) -> BenchRequest:
-    """Return the request with the files of one planner, where folders are named for all."""
-    name, record, replay = f'{folder_name(planner)}.jsonl', request.record, request.replay
-    if replay is not None and replay.is_dir():
-        packed = replay / f'{name}{COMPRESSED}'
-        replay = packed if packed.exists() else replay / name
-    return replace(request, record=record / name if record else None, replay=replay)
 
 
 def _why_nobody(suite: Suite, left_out: Sequence[LeftOutPlanner]) -> str:
