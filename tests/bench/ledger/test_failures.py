@@ -5,8 +5,9 @@ from dataclasses import replace
 from failing_episodes import FAR, UNCOVER, far_table, play, stack
 from symbolic_table import busy_table
 
-from bbllm.bench.ledger.failures import NOT_TRIED, failures_of
-from bbllm.core.types import Code
+from bbllm.bench.ledger.failures import NOT_TRIED, REHEARSED, failures_of
+from bbllm.core.events import RepairBegun
+from bbllm.core.types import Code, Outcome
 
 
 def test_a_failure_is_recovered_where_the_same_call_succeeds_later() -> None:
@@ -90,6 +91,22 @@ def test_steps_without_a_call_are_failures_and_words_of_a_person_are_not() -> No
     assert (unknown.step, unknown.recovered) == ('pick(unicorn)', 'task')
     assert far.code == 'OUT_OF_WORKSPACE'
     assert episode.feedback_loops == 3
+
+
+def test_a_step_that_failed_in_a_rehearsal_is_a_failure_that_the_arm_did_not_have() -> None:
+    episode, _ = play(far_table(), FAR)
+    events = [
+        replace(event, data=replace(event.data, rehearsed=True, code=Code.OUT_OF_WORKSPACE))
+        if isinstance(event.data, RepairBegun)
+        else event
+        for event in episode.events
+        if not (isinstance(event.data, Outcome) and not event.data.succeeded)
+    ]
+
+    (failure,) = failures_of(replace(episode, events=tuple(events)))
+
+    assert (failure.status, failure.code, failure.call) == (REHEARSED, 'OUT_OF_WORKSPACE', '')
+    assert (failure.step, failure.recovered) == ('place(location_I)', 'task')
 
 
 def test_rules_of_a_world_are_errors_of_their_own() -> None:

@@ -25,6 +25,8 @@ from bbllm.core.types import Code, Outcome, Scene, SkillCall
 
 NOT_TRIED = 'NOT_TRIED'
 """Status of a step that no call was made for."""
+REHEARSED = 'REHEARSED'
+"""Status of a step that failed in a rehearsal, before the arm moved."""
 BY_CALL, BY_TASK = 'call', 'task'
 _PASSED = ' was passed: '
 """Begins the reason in the warning that follows a passed step."""
@@ -69,7 +71,7 @@ class FailureRow:
     """What the arguments of the call are, with commas: a kind on a table, a class in a house; ''
     for what the scene lacks, such as a pose."""
     status: str
-    """`FAILED`, `REJECTED` or `NOT_TRIED`."""
+    """`FAILED`, `REJECTED`, `NOT_TRIED` or `REHEARSED`."""
     code: str
     """A name of `core.types.Code`; NONE where the failure has none."""
     sentence: str
@@ -138,6 +140,7 @@ class _Found:
     plan: tuple[str, ...]
     code: Code = Code.NONE
     outcome: Outcome | None = None
+    rehearsed: bool = False
     left_at: int | None = None
     """Number of the event by which the step stays failed."""
 
@@ -167,10 +170,12 @@ def _found(events: Sequence[Event]) -> list[_Found]:
             case RepairBegun() | StepFailed() | StepPassed():
                 sentence = _sentence(data, events[at + 1 : at + 2])
                 code = getattr(data, 'code', None) or Code.NONE
-                if last is None or last.index not in (None, data.index):
+                rehearsed = isinstance(data, RepairBegun) and data.rehearsed
+                if rehearsed or last is None or last.index not in (None, data.index):
                     if not sentence or (code is Code.NONE and any(x in sentence for x in said)):
                         continue  # it waits on purpose, or a person spoke
                     last = _Found(at, data.index, data.text, sentence, plan, code)
+                    last.rehearsed = rehearsed
                     found.append(last)
                 if isinstance(data, RepairBegun):
                     said = []
@@ -213,7 +218,7 @@ def _row(
         call='' if call is None else str(call),
         skill='' if call is None else call.skill,
         kinds='' if call is None else ','.join(_kinds(call, scene)),
-        status=NOT_TRIED if found.outcome is None else found.outcome.status.name,
+        status=_status(found),
         code=found.code.name,
         sentence=found.sentence,
         raw=found.outcome.raw if found.outcome is not None else '',
@@ -226,6 +231,12 @@ def _row(
         tokens=sum(item.size_tokens + item.completion_tokens for item in requests),
         arm_s=round(sum(item.duration_s for item in outcomes), 3),
     )
+
+
+def _status(found: _Found) -> str:
+    if found.outcome is None:
+        return REHEARSED if found.rehearsed else NOT_TRIED
+    return found.outcome.status.name
 
 
 def _worked(event: Event) -> SkillCall | None:

@@ -180,7 +180,8 @@ class BrainBody(ModelPlanner):
                 if found.failure is None or loop == REHEARSAL_LOOPS:
                     break
                 failure, old = found.failure, plan.plan
-                repair = RepairBegun.of(failure.step, failure.cause, code=failure.code)
+                code = failure.outcome.code if failure.outcome else failure.code
+                repair = RepairBegun.of(failure.step, failure.cause, code=code)
                 context.emit(replace(repair, rehearsed=True))
                 failures.append(failure)
                 new = self._repair(task, found.scene, old, failures, context)
