@@ -323,11 +323,9 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:
-    asyncio.set_event_loop(loop)
-    loop.run_forever()
-    loop.run_until_complete(cleanup.aclose())
-    loop.run_until_complete(loop.shutdown_asyncgens())
-    loop.close()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:  # ends tasks that are left, too
+        runner.get_loop().run_forever()
+        runner.run(cleanup.aclose())
 
 
 def _piece(answer: ChatCompletionChunk | ChatCompletion) -> Piece:
