@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from bbllm.bench.log.files import write_atomically
+from bbllm.bench.log.intervals import rate_of, wilson
 from bbllm.bench.report.plots import new_figure, to_png, to_svg
 from bbllm.cli.views.output import PlainConsole
 
@@ -130,3 +131,11 @@ def results_of(
         yield from pool.map(function, *zip(*jobs, strict=True))
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def rate_text(count: int, n: int) -> str:
+    """Return a rate with its interval by Wilson: `0.75 [0.30, 0.95]`."""
+    if not n:
+        return ''
+    low, high = wilson(count, n)
+    return f'{rate_of(count, n).value:.2f} [{low:.2f}, {high:.2f}]'

@@ -2,13 +2,14 @@
 `bbllm bench plan-check`: what the check of plans says of calls whose outcomes are known.
 
 For each call of an episode, the calls that succeeded before it and the call itself are checked as
-a plan, from the first scene of the journal. A fault of a call that succeeded is a false one. The
+a plan, from the first scene of the journal. A fault of a call that succeeded is a false one. EXEC
+is the share of calls that succeeded: of all calls, and of those that the check lets pass. The
 time is the processor's for the first ten calls that succeeded.
 """
 
 import statistics
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -16,14 +17,15 @@ from typing import Annotated
 import typer
 
 from bbllm.bench.log.store import EPISODES
+from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import SceneRecorded
-from bbllm.core.journal import list_journals, read_episode
+from bbllm.core.journal import read_episode
 from bbllm.core.types import Outcome, Scene, SkillCall, Status
 from bbllm.skills.plan_check import check_plan
-from benchmarks.shared import exit_unless, percentile
+from benchmarks.shared import exit_unless, percentile, rate_text
 
 app = typer.Typer(add_completion=False, rich_markup_mode='rich')
 LENGTH = 10
@@ -35,12 +37,15 @@ REPEATS = 7
 @app.command()
 def plan_check(
     runs: Annotated[
-        list[Path], typer.Argument(metavar='RUN...', help='Folders of runs of `bbllm bench`.')
+        list[Path],
+        typer.Argument(metavar='RUN...', help='Folders of runs of `bbllm bench`, or above them.'),
     ],
     json: JsonOption = False,
 ) -> None:
     """
     Compare the check of plans with the outcomes of played episodes on tables; time it.
+
+    For each planner: EXEC of all calls, and of those that the check lets pass.
 
     Exit code: 0 where no call that succeeded has a fault, else 1.
 
@@ -49,23 +54,27 @@ def plan_check(
       bbllm bench tabletop --brain offline --body offline --trials 3 --out run
       bbllm bench plan-check run
     """
-    journals = [path for run in runs for path in list_journals(run / EPISODES)]
+    journals = [path for run in runs for path in sorted(run.glob(f'**/{EPISODES}/*.jsonl'))]
     if not journals:
         raise ConfigError(f'{runs[0]} has no journals in {EPISODES}/: name the --out of a bench.')
-    output, counts, times_ms = Output(json), Counter[str](), list[float]()
+    output, times_ms = Output(json), list[float]()
+    by_planner = defaultdict[str, Counter[str]](Counter)
     for path in journals:
-        events = [event.data for event in read_episode(path).events]
+        episode = read_episode(path)
+        events = [event.data for event in episode.events]
         scene = next((data.scene for data in events if isinstance(data, SceneRecorded)), None)
         if scene is None or scene.domain != 'tabletop':
             continue
         outcomes = [data for data in events if isinstance(data, Outcome)]
         for word, outcome in judged(outcomes, scene):
-            counts[word] += 1
+            by_planner[episode.planner][word] += 1
             if word == 'false':
                 output.print(f'{path.stem}: {outcome.call} succeeded', style='red')
         calls = [outcome.call for outcome in outcomes if outcome.succeeded][:LENGTH]
         if len(calls) == LENGTH:
             times_ms.append(min(timed_ms(calls, scene) for _ in range(REPEATS)))
+    counts = sum(by_planner.values(), Counter[str]())
+    rows = [execution(name, counted) for name, counted in sorted(by_planner.items())]
     figures = {
         'succeeded': counts['right'] + counts['false'],
         'false_faults': counts['false'],
@@ -78,8 +87,22 @@ def plan_check(
     }
     for name, value in figures.items():
         output.print(f'{name.replace("_", " ")}: {value}')
-    output.result(figures)
+    print_grid(grid_of('Calls up to the first that the arm tried in vain', rows), output.console)
+    output.result({**figures, 'by_planner': rows})
     exit_unless(not counts['false'])
+
+
+def execution(planner: str, counted: Counter[str]) -> dict[str, str]:
+    """Return a planner's EXEC: of all judged calls, and of those that the check lets pass."""
+    calls, found = counted.total(), counted['found'] + counted['other']
+    succeeded = counted['right'] + counted['false']
+    return {
+        'planner': planner,
+        'calls': str(calls),
+        'EXEC': rate_text(succeeded, calls),
+        'found by the check': str(found),
+        'EXEC of the others': rate_text(counted['right'], calls - found - counted['false']),
+    }
 
 
 def judged(outcomes: list[Outcome], scene: Scene) -> Iterator[tuple[str, Outcome]]:

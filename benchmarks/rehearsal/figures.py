@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.bench.log.intervals import rate_of, wilson
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.log.store import EPISODES
 from bbllm.bench.report.grid import Grid
@@ -13,6 +12,7 @@ from bbllm.core.events import PlanRehearsed, RepairBegun
 from bbllm.core.journal import read_episode
 from bbllm.core.types import Outcome, Status
 from benchmarks.rehearsal.foresight import Foreseen
+from benchmarks.shared import rate_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +165,3 @@ def foresight_grid(rows: Sequence[ForesightFigures]) -> Grid:
             for row in rows
         ),
     )
-
-
-def rate_text(count: int, n: int) -> str:
-    """Return a rate with its interval by Wilson: `0.75 [0.30, 0.95]`."""
-    if not n:
-        return ''
-    low, high = wilson(count, n)
-    return f'{rate_of(count, n).value:.2f} [{low:.2f}, {high:.2f}]'

@@ -49,7 +49,7 @@ def test_calls_are_counted_by_outcome_and_fault(
     figures: tuple[int, ...],
     exit_code: int,
 ) -> None:
-    start = EpisodeStarted(episode_id='a', task='', planner='', brain='', body='')
+    start = EpisodeStarted(episode_id='a', task='', planner='brain_body', brain='', body='')
     scene = SceneRecorded('before', Scene((CUBE, PLACE), SKILLS, (), 0.0))
     lines = [line_of(Event(0.0, data)) for data in (start, scene, *outcomes)]
     (tmp_path / 'episodes').mkdir()
@@ -61,6 +61,25 @@ def test_calls_are_counted_by_outcome_and_fault(
     counted = json.loads(result.stdout)
     assert tuple(counted.values())[:5] == figures
     assert counted['plans_timed'] == 0
+
+
+def test_executability_is_given_with_the_check_and_without_it(
+    bbllm: Callable[..., Result], tmp_path: Path
+) -> None:
+    start = EpisodeStarted(episode_id='a', task='', planner='brain_body', brain='', body='')
+    scene = SceneRecorded('before', Scene((CUBE, PLACE), SKILLS, (), 0.0))
+    for name, outcomes in (('a', (refused(REFUSED), done(PICK))), ('b', (done(PICK),))):
+        folder = tmp_path / name / 'episodes'
+        folder.mkdir(parents=True)
+        lines = [line_of(Event(0.0, data)) for data in (start, scene, *outcomes)]
+        (folder / 'a.jsonl').write_text(''.join(lines))
+
+    result = bbllm('bench', 'plan-check', str(tmp_path), '--json')
+
+    (row,) = json.loads(result.stdout)['by_planner']
+    assert (row['planner'], row['calls'], row['found by the check']) == ('brain_body', '3', '1')
+    assert row['EXEC'].startswith('0.67 [')
+    assert row['EXEC of the others'].startswith('1.00 [')
 
 
 def test_a_folder_without_journals_is_refused(
