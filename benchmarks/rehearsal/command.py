@@ -121,9 +121,9 @@ def rehearsal(
         tasks=() if chosen.tasks is None else parse_tasks(chosen.tasks),
     )
     contenders = _contenders(request, _errors(chosen.errors), chosen.samples, folder)
-    for item in contenders:
-        plan = item.prepared.plan
-        check_recording(plan.record, plan.settings, folder / item.folder)
+    for each in contenders:
+        plan = each.prepared.plan
+        check_recording(plan.record, plan.settings, folder / each.folder)
     claim(folder)
     output.print_path('results', folder)
     workers = partial(LocalWorkers, play, jobs or len(os.sched_getaffinity(0)))

@@ -323,9 +323,15 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:  # ends tasks that are left, too
-        runner.get_loop().run_forever()
-        runner.run(cleanup.aclose())
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+    loop.run_until_complete(cleanup.aclose())
+    left = asyncio.all_tasks(loop)  # such as the end of a stream that nobody reads any more
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 def _piece(answer: ChatCompletionChunk | ChatCompletion) -> Piece:
