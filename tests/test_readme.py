@@ -12,7 +12,8 @@ import pytest
 import yaml
 from terminals import bbllm, running_stack
 
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import prepare
 from bbllm.cli.support.bench_options import parse_ks
 from bbllm.core.registry import load_planners
 

@@ -25,7 +25,8 @@ from bbllm.bench.runner.recorded_runs import (
     read_index,
     shipped,
 )
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import prepare
 from bbllm.bench.runner.runner import begin
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.bench.suites.suite import load_suite

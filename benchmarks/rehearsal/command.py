@@ -27,7 +27,8 @@ from bbllm.bench.log.store import RunFolder
 from bbllm.bench.report.grid import Grid, markdown_of, print_grid
 from bbllm.bench.runner.conversations import check_recording
 from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import prepare
 from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.cli.support.bench_options import MAX_JOBS, MAX_TRIALS, RUN, parse_ks, parse_tasks

@@ -9,7 +9,7 @@ from failing_episodes import FAR, far_table, play
 
 from bbllm.bench.compare.choice import Choice, choose, folder_name, read_planners
 from bbllm.bench.ledger.ledger import update_ledger
-from bbllm.bench.runner.run_setup import BenchRequest
+from bbllm.bench.runner.request import BenchRequest
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 

@@ -12,7 +12,8 @@ from bbllm.bench.log.results import EpisodeKey
 from bbllm.bench.oracle.case_goals import brief_of, check_goals, with_goal
 from bbllm.bench.oracle.goal_brief import GoalBrief
 from bbllm.bench.runner.episode_models import models_of
-from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import Prepared, prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import load_suite

@@ -20,7 +20,8 @@ from bbllm.bench.oracle.household.subplan import plan_for
 from bbllm.bench.oracle.model import OracleModel
 from bbllm.bench.runner.episode_models import models_of
 from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.house_goals import HouseholdGoal

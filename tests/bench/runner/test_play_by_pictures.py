@@ -11,7 +11,8 @@ from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm.bench.log.results import EpisodeKey, PictureResult
 from bbllm.bench.runner import play_tabletop
 from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError

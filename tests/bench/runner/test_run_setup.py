@@ -8,7 +8,8 @@ from failing_episodes import FAR, far_table, play
 from bbllm.bench.ledger.ledger import update_ledger
 from bbllm.bench.log.run_settings import join
 from bbllm.bench.runner.conversations import check_recording
-from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import Prepared, prepare
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'

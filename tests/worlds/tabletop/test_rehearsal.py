@@ -11,9 +11,9 @@ from bbllm.core.errors import CancelledError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.sim.scene_file import make_scene
 from bbllm.worlds.tabletop import rehearsal as rehearsals
+from bbllm.worlds.tabletop.deviation import Deviation
 from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld, TwinRehearsal
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm.worlds.tabletop.twin import Deviation
 
 FILE = make_scene(
     {

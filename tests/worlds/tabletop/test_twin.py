@@ -8,8 +8,9 @@ import pytest
 
 from bbllm.core.types import MOVABLE, Code, Scene, SkillCall
 from bbllm.sim.scene_file import make_scene, overlap
+from bbllm.worlds.tabletop.deviation import MOST_OFF_M, Deviation, drawn, of_objects
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm.worlds.tabletop.twin import MOST_OFF_M, Deviation, drawn, of_objects, twin_of
+from bbllm.worlds.tabletop.twin import twin_of
 
 OBJECTS = [
     {'name': 'red_cube', 'kind': 'cube', 'xy': [0.5, 0.1], 'color': 'red', 'yaw_deg': 30},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
-from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner
+from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
@@ -105,6 +105,19 @@ class EpisodeOptions:
     def constraints(self) -> tuple[Never, ...]:
         """What an arm that is simulated here never does; raises as `envelope`."""
         return () if self.house else self.envelope.never
+
+    def rehearsed(self, world: World) -> World:
+        """Return a world whose plans are rehearsed, where these options ask for it."""
+        if not self.rehearse:
+            return world
+        from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
+
+        settings = RehearsalSettings(
+            samples=self.rehearse,
+            seed=self.seed or 0,
+            safety=self.envelope,
+        )
+        return RehearsedWorld(world, settings)
 
     def memory_of(self, brain: str) -> FailureMemory:
         """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""

@@ -79,22 +79,11 @@ class EpisodeSetup:
 
         def execute(world: World) -> Episode:
             with heard_by(run):
-                return run.execute(planner, self._rehearsed(world) if moves else world, goals)
+                return run.execute(
+                    planner, self.options.rehearsed(world) if moves else world, goals
+                )
 
         return run, execute
-
-    def _rehearsed(self, world: World) -> World:
-        """Return a world whose plans are rehearsed, where the options ask for it."""
-        if not self.options.rehearse:
-            return world
-        from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
-
-        settings = RehearsalSettings(
-            samples=self.options.rehearse,
-            seed=self.options.seed or 0,
-            safety=self.options.envelope,
-        )
-        return RehearsedWorld(world, settings)
 
     def goal(self, given: str | None = None) -> str:
         """Return what is checked at the end: what was given, else what the options say."""

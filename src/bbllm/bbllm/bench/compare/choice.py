@@ -9,7 +9,8 @@ from pathlib import Path
 
 from bbllm.bench.compare.figures import LeftOutPlanner
 from bbllm.bench.runner.play_here import domain_of
-from bbllm.bench.runner.run_setup import BenchRequest, Prepared, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import Prepared, prepare
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.case import Case
 from bbllm.bench.suites.suite import Suite, load_suite

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bbllm.bench.log.episodes import EpisodeSpec, name_before
 from bbllm.bench.log.results import EpisodeResult
+from bbllm.bench.runner.case_world import rehearsed, remembered
 from bbllm.bench.runner.episode_setup import Alone, make_planner, make_run
 from bbllm.bench.runner.picture_judge import PictureJudge, source_of
 from bbllm.bench.safety.safety import SafetyRecorder
@@ -16,8 +17,6 @@ from bbllm.core.protocols import EventSink, ScenePicture, World, picture_of
 from bbllm.core.registry import tells_force
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
-from bbllm.planners.common.belief.belief_world import EstimatingWorld
-from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 
@@ -59,7 +58,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             return run.execute(make_planner(run, part, models), world)
 
     try:
-        world = _rehearsed(_TakingTurns(_remembered(table, job), around, pictures), job)
+        world = rehearsed(_TakingTurns(remembered(table, job), around, pictures), job)
         for number, instruction in enumerate(job.case.earlier):
             part = replace(job, case=replace(job.case, instruction=instruction))
             earlier.append(execute(part, around.before(), name_before(job.key, number)))
@@ -86,32 +85,6 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe, names=names
     )
     return with_earlier(pictures.add_to(result, job, episode, last), job, earlier)
-
-
-def _remembered(table: TabletopWorld, job: EpisodeSpec) -> World:
-    """
-    Return the world of a case: where it has earlier episodes, one whose scenes include beliefs.
-
-    As those of the node `state_estimator` with open_state:=rules do, which keeps them over
-    episodes just so; who reads them is up to the planner.
-    """
-    if not job.case.earlier:
-        return table
-    return EstimatingWorld(table, RuleEstimator)
-
-
-def _rehearsed(world: World, job: EpisodeSpec) -> World:
-    """Return a world in which plans are rehearsed, where the run asks for it."""
-    if not job.config.rehearse:
-        return world
-    from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, RehearsedWorld
-
-    settings = RehearsalSettings(
-        samples=job.config.rehearse,
-        seed=job.case.noise_seed or 0,
-        deviation=WRONG_TWINS[job.config.twin_error],
-    )
-    return RehearsedWorld(world, settings)
 
 
 class _TakingTurns:

@@ -16,7 +16,8 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from bbllm.bench.log.episodes import EpisodeSpec
-from bbllm.bench.runner.run_setup import BenchRequest, prepare
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.run_setup import prepare
 from bbllm.bench.suites.house_goals import GraphGoal
 from bbllm.bench.suites.suite import load_suite
 from bbllm.bench.suites.task_spec import SuiteFileError, TaskSpec

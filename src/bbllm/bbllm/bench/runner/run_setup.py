@@ -4,7 +4,7 @@ import fnmatch
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.bench.log.episodes import RunConfig
@@ -21,55 +21,14 @@ from bbllm.bench.runner.answering import (
 )
 from bbllm.bench.runner.conversations import answers_of, hash_of
 from bbllm.bench.runner.play_here import check_rehearsal, check_sources, domain_of, world_of
-from bbllm.bench.runner.runner import GIVE_UP_AFTER, RunPlan
+from bbllm.bench.runner.request import BenchRequest
+from bbllm.bench.runner.runner import RunPlan
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.suite import Suite, TaskSpec, load_suite
-from bbllm.core.constants import TwinError
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Limits
 from bbllm.core.registry import load_planner
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchRequest:
-    """What a person asked for."""
-
-    suite: str
-    """Name of a suite, or path of its file."""
-    planner: str = 'brain_body'
-    brain: str | None = None
-    """A provider or a model's name; None takes that of the configuration."""
-    body: str | None = None
-    mapping: str = 'auto'
-    ks: tuple[int, ...] = ()
-    """Numbers of feedback loops; that of the suite if none is given."""
-    trials: int = 5
-    seed: int = 0
-    tasks: tuple[str, ...] = ()
-    """Names of tasks, or patterns of names such as `new_tasks_00*`; all where none is given."""
-    world: str = ''
-    """tabletop, household or ros; where the suite is played if it is empty."""
-    sources: str = 'truth'
-    """Where scenes come from on a table."""
-    trouble: str = 'none'
-    """What makes pictures harder to use."""
-    rehearse: int = 0
-    """In how many simulations plans are tried before they move the arm; 0 for none."""
-    twin_error: TwinError = 'none'
-    """What is wrong in these on purpose."""
-    limits: Limits = field(default_factory=Limits)
-    record: Path | None = None
-    replay: Path | None = None
-    memory: Path | None = None
-    """Ledger with failures of earlier episodes, for a planner with `memory=yes`."""
-    prices: Path | None = None
-    llm_config: Path | None = None
-    give_up_after: int = GIVE_UP_AFTER
-    retry_lost: bool = False
-    data: Path | None = None
-    """The user's copy of what a suite needs and cannot bring."""
 
 
 @dataclass(frozen=True, slots=True)

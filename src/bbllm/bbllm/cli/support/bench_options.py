@@ -33,7 +33,7 @@ from bbllm.core.paths import state_dir
 from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
-    from bbllm.bench.runner.run_setup import BenchRequest
+    from bbllm.bench.runner.request import BenchRequest
     from bbllm.bench.runner.workers import Workers
 
 MAX_TRIALS = 999
@@ -122,7 +122,7 @@ class BenchOptions:
 
     def run_request(self, suite: str, **more: Any) -> BenchRequest:
         """Return what the bench has to run, with *more* fields of it."""
-        from bbllm.bench.runner.run_setup import BenchRequest
+        from bbllm.bench.runner.request import BenchRequest
 
         return fill(
             BenchRequest,

@@ -7,22 +7,20 @@ from contextlib import suppress
 
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
-from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
-from bbllm.core.journal import JournalWriter
-from bbllm.core.protocols import EventSink, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.records import EVENTS, LATCHED
 from bbllm.ros.parameters.model_params import journal_folder, planner_and_models
+from bbllm.ros.planner.recording import recorded
+from bbllm.ros.planner.rehearsing import rehearsed
 from bbllm.ros.planner.ros_world import RosBody, RosWorld, TakePicture, body_client
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.telemetry.export import span_sinks
 from bbllm.worlds.scene.goal_keeper import check_wanted, goal_keeper
 
 
@@ -100,14 +98,8 @@ class EpisodeDesk:
             k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
             goal = goal.strip() or self._params_now().goal
             check_wanted(goal, self._world.observe)
-            world = self._rehearsed()
-            with JournalWriter(self._folder, task.id) as journal:
-                sinks: list[EventSink] = [self._world.hear, journal, on_event]
-                if world is not self._world:
-                    from bbllm.viz.predicted import PredictedPicture
-
-                    sinks.append(PredictedPicture(journal.path))
-                return self._run_planner(task, k, goal, world, sinks)
+            with recorded(self._folder, task.id) as sinks:
+                return self._run_planner(task, k, goal, [self._world.hear, on_event, *sinks])
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -152,9 +144,10 @@ class EpisodeDesk:
             self._task, self._owner, self._cancelled = task, owner, ''
 
     def _run_planner(
-        self, task: Task, k: int, goal: str, world: World, sinks: Sequence[EventSink]
+        self, task: Task, k: int, goal: str, sinks: Sequence[Callable[[Event], None]]
     ) -> Episode:
         params = self._params_now()
+        world = rehearsed(self._world, params.rehearse)
         run = EpisodeRun(
             task,
             planner=params.planner,
@@ -167,7 +160,7 @@ class EpisodeDesk:
                 wall_s=params.wall_limit_s or None,
                 allow_circles=params.allow_circles,
             ),
-            sinks=[*sinks, *span_sinks()],
+            sinks=sinks,
             settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
             keep_prompts=self._models.keep_prompts,
             stream=params.stream,
@@ -184,18 +177,6 @@ class EpisodeDesk:
             self._world.wait_ready(run.token)
         with heard_by(run):
             return run.execute(planner, world, goal_keeper(goal, brain))
-
-    def _rehearsed(self) -> World:
-        """Return the world, whose plans are rehearsed where the parameters ask for it."""
-        samples = self._params_now().rehearse
-        if samples < 0:
-            samples = REHEARSAL_SAMPLES if self._world.approves_plans else 0
-        if not samples:
-            return self._world
-        from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
-
-        safety = self._world.envelope()
-        return RehearsedWorld(self._world, RehearsalSettings(samples=samples, safety=safety))
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
         run = self._run

@@ -13,7 +13,6 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -108,7 +107,7 @@ class RosWorld:
         self._take_picture = take_picture
         self._scenes = SceneClient(node, group, reuses=True)
         self._skill = ActionCall(node, ExecuteSkill, 'execute_skill', 'fr3_executor', group)
-        self._settings = ExecutorSettingsClient(node, group)
+        self.executor_settings = ExecutorSettingsClient(node, group)
         self._controller = node.create_client(
             CancelGoal,
             f'{controller}/follow_joint_trajectory/_action/cancel_goal',
@@ -133,15 +132,7 @@ class RosWorld:
     @property
     def approves_plans(self) -> bool:
         """Whether `fr3_executor` asks a person for plans, also where it does not answer."""
-        return self._settings.approves_plans(CancelToken(self.check))
-
-    def envelope(self) -> SafetyEnvelope:
-        """
-        Return the safety rules that `fr3_executor` enforces.
-
-        Raises WorldError where it does not say, and ConfigError where they cannot be read here.
-        """
-        return self._settings.envelope(CancelToken(self.check))
+        return self.executor_settings.approves_plans(CancelToken(self.check))
 
     def wait_ready(self, cancel: CancelToken) -> None:
         """

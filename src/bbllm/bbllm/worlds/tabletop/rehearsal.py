@@ -25,8 +25,9 @@ from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.skills.grasps import grips_for
 from bbllm.skills.risk import moves
 from bbllm.worlds.tabletop.approach import NearestApproach
+from bbllm.worlds.tabletop.deviation import Deviation, drawn, of_objects
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm.worlds.tabletop.twin import Deviation, drawn, of_objects, twin_of
+from bbllm.worlds.tabletop.twin import twin_of
 
 WRONG_TWINS: Mapping[TwinError, Deviation] = {
     'none': Deviation(),

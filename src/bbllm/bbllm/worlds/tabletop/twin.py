@@ -6,7 +6,7 @@ not in it. What of them differs, and by how much poses may be off, is a `Deviati
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,86 +16,18 @@ from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S
 from bbllm.arm.kinematics import inverse_branches, q7_grid
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
-from bbllm.core.types import MOVABLE, HandReading, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import HandReading, Pose, Scene
 from bbllm.sim.driver import SimDriver
-from bbllm.sim.object_models import OBJECT_MODELS, model_like
-from bbllm.sim.scene_file import (
-    DEFAULT_MASS_KG,
-    LocationSpec,
-    ObjectSpec,
-    SceneFile,
-    TableSpec,
-    overlap,
-)
+from bbllm.sim.observed_scene import observed_scene
 from bbllm.skills.motions import GRIP_FORCE_N, WIDTH_WINDOW_M
-from bbllm.skills.shapes import Vector, top_z, yaw_pose
-from bbllm.worlds.scene.transforms import compose, conjugate, inverse, rotate
+from bbllm.worlds.scene.transforms import compose, inverse
+from bbllm.worlds.tabletop.deviation import LOOSE, NOT_OFF, Deviation
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
-POSE_SD_M = 0.001
-"""Standard deviation of where objects are drawn from, along x and y each: what camera and tracking
-leave, docs/measured.md "Eyes" [m]."""
-MOST_OFF_M = 0.002
-"""No object is drawn further off than this along an axis [m]."""
-YAW_SD_RAD = 0.01
-"""The same of turns about the vertical [rad]."""
-FACTOR_SD = 0.2
-"""Standard deviation of the logarithm of the factors of mass and friction."""
 SETTLE_S = 0.2
 """How long a simulation settles before anything is asked of it, simulated time [s]."""
-
-
-LOOSE = MOVABLE | {Kind.CONTAINER}
-_NOT_OFF = Pose(position_m=(0.0, 0.0, 0.0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deviation:
-    """In what a simulation differs from what was observed."""
-
-    offsets: Mapping[str, Pose] = field(default_factory=dict)
-    """Where objects really are, each in the frame of its observed pose."""
-    shift_m: Vector = (0.0, 0.0, 0.0)
-    """How far all objects really are from their observed poses, world frame [m]."""
-    mass: float = 1.0
-    """Factor of all masses, which are those of `sim.scene_file` without it."""
-    friction: float = 1.0
-    """Factor of the friction of all surfaces."""
-
-
-def of_objects(scene: Scene, deviation: Deviation) -> Deviation:
-    """Return a deviation with the offset of each object of a scene, in place of a shift."""
-    offsets = {
-        item.name: Pose(position_m=rotate(conjugate(item.pose.quat_xyzw), deviation.shift_m))
-        for item in scene.objects
-        if item.kind in LOOSE and item.name != scene.held and any(deviation.shift_m)
-    }
-    return replace(deviation, offsets={**offsets, **deviation.offsets}, shift_m=(0.0, 0.0, 0.0))
-
-
-def drawn(scene: Scene, dice: np.random.Generator, *, around: Deviation) -> Deviation:
-    """
-    Draw a deviation: poses off by `POSE_SD_M` and `YAW_SD_RAD`, mass and friction by `FACTOR_SD`.
-
-    An object that would overlap with another one stays where it was observed, as what is in the
-    hand does. *around* is a deviation that all draws have in common.
-    """
-    offsets = dict(around.offsets)
-    free = [item for item in scene.objects if item.kind in MOVABLE and item.name != scene.held]
-    now = {item.name: item for item in scene.objects if item.kind in LOOSE}
-    for item in free:
-        x, y = np.clip(dice.normal(0.0, POSE_SD_M, 2), -MOST_OFF_M, MOST_OFF_M)
-        off = yaw_pose((float(x), float(y), 0.0), float(dice.normal(0.0, YAW_SD_RAD)))
-        off = compose(offsets.get(item.name, _NOT_OFF), off)
-        moved = replace(item, pose=compose(item.pose, off))
-        if not any(overlap(moved, now[name]) for name in now if name != item.name):
-            offsets[item.name], now[item.name] = off, moved
-    mass, friction = np.exp(dice.normal(0.0, FACTOR_SD, 2))
-    return Deviation(
-        offsets=offsets, mass=around.mass * float(mass), friction=around.friction * float(friction)
-    )
 
 
 def twin_of(
@@ -114,11 +46,11 @@ def twin_of(
     def source(driver: SimDriver) -> _OffSource:
         return _OffSource(TruthSource(driver, driver.robot.objects), scene, deviation.offsets)
 
-    world = TabletopWorld(_scene_file(scene, deviation.mass), safety=safety, make_source=source)
+    world = TabletopWorld(observed_scene(scene, deviation.mass), safety=safety, make_source=source)
     robot = world.robot
     for item in scene.objects:
         if item.kind in LOOSE:
-            off = deviation.offsets.get(item.name, _NOT_OFF)
+            off = deviation.offsets.get(item.name, NOT_OFF)
             robot.set_object_pose(item.name, compose(item.pose, off))
     with robot.paused() as simulation:
         simulation.scale_friction(deviation.friction)
@@ -128,49 +60,6 @@ def twin_of(
             robot.grasp(_grasp_of(scene.hand))
     robot.advance(SETTLE_S)
     return world
-
-
-def _scene_file(scene: Scene, mass: float) -> SceneFile:
-    """Return the scene as a file; not checked, since what is in the hand stands on nothing."""
-    tables = [item for item in scene.objects if item.kind is Kind.FIXTURE]
-    loose = [item for item in scene.objects if item.kind in LOOSE]
-    places = [item for item in scene.objects if item.kind is Kind.LOCATION]
-    return SceneFile.model_construct(
-        name='twin',
-        tables=tuple(
-            TableSpec(
-                name=item.name,
-                xy=item.pose.position_m[:2],
-                size=item.size_m[:2],
-                z=top_z(item),
-            )
-            for item in tables
-        ),
-        objects=tuple(_spec(item, mass) for item in loose),
-        locations=tuple(
-            LocationSpec(name=item.name, xy=item.pose.position_m[:2], z=item.pose.position_m[2])
-            for item in places
-        ),
-    )
-
-
-def _spec(item: SceneObject, mass: float) -> ObjectSpec:
-    """Return an object of `sim.object_models` where one has its size, else a box or cylinder."""
-    like = model_like(item)
-    common = {'name': item.name, 'xyz': item.pose.position_m}
-    if like is not None:
-        kind = next(name for name, model in OBJECT_MODELS.items() if model is like)
-        return ObjectSpec.model_validate({**common, 'kind': kind, 'mass': like.mass_kg * mass})
-    x, y, z = item.size_m
-    is_cylinder = item.kind is Kind.CYLINDER
-    return ObjectSpec.model_validate(
-        {
-            **common,
-            'kind': 'cylinder' if is_cylinder else 'cube',
-            'size': (x, z) if is_cylinder else (x, y, z),
-            'mass': DEFAULT_MASS_KG * mass,
-        }
-    )
 
 
 def _posture(hand: HandReading) -> Array:
