@@ -310,7 +310,9 @@ class PlanRehearsed:
         """The result in words, for people."""
         share = f'{self.succeeded} of {self.samples} simulations succeeded'
         if self.index >= 0:
-            return (f'{share}; step {self.index} failed: {self.cause}',)
+            # Of a step that failed, most simulations had; else the goal is unmet at the end.
+            where = f'step {self.index} failed' if 2 * self.succeeded < self.samples else 'but'
+            return (f'{share}; {where}: {self.cause}',)
         found = [f'{share}, {self.calls} calls in {self.robot_s:.1f} s']
         if self.nearest_m is not None:
             nearest = f'{self.nearest_m * 1000:.0f} mm, to {self.nearest_object}'
