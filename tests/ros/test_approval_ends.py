@@ -33,7 +33,10 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
     ros_domain: int,
 ) -> None:
     params: Any = {
-        'fr3_executor': {'approval': 'plan', 'approval_timeout_s': 5.0},
+        'fr3_executor': {
+            **{'approval': 'plan', 'approval_timeout_s': 5.0},
+            'never': 'touch the aqua cube',
+        },
         'brain_planner': {'skill_timeout_s': 4.0, 'feedback_loops': 0},
     }
     with started(params=params) as stack:
@@ -46,6 +49,8 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
         assert 'nobody answered within 5 s' in result.message
         texts = [e.data.text for e in stack.events if e.kind is EventKind.APPROVAL]
         assert len(texts) == 1
+        begun = next(e.data for e in stack.events if e.kind is EventKind.STARTED)
+        assert begun.never == ('never touch the aqua cube',)
         assert robot.goals == 0
 
         stack.begin(TASK)

@@ -148,6 +148,7 @@ class EpisodeDesk:
     ) -> Episode:
         params = self._params_now()
         world = rehearsed(self._world, params.rehearse)
+        never = self._world.constraints
         run = EpisodeRun(
             task,
             planner=params.planner,
@@ -161,7 +162,10 @@ class EpisodeDesk:
                 allow_circles=params.allow_circles,
             ),
             sinks=sinks,
-            settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
+            settings={
+                **{'feedback_loops': k, 'goal': goal, 'world': 'ros'},
+                **({'never': never} if never else {}),
+            },
             keep_prompts=self._models.keep_prompts,
             stream=params.stream,
         )

@@ -134,6 +134,11 @@ class RosWorld:
         """Whether `fr3_executor` asks a person for plans, also where it does not answer."""
         return self.executor_settings.approves_plans(CancelToken(self.check))
 
+    @property
+    def constraints(self) -> list[str]:
+        """What no call may do, in words; none where `fr3_executor` does not answer."""
+        return self.executor_settings.constraints(CancelToken(self.check))
+
     def wait_ready(self, cancel: CancelToken) -> None:
         """
         Wait until every node of the graph that an episode needs beats.

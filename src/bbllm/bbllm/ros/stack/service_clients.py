@@ -16,7 +16,7 @@ from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
-from bbllm.core.errors import ApprovalError, SceneError, WorldError
+from bbllm.core.errors import ApprovalError, ConfigError, SceneError, WorldError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
 from bbllm.ros.convert.records import LATCHED, from_msg, stamp_to_msg
@@ -157,6 +157,13 @@ class ExecutorSettingsClient:
         Raises WorldError where there is no answer, and ConfigError where a file cannot be read.
         """
         return envelope_from(*self._texts(NAMES, cancel))
+
+    def constraints(self, cancel: CancelToken) -> list[str]:
+        """Return the constraints that are enforced, in words; none where these are not known."""
+        try:
+            return [*map(str, self.envelope(cancel).never)]
+        except (WorldError, ConfigError):
+            return []
 
     def _texts(self, names: Sequence[str], cancel: CancelToken) -> list[str]:
         request = GetParameters.Request(names=names)
