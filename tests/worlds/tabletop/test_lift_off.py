@@ -1,6 +1,7 @@
 """Lifting what is fixed, too heavy or just right, in physics, with the noise of the wrist."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -17,8 +18,12 @@ from bbllm.arm.driver import (
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.constants import GRAVITY_M_S2
-from bbllm.core.types import Code, Outcome, Status
+from bbllm.core.types import Code, Outcome, Pose, SceneObject, Status
+from bbllm.sim.driver import SimDriver
 from bbllm.sim.scene_file import FORCE_NOISE_N, ObjectSpec, SceneFile
+from bbllm.worlds.scene.transforms import compose
+from bbllm.worlds.tabletop.object_source import TruthSource
+from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 CAP_N = 10.0
@@ -40,6 +45,21 @@ class LateDriver(RecordingDriver):
         return super().follow(trajectory, tolerances)
 
 
+@dataclass(frozen=True, slots=True)
+class Misplacing(TruthSource):
+    """Sees each object further along x than it is."""
+
+    off_m: float
+
+    def look(self) -> TableView:
+        view = TruthSource.look(self)
+        return replace(view, objects=tuple(map(self._off, view.objects)))
+
+    def _off(self, item: SceneObject) -> SceneObject:
+        off = Pose(position_m=(self.off_m, 0.0, 0.0))
+        return replace(item, pose=compose(item.pose, off)) if item.name == 'it' else item
+
+
 class FeltBlock:
     """A world with one block, and what it felt at worst in any millisecond, along z [N]."""
 
@@ -49,9 +69,15 @@ class FeltBlock:
         *,
         seed: int | None = None,
         wrap_driver: Callable[[ArmDriver], ArmDriver] = lambda driver: driver,
+        off_m: float = 0.0,
     ) -> None:
+        def source(driver: SimDriver) -> Misplacing:
+            return Misplacing(driver, driver.robot.objects, off_m)
+
         scene = SceneFile(objects=(block,))
-        self.world = TabletopWorld(scene, seed=seed, wrap_driver=wrap_driver)
+        self.world = TabletopWorld(
+            scene, seed=seed, wrap_driver=wrap_driver, make_source=source if off_m else None
+        )
         self.felt_n = 0.0
         self._simulation = self.world.robot.simulation
         self._block = self._simulation.model.body(block.name).id
@@ -119,6 +145,23 @@ def test_an_arm_that_nobody_stops_in_time_hauls_hardly_harder(x: float, y: float
     assert felt.pick().code is Code.WOULD_NOT_RISE
 
     assert CAP_N < felt.felt_n < FELT_LATE_N
+    assert felt.world.robot.monitor.last_errors == ()
+
+
+PRESSED = [(0.4, 0.2, 0.0, 0.001), (0.42, 0.12, 20.0, 0.0016), (0.44, 0.2257, 40.0, 0.0016)]
+"""Where a finger comes first, and presses a block down that is free."""
+
+
+@pytest.mark.parametrize(('x', 'y', 'yaw_deg', 'off_m'), PRESSED)
+@pytest.mark.parametrize('fixed', [False, True])
+def test_what_closing_pressed_down_is_no_pull(
+    x: float, y: float, yaw_deg: float, off_m: float, fixed: bool
+) -> None:
+    felt = FeltBlock(block(x, y, yaw_deg, fixed=fixed), off_m=off_m)
+
+    outcome = felt.pick()
+
+    assert outcome.code is (Code.WOULD_NOT_RISE if fixed else Code.NONE), outcome.message
     assert felt.world.robot.monitor.last_errors == ()
 
 

@@ -213,18 +213,31 @@ class SkillRun:
         before_n = self._felt(name)
         if before_n is None:
             return line.ascent
-        first, rest = parted(line.path[::-1], params.rise_m(line.path[-1]))
+        up, rise_m = line.path[::-1], params.rise_m(line.path[-1])
+        first, rest = parted(up, rise_m)
         left = self._planner.line_along(rest)
-        self._lift_a_little(name, gentle_move(first), before_n)
+        if not self._lift_a_little(name, gentle_move(first), before_n):
+            first, rest = parted(up, rise_m, self._executor.q_start())
+            left = self._planner.line_along(rest)
+            before_n = self._felt(name, reported=True)
+            assert before_n is not None  # it is reported
+            if not self._lift_a_little(name, gentle_move(first), before_n):
+                raise unlifted(name, params.cap_n)
         return left
 
-    def _lift_a_little(self, name: str, first: JointTrajectory, before_n: float) -> None:
-        executor, cap_n, activity = self._executor, self._params.lift.cap_n, f'lifting {name}'
+    def _lift_a_little(self, name: str, first: JointTrajectory, before_n: float) -> bool:
+        """
+        Lift a little; returns whether that was enough to see that the object comes along.
+
+        It is not where the force changed, but only to where nothing pulls at the hand: then the
+        lift has let go of what closing pressed. Raises as `_lift_off`.
+        """
+        executor, params, activity = self._executor, self._params.lift, f'lifting {name}'
         failure, tripped = None, False
 
         def too_heavy(now_n: float | None) -> bool:
             nonlocal tripped
-            tripped = tripped or (now_n is not None and abs(now_n - before_n) > cap_n)
+            tripped = tripped or (now_n is not None and abs(now_n - before_n) > params.cap_n)
             return tripped
 
         try:
@@ -237,10 +250,19 @@ class SkillRun:
                 raise
             failure = failed
         # What does not give may make a motion fail in any way, not only by being cancelled for it.
-        if tripped or too_heavy(self._felt(name, reported=True)):
-            raise unlifted(name, cap_n, '' if failure is None else failure.raw)
+        now_n = self._felt(name, reported=True)
+        if too_heavy(now_n):
+            cancelled = failure is None or failure.code is Code.CANCELLED
+            if (
+                cancelled
+                and now_n is not None
+                and -params.let_go * params.cap_n < now_n < before_n
+            ):
+                return False
+            raise unlifted(name, params.cap_n, '' if failure is None else failure.raw)
         if failure is not None:
             raise failure
+        return True
 
     def _felt(self, name: str, *, reported: bool = False) -> float | None:
         """Read the force at rest; once more where the robot was silent because it had stopped."""

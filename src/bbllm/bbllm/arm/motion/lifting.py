@@ -61,6 +61,9 @@ class LiftParams:
     cap_n: float = 10.0
     """What a lift may take, beyond what the hand feels before it: an eighth of what a fixed block
     was felt with 20 ms into a lift in one go (docs/design/lift-off.md) [N]."""
+    let_go: float = 0.25
+    """Share of the cap that the hand is pulled with at most where a lift has only let go of what
+    closing pressed: a finger that came first presses an object down (docs/design/lift-off.md)."""
     pull: float = 1.5
     """How many times the cap the arm pulls in the end where nothing gives."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
@@ -95,16 +98,19 @@ class LiftParams:
         return min(FURTHEST_M, self.pull * self.cap_n / float(stiffness[2, 2]))
 
 
-def parted(up: Array, rise_m: float) -> tuple[Array, Array]:
+def parted(up: Array, rise_m: float, q: Array | None = None) -> tuple[Array, Array]:
     """
-    Part the way up, evenly spaced joint positions of shape (n, 7) [rad], after a first bit.
+    Part the way up, evenly spaced joint positions of shape (n, 7) [rad], after a bit of it.
 
-    Returns both parts, evenly spaced, of shapes (2, 7) and (n, 7).
+    The bit begins with the way or, where the arm is on its way already, at its posture *q*, shape
+    (7,) [rad]. Returns the bit and what is left, evenly spaced, of shapes (2, 7) and (n, 7).
     """
-    first, last = forward(up[[0, -1]])[:, :3, 3]
-    share = rise_m / max(float(np.linalg.norm(last - first)), 2 * rise_m)
+    q = up[0] if q is None else q
+    first, last, now = forward(np.stack([up[0], up[-1], q]))[:, :3, 3]
+    risen_m = float(np.linalg.norm(now - first)) + rise_m
+    share = risen_m / max(float(np.linalg.norm(last - first)), 2 * risen_m)
     points = cubic(up)(np.linspace(share, 1.0, len(up)))
-    return np.stack([up[0], points[0]]), points
+    return np.stack([q, points[0]]), points
 
 
 def gentle_move(ends: Array) -> JointTrajectory:
