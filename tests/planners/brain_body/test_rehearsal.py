@@ -102,8 +102,8 @@ def test_what_a_rehearsal_refuses_is_repaired_before_the_arm_moves_and_costs_no_
     assert world.calls == ['pick(red_cube)', 'place(location_B)', 'return_to_base()']
     assert diary.loops == [True]
     assert diary.repairs == [
-        'In a rehearsal in simulation, before anything moved: location_A is out of the workspace '
-        'of the robot.'
+        'In a rehearsal in simulation, before the arm tries this step: location_A is out of the '
+        'workspace of the robot.'
     ]
     assert diary.repairs[0] in brain.requests[1].prompt
     assert 'red_cube held_by hand' in brain.requests[1].prompt  # the scene as it will be then

@@ -54,7 +54,9 @@ def test_a_call_that_fails_in_most_simulations_moves_nothing(table: CountingTabl
     outcome = world.execute(PICK)
 
     assert outcome.status is Status.REJECTED
-    assert outcome.message.startswith('In a rehearsal in simulation, before anything moved: ')
+    assert outcome.message.startswith(
+        'In a rehearsal in simulation, before the arm tries this step: '
+    )
     assert table.executed == []
     # What does not move the arm is not rehearsed, and neither is the rest of the day.
     assert RehearsedWorld(table, RehearsalSettings()).execute(PICK).succeeded

@@ -236,4 +236,4 @@ def count_of(number: int, noun: str) -> str:
 
 def rehearsed_cause(cause: str) -> str:
     """Return why a step failed in a rehearsal, marked as that: the arm has not tried it."""
-    return f'In a rehearsal in simulation, before anything moved: {cause}'
+    return f'In a rehearsal in simulation, before the arm tries this step: {cause}'
