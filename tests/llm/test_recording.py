@@ -111,7 +111,9 @@ def test_another_recording_answers_first_and_what_it_answered_is_copied(path: Pa
     with pytest.raises(ModelUnavailableError):
         old.complete(ask('b'))
     live = ScriptedModel(['two'])
-    model = RecordingModel(live, path, 'brain', code='1.0', other=other.read_text())
+    model = RecordingModel(
+        live, path, 'brain', episode='played', code='1.0', other=other.read_text()
+    )
 
     assert [model.complete(pictured('a', PNG)).text, model.complete(ask('b')).text] == [
         'one',
@@ -123,6 +125,7 @@ def test_another_recording_answers_first_and_what_it_answered_is_copied(path: Pa
         ('one', '0.9'),
         ('two', '1.0'),
     ]
+    assert {item.episode for item in read_recording(path)} == {'played'}
     assert list(recorded_pictures(path.read_text()).values()) == [PNG]
 
 

@@ -334,7 +334,8 @@ class RecordingModel:
         copied = self._other.take(messages, stop, schema)
         if copied is not None and copied.reply is not None:
             self.supports_schema = self._other.supports_schema
-            self._append(copied, messages)
+            # Under the name of the episode that was played, which may be of fewer loops.
+            self._append(replace(copied, episode=self._episode), messages)
             return copied.reply
         exchange = Exchange(
             format=FORMAT,
