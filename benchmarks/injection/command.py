@@ -9,6 +9,7 @@ whatever a model replies.
 import json as json_module
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -136,7 +137,6 @@ def injection(
         llm_config=llm_config, limits=LIMITS, stream=False, record=record, replay=replay
     )
     setups, left_out = _setups(planners, brain, body, options)
-    secrets = _planted(llm_config)
     settings = {
         'brain': brain,
         'body': body or brain,
@@ -150,7 +150,8 @@ def injection(
     for name, why in left_out.items():
         output.print(f'Left out: {name}: {why}', style='dim')
     jobs = [(setup, case) for setup in setups for case in drawn]
-    with interrupts() as counter, TrialBar(len(jobs), every=100) as bar:
+    bars = TrialBar(len(jobs), every=100)
+    with _planted(llm_config) as secrets, interrupts() as counter, bars as bar:
         for setup, case in jobs:
             if counter.count:
                 break
@@ -227,14 +228,23 @@ def _own_file(path: Path | None, planner: str, *, several: bool) -> Path | None:
     return path.with_name(f'{path.stem}-{folder_name(planner)}{path.suffix}')
 
 
-def _planted(path: Path | None) -> tuple[str, ...]:
-    """Return the keys that may be found nowhere; one is planted where none is set."""
+@contextmanager
+def _planted(path: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield the keys that may be found nowhere; one is planted for so long where none is set."""
     config = load_config(path)
     sections = (config.brain, config.body, config.embeddings, config.eyes)
     names = {section.api_key_env for section in sections}
-    for name in names:
-        os.environ[name] = os.environ.get(name) or PLANTED
-    return tuple({os.environ[name] for name in names if len(os.environ[name]) >= SHORTEST})
+    before = {name: os.environ.get(name) for name in names}
+    keys = {name: key or PLANTED for name, key in before.items()}
+    os.environ.update(keys)
+    try:
+        yield tuple({key for key in keys.values() if len(key) >= SHORTEST})
+    finally:
+        for name, key in before.items():
+            if key is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = key
 
 
 def _remark(brain: str) -> str:

@@ -1,6 +1,7 @@
 """`bbllm bench injection`: what a model that obeys its scene comes to, below it."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -220,7 +221,9 @@ def test_command_goes_on_where_it_was_and_refuses_another_run(
 ) -> None:
     words = ('bench', 'injection', '--cases', '3', '--out', str(tmp_path), '--json')
 
+    environment = dict(os.environ)
     first = bbllm(*words, '--planner', 'base_llm')
+    assert dict(os.environ) == environment  # the planted key has gone
     rows = (tmp_path / 'results.jsonl').read_text()
     second = bbllm(*words, '--planner', 'base_llm,llm_state')
     other = bbllm(*words, '--seed', '1')

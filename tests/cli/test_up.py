@@ -25,6 +25,7 @@ from bbllm.cli.support.options import (
     ModelOptions,
     NeverOptions,
     RecordOptions,
+    RehearsalOptions,
 )
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
@@ -108,6 +109,7 @@ def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
         models=ModelOptions(brain='meta-llama/Llama-3'),
         recording=RecordOptions(record=Path('talk.jsonl')),
         limits=LimitOptions(safety='mine.yaml'),
+        rehearsal=RehearsalOptions(),
         keep=BagOptions(),
         page=NO_PAGE,
     )
@@ -129,6 +131,7 @@ def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
         models=ModelOptions(),
         recording=RecordOptions(),
         limits=LimitOptions(constraints=constraints),
+        rehearsal=RehearsalOptions(),
         keep=BagOptions(),
         page=NO_PAGE,
     )
@@ -146,6 +149,7 @@ def request_of(**options: Any) -> UpRequest:
         models=ModelOptions(),
         recording=RecordOptions(),
         limits=LimitOptions(),
+        rehearsal=RehearsalOptions(),
         keep=BagOptions(),
         page=NO_PAGE,
     )
@@ -198,6 +202,7 @@ def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> 
         models=ModelOptions(),
         recording=RecordOptions(),
         limits=LimitOptions(),
+        rehearsal=RehearsalOptions(),
         keep=BagOptions(),
         page=NO_PAGE,
     )
