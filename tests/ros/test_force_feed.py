@@ -186,7 +186,9 @@ def test_the_scene_holds_where_the_hand_is_and_what_the_held_cube_weighs(
     x, _, z, w = hand.tcp.quat_xyzw
     assert (z, w) == pytest.approx((0.0, 0.0), abs=0.02)
     assert x > 0
-    assert driver.vertical_force_n() == pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.05)
+    # The newest reading: a busy machine may still have to take in states of the lift.
+    weight_n = pytest.approx(-GRAVITY_M_S2 * mass_kg, abs=0.05)
+    until(lambda: driver.vertical_force_n() == weight_n, 'weight of the cube')
     # An empty hand feels nothing, and is told open.
     for call in (('place', '0.45 0.2 0.02'), ('return_to_base',), ('wait', '0.5')):
         assert client.execute(SkillCall(call[0], call[1:])).message == ''
