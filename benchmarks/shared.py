@@ -18,8 +18,9 @@ from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from bbllm.bench.log.files import write_atomically
-from bbllm.bench.log.intervals import rate_of, wilson
+from bbllm.bench.log.intervals import wilson
 from bbllm.bench.report.plots import new_figure, to_png, to_svg
+from bbllm.bench.report.words import interval
 from bbllm.cli.views.output import PlainConsole
 
 INK, BLUE, ORANGE = '#22262b', '#2f6db3', '#c2571a'
@@ -137,5 +138,4 @@ def rate_text(count: int, n: int) -> str:
     """Return a rate with its interval by Wilson: `0.75 [0.30, 0.95]`."""
     if not n:
         return ''
-    low, high = wilson(count, n)
-    return f'{rate_of(count, n).value:.2f} [{low:.2f}, {high:.2f}]'
+    return f'{count / n:.2f} {interval(*wilson(count, n))}'

@@ -27,7 +27,7 @@ from benchmarks.faults.crossed import (
 )
 from benchmarks.faults.model_faults import ModelFault
 from benchmarks.faults.playing import play
-from benchmarks.shared import TrialBar, results_of, write_json
+from benchmarks.shared import TrialBar, rate_text, results_of, write_json
 
 EVERY = 50
 """Where no bar is seen, one trial in so many has a line."""
@@ -127,8 +127,8 @@ def print_crossed(
                 title: row['name'],
                 'trials': str(row['n']),
                 'struck': str(row['struck']) if key != 'planner' else '',
-                'finished': _with_interval(row, 'finished'),
-                'finished or clear': _with_interval(row, 'good'),
+                'finished': rate_text(row['finished'], row['n']),
+                'finished or clear': rate_text(row['good'], row['n']),
                 'endings': ', '.join(f'{name} {n}' for name, n in row['endings'].items()),
             }
             for row in report[f'by_{key}']
@@ -151,11 +151,6 @@ def print_crossed(
         f'{sum(r.goals for r in results)} goals of arm and hand, '
         f'{sum(r.requests for r in results)} requests, {report["wall_s"]:.0f} s'
     )
-
-
-def _with_interval(row: Mapping[str, Any], name: str) -> str:
-    low, high = row[f'{name}_interval']
-    return f'{row[name] / row["n"]:.2f} [{low:.2f}, {high:.2f}]'
 
 
 def _line(result: CrossedResult) -> str:
