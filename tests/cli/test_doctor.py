@@ -196,7 +196,7 @@ def test_constraints_are_told_with_the_safety_rules() -> None:
 
     assert finding.level is Level.OK
     assert finding.text.endswith('; never touch the laptop; never move any cube')
-    assert '1 keep-out boxes' in finding.text
+    assert '; keep_out box_1: 1 x 1 x 1 m, from (0, 0, 0) to (1, 1, 1) m;' in finding.text
     assert check_safety('', 'eat the cube').level is Level.FAIL
 
 

@@ -15,7 +15,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm, read_until, start
 
-from bbllm.cli.commands.up import UpRequest, _nodes, _params, _print_hints
+from bbllm.cli.commands.up import UpRequest, _nodes, _params, _print_hints, _safety_lines
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
 from bbllm.cli.support.discovery import running_commands, stack_may_run
 from bbllm.cli.support.options import (
@@ -141,6 +141,18 @@ def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
         'never': 'touch the blue cube; move any cylinder',
         'keep_out': '-0.1 0 0 0.1 0.2 1',
     }
+
+
+def test_rules_that_have_a_place_are_printed_when_a_stack_starts(tmp_path: Path) -> None:
+    path = tmp_path / 'mine.yaml'
+    path.write_text('workspace: {min_m: [0, -0.5, 0], max_m: [0.8, 0.5, 1]}')
+
+    lines = _safety_lines({'safety': str(path), 'keep_out': '0.2 0.5 0 0.6 0.9 0.3'})
+
+    assert lines == (
+        'workspace: 0.8 x 1 x 1 m, from (0, -0.5, 0) to (0.8, 0.5, 1) m',
+        'keep_out box_1: 0.4 x 0.4 x 0.3 m, from (0.2, 0.5, 0) to (0.6, 0.9, 0.3) m',
+    )
 
 
 def request_of(**options: Any) -> UpRequest:

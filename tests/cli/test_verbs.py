@@ -59,6 +59,16 @@ def test_run_reports_each_step_and_with_json_prints_exactly_one_object(
     assert EventKind.REPAIR in kinds
 
 
+def test_boxes_are_printed_with_their_size_before_the_arm_moves(
+    bbllm: Command, script: Script
+) -> None:
+    script()
+    result = bbllm(*RUN, '--keep-out', '0.2 0.5 0 0.6 0.9 0.3')
+
+    box = 'keep_out box_1: 0.4 x 0.4 x 0.3 m, from (0.2, 0.5, 0) to (0.6, 0.9, 0.3) m'
+    assert result.stdout.index(box) < result.stdout.index('call      pick(red_cube)')
+
+
 def test_a_goal_is_shown_before_the_plan_and_decides_the_exit_code(
     bbllm: Command, script: Script
 ) -> None:
@@ -198,6 +208,7 @@ def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
         ((*RUN, '--never', 'touch the cat'), 'which has '),
         (('demo', '--never', 'touch the cat'), '`touch '),
         ((*RUN, '--keep-out', '1 2 3'), 'write two opposite corners in metres'),
+        ((*RUN, '--keep-out', '200 500 0 600 900 300'), 'lengths are in metres'),
         (('run', TASK, '--never', 'move any cube'), 'cannot take --never any more'),
         ((*STUDIO, '--never', 'touch the tv'), 'leave --never and --keep-out out'),
     ],

@@ -231,5 +231,20 @@ def test_a_constraint_in_the_file_that_cannot_be_read_is_named(
 
 @pytest.mark.parametrize('text', ['', '1 2 3', '0 0 0 1 1 0', 'a b c d e f', '0 0 0 1 1 nan'])
 def test_a_box_that_is_none_is_refused_with_the_form(text: str) -> None:
-    with pytest.raises(ConfigError, match='write two opposite corners in metres'):
+    with pytest.raises(ConfigError, match=r'[Ww]rite two opposite corners in metres'):
         SafetyEnvelope().stricter(keep_out=[text])
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        ('200 500 0 600 900 300', '600 m is more than 3 m from the base of the robot'),
+        ('2 2.5 0 2.6 2.9 0.3', 'no part of the arm can reach box_1, 0.6 x 0.4 x 0.3 m'),
+        ('0.2 0.5 -0.3 0.6 0.9 -0.01', 'it is below the table'),
+    ],
+)
+def test_a_box_that_protects_nothing_is_refused(text: str, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        SafetyEnvelope().stricter(keep_out=[text])
+
+    assert says in str(caught.value)

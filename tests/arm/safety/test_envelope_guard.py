@@ -14,13 +14,21 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
-from bbllm.arm.envelope import KeepOut, SafetyEnvelope, SafetyRule, load_envelope, parse_envelope
+from bbllm.arm.envelope import (
+    REACH_M,
+    SHOULDER_M,
+    KeepOut,
+    SafetyEnvelope,
+    SafetyRule,
+    load_envelope,
+    parse_envelope,
+)
 from bbllm.arm.execution import skill_execution
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.model import TCP_SITE, robot_spec
+from bbllm.arm.model import TCP_SITE, arm_model, robot_spec
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.trajectory import joint_move, sample, slowed
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
@@ -243,6 +251,24 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
         ('keep_out: {name: a}', 'Input should be a list'),
         ('keep_out: [3]', "keep_out[0] = '3' will not do"),
         ('workspace: {min_m: [0, 0, 0, 0], max_m: [1, 1, 1]}', 'should have at most 3 items'),
+        (
+            'workspace: {min_m: [-250, -850, -20], max_m: [950, 850, 1190]}',
+            'workspace, min_m[0]: -250 m is more than 3 m from the base of the robot; lengths are '
+            'in metres: -250 mm is -0.25.',
+        ),
+        (
+            'keep_out: [{name: laptop, min_m: [200, 500, 0], max_m: [600, 900, 300]}]',
+            'keep_out[0] (laptop), max_m[2]: 300 m is more than 3 m',
+        ),
+        (
+            'keep_out: [{name: laptop, min_m: [2, 2.5, 0], max_m: [2.6, 2.9, 0.3]}]',
+            'keep_out[0] (laptop): no part of the arm can reach laptop, 0.6 x 0.4 x 0.3 m, from '
+            '(2, 2.5, 0) to (2.6, 2.9, 0.3) m, and it would protect nothing',
+        ),
+        (
+            'keep_out: [{name: laptop, min_m: [0.2, 0.5, -0.3], max_m: [0.6, 0.9, -0.1]}]',
+            'it is below the table, whose top is at z = 0 m; a box that is higher would do',
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_says_where_and_what_would_do(text: str, said: str) -> None:
@@ -251,6 +277,32 @@ def test_a_file_that_cannot_be_used_says_where_and_what_would_do(text: str, said
 
     assert str(caught.value).startswith('my.yaml')
     assert said in str(caught.value)
+
+
+def test_no_part_of_the_arm_comes_further_than_the_reach_by_which_boxes_are_judged() -> None:
+    model = arm_model()
+    data, random = mujoco.MjData(model), np.random.default_rng(1)
+    solid = model.geom_contype > 0
+    low, high = model.jnt_range[:N_JOINTS].T
+    farthest_m = 0.0
+    for _ in range(20_000):
+        data.qpos[:N_JOINTS] = random.uniform(low, high)
+        mujoco.mj_kinematics(model, data)
+        far = np.linalg.norm(data.geom_xpos - SHOULDER_M, axis=1) + model.geom_rbound
+        farthest_m = max(farthest_m, float(far[solid].max()))
+
+    assert 0.9 < farthest_m < REACH_M
+
+
+def test_boxes_have_a_line_with_their_size_for_people() -> None:
+    box = {'name': 'laptop', 'min_m': [0.2, 0.5, 0.0], 'max_m': [0.6, 0.9, 0.3]}
+
+    lines = SafetyEnvelope.model_validate({'keep_out': [box]}).boxes()
+
+    assert lines == (
+        'workspace: 1.2 x 1.7 x 1.21 m, from (-0.25, -0.85, -0.02) to (0.95, 0.85, 1.19) m',
+        'keep_out laptop: 0.4 x 0.4 x 0.3 m, from (0.2, 0.5, 0) to (0.6, 0.9, 0.3) m',
+    )
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -536,7 +588,8 @@ def posture(shares: Array, spread: float) -> Array:
 TIGHT = [
     rule for rule in SafetyRule if rule not in (SafetyRule.GRIP_FORCE, SafetyRule.STALE_SCENE)
 ]
-NOWHERE = KeepOut(name='box', min_m=(5.0, 5.0, 5.0), max_m=(6.0, 6.0, 6.0))
+NOWHERE = KeepOut.model_construct(name='box', min_m=(5.0, 5.0, 5.0), max_m=(6.0, 6.0, 6.0))
+"""Which no file may have: out of reach of the arm."""
 
 
 def envelope_tight_in(
@@ -553,7 +606,7 @@ def envelope_tight_in(
         },
         'tcp_speed': {'max_m_s': 2 * share if rule is SafetyRule.TCP_SPEED else 3.0},
         'joint_speed': {'max_share': share if rule is SafetyRule.JOINT_SPEED else 1.0},
-        'keep_out': [box],
+        'keep_out': [] if box is NOWHERE else [box],
     }
     return SafetyEnvelope.model_validate(rules), box
 

@@ -41,6 +41,13 @@ EXAMPLE_WRENCH = (40.0, 40.0, 40.0, 35.0, 35.0, 35.0)
 EXAMPLE_CONTACT_WRENCH = (30.0, 30.0, 30.0, 25.0, 25.0, 25.0)
 """Of franka_ros2's examples: torques from outside at which joints, and the wrench at which the
 hand, have a collision, and those from which on they feel a contact [Nm; N, Nm]."""
+FARTHEST_M = 3.0
+"""Largest coordinate of a corner: what is larger was hardly meant in metres [m]."""
+SHOULDER_M = (0.0, 0.0, 0.333)
+"""The point in the base frame about which the arm swings [m]."""
+REACH_M = 1.2
+"""How far from the shoulder any part comes at most: the arm with its finger tips 1.0 m, and what
+they hold [m]."""
 PEAK_GRIP_N = 140.0
 """Peak force of the Franka Hand by its data sheet; 70 N continuously [N]."""
 
@@ -67,11 +74,23 @@ class _Section(FileRecord):
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
 
-class _Corners(_Section):
-    """A box along the axes of the base frame."""
+def _near(value: float) -> float:
+    if abs(value) > FARTHEST_M:
+        raise ValueError(
+            f'{value:g} m is more than {FARTHEST_M:g} m from the base of the robot; lengths are '
+            f'in metres: {value:g} mm is {value / 1000:g}'
+        )
+    return value
 
-    min_m: Point
-    max_m: Point
+
+Coordinate = Annotated[float, AfterValidator(_near)]
+
+
+class _Corners(_Section):
+    """A box along the axes of the base frame; coordinates within `FARTHEST_M` of its origin."""
+
+    min_m: tuple[Coordinate, Coordinate, Coordinate]
+    max_m: tuple[Coordinate, Coordinate, Coordinate]
 
     @model_validator(mode='after')
     def _has_inside(self) -> _Corners:
@@ -81,6 +100,14 @@ class _Corners(_Section):
                     f'{axis} of min_m must be below that of max_m: {low:g} is not below {high:g}'
                 )
         return self
+
+    def __str__(self) -> str:
+        """Return size and corners, as in `0.4 x 0.4 x 0.3 m, from (0.2, 0.5, 0) to (..) m`."""
+        sides = ' x '.join(
+            f'{high - low:.3g}' for low, high in zip(self.min_m, self.max_m, strict=True)
+        )
+        start, end = (', '.join(f'{x:g}' for x in point) for point in (self.min_m, self.max_m))
+        return f'{sides} m, from ({start}) to ({end}) m'
 
 
 class TcpSpeed(_Section):
@@ -174,6 +201,18 @@ class KeepOut(_Corners):
 
     name: Annotated[str, AfterValidator(_plain)]
 
+    @model_validator(mode='after')
+    def _within_reach(self) -> KeepOut:
+        shoulder = np.array(SHOULDER_M)
+        gap_m = float(np.linalg.norm(shoulder - shoulder.clip(self.min_m, self.max_m)))
+        if gap_m > REACH_M:
+            raise ValueError(
+                f'no part of the arm can reach {self.name}, {self}, and it would protect nothing: '
+                f'it begins {gap_m:.2f} m from the shoulder at (0, 0, {SHOULDER_M[2]:g}); a box '
+                f'that begins within {REACH_M:g} m of it would do'
+            )
+        return self
+
     @property
     def obstacle(self) -> Obstacle:
         low, high = np.array(self.min_m), np.array(self.max_m)
@@ -191,10 +230,17 @@ def parse_box(text: str, name: str) -> KeepOut:
     """Read a box that nothing may enter; raises ConfigError."""
     try:
         x0, y0, z0, x1, y1, z1 = map(float, text.replace(',', ' ').split())
-        low, high = zip(*map(sorted, ((x0, x1), (y0, y1), (z0, z1))), strict=True)
-        return KeepOut(name=name, min_m=low, max_m=high)
     except ValueError as error:
         raise ConfigError(f'{escape_line(text)[:100]!r} is no box; write {BOX_FORM}.') from error
+    low, high = zip(*map(sorted, ((x0, x1), (y0, y1), (z0, z1))), strict=True)
+    data = {'name': name, 'min_m': low, 'max_m': high}
+    try:
+        return KeepOut.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(
+            f'{escape_line(text)[:100]!r} cannot be a box: {explain(error, data)} Write '
+            f'{BOX_FORM}.'
+        ) from error
 
 
 def _never(value: Any) -> Any:
@@ -226,6 +272,24 @@ class SafetyEnvelope(_Section):
     self_collision: SelfCollision = SelfCollision()
     stale_scene: StaleScene = StaleScene()
 
+    @model_validator(mode='after')
+    def _boxes_above_the_table(self) -> SafetyEnvelope:
+        rule = self.table_height
+        lowest_m = rule.top_m - max(rule.fingers_m, rule.held_m)
+        for box in self.keep_out:
+            if box.max_m[2] <= lowest_m:
+                raise ValueError(
+                    f'no part of the arm can reach {box.name}, {box}, and it would protect '
+                    f'nothing: it is below the table, whose top is at z = {rule.top_m:g} m; a '
+                    'box that is higher would do'
+                )
+        return self
+
+    def boxes(self) -> tuple[str, ...]:
+        """Return a line for each box with its size, for people: the workspace, then keep_out."""
+        kept_out = (f'keep_out {box.name}: {box}' for box in self.keep_out)
+        return (f'workspace: {self.workspace}', *kept_out)
+
     def stricter(self, never: Iterable[str] = (), keep_out: Iterable[str] = ()) -> SafetyEnvelope:
         """
         Return the rules with more constraints and boxes, in words and numbers.
@@ -240,7 +304,11 @@ class SafetyEnvelope(_Section):
         names = (name for n in count(1) if (name := f'box_{n}') not in taken)
         boxes = tuple(map(parse_box, keep_out, names))
         more = {'never': (*self.never, *nevers), 'keep_out': (*self.keep_out, *boxes)}
-        return self.model_copy(update=more)
+        data = {**dict(self), **more}
+        try:
+            return SafetyEnvelope.model_validate(data)
+        except ValidationError as error:
+            raise ConfigError(f'The safety rules: {explain(error, data)}') from error
 
 
 def check_never(envelope: SafetyEnvelope, objects: Sequence[SceneObject]) -> None:

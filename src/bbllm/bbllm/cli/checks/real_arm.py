@@ -329,9 +329,8 @@ def check_safety(name: str = '', never: str = '', keep_out: str = '') -> Finding
     text = (
         f'{name or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
         f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
-        f'{stops}, {len(rules.keep_out)} keep-out boxes, '
-        f'table at {rules.table_height.top_m:g} m'
-        + ''.join(f'; {constraint}' for constraint in rules.never)
+        f'{stops}, table at {rules.table_height.top_m:g} m'
+        + ''.join(f'; {line}' for line in (*rules.boxes(), *rules.never))
     )
     fast = rules.tcp_speed.max_m_s > 0.25
     return ok('safety', text, 'For first days: safety:=safety_slow (0.25 m/s).' if fast else '')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
@@ -179,12 +180,21 @@ def up(request: UpRequest) -> None:
             client.close()
         if request.keep.bag is not None:
             output.print_path('bag', request.keep.bag)
-        for line in request.limits.constraints.never or ():
-            output.print(f'Never {line}', 'yellow')
+        for line in _safety_lines(params['fr3_executor']):
+            output.print(line, 'yellow')
         _print_hints(output, request)
         # Raises LostNodeError with the end of its log when a node dies.
         until_interrupted(tend)
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
+
+
+def _safety_lines(executor: Mapping[str, Value]) -> tuple[str, ...]:
+    from bbllm.ros.parameters.safety_params import NAMES, envelope_from
+    from bbllm.ros.stack.stack_checks import node_values
+
+    values = {**node_values('fr3_executor', simulated=True), **executor}
+    rules = envelope_from(*(str(values[name]) for name in NAMES))
+    return (*rules.boxes(), *map(str, rules.never))
 
 
 def _print_hints(output: Output, request: UpRequest) -> None:

@@ -59,6 +59,9 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
     options = setup.options
     for notice in setup.models.notices:
         output.print(notice, style='yellow')
+    if options.safety or options.keep_out:
+        for line in options.envelope.boxes():
+            output.print(line, style='yellow')
     if output.live:
         output.print(
             'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'

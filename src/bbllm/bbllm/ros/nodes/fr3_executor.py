@@ -44,6 +44,8 @@ class Fr3Executor(StackNode):
         self._scenes = SceneClient(self, self.group, reuses=True)
         guard = make_guard(self, self.group, params, self._driver)
         self._envelope = guard.envelope
+        for line in guard.envelope.boxes():
+            self.get_logger().info(f'safety: {line}')
         self._approval = ApprovalService(
             self,
             params,
