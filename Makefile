@@ -4,9 +4,11 @@ RUN = . ./activate &&
 export BBLLM_ROOT = $(CURDIR)
 # Each file in one process, since the tests of a file share their nodes. One process more than cores, as tests of nodes
 # wait for the robot; more than four stacks at once would starve.
-TESTS = python -m pytest -n $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
+SPREAD = -n $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
+# AGAIN=--again replays failures alone after the run, as in CI.
+PLAY = python tools/run_tests.py play $(AGAIN)
 
-.PHONY: help setup extras demo test test-all test-fast test-launch lint bench bench-recorded docs lock clean
+.PHONY: help setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -24,11 +26,18 @@ demo: setup ## Let the simulated arm build a plus sign
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \
 		'and fail where BBLLM_REQUIRE names what they need.' >&2
-	@$(RUN) code=0; $(LINT) || code=1; $(TESTS) -m 'not slow' || code=1; exit $$code
+	@mkdir -p build; $(RUN) $(LINT) > build/lint.log 2>&1 & lint=$$!; $(RUN) code=0; \
+		$(PLAY) fast $(SPREAD) -m 'not slow' || code=1; wait $$lint || { code=1; cat build/lint.log; }; exit $$code
 
-test-all: setup ## Run every test, also those that take minutes
+test-slow: setup ## Run the tests that take minutes, which make test leaves out
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
-	@$(RUN) $(TESTS)
+	@$(RUN) $(PLAY) slow $(SPREAD) -m slow
+
+test-all: ## Run the linters and every test, also those that take minutes
+	@code=0; $(MAKE) test || code=1; $(MAKE) test-slow || code=1; exit $$code
+
+test-steady: setup ## Run the tests of nodes five times beside six busy processes, and list what failed how often
+	@$(RUN) python tools/run_tests.py steady $(SPREAD) -m 'ros and not slow'
 
 test-fast: setup ## Run the tests that need no ROS
 	@$(RUN) python -m pytest -m 'not ros'

@@ -1,0 +1,167 @@
+"""CI replays failures alone, and what passes then fails the run only where it is much."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOL = ROOT / 'tools' / 'run_tests.py'
+
+UNSTEADY = """
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize('n', range({count}))
+def test_unsteady(n):
+    seen = Path(f'seen-{{n}}')
+    first = not seen.exists()
+    seen.touch()
+    assert not first
+"""
+STEADY = 'def test_steady():\n    pass\n'
+BROKEN = 'def test_broken():\n    assert 1 == 2\n'
+
+
+class Project:
+    """A folder with tests of its own, in which the tool is called."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        (root / 'pytest.ini').write_text('[pytest]\naddopts = -q -p xdist\n')
+        (root / 'tests').mkdir()
+
+    def has(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.root / 'tests' / f'test_{name}.py').write_text(text)
+
+    def tool(self, *words: str) -> subprocess.CompletedProcess[str]:
+        env = {name: value for name, value in os.environ.items() if 'PYTEST' not in name}
+        env['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'  # they take most of the time of a start
+        return subprocess.run(
+            [sys.executable, str(TOOL), *words],
+            cwd=self.root,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def play(self, *options: str) -> subprocess.CompletedProcess[str]:
+        return self.tool('play', 'fast', '--again', *options, 'tests')
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def last_line(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stdout.strip().splitlines()[-1]
+
+
+def test_an_unsteady_test_is_named_and_does_not_fail_the_run(project: Project) -> None:
+    project.has(steady=STEADY, unsteady=UNSTEADY.format(count=1))
+
+    done = project.play('-n', '2', '--dist', 'loadfile')
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'unsteady, new: tests/test_unsteady.py::test_unsteady[0]' in done.stdout
+    assert last_line(done).startswith('2 passed, 1 rerun in ')
+    assert 'slowest 30 durations' in done.stdout
+    assert (project.root / 'build/tests/fast.xml').exists()
+
+
+def test_a_known_unsteady_test_is_printed_with_its_cause(project: Project) -> None:
+    project.has(unsteady=UNSTEADY.format(count=1))
+    entry = {'test': 'tests/test_unsteady.py::test_unsteady', 'cause': 'plays dice'}
+    (project.root / 'tests' / 'unsteady.yaml').write_text(yaml.safe_dump([entry]))
+
+    done = project.play()
+
+    assert 'unsteady, known: tests/test_unsteady.py::test_unsteady[0]: plays dice' in done.stdout
+
+
+def test_a_test_that_fails_again_fails_the_run(project: Project) -> None:
+    project.has(steady=STEADY, broken=BROKEN, unsteady=UNSTEADY.format(count=1))
+
+    done = project.play()
+
+    assert done.returncode == 1
+    assert 'failed: tests/test_broken.py::test_broken' in done.stdout
+    assert last_line(done).startswith('1 failed, 2 passed, 1 rerun in ')
+
+
+@pytest.mark.parametrize(('count', 'code'), [(3, 0), (4, 1)])
+def test_more_than_three_unsteady_tests_fail_the_run(
+    project: Project, count: int, code: int
+) -> None:
+    project.has(unsteady=UNSTEADY.format(count=count))
+
+    assert project.play().returncode == code
+
+
+@pytest.mark.parametrize(
+    ('files', 'options', 'code'),
+    [
+        ({}, (), 5),
+        ({'steady': STEADY}, ('-m', 'nothing and'), 4),
+        ({'steady': 'import no_such_module'}, (), 2),
+        ({'steady': 'import os\n\ndef test_end():\n    os._exit(9)\n'}, (), 9),
+    ],
+)
+def test_a_run_that_is_not_complete_fails(
+    project: Project, files: dict[str, str], options: tuple[str, ...], code: int
+) -> None:
+    project.has(**files)
+
+    done = project.play(*options)
+
+    assert done.returncode == code
+    assert f'pytest ended with exit code {code}' in done.stdout
+
+
+def test_without_again_failures_count_at_once(project: Project) -> None:
+    project.has(unsteady=UNSTEADY.format(count=1))
+
+    assert project.tool('play', 'fast', 'tests').returncode == 1
+
+
+def test_the_total_adds_up_both_runs(project: Project) -> None:
+    project.has(unsteady=UNSTEADY.format(count=4))
+    pairs = {'fast': '0 or 1', 'slow': '2 or 3'}
+    for name, chosen in pairs.items():
+        done = project.tool('play', name, '--again', '-k', chosen, 'tests')
+        assert done.returncode == 0, done.stdout
+
+    total = project.tool('total')
+
+    assert total.returncode == 1  # four together, two each
+    assert last_line(total).startswith('4 passed, 4 rerun in ')
+
+
+def test_a_total_of_no_run_fails(project: Project) -> None:
+    assert project.tool('total').returncode == 5
+
+
+def test_tests_beside_busy_processes_are_counted(project: Project) -> None:
+    project.has(steady=STEADY, unsteady=UNSTEADY.format(count=1))
+
+    done = project.tool('steady', '--times', '2', '--busy', '2', 'tests')
+
+    assert done.returncode == 1
+    assert '1 of 2 runs passed' in done.stdout
+    assert 'failed 1 of 2 times' in done.stdout
+    assert 'test_unsteady[0]' in done.stdout
+
+
+def test_each_entry_of_the_list_names_a_test_and_its_cause_or_owner() -> None:
+    for entry in yaml.safe_load((ROOT / 'tests' / 'unsteady.yaml').read_text()):
+        path, _, rest = entry['test'].partition('::')
+        name = rest.partition('[')[0].rpartition('::')[2]
+        assert entry.get('cause') or entry.get('owner'), entry
+        assert f'def {name}' in (ROOT / path).read_text(), entry
