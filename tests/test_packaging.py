@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import bbllm
+from bbllm.core.extras import how_to_install
 from benchmarks.household_speed.virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,6 +55,57 @@ def entry_points_of(group: str) -> list[tuple[str, str]]:
     return [
         (name.strip(), target.strip()) for name, _, target in (x.partition('=') for x in lines)
     ]
+
+
+HINTS = sorted(
+    [
+        *SOURCES,
+        *(ROOT / 'docs').rglob('*.md'),
+        *(ROOT / 'examples').iterdir(),
+        *(ROOT / 'config').rglob('*.yaml'),
+        *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'Makefile')),
+    ]
+)
+"""Files that name commands to install something."""
+
+
+def extras() -> set[str]:
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+    return set(setup['options.extras_require'])
+
+
+def test_hints_install_from_the_clone_and_never_a_package_of_our_name_from_an_index() -> None:
+    wanted = re.compile(r"""pip install\s+(?:--?\S+\s+)*['"]*([^\s'"`,;:)]+)""")
+    named = {
+        (path.name, target)
+        for path in HINTS
+        if path.is_file()
+        for target in wanted.findall(path.read_text(errors='replace'))
+    }
+
+    assert len(named) > 10
+    assert not [x for x in named if re.match(r'bbllm\b', x[1])]
+    chosen = {
+        *(x[1] for x in named),
+        *(y for path in SOURCES for y in re.findall(r'bbllm\[\w+\]', path.read_text())),
+    }
+    assert {x.partition('[')[0] for x in chosen if '[' in x} == {'.'}
+    assert {x.partition('[')[2].rstrip(']') for x in chosen if x.startswith('.[')} - extras() <= {
+        '{extra}'
+    }
+
+
+def test_every_hint_of_the_code_names_an_extra_that_there_is() -> None:
+    called = [
+        name
+        for path in SOURCES
+        for name in re.findall(r"""how_to_install\(['"](\w+)['"]\)""", path.read_text())
+    ]
+
+    assert len(called) >= 6
+    assert set(called) <= extras()
+    assert how_to_install('console').endswith("pip install '.[console]'")
 
 
 def required() -> set[str]:

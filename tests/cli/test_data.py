@@ -53,7 +53,7 @@ def test_without_pyarrow_the_error_names_what_installs_it(
     done = bbllm('demos', '--out', str(tmp_path / 'set'))
 
     assert done.exit_code == 2
-    assert "pip install 'bbllm[lerobot]'" in done.stderr
+    assert "pip install '.[lerobot]'" in done.stderr
     assert not [*tmp_path.iterdir()]
 
 

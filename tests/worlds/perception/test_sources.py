@@ -27,7 +27,7 @@ def test_sources_that_will_not_do_are_errors_that_say_what_is_needed() -> None:
         parse_sources('detection')
     with pytest.raises(ConfigError, match='stands alone'):
         parse_sources('objects,static')
-    with pytest.raises(ConfigError, match='Known scenes: empty_table, first_day, fruit, plus_sign'):
+    with pytest.raises(ConfigError, match='Known scenes: empty_table, first_day, fruit'):
         read_sources('static', '', '')
     with pytest.raises(ConfigError, match="'apriltag' needs the parameter catalogue"):
         read_sources('apriltag', 'tabletop', '')

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.extras import how_to_install
 
 VIDEO_SUFFIXES = ('.gif', '.webp', '.mp4')
 SHADE_BITS = 2
@@ -37,8 +38,8 @@ def need_encoder(suffix: str) -> None:
         import av  # noqa: F401
     except ImportError as error:
         raise ConfigError(
-            "An .mp4 file needs the package av: pip install 'bbllm[video]', or in a checkout: "
-            'make extras. Files that end in .gif or .webp need nothing more.'
+            f'An .mp4 file needs the package av; {how_to_install("video")}. Files that end in '
+            '.gif or .webp need nothing more.'
         ) from error
 
 

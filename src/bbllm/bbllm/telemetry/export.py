@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import bbllm
 from bbllm.core.events import EpisodeEnded, Event
+from bbllm.core.extras import how_to_install
 from bbllm.core.protocols import EventSink
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _provider(names: tuple[str, ...]) -> TracerProvider | None:
         return provider
     except ImportError:
         installed = ', '.join(sorted(entry.name for entry in entry_points(group=GROUP))) or 'none'
-        why = f"installed are: {installed}. Install them with pip install 'bbllm[otel]'"
+        why = f'installed are: {installed}. Install them {how_to_install("otel")}'
     except Exception as error:  # of an exporter, such as for a setting that it cannot read
         why = f'it cannot be used: {type(error).__name__}: {error}. Correct the variables OTEL_*'
     logging.getLogger('bbllm').warning(

@@ -22,6 +22,7 @@ from bbllm.cli.support.browser import PACKAGES as PAGE_PACKAGES
 from bbllm.cli.support.browser import missing_packages
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.extras import how_to_install
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def check_page() -> Finding:
     missing = missing_packages()
     if missing:
         text = f'missing: {", ".join(missing)}; only bbllm console and --browser need them'
-        return ok('page', text, "In a checkout: make extras; else: pip install 'bbllm[console]'")
+        return ok('page', text, f'{how_to_install("console")}.')
     return ok('page', f'there: {", ".join(PAGE_PACKAGES)}')
 
 

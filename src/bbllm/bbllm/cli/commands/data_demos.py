@@ -18,6 +18,7 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm.core.extras import how_to_install
 
 MOST = 1_000_000
 EPISODES_A_LINE = 100
@@ -78,8 +79,7 @@ def demos(
     output = Output(json)
     if importlib.util.find_spec('pyarrow') is None:
         raise ConfigError(
-            "`bbllm data demos` needs the package pyarrow: pip install 'bbllm[lerobot]', or in a "
-            'checkout: make extras.'
+            f'`bbllm data demos` needs the package pyarrow; {how_to_install("lerobot")}.'
         )
     from bbllm.bench.demonstrations.collecting import StoppedError, collect
     from bbllm.bench.demonstrations.drawing import DemoSettings

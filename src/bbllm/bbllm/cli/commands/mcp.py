@@ -12,6 +12,7 @@ from bbllm.cli.support.options import MethodOptions, StackOptions
 from bbllm.cli.support.requests import fill, option
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm.core.extras import how_to_install
 from bbllm.core.journal import summarize
 from bbllm.core.progress import progress_of
 from bbllm.core.tasks import make_task
@@ -48,10 +49,7 @@ def mcp(
       bbllm mcp --namespace bbllm_real
     """
     if importlib.util.find_spec('mcp') is None:
-        raise ConfigError(
-            "`bbllm mcp` needs the package mcp: pip install 'bbllm[mcp]', or in a checkout: "
-            'make extras.'
-        )
+        raise ConfigError(f'`bbllm mcp` needs the package mcp; {how_to_install("mcp")}.')
     output = Output(json=True)  # stdout belongs to the protocol
     options = fill(EpisodeOptions, method)
     with open_stack('bbllm mcp', stack, output, hint=HINT) as client:

@@ -14,6 +14,7 @@ from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm.core.extras import how_to_install
 
 if TYPE_CHECKING:
     from bbllm.console.desk import Desk
@@ -53,10 +54,7 @@ def missing_packages() -> list[str]:
 def check_packages(verb: str) -> None:
     """Raise ConfigError where what serves the page is not installed."""
     if missing := missing_packages():
-        raise ConfigError(
-            f"`{verb}` needs {' and '.join(missing)}: pip install 'bbllm[console]', or in a "
-            'checkout: make extras.'
-        )
+        raise ConfigError(f'`{verb}` needs {" and ".join(missing)}; {how_to_install("console")}.')
 
 
 @contextmanager

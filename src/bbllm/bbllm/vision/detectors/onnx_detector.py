@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.extras import how_to_install
 from bbllm.core.types import Pose
 from bbllm.vision.camera import Mask, Pixels, RgbdImage
 from bbllm.vision.detectors.boxes import PictureBox, located
@@ -161,7 +162,7 @@ def _opened(file: Path) -> onnxruntime.InferenceSession:
         import onnxruntime
     except ImportError:
         raise ConfigError(
-            "The detector onnx needs onnxruntime: pip install 'bbllm[onnx]'. The detector blocks "
+            f'The detector onnx needs onnxruntime; {how_to_install("onnx")}. The detector blocks '
             'works without it.'
         ) from None
     if not file.is_file():
