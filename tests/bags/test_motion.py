@@ -1,6 +1,7 @@
 """A motion is read as it was written, also where it breaks off."""
 
 import importlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,13 @@ from bbllm.api.options import EpisodeOptions
 from bbllm.api.robot import Robot
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.bags.motion import MotionSample, MotionWriter, motion_path, read_motion
+from bbllm.bags.motion import (
+    MOST_CHUNK_BYTES,
+    MotionSample,
+    MotionWriter,
+    motion_path,
+    read_motion,
+)
 from bbllm.bags.topics import OBJECT_STATES
 from bbllm.console.local_desk import LocalDesk
 from bbllm.core.errors import ConfigError
@@ -89,6 +96,31 @@ def test_a_file_that_breaks_off_is_read_as_far_as_it_goes(tmp_path: Path) -> Non
     assert not motion.complete
     assert 50 < len(motion.world_s) < 400
     assert motion.objects == (CUBE,)
+
+
+@pytest.mark.parametrize('compression', ['ZSTD', 'LZ4'])
+def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path: Path, compression: str) -> None:
+    from mcap.writer import CompressionType, Writer
+
+    path = tmp_path / 'a.mcap'
+    with path.open('wb') as file:
+        writer = Writer(file, chunk_size=2**30, compression=CompressionType[compression])
+        writer.start()
+        schema = writer.register_schema('sensor_msgs/msg/JointState', 'ros2msg', b'')
+        channel = writer.register_channel('/joint_states', 'cdr', schema)
+        writer.add_message(channel, 0, bytes(MOST_CHUNK_BYTES), 0)
+        writer.finish()
+    assert path.stat().st_size < 1_000_000
+
+    with pytest.raises(ConfigError, match=r'a\.mcap cannot be read: .* more than 100 MB\.'):
+        read_motion(path)
+
+
+def test_a_pipe_is_no_motion(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / 'a.mcap')
+
+    with pytest.raises(ConfigError, match='it is a pipe and no regular file'):
+        read_motion(path)
 
 
 def test_what_was_written_before_a_crash_is_in_the_file(tmp_path: Path) -> None:

@@ -1,7 +1,12 @@
 """Recordings: what is kept of models and embedders, and answers from it."""
 
+import base64
+import json
 import lzma
+import os
 import threading
+import tracemalloc
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -206,6 +211,61 @@ def test_a_compressed_recording_answers_and_one_that_was_cut_is_refused(path: Pa
         ReplayModel(packed, 'brain')
     with pytest.raises(ConfigError, match=r'Name .*talk\.jsonl for --record'):
         RecordingModel(ScriptedModel([]), packed, 'brain')
+
+
+def test_a_recording_of_several_packed_parts_is_read_whole(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'), ('b', '2'))
+    first, second = path.read_bytes().splitlines(keepends=True)
+    packed = path.with_name('talk.jsonl.xz')
+    packed.write_bytes(lzma.compress(first) + bytes(8) + lzma.compress(second))
+
+    assert [each.reply and each.reply.text for each in read_recording(packed)] == ['1', '2']
+
+
+def test_a_small_file_that_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
+    path: Path,
+) -> None:
+    packed = path.with_name('talk.jsonl.xz')
+    packed.parent.mkdir()
+    packer = lzma.LZMACompressor(preset=0)
+    with packed.open('wb') as file:
+        for _ in range(200):
+            file.write(packer.compress(b'A' * 2**20))
+        file.write(packer.flush())
+    limit = 2000 * packed.stat().st_size
+    assert limit < 200 * 2**20
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(ReplayError) as caught:
+            ReplayModel(packed, 'brain')
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert f'recording {packed}: its {packed.stat().st_size / 1000:.3g} kB unpack to more' in str(
+        caught.value
+    )
+    assert 'at most 500 MB are read, and 2000 times the size of the file' in str(caught.value)
+    assert peak < limit + 10 * 2**20
+
+
+def test_a_recording_that_never_ends_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / 'talk.jsonl')
+
+    with pytest.raises(ReplayError, match='it is a pipe and no regular file'):
+        ReplayModel(pipe, 'brain')
+    with pytest.raises(ReplayError, match='it is a device and no regular file'):
+        ReplayModel(Path('/dev/zero'), 'brain')
+
+
+def test_a_vector_that_unpacks_to_very_much_is_refused(path: Path) -> None:
+    bomb = base64.b64encode(zlib.compress(bytes(64 * 2**20))).decode()
+    reply = json.dumps([bomb])
+    RecordingModel(ScriptedModel([reply]), path, 'body').complete([Message('user', '["pick"]')])
+
+    with pytest.raises(ReplayError, match='vectors'):
+        replay_embedder(path).embed(['pick'])
 
 
 def test_of_a_long_line_the_part_that_differs_is_shown(path: Path) -> None:

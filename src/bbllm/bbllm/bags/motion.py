@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,11 @@ from bbllm.bags.topic_writer import TopicWriter
 from bbllm.bags.topics import JOINT_STATE, OBJECT_STATES
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
+from bbllm.core.reading import MOST_BYTES, open_regular
 from bbllm.core.types import Kind, Pose, SceneObject
 
 if TYPE_CHECKING:
-    from mcap.records import McapRecord
+    from mcap.records import Chunk, McapRecord
 
 Array = NDArray[np.float64]
 
@@ -163,6 +164,8 @@ def read_motion(path: Path) -> RecordedMotion:
     )
 
 
+MOST_CHUNK_BYTES = 100_000_000
+"""Of one part of a file, unpacked; those that bbllm and rosbag2 write have about 1 MB [bytes]."""
 HOW = 'A task of an arm in this process writes one beside its journal: `bbllm demo` is one.'
 
 
@@ -198,21 +201,46 @@ class _Messages:
 
     def _records(self) -> Iterator[McapRecord]:
         from mcap.exceptions import InvalidMagic, McapError
-        from mcap.stream_reader import StreamReader
+        from mcap.records import Chunk
+        from mcap.stream_reader import StreamReader, breakup_chunk
         from zstandard import ZstdError
 
         try:
-            with self._path.open('rb') as file:
-                yield from StreamReader(file, record_size_limit=None).records
+            with open_regular(self._path) as file:
+                reader = StreamReader(file, emit_chunks=True, record_size_limit=MOST_BYTES)
+                for record in reader.records:
+                    if isinstance(record, Chunk):
+                        yield from breakup_chunk(self._unpacked(record))
+                    else:
+                        yield record
         except InvalidMagic as error:
             raise ConfigError(f'{self._path} is no MCAP file. {HOW}') from error
-        except (McapError, ZstdError, struct.error):
+        except (McapError, ZstdError, struct.error, RuntimeError):  # lz4 has no error of its own
             return  # what follows a break, as after a crash or a full disk, is lost
         except OSError as error:
             reason = error.strerror or error
             raise ConfigError(
                 f'The motion {self._path} cannot be read ({reason}). {HOW}'
             ) from error
+
+    def _unpacked(self, chunk: Chunk) -> Chunk:
+        """Return a chunk whose data is not compressed; raises ConfigError where it is too much."""
+        import zstandard
+        from lz4.frame import LZ4FrameDecompressor
+
+        if chunk.compression == 'zstd':
+            with zstandard.ZstdDecompressor().stream_reader(chunk.data) as stream:
+                data = stream.read(MOST_CHUNK_BYTES + 1)
+        elif chunk.compression == 'lz4':
+            data = LZ4FrameDecompressor().decompress(chunk.data, MOST_CHUNK_BYTES + 1)
+        else:
+            return chunk
+        if len(data) > MOST_CHUNK_BYTES:
+            raise ConfigError(
+                f'The motion {self._path} cannot be read: a part of {len(chunk.data)} bytes '
+                f'unpacks to more than {MOST_CHUNK_BYTES // 10**6} MB. {HOW}'
+            )
+        return replace(chunk, compression='', data=data)
 
 
 def _object_from(item: Any) -> SceneObject:

@@ -34,6 +34,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.goals import NOT_CHECKED
 from bbllm.core.prompt_store import PromptEncoder, prompts_path
+from bbllm.core.reading import read_text
 from bbllm.core.records import from_json, to_json
 from bbllm.core.text import cut, json_text
 from bbllm.core.types import Outcome, Task
@@ -173,7 +174,7 @@ def read_damaged(path: Path) -> tuple[Episode, tuple[str, ...]]:
     Raises ConfigError where no line is an event.
     """
     try:
-        text = path.read_text(encoding='utf-8', errors='replace')
+        text = read_text(path, errors='replace')
     except OSError as error:
         raise ConfigError(f'{path} cannot be read ({error.strerror}).') from error
     events, faults = list[Event](), list[str]()

@@ -61,6 +61,7 @@ from bbllm.core.protocols import (
     Situation,
     in_episode,
 )
+from bbllm.core.reading import read_regular, read_xz
 
 FORMAT = 1
 _ERRORS: dict[str, type[ModelError]] = {
@@ -178,8 +179,7 @@ COMPRESSED = '.xz'
 def recording_text(path: Path) -> str:
     """Return the lines of a recording, compressed or not; raises ReplayError."""
     try:
-        data = path.read_bytes()
-        return (lzma.decompress(data) if path.suffix == COMPRESSED else data).decode()
+        return (read_xz if path.suffix == COMPRESSED else read_regular)(path).decode()
     except lzma.LZMAError:
         reason = 'it is cut or damaged; get a whole copy of it'
     except (OSError, UnicodeDecodeError) as error:
@@ -484,6 +484,8 @@ def _cannot_write(path: Path, error: OSError) -> ConfigError:
     )
 
 
+MOST_VECTOR_BYTES = 2**20
+"""Of one vector, unpacked [bytes]."""
 ROLE = 'body'
 """An embedder does a Body's work: so it is called in recordings."""
 
@@ -562,5 +564,8 @@ def _packed(vector: Sequence[float]) -> str:
 
 
 def _unpacked(text: str) -> tuple[float, ...]:
-    raw = zlib.decompress(base64.b64decode(text, validate=True))
+    unpacker = zlib.decompressobj()
+    raw = unpacker.decompress(base64.b64decode(text, validate=True), MOST_VECTOR_BYTES)
+    if not unpacker.eof:
+        raise ValueError('a vector that is cut, or longer than any')
     return struct.unpack(f'<{len(raw) // 4}f', raw)
