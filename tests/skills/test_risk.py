@@ -119,6 +119,15 @@ def test_picking_what_carries_something_is_a_risk() -> None:
         (SkillCall('open_gripper'), 'let it go'),
         (SkillCall('close_gripper'), 'close your hand'),
         (SkillCall('pick', ('red_cube',)), 'take hold of the red cube'),
+        (SkillCall('pick', ('red_cube',)), 'PICK red_cube'),
+        (SkillCall('pick', ('red_cube',)), 'pickup(red_cube)'),
+        (SkillCall('pick', ('red_cube',)), 'nimm den red_cube'),
+        (SkillCall('pick', ('red_cube',)), 'grab the red cube'),
+        (SkillCall('place', ('blue_cube',)), 'stack the red cube on the blue cube'),
+        (SkillCall('place', ('location_A',)), 'move the red cube to location_A'),
+        (SkillCall('place', ('location_A',)), 'set it down at location A'),
+        (SkillCall('reach', ('red_cube',)), 'move the hand over the red cube'),
+        (SkillCall('reach', ('location_A',)), 'move the arm to location_A'),
     ],
     ids=str,
 )
@@ -139,14 +148,64 @@ def test_what_a_step_names_is_covered_however_it_is_spelt(call: SkillCall, text:
         (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.1 0.7071 0.7071 0 0', 'name the pose'),
         (SkillCall('place', ('red_cube',)), 'pick up the red cube', 'says pick, not place'),
         (SkillCall('open_gripper'), 'pick up the red cube', 'says pick, not open_gripper'),
-        (SkillCall('open_gripper'), 'Move the red cube to the left', 'not say open_gripper'),
-        (SkillCall('close_gripper'), 'Move the red cube to the left', 'not say close_gripper'),
+        (SkillCall('open_gripper'), 'Move the red cube to the left', 'not open_gripper'),
+        (SkillCall('close_gripper'), 'Move the red cube to the left', 'not close_gripper'),
         (SkillCall('return_to_base'), 'Done', 'not say return_to_base'),
+        (SkillCall('pick', ('blue_cube',)), 'check the blue cube', 'does not say pick'),
+        (SkillCall('pick', ('blue_cube',)), 'wait beside blue_cube', 'says wait, not pick'),
+        (SkillCall('pick', ('blue_cube',)), 'wait till ann has to pick blue_cube', 'says wait'),
+        (SkillCall('pick', ('red_cube',)), 'move the arm over red_cube', 'says reach, not pick'),
+        (SkillCall('pick', ('red_cube',)), 'lift your hand over red_cube', 'says reach, not pick'),
+        (SkillCall('place', ('red_cube',)), 'put the arm over red_cube', 'says reach, not place'),
+        (SkillCall('place', ('location_A',)), 'move to location_A', 'says reach, not place'),
     ],
     ids=str,
 )
 def test_what_a_step_does_not_name_is_not_covered(call: SkillCall, text: str, says: str) -> None:
     assert says in unmentioned(call, text, ALONE)
+
+
+@pytest.mark.parametrize(
+    ('text', 'word'),
+    [
+        ('leave blue_cube where it is', 'leave'),
+        ('never touch the blue cube, it is fragile', 'never'),
+        ('check that blue_cube is not moved', 'not'),
+        ('do not pick the blue cube', 'not'),
+        ("don't pick the blue cube", 'not'),
+        ('DON\u2019T PICK THE BLUE CUBE', 'not'),
+        ('pick the red cube instead of the blue cube', 'instead'),
+        ('take the hand away from the blue cube', 'away'),
+        ('pick red_cube without touching blue_cube', 'without'),
+        ('blue_cube niemals nehmen', 'niemals'),
+        ('nunca coger blue_cube', 'nunca'),
+        ('jam\u00e1s coger blue_cube', 'jamas'),
+        ('\uff4e\uff45\uff56\uff45\uff52 pick blue_cube', 'never'),
+        ('n\u0332ever pick blue_cube', 'never'),
+    ],
+)
+def test_a_step_that_forbids_something_covers_no_call(text: str, word: str) -> None:
+    assert unmentioned(SkillCall('pick', ('blue_cube',)), text, ALONE) == (
+        f'its step contains the word {word}, so it may forbid what it names'
+    )
+
+
+def test_a_word_with_a_letter_of_another_alphabet_covers_no_call() -> None:
+    cyrillic = 'n\u0435ver pick blue_cube'
+
+    assert 'mixes alphabets' in unmentioned(SkillCall('pick', ('blue_cube',)), cyrillic, ALONE)
+
+
+def test_names_of_objects_are_no_words_of_skills() -> None:
+    seen = scene(
+        cube('grab_me', 0.5, 0.0), cube('place_mat', 0.5, 0.2), cube('never_pick', 0.6, 0)
+    )
+
+    assert unmentioned(SkillCall('pick', ('grab_me',)), 'look at grab_me', seen)
+    assert 'says pick' in unmentioned(SkillCall('place', ('place_mat',)), 'pick place_mat', seen)
+    assert unmentioned(SkillCall('pick', ('grab_me',)), 'never pick grab_me', seen)
+    assert not unmentioned(SkillCall('pick', ('grab_me',)), 'pick grab_me', seen)
+    assert not unmentioned(SkillCall('pick', ('grab_me',)), 'grab grab_me grab_me', seen)
 
 
 def test_a_name_within_a_longer_name_of_the_scene_is_not_named() -> None:

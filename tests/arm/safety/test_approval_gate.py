@@ -321,6 +321,34 @@ def test_a_call_beyond_the_words_of_its_step_is_asked_for_by_itself() -> None:
     assert here.permit(other, of_plan(0), CancelToken()) is None
 
 
+FORBIDDEN = [
+    ('leave blue_cube where it is', 'leave'),
+    ('never touch the blue cube, it is fragile', 'never'),
+    ('check that blue_cube is not moved', 'not'),
+]
+"""Steps that forbid a call which names the same object, and the word that shows it."""
+
+
+@pytest.mark.parametrize(('step', 'word'), FORBIDDEN)
+def test_an_approved_step_that_forbids_a_call_does_not_cover_it(step: str, word: str) -> None:
+    person, here = asking(YES, NO)
+    call = SkillCall('pick', ('blue_cube',))
+
+    refusal = here.permit(call, of_plan(0, (step,)), CancelToken())
+
+    assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
+    assert person.asked[1].reason.startswith(f'its step contains the word {word},')
+
+
+def test_an_approved_step_that_waits_does_not_cover_a_motion() -> None:
+    person, here = asking(YES, NO)
+    step = 'wait for the person beside red_cube'
+
+    assert here.permit(CALLS[0], of_plan(0, (step,)), CancelToken()) is not None
+    assert person.asked[1].reason == 'its step says wait, not pick'
+
+
 def test_a_call_that_cannot_be_is_refused_without_troubling_anybody_for_it() -> None:
     person, here = asking(YES)
 

@@ -3,17 +3,19 @@ Which calls require approval, and why; decided from the scene, the call and the 
 
 `risk` names the physical risk of a call. `unmentioned` compares a call with the text of its plan
 step: a person approves the text, and a model produces the call later, so what the text does not
-name is not approved.
+name, or forbids, is not approved.
 
 A call that is not named here can only disturb what it is about: it takes an object that stands
 alone, sets one down on a free surface, or moves the hand where nothing is.
 """
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 
 from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose, plain
-from bbllm.core.types import MOVABLE, Scene, SceneObject, SkillCall
+from bbllm.core.text import listed
+from bbllm.core.types import MOVABLE, Scene, SceneObject, Skill, SkillCall
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 
 TOUCH_M = 0.005
@@ -87,38 +89,90 @@ def _fall_m(item: SceneObject, scene: Scene) -> float:
 
 
 _NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)')
-PHRASES = {
-    'return_to_base': (('home',), ('back', 'base'), ('to', 'base')),
-    'open_gripper': (('open', 'hand'), ('open', 'fingers'), ('release',), ('let', 'go')),
-    'close_gripper': (('close', 'hand'), ('close', 'fingers')),
+_TAKING = (
+    *('pick', 'pickup', 'grasp', 'grab', 'take', 'lift', 'fetch', 'unstack'),
+    *('nimm', 'nehmen', 'greif', 'greife', 'greifen', 'hebe', 'heben'),
+    *('coge', 'coger', 'toma', 'tomar', 'agarra', 'agarrar', 'recoge', 'recoger'),
+)
+_PUTTING = (
+    *('place', 'put', 'set', 'lay', 'stack', 'drop', 'placein', 'placeon', 'putin'),
+    *('stell', 'stelle', 'stellen', 'leg', 'lege', 'legen', 'setz', 'setze', 'setzen'),
+    *('coloca', 'colocar', 'pon', 'poner'),
+)
+PHRASES: Mapping[str, tuple[str, ...]] = {
+    'pick': _TAKING,
+    'place': _PUTTING,
+    'grab_and_putin': (*_PUTTING, 'grab and putin'),
+    'reach': ('reach', 'move', 'hover', 'go to', 'go over', 'go above'),
+    'wait': ('wait', 'pause', 'stand still'),
+    'return_to_base': ('return to base', 'home', 'back base', 'to base'),
+    'open_gripper': ('open gripper', 'open hand', 'open fingers', 'release', 'let go'),
+    'close_gripper': ('close gripper', 'close hand', 'close fingers'),
 }
-"""Other words for skills without arguments, each a set of words that a step must contain."""
+"""What a step says of a skill beside its name and aliases: each phrase is a set of words, all of
+which the step contains."""
+_ARTICLE = '(?:the_|your_|its_)?'
+_OBJECT_MOVED = re.compile(rf'_move(?=_{_ARTICLE}(?:\||it_))')
+_HAND_MOVED = re.compile(
+    rf'_(?:{"|".join((*_TAKING, *_PUTTING))})(?=_{_ARTICLE}(?:arm|hand|gripper|fingers)_)'
+)
+FORBIDDING = frozenset({
+    *('not', 'never', 'no', 'nor', 'neither', 'none', 'nothing', 'without', 'cannot'),
+    *('dont', 'doesnt', 'cant', 'wont', 'mustnt', 'shouldnt', 'except', 'unless', 'instead'),
+    *('rather', 'avoid', 'avoids', 'avoiding', 'leave', 'leaves', 'leaving', 'keep', 'keeps'),
+    *('keeping', 'stay', 'away', 'skip', 'ignore', 'refrain', 'untouched', 'unmoved', 'forbidden'),
+    *('nicht', 'nichts', 'nie', 'niemals', 'kein', 'keine', 'keinen', 'keinem', 'keiner'),
+    *('keines', 'ohne', 'statt', 'anstatt', 'ausser', 'lass', 'lasse', 'lassen', 'vermeide'),
+    *('vermeiden', 'nunca', 'jamas', 'ni', 'nada', 'ningun', 'ninguna', 'ninguno', 'sin', 'salvo'),
+    *('excepto', 'deja', 'dejar', 'evita', 'evitar', 'ne', 'pas', 'jamais', 'sans'),
+})  # fmt: skip
+"""Words of English, German, Spanish and French by which a step may forbid what it names, without
+accents. They count in names of objects too, as a name may be meant as a word."""
 SAME = 1e-6
 """Numbers that differ by less were written down differently [m, deg]."""
 
 
 def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
-    """Return what of a call the text of its step does not name, in one clause, if anything."""
-    said = _words(text)
+    """Return why the text of its step does not cover a call, in one clause; empty if it does."""
+    said, plain_text = _words(text), _plain(text)
+    for word in _words(plain_text).split('_'):
+        if word in FORBIDDING:
+            return f'its step contains the word {word}, so it may forbid what it names'
+        if _mixes_alphabets(word):
+            return f'its step mixes alphabets in the word {word}'
     for arg in call.args:
         if looks_like_pose(arg):
             if not _says_numbers(text, arg):
                 return f'its step does not name the pose {arg}'
         elif arg in scene.names and not _names(said, arg, scene.names):
             return f'its step does not name {arg}'
-    verbs = {skill.name: (skill.name, *skill.aliases) for skill in scene.skills}
-    heard = [name for name, words in verbs.items() if any(_words(w) in said for w in words)]
-    if heard and call.skill not in heard:
-        return f'its step says {" and ".join(heard)}, not {call.skill}'
-    if not heard and not call.args and not _paraphrased(call.skill, said):
-        # What a call with arguments is about, its step names at least.
-        return f'its step does not say {call.skill}'
-    return ''
+    verbs = _HAND_MOVED.sub('_reach', _without(_words(plain_text), map(_plain, scene.names)))
+    verbs = _OBJECT_MOVED.sub('_put', verbs)
+    heard = [skill.name for skill in scene.skills if _says(verbs, skill)]
+    still = [name for name in heard if name in STILL_SKILLS]
+    if call.skill in heard and (not still or not moves(call)):
+        return ''
+    if heard:
+        return f'its step says {listed(still or heard)}, not {call.skill}'
+    return f'its step does not say {call.skill}'
 
 
-def _paraphrased(skill: str, said: str) -> bool:
-    choices = (tuple(skill.split('_')), *PHRASES.get(skill, ()))
-    return any(all(_words(word) in said for word in choice) for choice in choices)
+def _says(verbs: str, skill: Skill) -> bool:
+    own = (name.replace('_', ' ') for name in (skill.name, *skill.aliases))
+    phrases = (*own, *PHRASES.get(skill.name, ()))
+    return any(all(_words(word) in verbs for word in phrase.split()) for phrase in phrases)
+
+
+def _plain(text: str) -> str:
+    """Return a text without accents, with `not` in place of its short form."""
+    decomposed = unicodedata.normalize('NFKD', re.sub(r"n['’`´]t\b", ' not', text, flags=re.I))
+    return ''.join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
+def _mixes_alphabets(word: str) -> bool:
+    """Return whether a word has letters like `е` among Latin ones, which people read as Latin."""
+    latin = {'LATIN' in unicodedata.name(letter, '') for letter in word if letter.isalpha()}
+    return len(latin) == 2
 
 
 def _words(text: str) -> str:
@@ -128,11 +182,15 @@ def _words(text: str) -> str:
 def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
     """Return whether a name occurs by itself and not only as part of a longer one."""
     wanted = _words(name)
-    for other in names:
-        longer = _words(other)
-        if wanted in longer and wanted != longer:
-            said = said.replace(longer, '_|_')
-    return wanted in said
+    longer = [other for other in names if wanted in _words(other) and wanted != _words(other)]
+    return wanted in _without(said, longer)
+
+
+def _without(said: str, names: Iterable[str]) -> str:
+    """Return words without the names of objects, which are about none of the skills."""
+    for name in sorted(map(_words, names), key=len, reverse=True):
+        said = re.sub(f'(?<=_){re.escape(name.strip("_"))}(?=_)', '|', said)
+    return said
 
 
 def _says_numbers(text: str, pose: str) -> bool:
