@@ -101,7 +101,7 @@ class ArmReport:
     measured: Audit
     """The same of the joints as they were measured, every 10 ms, contacts included."""
     stops: Audit
-    """The same of the set points of cancelled motions."""
+    """The same of the set points of cancelled motions and of the next ones, by differences."""
     trajectories: int
     real_time_factor: float
     """Simulated seconds per wall second in one process, planning and control included."""
@@ -238,11 +238,12 @@ def _print_limits(report: ArmReport, console: Console) -> None:
         (f'limit violations in {samples}', f'{audit.violations}', '0'),
         ('nearest to a limit', f'{audit.worst:.1%}', '100%'),
         (
-            f'the same in {report.stops.samples} set points of {STOPS} stops',
+            f'the same in {report.stops.samples} set points of {STOPS} stops and '
+            'the motions after them, by differences',
             *_audited(report.stops),
         ),
         (
-            f'measured joints, {report.measured.samples} samples, contacts included',
+            f'measured joints, {report.measured.samples} samples every 10 ms',
             *_audited(report.measured),
         ),
         ('simulated time, one process, control and planning in the loop', factor, '20 x'),

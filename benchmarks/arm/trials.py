@@ -16,6 +16,7 @@ import numpy as np
 
 from bbllm.arm.driver import ArmDriver, JointState, Tolerances
 from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import joint_move
@@ -88,25 +89,33 @@ def run_trial(kind: str, seed: int, scale: float = SCALE) -> Trial:
 
 
 def audit_stop(seed: int, scale: float = SCALE) -> Audit:
-    """Cancel a motion at a random moment and audit the set points, at 1 kHz, until the rest."""
+    """
+    Cancel a motion at a random moment and audit the set points until the end of the next motion.
+
+    Velocities are differences of positions at 1 kHz, as a robot computes them that is commanded
+    positions.
+    """
     rng = np.random.default_rng(seed)
     with closing(TabletopWorld(SceneFile(name='empty'))) as world:
         robot = world.robot
+        positions = [robot.set_point().position_rad]
+
+        def advance(duration_s: float) -> None:
+            for _ in range(round(duration_s * RATE_HZ)):
+                robot.advance(1 / RATE_HZ)
+                positions.append(robot.set_point().position_rad)
+
         move = joint_move(Q_READY, Q_READY + rng.uniform(-0.5, 0.5, 7), scale=scale)
         robot.follow(goal_from_trajectory(move, Tolerances()))
-        cancelled_s = robot.time_s + float(rng.uniform(0.1, 0.9)) * move.duration_s
-        end_s, states = cancelled_s + STOPPED_S, []
-        while robot.time_s < end_s:
-            if robot.time_s >= cancelled_s:
-                robot.cancel_follow()
-                cancelled_s = math.inf
-            robot.advance(1 / RATE_HZ)
-            states.append(robot.set_point())
-        q, dq = (
-            np.array([getattr(state, name) for state in states])
-            for name in ('position_rad', 'velocity_rad_s')
-        )
-        return audit_samples(q, dq, RATE_HZ)
+        advance(float(rng.uniform(0.1, 0.9)) * move.duration_s)
+        robot.cancel_follow()
+        advance(STOPPED_S)
+        start = TrajectoryExecutor(world.driver).q_start()
+        move = joint_move(start, Q_READY, scale=scale)
+        robot.follow(goal_from_trajectory(move, Tolerances()))
+        advance(move.duration_s)
+        q = np.array(positions)
+        return audit_samples(q[1:], np.diff(q, axis=0) * RATE_HZ, RATE_HZ)
 
 
 class _Bench:

@@ -116,6 +116,9 @@ class KinematicArm:
             stamp_s=self.clock_s,
         )
 
+    def set_point(self) -> Array:
+        return self.q
+
     def follow(
         self, trajectory: JointTrajectory, tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,

@@ -10,6 +10,7 @@ from bbllm.arm.execution.trajectory_executor import FINAL_RAD
 from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.limits import DDQ_MAX
 from bbllm.arm.model import arm_model
+from bbllm.arm.motion.trajectory import STOP_SHARE
 from bbllm.core.paths import config_dir
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.sim.controllers.manager import KINDS
@@ -85,7 +86,7 @@ def test_no_joint_brakes_harder_than_the_arm_may() -> None:
     constraints = parameters(ARM)['constraints']
 
     assert constraints['decelerate_on_cancel'] is True
-    for joint, most in zip(ARM_JOINTS, DDQ_MAX.tolist()):
+    for joint, most in zip(ARM_JOINTS, (STOP_SHARE * DDQ_MAX).tolist()):
         assert 0 < constraints[joint]['max_deceleration_on_cancel'] <= most
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from bbllm_interfaces.msg import SimGoal
+from control_msgs.srv import QueryTrajectoryState
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
 from drivers import move, recover
 from stacks import Background, Running, inject, until
@@ -22,10 +23,12 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.execution.recovery import Recovery
+from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, SceneError
+from bbllm.ros.convert.records import stamp_to_msg
 from bbllm.ros.driver.ros_driver import RosDriver
 from bbllm.ros.sim.topics import GOALS
 
@@ -62,6 +65,24 @@ def test_cancel_ends_the_goal_and_holds(driver: RosDriver) -> None:
     held = driver.joint_state()
     driver.wait(0.3)
     np.testing.assert_allclose(driver.joint_state().position_rad, held.position_rad, atol=2e-3)
+
+
+def test_the_motion_after_a_stop_begins_at_the_set_point_at_which_the_arm_rests(
+    sim: Running, driver: RosDriver
+) -> None:
+    running = Background(lambda: driver.follow(move(driver, 0.8, 2.0), Tolerances()))
+    until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.3, 'motion')
+    driver.stop()
+    assert running.result().status is GoalStatus.CANCELED
+
+    begin = TrajectoryExecutor(driver).q_start()
+
+    shown = sim.ask(
+        QueryTrajectoryState, 'fr3_arm_controller/query_state', time=stamp_to_msg(driver.now_s())
+    )
+    assert not any(shown.velocity)
+    np.testing.assert_allclose(begin, shown.position, rtol=0, atol=1e-12)
+    assert (begin != driver.joint_state().position_rad).any()
 
 
 def test_stop_between_two_motions_ends_the_next_unless_a_new_call_begins(

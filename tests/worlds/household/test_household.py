@@ -120,6 +120,20 @@ def test_the_embodied_agent_interface_takes_clothes_off_and_watches_nothing_shut
     assert do(home, 'walk tv', 'turnto tv', 'watch tv').broken == 'inside_closed'
 
 
+@pytest.mark.parametrize('mode', ORIGINAL)
+@pytest.mark.parametrize('rest', [None, State.SITTING, State.LYING])
+def test_who_rests_watches_only_what_they_face_themselves(mode: Mode, rest: State | None) -> None:
+    graph = two_rooms()
+    graph.remove(Id.ME, Relation.INSIDE, Id.KITCHEN)
+    graph.add(Id.ME, Relation.INSIDE, Id.BEDROOM)
+    graph.add(Id.SHELF, Relation.FACING, Id.TV)
+    graph.nodes[Id.ME].states = {rest} if rest else set()
+    home = Household(graph, mode=mode)
+
+    assert do(home, 'turnto shelf', 'watch tv').broken == ('not_facing' if rest else '')
+    assert do(home, 'turnto tv', 'watch tv').succeeded
+
+
 def test_only_rules_of_the_original_let_a_step_go_on_after_a_check_failed() -> None:
     lenient = {
         action

@@ -8,6 +8,7 @@ from typing import Any
 
 from bbllm.arm.driver import (
     Amendment,
+    Array,
     ContactLimits,
     FingerMove,
     FollowResult,
@@ -81,6 +82,11 @@ class SimDriver:
                 f'{age_s:.1f} s. Clear the fault driver_hang.'
             )
         return state
+
+    def set_point(self) -> Array | None:
+        """Return the set point of the simulated controller, which is always known."""
+        self._come_to_rest()
+        return self.robot.set_point().position_rad
 
     def follow(
         self,
@@ -336,6 +342,9 @@ class SimDriver:
         """Let the arm come to rest after a cancel, so that it stands still when a call returns."""
         for _ in range(8):
             self._advance(CHUNK_S)
+        self._come_to_rest()
+
+    def _come_to_rest(self) -> None:
         end_s = self.robot.time_s + STOP_S
         while self.robot.set_point().velocity_rad_s.any() and self.robot.time_s < end_s:
             self._advance(CHUNK_S)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bbllm.arm.driver import (
+    FREE_RAD,
     Amendment,
     ArmDriver,
     Array,
@@ -143,14 +144,19 @@ class TrajectoryExecutor:
         """
         Return where the next motion starts, shape (7,) [rad].
 
-        The end of the last motion while the arm is there, so that the controller's set point does
-        not jump by the static error; else what is measured.
+        The controller's set point, so that it does not jump by the static error: the end of the
+        last motion while the arm is there, or where a stop has left it. Else what is measured: an
+        arm that something keeps off its set point must not go on pushing.
         """
         measured = self.driver.joint_state().position_rad
         if self._commanded is not None:
             if float(np.abs(measured - self._commanded).max()) <= HOLD_RAD:
                 return self._commanded
             self._commanded = None
+        set_point = self.driver.set_point()
+        measured = self.driver.joint_state().position_rad  # an arm that braked rests by now
+        if set_point is not None and float(np.abs(measured - set_point).max()) <= FREE_RAD:
+            return set_point
         return np.array(measured, dtype=np.float64)
 
     def hand(self) -> Hand:

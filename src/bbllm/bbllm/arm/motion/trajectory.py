@@ -209,6 +209,9 @@ _WITHIN: Array = np.arange(8) / 8
 """Where each piece of a motion is checked."""
 _CHECKS = 32
 """At how many more times, for pieces that are long."""
+STOP_SHARE = 0.99
+"""Share of the acceleration limit by which a cancelled motion brakes: at all of it, rounding puts
+half of the differences between set points beyond the limit."""
 BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
 """Deceleration of the joints after a collision; within their torque [rad/s^2]."""
 
@@ -257,13 +260,13 @@ class Spline:
         All joints come to rest together, in the time of the one that takes longest; shape (7,)
         each [rad, rad/s, rad/s^2].
         """
-        n = len(q)
+        n, hardest = len(q), STOP_SHARE * DDQ_MAX
         asked = ruckig.InputParameter(n)
         asked.control_interface = ruckig.ControlInterface.Velocity
         asked.current_position, asked.current_velocity = q.tolist(), dq.tolist()
-        asked.current_acceleration = np.clip(ddq, -DDQ_MAX, DDQ_MAX).tolist()
+        asked.current_acceleration = np.clip(ddq, -hardest, hardest).tolist()
         asked.target_velocity = asked.target_acceleration = [0.0] * n
-        asked.max_acceleration = DDQ_MAX.tolist()
+        asked.max_acceleration = hardest.tolist()
         asked.max_jerk = (JERK_SHARE * DDDQ_MAX).tolist()
         answer = ruckig.Trajectory(n)
         result = ruckig.Ruckig(n).calculate(asked, answer)

@@ -21,7 +21,7 @@ from scipy.interpolate import PPoly
 from bbllm.arm.driver import Array, JointTrajectory
 
 RATE_HZ = 1000.0
-"""How often libfranka checks [Hz]."""
+"""Rate of the robot's control loop [Hz]."""
 _ROUNDING = 1e-6
 """Share of a limit by which a sample may be over: rounding of doubles and nanoseconds."""
 
@@ -85,7 +85,8 @@ class Audit:
     jerk: int
     steps: int
     """Instants at which the velocity or acceleration between two samples changed by more than
-    the next derivative's limit allows in 1 ms, which is how libfranka itself checks."""
+    the next derivative's limit allows in 1 ms, as libfranka checks commanded positions and
+    velocities."""
     worst: float
     """Largest value in terms of its limit, over velocity, acceleration and jerk."""
 

@@ -10,9 +10,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
 from controller_manager_msgs.srv import (
     ListControllers,
     SetHardwareComponentState,
@@ -27,6 +30,7 @@ from rclpy.node import Node
 
 from bbllm.arm.driver import (
     Amendment,
+    Array,
     ContactLimits,
     FingerMove,
     FollowResult,
@@ -41,12 +45,14 @@ from bbllm.arm.driver import (
     Tolerances,
     may_be_cut,
 )
+from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm.ros.convert.arm import duration_to_msg, follow_error, trajectory_to_goal
 from bbllm.ros.convert.records import stamp_from_msg
+from bbllm.ros.convert.serialized import StampedMessage
 from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, MANAGER, STATE_BROADCASTER
 from bbllm.ros.driver.force_feed import PullFeed
 from bbllm.ros.driver.joint_feed import MANAGER_S, JointFeed
@@ -76,6 +82,8 @@ driver sends a hundred a second, and no more than what a goal takes to arrive [s
 NEVER_S = 3600.0
 """Wall time after which even a slow simulation is given up [s]."""
 
+SET_POINT_S = 1.0
+"""How long the set point of an arm at rest is waited for, wall clock [s]."""
 RECOVERY_S = 10.0
 STATE_S = 1.0
 """How long the first state of the robot after a recovery may take, wall clock [s]."""
@@ -125,6 +133,13 @@ class RosDriver:
         self._user_stopped = False
         topic = f'{STATE_BROADCASTER}/robot_state'
         self._state = LatestMessage(node, poller, FrankaRobotState, topic, take=self._take_state)
+        self._reference = LatestMessage(
+            node,
+            poller,
+            JointTrajectoryControllerState,
+            f'{controller}/controller_state',
+            read=partial(StampedMessage, JointTrajectoryControllerState),
+        )
         self._pull = PullFeed(poller)
         self._poller = poller
         self._follow = action(
@@ -150,6 +165,23 @@ class RosDriver:
 
     def joint_state(self) -> JointState:
         return self.feed.newest()
+
+    def set_point(self) -> Array | None:
+        self._poller.take()
+        if not self._reference.wait_for(lambda: self._resting() is not None, SET_POINT_S):
+            return None
+        return self._resting()
+
+    def _resting(self) -> Array | None:
+        """Return the newest set point, where it is at rest since the last motion [rad]."""
+        newest = self._reference.message
+        if newest is None or newest.stamp_s < self.acted_s - SAME_S:
+            return None
+        state = newest.message
+        place = dict(zip(state.joint_names, state.reference.positions))
+        if any(state.reference.velocities) or not place.keys() >= set(ARM_JOINTS):
+            return None
+        return np.array([place[joint] for joint in ARM_JOINTS])
 
     def follow(
         self,

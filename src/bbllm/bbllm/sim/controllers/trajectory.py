@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.arm.driver import N_JOINTS, Array, FollowError, FollowResult, GoalStatus
+from bbllm.arm.driver import FREE_RAD, N_JOINTS, Array, FollowError, FollowResult, GoalStatus
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.sim.controllers.trajectory_goal import (
     Constraints,
@@ -30,9 +30,6 @@ SUCCESS_TEXT = 'Goal successfully reached!'
 PREEMPTED_TEXT = 'Current goal preempted by new incoming action.'
 DEACTIVATED_TEXT = 'Current goal cancelled during deactivate transition.'
 PATH_TEXT = 'Aborted due to path tolerance violation'
-FREE_RAD = 0.001
-"""An arm nearer to its set point than this is not held back: in free motion it is 0.4 mrad away at
-most, and against a fixed object 10 N of a lift are more than this [rad]."""
 GOAL_TIME_TEXT = 'Aborted due to goal_time_tolerance exceeding by {:.6f} seconds'
 
 TrajectoryPending = Pending[FollowResult]

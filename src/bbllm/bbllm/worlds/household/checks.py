@@ -313,7 +313,7 @@ FACING_ITSELF = Check(
     'not_facing',
     any_of(
         of_class(A, 'computer'),
-        no(_SITS),
+        no(_RESTS),
         lambda s: s.graph.has(s.character.id, Relation.FACING, s.objects[A].id),
     ),
     '{C} is not facing {a} while sitting',
