@@ -108,6 +108,46 @@ def test_a_brain_that_finds_nothing_left_to_do_is_not_asked_again() -> None:
     assert (episode.ending, len(brain.requests)) == (Ending.PARTLY_DONE, 3)
 
 
+@pytest.mark.parametrize('done', ['0: Done', 'Done', '```\nDone\n```'])
+def test_a_task_that_is_true_already_is_finished_after_its_goal_was_checked(done: str) -> None:
+    met, brain, world = do('on(red_cube, table)', done)
+    partly, _, _ = do('on(red_cube, table)\nnot checked: gently', done)
+    unchecked, _, _ = do('none', done)
+
+    assert (met.ending, met.goal, met.message) == (
+        Ending.FINISHED,
+        'met',
+        'Nothing to do: red_cube is on table already.',
+    )
+    assert (len(brain.requests), world.calls) == (2, [])
+    assert (partly.ending, partly.goal) == (Ending.FINISHED, 'not checked')
+    assert partly.message.endswith('already. Not checked: gently.')
+    assert (unchecked.ending, unchecked.goal) == (Ending.FINISHED, 'not checked')
+    assert 'Nothing was done' in unchecked.message and 'goal was not checked' in unchecked.message
+
+
+def test_a_brain_that_answers_done_before_the_goal_holds_is_asked_back_once() -> None:
+    mended, brain, _ = do(GOAL, 'Done', f'Explanation: so far it is not.\nNew plan:\n{STACK}')
+    stubborn, asked, world = do(GOAL, 'Done', 'New plan:\nDone')
+    never_asked, _, _ = do(GOAL, 'Done', k=0)
+
+    assert 'red_cube is not on blue_cube: it is on table' in brain.requests[-1].prompt
+    assert (mended.ending, mended.goal, mended.feedback_loops) == (Ending.FINISHED, 'met', 1)
+    assert (len(asked.requests), world.calls) == (3, [])
+    for episode in (stubborn, never_asked):
+        assert (episode.ending, episode.goal) == (Ending.GAVE_UP, 'unmet')
+        assert episode.message.endswith('red_cube is not on blue_cube: it is on table.')
+
+
+def test_in_a_bench_a_plan_without_steps_stays_given_up() -> None:
+    episode, _, _ = do('Done', goal=None)
+
+    assert (episode.ending, episode.message) == (
+        Ending.GAVE_UP,
+        'The plan ended without one step that the robot carried out.',
+    )
+
+
 @pytest.mark.parametrize(
     ('replies', 'why'),
     [

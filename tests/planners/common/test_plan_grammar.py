@@ -1,6 +1,7 @@
 """The grammar of plans: tolerant of what surrounds them, strict about their numbers."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from bbllm.planners.common.plan_grammar import (
     MAX_REPEATS,
     MAX_STEP_LENGTH,
     MAX_STEPS,
+    PartialPlan,
     PlanForm,
     first_steps,
     parse_partial_plan,
@@ -82,7 +84,7 @@ def test_what_stands_around_a_plan_is_left_out(reply: str) -> None:
     [
         ('', 0, 'No numbered step'),
         ('I would rather not.', 0, '`cannot: <reason>`'),
-        ('Done', 0, 'numbered from 0'),
+        ('Done with it', 0, 'numbered from 0'),
         ('2: pick a\n3: place a', 0, 'begins with number 2, but number 0'),
         ('1: pick a\n2: place a', 2, 'begins with number 1, but number 2'),
         ('4: pick a\n5: place a', 3, 'begins with number 4, but number 3'),
@@ -104,11 +106,43 @@ def test_what_is_no_plan_is_refused_with_what_would_be(reply: str, start: int, t
 
 
 @pytest.mark.parametrize('piece', [' ', '9', '9 ', '²', '٣', '* ', '(', ')', '.', 'step ', '`'])
-@pytest.mark.parametrize('start', ['', '0:', 'step ', 'Done', 'Done (', 'New plan', 'Explanation'])
+@pytest.mark.parametrize('start', ['', '0:', 'step ', 'Done (', 'New plan', 'Explanation'])
 def test_no_reply_holds_the_reader_up(start: str, piece: str) -> None:
     for tail in ('', ': pick'):
         with pytest.raises(ParseError):
             parse_plan(start + (piece * 20_000)[:20_000] + tail, 1)
+
+
+@pytest.mark.parametrize('piece', [' ', '9', '* ', '(', ')', '.', 'step ', '`'])
+def test_no_report_of_the_end_holds_the_reader_up(piece: str) -> None:
+    for tail in ('', ': pick'):
+        with suppress(ParseError):
+            assert parse_plan('Done' + (piece * 20_000)[:20_000] + tail, 1) == ()
+
+
+@pytest.mark.parametrize('start', [0, 2])
+@pytest.mark.parametrize(
+    'reply',
+    [
+        *('Done', 'done.', '**Done**', '```\nDone\n```', '```text\nDone\n```', 'Plan:\nDone'),
+        *('New plan:\nDone', 'New plan: Done', 'Explanation: all is so.\n\nNew plan:\n"Done"'),
+        *('It is so already.\n\nDone', '{start}: Done', 'New plan:\n{start}: Done'),
+        'Old plan:\n0: pick a\n1: place a\nNew plan:\nDone',
+        'Done\n\nTask: the next one\nStep-by-step plan:\n0: pick a\n1: Done',
+    ],
+)
+def test_done_alone_is_a_plan_without_steps(reply: str, start: int) -> None:
+    assert parse_partial_plan(reply.format(start=start), start) == PartialPlan(())
+
+
+def test_a_rest_may_follow_done_and_steps_after_a_heading_done_count() -> None:
+    found = parse_partial_plan('New plan:\nDone\ncannot: blue_cube stays', 2)
+
+    assert found == PartialPlan((), 'blue_cube stays')
+    assert parse_plan('Done\n0: pick a') == (PlanStep(0, 'pick a'),)
+    for reply in ('cannot: nothing lifts it\nDone', 'That cannot be done', 'Done? No.'):
+        with pytest.raises((ParseError, GaveUpError)):
+            parse_plan(reply)
 
 
 def test_old_plans_and_odd_numbers_are_left_out_and_a_plan_may_be_empty_or_none() -> None:

@@ -431,13 +431,39 @@ class EpisodeRun:
         passed = _passed_text(list(steps_left(self.events, StepPassed).values()))
         plans = self._all(PlanMade)
         rest = f'Left undone: {plans[-1].rest}' if plans and plans[-1].rest else ''
+        open_ends = self._open_ends(scene)
         if self._reported_done:
             passed = ''
-        elif not any(outcome.succeeded for outcome in self._all(Outcome)):
+        elif not (self._has_succeeded or self._needs_nothing(plans, open_ends)):
             message = 'The plan ended without one step that the robot carried out.'
-            return Ending.GAVE_UP, ' '.join(filter(None, (message, passed, rest)))
-        message = ' '.join(filter(None, (passed, rest, *self._open_ends(scene))))
-        return (Ending.PARTLY_DONE if message else Ending.FINISHED), message
+            return Ending.GAVE_UP, ' '.join(filter(None, (message, passed, rest, *open_ends)))
+        message = ' '.join(filter(None, (passed, rest, *open_ends)))
+        if message:
+            return Ending.PARTLY_DONE, message
+        return Ending.FINISHED, '' if self._all(Outcome) else self._nothing_to_do()
+
+    @property
+    def _has_succeeded(self) -> bool:
+        return any(outcome.succeeded for outcome in self._all(Outcome))
+
+    def _needs_nothing(self, plans: Sequence[PlanMade], open_ends: Sequence[str]) -> bool:
+        """Return whether a person's task has a plan without steps, and none is needed."""
+        if self._goals is None or not plans or self._all(Outcome):
+            return False
+        return not (plans[-1].steps or plans[-1].rest or open_ends)
+
+    def _nothing_to_do(self) -> str:
+        """Return why an episode in which nothing was tried is finished, '' in a bench."""
+        if self._goals is None:
+            return ''
+        if self._goal is None:
+            return (
+                "Nothing was done: the planner finds nothing to do. The planner's reply alone "
+                'stands for this, as the goal was not checked.'
+            )
+        holds = '; '.join(condition.in_words for condition in self._goal.conditions)
+        rest = f' {NOT_CHECKED.capitalize()}: {self._goal.rest}.' if self._goal.rest else ''
+        return f'Nothing to do: {holds} already.{rest}'
 
     def _begin_goal(self, scene: Scene, world: World) -> None:
         """Have the goal read from the scene before the task, at once or beside the planner."""
@@ -474,6 +500,8 @@ class EpisodeRun:
         else:
             goal = self._goal
             self.emit(GoalStated(goal.in_words, str(goal), self._goals.by))
+            if self._goals.check(goal, scene, scene).met:
+                self.warn('The goal holds already, before anything has moved.')
 
     def _settled(self) -> Scene:
         """Return the scene as it is; where a goal is checked, once nothing moves."""

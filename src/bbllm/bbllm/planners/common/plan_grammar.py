@@ -2,9 +2,10 @@
 The grammar of plans that a Brain may reply with.
 
 A plan is numbered lines, `0: pick red_cube`, that count up by one from the requested number; a
-whole plan may also count from 1. Other lines (markdown, chatter, an explanation) are ignored. The
-single line `cannot: <reason>` means that there is no plan. No text is ever executed. What each
-other kind of reply comes to: docs/design/brain-replies.md.
+whole plan may also count from 1. The line `Done` alone is a plan without steps. Other lines
+(markdown, chatter, an explanation) are ignored. The single line `cannot: <reason>` means that
+there is no plan. No text is ever executed. What each other kind of reply comes to:
+docs/design/brain-replies.md.
 """
 
 import re
@@ -106,7 +107,7 @@ def _read(text: str, start: int) -> tuple[PlanStep, ...]:
     lines = _own_lines(text)
     marks = [i for i, line in enumerate(lines) if _NEW_PLAN.match(line)]
     steps: list[PlanStep] = []
-    explaining = False
+    explaining = ended = False
     shift = 0
     for line in lines[marks[-1] if marks else 0 :]:
         while heading := _NEW_PLAN.match(line):
@@ -127,11 +128,13 @@ def _read(text: str, start: int) -> tuple[PlanStep, ...]:
             if says_done(words):
                 return tuple(steps)
             steps.append(_step(number, words, number - shift, len(steps)))
-        elif not steps and (reason := reason_of(line)):
+        elif not (steps or ended) and (reason := reason_of(line)):
             raise GaveUpError(reason)
-        elif steps and says_done(line):
-            break
-    if not steps:
+        elif says_done(line):
+            if steps:
+                break
+            ended = True
+    if not (steps or ended):
         raise ParseError('No numbered step was found.')
     return tuple(steps)
 
@@ -139,11 +142,11 @@ def _read(text: str, start: int) -> tuple[PlanStep, ...]:
 def _own_lines(text: str) -> list[str]:
     """Return the lines of a reply without markup, up to an example that the model made up."""
     lines = [_bare(line) for line in text.split('\n')]
-    n_steps = 0
+    begun = False
     for i, line in enumerate(lines):
-        if n_steps and _NEXT_EXAMPLE.match(line):
+        if begun and _NEXT_EXAMPLE.match(line):
             return lines[:i]
-        n_steps += _STEP.match(line) is not None
+        begun = begun or _STEP.match(line) is not None or says_done(line)
     return lines
 
 

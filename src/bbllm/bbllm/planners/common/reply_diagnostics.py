@@ -20,8 +20,8 @@ _CANNOT = re.compile(r'cannot[*_`\s]*:(.+)', re.IGNORECASE)
 
 
 def says_done(line: str) -> bool:
-    """Return whether a line reports the end: `done`, `# All done!`, `Done. (It is hot.)`."""
-    words = line.strip(_MARKS)
+    """Return whether a line reports the end: `"Done"`, `# All done!`, `Done. (It is hot.)`."""
+    words = line.strip(f'{_MARKS}"“”')
     return len(words) <= MAX_DONE and _DONE.fullmatch(words) is not None
 
 
