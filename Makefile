@@ -1,6 +1,7 @@
 # The same few commands for people and CI.  Every one sets up what is missing first.
 
 RUN = . ./activate &&
+SETUP = $(or $(PYTHON),python3) tools/setup_env.py
 export BBLLM_ROOT = $(CURDIR)
 # Each file in one process, since the tests of a file share their nodes. One process more than cores, as tests of nodes
 # wait for the robot; more than four stacks at once would starve.
@@ -13,15 +14,21 @@ PLAY = python tools/run_tests.py play $(AGAIN)
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-setup: ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... chooses the interpreter)
-	@command -v python3 >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-dev python3-venv' >&2; exit 1; }
-	@python3 tools/setup_env.py
+demo: python ## Set up bbllm without ROS, and let the simulated arm build a plus sign
+	@$(SETUP) --demo
+	@# What is imported is compiled now, once, also where Python is told to keep no bytecode.
+	@env -u PYTHONDONTWRITEBYTECODE bin/bbllm demo
 
-extras: ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry, .mp4 files and LeRobot data need, and VirtualHome to compare with; make test does it too
-	@python3 tools/setup_env.py --extras
+setup: python ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... chooses the interpreter)
+	@$(SETUP)
 
-demo: setup ## Let the simulated arm build a plus sign
-	@bin/bbllm demo
+python:
+	@command -v $(firstword $(SETUP)) >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-venv' >&2; exit 1; }
+	@$(firstword $(SETUP)) -c 'import sys; sys.exit(sys.version_info < (3, 8))' || \
+		{ echo 'bbllm needs Python 3.10, 3.11 or 3.12, and this one is older. Name one: make setup PYTHON=/path/to/python3.12' >&2; exit 1; }
+
+extras: python ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry, .mp4 files and LeRobot data need, and VirtualHome to compare with; make test does it too
+	@$(SETUP) --extras
 
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \

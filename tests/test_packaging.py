@@ -135,6 +135,13 @@ def imported_by(paths: Iterable[Path]) -> set[str]:
 NODES = [name for name, _ in entry_points_of('console_scripts') if name != 'bbllm']
 
 
+@pytest.fixture
+def setup_env(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the script of the set-up as a module."""
+    monkeypatch.syspath_prepend(ROOT / 'tools')
+    return importlib.import_module('setup_env')
+
+
 def run_in(shell: str, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a script in a bare environment, as from a new terminal."""
     env = {'PATH': os.defpath, 'HOME': os.environ.get('HOME', '/'), **variables}
@@ -253,6 +260,23 @@ def test_lock_holds_every_ros_pin() -> None:
     assert all(f'\n{name}{version} ' in lock for name, version in pins)
 
 
+@pytest.mark.parametrize('whole', ['lock.txt', 'system.txt'])
+def test_demo_installs_what_bbllm_needs_in_the_versions_of_the_whole_lock(whole: str) -> None:
+    demo = _pins(REQUIREMENTS / f'demo-{whole}')
+    names = {name for name, _, _ in demo}
+    setup = configparser.ConfigParser()
+    setup.read(PACKAGE / 'setup.cfg')
+    needed = set(re.findall(r'^([\w-]+)', setup['options']['install_requires'], re.MULTILINE))
+
+    # Not the markers: the whole lock may have a package for another system too.
+    pinned = {pin[:2] for pin in _pins(REQUIREMENTS / whole)}
+    assert {pin[:2] for pin in demo} <= pinned
+    # Ubuntu's numpy stays as it is.
+    assert needed - names == ({'numpy'} if whole == 'system.txt' else set())
+    # Neither ROS nor what tests and linters need.
+    assert not {name for name in names if name.startswith('ros-')} | names & {'pytest', 'mypy'}
+
+
 def test_colcon_installs_executables_and_configuration(tmp_path: Path) -> None:
     if not shutil.which('colcon'):
         pytest.skip('colcon is not installed here (make setup brings it)')
@@ -279,6 +303,25 @@ def test_activate_puts_bbllm_in_the_shell_from_any_folder(shell: str) -> None:
     run = run_in(shell, f'cd / && . {ROOT}/activate && command -v bbllm && echo "$BBLLM_ROOT"')
 
     assert run.stdout.splitlines() == [f'{ROOT}/.venv/bin/bbllm', str(ROOT)], run.stderr
+
+
+@pytest.mark.parametrize('shell', SHELLS)
+def test_activate_after_the_demo_alone_sets_nothing_of_ros(
+    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setup_env: Any
+) -> None:
+    shutil.copy(ROOT / 'activate', tmp_path)
+    for folder in ('tools', '.venv/bin'):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / 'tools' / 'setup_env.py').touch()
+    (tmp_path / '.venv' / 'bin' / 'activate').write_text(f'PATH={tmp_path}/.venv/bin:$PATH\n')
+    monkeypatch.setattr(sys.modules['shell_env'], 'ENV_FILE', tmp_path / '.venv' / 'bbllm-env.sh')
+    sys.modules['shell_env'].write_env_file()
+
+    run = run_in(shell, f'cd {tmp_path} && . ./activate && echo "$PATH" && env')
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(f'{tmp_path}/.venv/bin:')
+    assert not re.search('^(BBLLM_ROS|AMENT_PREFIX_PATH|PYTHONPATH)=', run.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize('shell', SHELLS)
@@ -363,29 +406,79 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
     assert _pins(REQUIREMENTS / 'virtualhome.txt') == {('virtualhome', VERSION, '')}
 
 
+@pytest.fixture
+def fresh(setup_env: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Let set-ups begin with nothing and do nothing; return the stamps that they leave."""
+    stamps: dict[str, str] = {}
+    for stage in (
+        'make_venv',
+        'install_bbllm',
+        'install_ros',
+        'build_interfaces',
+        'install_nodes',
+        '_install',
+    ):
+        monkeypatch.setattr(setup_env.Setup, stage, lambda *_: None)
+    monkeypatch.setattr(setup_env, 'read_state', dict)
+    monkeypatch.setattr(setup_env, 'write_state', lambda _, now: stamps.update(now))
+    return stamps
+
+
 @pytest.mark.parametrize('missing', ['extras', 'virtualhome'])
 def test_what_one_machine_cannot_get_leaves_the_other_extras_be(
     missing: str,
+    setup_env: Any,
+    fresh: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.syspath_prepend(ROOT / 'tools')
-    setup_env: Any = importlib.import_module('setup_env')
     files = {'extras': setup_env.EXTRAS, 'virtualhome': setup_env.VIRTUALHOME}
-    stamps: dict[str, str] = {}
 
     def install(self: Any, locked: Path) -> None:
         if locked == files[missing]:
             raise setup_env.SetupError('no network here')
 
     monkeypatch.setattr(setup_env.Setup, '_install', install)
-    for stage in ('make_venv', 'install_packages', 'build_interfaces', 'install_bbllm'):
-        monkeypatch.setattr(setup_env.Setup, stage, lambda self: None)
-    monkeypatch.setattr(setup_env, 'read_state', dict)
-    monkeypatch.setattr(setup_env, 'write_state', lambda _, now: stamps.update(now))
+    wanted = (*setup_env.DEMO, *setup_env.WITH_ROS, *setup_env.OPTIONAL)
 
     with pytest.raises(setup_env.SetupError, match='no network here'):
-        setup_env.Setup().run(extras=True)
+        setup_env.Setup(need_header=False).run(wanted)
 
-    assert set(files) & set(stamps) == set(files) - {missing}
+    assert set(fresh) == {*wanted} - {missing}
     assert 'failed' in capsys.readouterr().out
+
+
+def test_demo_is_set_up_without_a_compiler_and_ros_needs_one(
+    setup_env: Any, fresh: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('CXX', 'no-such-compiler')
+
+    setup_env.Setup(need_header=False).run(setup_env.DEMO)
+    assert set(fresh) == {*setup_env.DEMO}
+
+    with pytest.raises(setup_env.SetupError, match=r'no no-such-compiler found.*g\+\+'):
+        setup_env.Setup(need_header=False).run((*setup_env.DEMO, *setup_env.WITH_ROS))
+    assert set(fresh) == {*setup_env.DEMO}
+
+
+def test_demo_takes_a_python_without_header_files_and_ros_names_their_package(
+    setup_env: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probed = {'version': [3, 11], 'venv': True, 'rclpy': False}
+    for name, header in (('python3', False), ('python3.11', True)):
+        found = {**probed, 'path': f'{tmp_path}/{name}', 'header': header}
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path))
+    monkeypatch.delenv('PYTHON', raising=False)
+    choose = sys.modules['machine'].choose_python
+
+    # One with them is better, for a later make setup, but not worth a second environment.
+    assert choose(tmp_path, None, None, need_header=False)['path'] == f'{tmp_path}/python3.11'
+    before = {'path': f'{tmp_path}/python3', 'version': [3, 11]}
+    assert choose(tmp_path, before, None, need_header=False) == before
+    assert choose(tmp_path, before, None, need_header=True)['path'] == f'{tmp_path}/python3.11'
+    (tmp_path / 'python3.11').unlink()
+    assert choose(tmp_path, None, None, need_header=False)['path'] == f'{tmp_path}/python3'
+    with pytest.raises(setup_env.SetupError, match=r'sudo apt install python3\.11-dev'):
+        choose(tmp_path, None, None, need_header=True)

@@ -7,9 +7,17 @@ export UV_PYTHON_DOWNLOADS=never
 lock() {
   uv pip compile --quiet --universal --generate-hashes --no-header -c requirements/constraints.in "$@"
 }
-lock --python-version 3.10 -o requirements/lock.txt src/bbllm/setup.py requirements/ros.in requirements/dev.in
-lock --python-version 3.12 --no-emit-package numpy --no-emit-package setuptools \
-  -o requirements/system.txt src/bbllm/setup.py requirements/dev.in requirements/system.in
+bbllm='src/bbllm/setup.py requirements/demo.in'
+# shellcheck disable=SC2086  # several files
+{
+  lock --python-version 3.10 -o requirements/lock.txt $bbllm requirements/ros.in requirements/dev.in
+  lock --python-version 3.12 --no-emit-package numpy --no-emit-package setuptools \
+    -o requirements/system.txt $bbllm requirements/dev.in requirements/system.in
+  # What of the two `make demo` installs.
+  lock --python-version 3.10 -c requirements/lock.txt -o requirements/demo-lock.txt $bbllm
+  lock --python-version 3.12 --no-emit-package numpy --no-emit-package setuptools \
+    -c requirements/system.txt -o requirements/demo-system.txt $bbllm requirements/system.in
+}
 lock --python-version 3.10 -o requirements/uv.txt requirements/uv.in
 # Beside either of the two, in the versions of those, and without what both have.
 installed=$(sed -n 's/^\([a-z][a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements/system.txt)

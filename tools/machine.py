@@ -89,13 +89,14 @@ def _source(script: Path) -> None:
 
 
 def choose_python(
-    venv: Path, before: dict[str, Any] | None, system_ros: str | None
+    venv: Path, before: dict[str, Any] | None, system_ros: str | None, *, need_header: bool
 ) -> dict[str, Any]:
     """
     Choose the interpreter that the environment is made from.
 
     `PYTHON` in the environment decides if it is set.  Otherwise the one of the existing
-    environment stays, and else the first suitable one of `NAMES` is taken.
+    environment stays, and else the first suitable one of `NAMES` is taken. One with the header
+    files that the interfaces are built with is preferred also where they are not needed yet.
 
     Returns:
         Its `path` and `version`.
@@ -115,16 +116,21 @@ def choose_python(
         if not found:
             continue
         found['missing'] = _missing(found, system_ros)
-        if not found['missing']:
+        stays = bool(before) and not asked and name == names[0] and not need_header
+        if not found['missing'] or (stays and _lacks_header_only(found)):
             return {'path': found['path'], 'version': found['version']}
         seen.append(found)
+    if not need_header:
+        for found in filter(_lacks_header_only, seen):
+            return {'path': found['path'], 'version': found['version']}
     raise SetupError(_no_python(asked, seen))
 
 
 def need_compiler() -> None:
     """Raise a SetupError if there is no C and C++ compiler."""
-    for variable, command in (('CC', 'cc'), ('CXX', 'c++')):
-        if not shutil.which(os.environ.get(variable, command).split()[0]):
+    for variable, usual in (('CC', 'cc'), ('CXX', 'c++')):
+        command = os.environ.get(variable, usual).split()[0]
+        if not shutil.which(command):
             raise SetupError(
                 f'no {command} found, and the ROS interfaces need a C and a C++ compiler. '
                 'Install them with: sudo apt install g++'
@@ -155,6 +161,10 @@ def _missing(found: dict[str, Any], system_ros: str | None) -> list[str]:
     package = 'python{}.{}'.format(*found['version'])
     missing = [] if found['venv'] else [f'{package}-venv']
     return missing if found['header'] else [*missing, f'{package}-dev']
+
+
+def _lacks_header_only(found: dict[str, Any]) -> bool:
+    return all(name.endswith('-dev') for name in found['missing'])
 
 
 def _no_python(asked: str | None, seen: list[dict[str, Any]]) -> str:

@@ -1,5 +1,5 @@
 """
-Make `.venv`: ROS 2 Jazzy, the interface packages and bbllm itself.  `make setup` calls this.
+Make `.venv`: bbllm (`make demo`), and ROS 2 Jazzy with the interface packages (`make setup`).
 
 Each stage leaves a stamp of what went in, and is skipped while that stays the same; a stage that
 was interrupted has no stamp and runs again.  Standard library only, because nothing is installed
@@ -19,12 +19,13 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import Callable, Iterable
+from typing import Callable, Collection, Iterable, NamedTuple
 
 from machine import SetupError, choose_python, find_system_ros, need_compiler
 from shell_env import (
     COMPAT,
     CONFORMANCE,
+    ENV_FILE,
     INSTALL,
     INTERFACES,
     PACKAGE,
@@ -38,16 +39,22 @@ from stamps import (
     VENV_PYTHON,
     hash_of,
     interface_files,
+    node_files,
     package_files,
     read_state,
     write_state,
 )
 
 LOG = ROOT / 'log' / 'setup.log'
-EXTRAS = ROOT / 'requirements' / 'extras.txt'
-VIRTUALHOME = ROOT / 'requirements' / 'virtualhome.txt'
+REQUIREMENTS = ROOT / 'requirements'
+UV = REQUIREMENTS / 'uv.txt'
+EXTRAS = REQUIREMENTS / 'extras.txt'
+VIRTUALHOME = REQUIREMENTS / 'virtualhome.txt'
 STARTED = ('bbllm.cli.commands.demo', 'bbllm.api.robot', 'bbllm.llm.openai.client')
 """Modules that, with the nodes, import what most commands take."""
+DEMO = ('venv', 'packages', 'bbllm')
+"""Stages of `make demo`, which needs neither ROS nor a compiler."""
+WITH_ROS = ('ros', 'interfaces', 'nodes')
 OPTIONAL = ('extras', 'virtualhome')
 """Stages of `--extras`: each is tried, also where another one cannot be had."""
 CERTIFICATES = ('/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt')
@@ -57,9 +64,15 @@ def main() -> int:
     """Bring the environment up to date; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
+        '--demo', action='store_true', help='leave out what needs ROS, and with it the compiler'
+    )
+    parser.add_argument(
         '--extras', action='store_true', help='also install what the optional extras need'
     )
     options = parser.parse_args()
+    wanted = DEMO if options.demo else (*DEMO, *WITH_ROS)
+    if options.extras:
+        wanted = (*wanted, *OPTIONAL)
     LOG.parent.mkdir(exist_ok=True)
     with (LOG.parent / 'setup.lock').open('w') as lock:
         try:
@@ -68,7 +81,7 @@ def main() -> int:
             print('another set-up is running here; waiting for it to end', flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            Setup().run(options.extras)
+            Setup(need_header='interfaces' in wanted).run(wanted)
         except SetupError as error:
             print(f'\nset-up failed: {error}', file=sys.stderr)
             return 1
@@ -78,70 +91,91 @@ def main() -> int:
     return 0
 
 
+class Stage(NamedTuple):
+    """One step of the set-up."""
+
+    title: str
+    action: Callable[[], None]
+    after: str
+    """The stage whose result this one builds on; empty for the first."""
+    inputs: Iterable[Path]
+
+
 class Setup:
     """One run of the set-up."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, need_header: bool) -> None:
         self.state = read_state()
         self.system_ros = find_system_ros(self.state.get('system_ros'))
-        self.python = choose_python(VENV, self.state.get('python'), self.system_ros)
-        self.lock_file = ROOT / 'requirements' / ('system.txt' if self.system_ros else 'lock.txt')
+        self.python = choose_python(
+            VENV, self.state.get('python'), self.system_ros, need_header=need_header
+        )
+        self.lock_file = REQUIREMENTS / ('system.txt' if self.system_ros else 'lock.txt')
+        self.demo_lock_file = self.lock_file.with_name(f'demo-{self.lock_file.name}')
 
-    def run(self, extras: bool) -> None:
-        """Run the stages whose inputs changed; that of the extras only where it is asked for."""
-        stages: list[tuple[str, str, Callable[[], None], Iterable[Path]]] = [
-            ('venv', 'virtual environment', self.make_venv, [ROOT / 'requirements/uv.txt']),
-            ('packages', 'packages from PyPI', self.install_packages, [self.lock_file]),
-            ('interfaces', 'interface packages', self.build_interfaces, interface_files()),
-            ('bbllm', 'bbllm', self.install_bbllm, package_files()),
-            ('extras', 'optional extras', partial(self._install, EXTRAS), [EXTRAS]),
+    def stages(self) -> dict[str, Stage]:
+        """Return every stage by its name, each after those that it builds on."""
+        demo, lock = self.demo_lock_file, self.lock_file
+        ros = 'development tools' if self.system_ros else 'ROS 2 and development tools'
+        return {
+            'venv': Stage('virtual environment', self.make_venv, '', [UV]),
+            'packages': Stage('packages of bbllm', self.install_packages, 'venv', [demo]),
+            'bbllm': Stage('bbllm', self.install_bbllm, 'packages', package_files()),
+            'ros': Stage(ros, self.install_ros, 'venv', [lock]),
+            'interfaces': Stage(
+                'interface packages', self.build_interfaces, 'ros', interface_files()
+            ),
+            'nodes': Stage('nodes', self.install_nodes, 'interfaces', node_files()),
+            # The extras stand on the packages alone, so that edits of bbllm leave them be.
+            'extras': Stage('optional extras', partial(self._install, EXTRAS), 'ros', [EXTRAS]),
             # What tests and a bench hold the household world against.
-            ('virtualhome', 'VirtualHome', partial(self._install, VIRTUALHOME), [VIRTUALHOME]),
-        ]
-        if not extras:
-            stages = [stage for stage in stages if stage[0] not in OPTIONAL]
+            'virtualhome': Stage(
+                'VirtualHome', partial(self._install, VIRTUALHOME), 'ros', [VIRTUALHOME]
+            ),
+        }
+
+    def run(self, wanted: Collection[str]) -> None:
+        """Run those of the wanted stages whose inputs changed."""
+        stages = self.stages()
         version = '.'.join(str(part) for part in self.python['version'])
         ros = f'ROS 2 Jazzy of {self.system_ros}' if self.system_ros else 'ROS 2 Jazzy from PyPI'
-        digest = f'{ROOT} {self.python["path"]} {version} {self.system_ros}'
-        digests: dict[str, str] = {}
+        what = f'Python {version} and {ros}' if 'ros' in wanted else f'Python {version}'
+        digests = {'': f'{ROOT} {self.python["path"]} {version} {self.system_ros}'}
+        for name, stage in stages.items():
+            digests[name] = hash_of(digests[stage.after], stage.inputs)
         stamps = self.state.get('stamps', {})
+        stale = [name for name in stages if name in wanted and stamps.get(name) != digests[name]]
+        if not stale:
+            print(f'set-up is up to date ({what})')
+            return
+        print(f'setting up {ROOT} with {what}', flush=True)
+        if 'interfaces' in stale:
+            need_compiler()
         started = time.monotonic()
-        done = 0
         missing: list[str] = []
-        for number, (name, title, action, inputs) in enumerate(stages, 1):
-            # The extras stand on the packages alone, so that edits of bbllm leave them be.
-            digest = hash_of(digests['packages'] if name in OPTIONAL else digest, inputs)
-            digests[name] = digest
-            if stamps.get(name) == digest:
-                continue
-            if not done:
-                print(f'setting up {ROOT} with Python {version} and {ros}', flush=True)
-                need_compiler()
-            print(f'[{number}/{len(stages)}] {title} ...', end='', flush=True)
+        for number, name in enumerate(stale, 1):
+            stage = stages[name]
+            print(f'[{number}/{len(stale)}] {stage.title} ...', end='', flush=True)
             stage_started = time.monotonic()
             if name == 'venv':
                 stamps.clear()  # what a former environment held is gone with it
             stamps.pop(name, None)
             write_state(self.state, stamps)
             try:
-                action()
+                stage.action()
             except SetupError as error:
                 if name not in OPTIONAL:
                     raise
                 print(' failed', flush=True)
-                missing.append(f'{title}: {error}')
+                missing.append(f'{stage.title}: {error}')
                 continue
-            stamps[name] = digest
+            stamps[name] = digests[name]
             self.state.update(python=self.python, system_ros=self.system_ros)
             write_state(self.state, stamps)
             print(f' {time.monotonic() - stage_started:.1f} s', flush=True)
-            done += 1
         if missing:
             raise SetupError('\n'.join(missing))
-        if done:
-            print(f'ready in {time.monotonic() - started:.0f} s; now: . ./activate')
-        else:
-            print(f'set-up is up to date (Python {version}, {ros})')
+        print(f'ready in {time.monotonic() - started:.0f} s; now: . ./activate')
 
     def make_venv(self) -> None:
         """Make an empty environment with the installer in it."""
@@ -154,10 +188,21 @@ class Setup:
         self._call([self.python['path'], '-m', 'venv', *flags, str(VENV)])
         (VENV / 'COLCON_IGNORE').touch()  # or colcon takes the wheels' files for sources
         # Ignored: an installer that the system has, but that is not in this environment.
-        self._pip(ROOT / 'requirements' / 'uv.txt', '--ignore-installed')
+        self._pip(UV, '--ignore-installed')
 
     def install_packages(self) -> None:
-        """Install the locked packages, and mend paths of the machine that built the wheels."""
+        """Install the locked packages that bbllm needs without ROS."""
+        self._install(self.demo_lock_file)
+
+    def install_bbllm(self) -> None:
+        """Install bbllm as editable; modules are compiled when they are first imported."""
+        self._install_editable(PACKAGE)
+        link_into_index()
+        if not ENV_FILE.exists():  # that of the nodes serves bbllm as well
+            write_env_file()
+
+    def install_ros(self) -> None:
+        """Install all locked packages, and mend paths of the machine that built the wheels."""
         self._install(self.lock_file)
         include, numpy_include = self._output(
             [
@@ -202,13 +247,10 @@ class Setup:
             environment,
         )
 
-    def install_bbllm(self) -> None:
-        """Install bbllm and the conformance checks as editable, and test that ROS finds all."""
-        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
-        uv += ['--offline', '--no-deps', '--no-build-isolation']
-        self._call([*uv, '-e', str(PACKAGE), '-e', str(CONFORMANCE)])
-        link_into_index()
-        write_env_file(self.system_ros)
+    def install_nodes(self) -> None:
+        """Install the conformance checks, and test that ROS finds all."""
+        self._install_editable(CONFORMANCE)
+        write_env_file(INTERFACES.name, *COMPAT, system_ros=self.system_ros)
         nodes = (PACKAGE / 'bbllm' / 'ros' / 'nodes').glob('[!_]*.py')
         names = ('rclpy', 'bbllm_interfaces', *COMPAT, 'bbllm', CONFORMANCE.name, *STARTED)
         imports = ', '.join((*names, *sorted(f'bbllm.ros.nodes.{node.stem}' for node in nodes)))
@@ -218,6 +260,11 @@ class Setup:
         environment.pop('PYTHONDONTWRITEBYTECODE', None)
         commands = f'. ./activate && python -c "import {imports}" && bbllm run --help'
         self._call(['sh', '-c', commands], environment)
+
+    def _install_editable(self, folder: Path) -> None:
+        uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]
+        uv += ['--offline', '--no-deps', '--no-build-isolation']
+        self._call([*uv, '-e', str(folder)])
 
     def _install(self, locked: Path) -> None:
         uv = [str(VENV / 'bin' / 'uv'), 'pip', 'install', '--python', str(VENV_PYTHON)]

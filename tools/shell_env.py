@@ -30,9 +30,19 @@ INSTALL = ROOT / 'install'
 ENV_FILE = VENV / 'bbllm-env.sh'
 
 
-def write_env_file(system_ros: str | None) -> None:
-    """Write the variables as a shell script; much quicker than colcon's own, which asks Python."""
-    built = [INSTALL / name for name in (INTERFACES.name, *COMPAT) if (INSTALL / name).is_dir()]
+def write_env_file(*interfaces: str, system_ros: str | None = None) -> None:
+    """
+    Write the variables as a shell script; much quicker than colcon's own, which asks Python.
+
+    Args:
+        interfaces: Names of the interface packages, of which those that were built here are taken;
+            none where the environment is one without ROS.
+        system_ros: Prefix of the system's ROS; None where ROS comes from PyPI.
+    """
+    if not interfaces:
+        ENV_FILE.write_text('# Written by tools/shell_env.py for ../activate: without ROS.\n')
+        return
+    built = [INSTALL / name for name in interfaces if (INSTALL / name).is_dir()]
     libraries = [prefix / 'lib' for prefix in built]
     modules = [path for prefix in built for path in prefix.glob('l*/**/*-packages')]
     lines = [

@@ -33,10 +33,14 @@ def interface_files() -> list[Path]:
 
 
 def package_files() -> list[Path]:
-    """List what the editable installs depend on."""
+    """List what the editable install of bbllm depends on."""
     ours = ('setup.py', 'setup.cfg', 'bbllm/__init__.py', '../../tools/shell_env.py')
-    files = [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
-    return [*files, CONFORMANCE / 'pyproject.toml']
+    return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
+
+
+def node_files() -> list[Path]:
+    """List what the editable install of the conformance checks and the shell depend on."""
+    return [CONFORMANCE / 'pyproject.toml', ROOT / 'tools' / 'shell_env.py']
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:
@@ -53,11 +57,15 @@ def read_state() -> dict[str, Any]:
         state = json.loads(STATE.read_text())
     except (OSError, ValueError):
         return {}
-    if not os.access(VENV_PYTHON, os.X_OK):
+    if not isinstance(state, dict) or not os.access(VENV_PYTHON, os.X_OK):
         return {}
-    if not (INSTALL / 'bbllm_interfaces').is_dir() or not ENV_FILE.exists():
-        state.get('stamps', {}).pop('interfaces', None)
-    return state if isinstance(state, dict) else {}
+    stamps = state.get('stamps', {})
+    if not (INSTALL / 'bbllm_interfaces').is_dir():
+        stamps.pop('interfaces', None)
+    if not ENV_FILE.exists():
+        stamps.pop('bbllm', None)
+        stamps.pop('nodes', None)
+    return dict(state)
 
 
 def write_state(state: dict[str, Any], stamps: dict[str, str]) -> None:

@@ -30,7 +30,8 @@ def need_ros(verb: str) -> None:
     if missing:
         raise ConfigError(
             f'`{verb}` needs ROS 2, but {missing}. In the folder of the project type: make setup '
-            '(once), then . ./activate. Without ROS: bbllm demo, or bbllm run --world tabletop.'
+            '(once; it takes about 3 minutes), then . ./activate. Without ROS: bbllm demo, or '
+            'bbllm run --world tabletop.'
         )
 
 
