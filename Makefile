@@ -36,9 +36,9 @@ test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail wh
 	@mkdir -p build; $(RUN) $(LINT) > build/lint.log 2>&1 & lint=$$!; $(RUN) code=0; \
 		$(PLAY) fast $(SPREAD) -m 'not slow' || code=1; wait $$lint || { code=1; cat build/lint.log; }; exit $$code
 
-test-slow: setup ## Run the tests that take minutes, which make test leaves out
+test-slow: setup ## Run the tests that take minutes, and those that draw random inputs with all of these
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
-	@$(RUN) $(PLAY) slow $(SPREAD) -m slow
+	@$(RUN) $(PLAY) slow $(SPREAD) -m 'slow or hypothesis or drawn' --hypothesis-profile=full
 
 test-all: ## Run the linters and every test, also those that take minutes
 	@code=0; $(MAKE) test || code=1; $(MAKE) test-slow || code=1; exit $$code

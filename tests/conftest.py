@@ -20,9 +20,11 @@ REQUIRED = 'BBLLM_REQUIRE'
 """Variable that names what tests may not be skipped without, with commas between; see .ci/run."""
 HAS_ROS = importlib.util.find_spec('rclpy') is not None
 
-# How long an example takes depends on what else the machine does.
-settings.register_profile('patient', deadline=None)
-settings.load_profile('patient')
+# How long an example takes depends on what else the machine does. Few are drawn, but with
+# --hypothesis-profile=full; see drawn.py.
+settings.register_profile('full', deadline=None, max_examples=100)
+settings.register_profile('few', deadline=None, max_examples=20)
+settings.load_profile('few')
 
 # Also for the processes that tests start, and before any fixture could look.
 for name in [name for name in os.environ if name.startswith('OPENAI_')]:

@@ -1,11 +1,12 @@
 import mujoco
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bbllm.arm.kinematics import forward, inverse_branches, jacobian, link_frames, q7_grid
 from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
 from bbllm.arm.model import arm_model
+from drawn import examples
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
 
@@ -68,7 +69,7 @@ def test_poses_that_share_values_of_joint_7_are_solved_as_each_of_them_alone() -
         np.testing.assert_array_equal(together[:, i], inverse_branches(pose, q7))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.floats(0.0, 1.0), min_size=7, max_size=7))
 def test_a_posture_is_among_the_solutions_for_its_own_pose_and_joint_7(share: list[float]) -> None:
     q = LOW + np.array(share) * (HIGH - LOW)

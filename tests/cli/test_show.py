@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from event_examples import EXAMPLES
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import Result
 
@@ -20,6 +20,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import line_of, read_damaged, read_episode, summarize
 from bbllm.core.progress import progress_of
+from drawn import examples
 
 Command = Callable[..., Result]
 KEYS = {
@@ -299,7 +300,7 @@ def mutated(line: str, rng: random.Random) -> str:
     return json.dumps(data)
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_no_mutation_of_a_journal_raises_anything_but_the_documented_error(
     tmp_path_factory: pytest.TempPathFactory, rng: random.Random, n: int

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import JointTrajectory
@@ -29,6 +29,7 @@ from bbllm.arm.motion.trajectory import (
     waypoint_move,
 )
 from bbllm.bench.safety.limit_audit import audit
+from drawn import examples
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
 shares = st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0), min_size=7, max_size=7)
@@ -47,7 +48,7 @@ def assert_rest_to_rest(move: JointTrajectory, start: np.ndarray, goal: np.ndarr
         assert (rows[[0, -1]] == 0.0).all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(shares, shares, st.sampled_from([0.1, 0.5, 0.8, 1.0]))
 def test_any_joint_move_is_legal_and_ends_at_rest_at_its_goal(
     start: list[float], goal: list[float], scale: float
@@ -92,7 +93,7 @@ def test_a_free_move_takes_the_time_that_its_limits_allow() -> None:
     assert move.duration_s == pytest.approx(fastest, rel=0.005)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(shares, shares, st.sampled_from([0.2, 0.5, 0.8]))
 def test_the_share_holds_for_the_velocity_limits_near_the_stops_too(
     start: list[float], goal: list[float], scale: float
@@ -165,7 +166,7 @@ def test_concatenated_moves_follow_each_other() -> None:
     assert audit(both).violations == 0
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(shares, shares, shares, st.sampled_from([0.5, 1.0]))
 def test_blended_moves_are_legal_and_never_slower(
     a: list[float], b: list[float], c: list[float], scale: float

@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import HealthCheck, assume, event, given
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
@@ -42,6 +42,7 @@ from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from drawn import examples
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
 PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))
@@ -611,7 +612,7 @@ def envelope_tight_in(
     return SafetyEnvelope.model_validate(rules), box
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@examples(40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(tight=st.sampled_from(TIGHT), seed=st.integers(0, 2**32 - 1))
 def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None:
     rng = np.random.default_rng(seed)  # evenly: near zero, nothing moves and all is allowed

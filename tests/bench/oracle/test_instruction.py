@@ -1,7 +1,7 @@
 """`offline` reads a small grammar, refuses the rest in words, and maps steps to calls."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.bench.oracle.instruction import DESCRIBING, FILLER, HINT, MAX_CHARACTERS, VERBS
@@ -16,6 +16,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.types import Fact, Kind, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.skills.catalog import SKILLS
+from drawn import examples
 
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange')
 
@@ -223,7 +224,7 @@ WORDS = [
 SENTENCES = st.lists(st.sampled_from([*WORDS, ',', '.']), max_size=14).map(' '.join)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SENTENCES | st.text(max_size=80), SENTENCES)
 def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None:
     failure = StepFailure(PlanStep(0, 'pick red_cube'), 'It slipped.', human=(human,))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_results import TASKS, make_result, make_settings, printed
 
@@ -21,6 +21,7 @@ from bbllm.bench.report.summary import (
 )
 from bbllm.bench.report.summary_table import lines_for_terminal
 from bbllm.core.errors import ConfigError
+from drawn import examples
 
 SESSION = Session(started_s=100.0, ended_s=160.0, episodes=4)
 
@@ -80,7 +81,7 @@ def without_times(summary: RunSummary) -> str:
     return summary.model_dump_json(exclude={'episodes_per_minute', 'timing'})
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_a_resumed_run_gives_the_identical_summary(data: st.DataObject) -> None:
     """Other order, other sessions, other wall times; JSON text, so that key order counts too."""

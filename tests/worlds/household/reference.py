@@ -14,6 +14,7 @@ from bbllm.worlds.household.script import ScriptLine, parse_line
 from benchmarks.household_speed.random_houses import House, draw_house
 from benchmarks.household_speed.random_scripts import draw_script
 from benchmarks.household_speed.virtualhome import Original, Verdict
+from drawn import full
 
 SEED_VARIABLE, STEPS_VARIABLE = 'BBLLM_HOUSEHOLD_SEED', 'BBLLM_HOUSEHOLD_STEPS'
 DRAWN = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(10**6, 10**9))
@@ -99,7 +100,7 @@ def seeds() -> Iterator[int]:
 
 
 def steps_wanted() -> int:
-    return int(os.environ.get(STEPS_VARIABLE, '5000'))
+    return int(os.environ.get(STEPS_VARIABLE) or (5000 if full() else 2500))
 
 
 def run_beside(case: Case, script: Iterable[str]) -> Run:

@@ -25,7 +25,7 @@ from benchmarks.household_speed.random_houses import draw_house
 from benchmarks.household_speed.random_scripts import draw_script
 from benchmarks.household_speed.virtualhome import load_original
 
-pytestmark = pytest.mark.usefixtures('original_household')
+pytestmark = [pytest.mark.drawn, pytest.mark.usefixtures('original_household')]
 
 MODES = (Mode.PERSISTENT, Mode.FRESH)
 NEVER_DONE = {'PUTOFF', 'LOOKAT_SHORT', 'LOOKAT_LONG'}

@@ -1,7 +1,7 @@
 """What every mode has in common, and the faults of VirtualHome that two of them keep."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scripts_to_try import SCRIPTS
 from small_houses import Id, do, household, two_rooms
 
@@ -13,12 +13,13 @@ from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine, parse_line
 from bbllm.worlds.household.vocabulary import HANDS, Action, Relation, State
+from drawn import examples
 
 ORIGINAL = (Mode.PERSISTENT, Mode.FRESH)
 
 
 @pytest.mark.parametrize('mode', Mode)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(script=SCRIPTS)
 def test_a_step_changes_states_alone_or_nothing_where_it_says_which_check_failed(
     mode: Mode, script: list[ScriptLine]

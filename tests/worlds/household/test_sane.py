@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scripts_to_try import SCRIPTS
 from small_houses import Id, do, household, leads_to_a_room, places
 
@@ -11,6 +11,7 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from drawn import examples
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ SEEN_OTHERWISE = {'SLEEP', 'WAKEUP'}
 """Their rules are the same; in this mode they see how the character sits or lies."""
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(SCRIPTS)
 def test_at_most_two_things_are_held_and_everything_leads_to_a_room(
     script: list[ScriptLine],

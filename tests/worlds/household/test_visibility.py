@@ -1,7 +1,7 @@
 """What the character sees of a household."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scripts_to_try import SCRIPTS
 from small_houses import Id, do, household, two_rooms
 
@@ -9,6 +9,7 @@ from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import Sight, Visibility, visible
 from bbllm.worlds.household.vocabulary import Relation
+from drawn import examples
 
 CLOSED = Visibility(reach='room', hides='closed')
 NOT_OPEN = Visibility(reach='room', hides='not_open')
@@ -82,7 +83,7 @@ def test_what_was_seen_is_remembered_only_where_that_is_asked_for() -> None:
     assert Id.SALMON not in keeps.look(home.graph)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(SCRIPTS)
 def test_hiding_more_never_shows_more(script: list[ScriptLine]) -> None:
     home = household(Mode.SANE)
