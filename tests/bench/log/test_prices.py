@@ -91,7 +91,7 @@ def test_the_example_can_be_read_and_invents_no_price() -> None:
         ('currency: USD\nmodels: {a: {prompt: "1", completion: 1}}', 'models.a.prompt'),
         ('currency: USD\nmodels: {a: {prompt: .nan, completion: 1}}', 'models.a.prompt'),
         ('- 1', 'the file'),
-        ('a: [', 'no YAML'),
+        ('a: [', 'not valid YAML in line 1'),
     ],
 )
 def test_a_wrong_table_is_refused_with_the_entry_and_the_form(

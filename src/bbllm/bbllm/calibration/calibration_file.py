@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 from pydantic import ValidationError
 
 from bbllm.arm.driver import Array
@@ -14,7 +13,7 @@ from bbllm.arm.kinematics import pose_of_matrix
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
 from bbllm.core.types import Pose
-from bbllm.files.yaml_files import FileRecord, YamlFiles, explain
+from bbllm.files.yaml_files import FileRecord, YamlFiles, explain, yaml_text
 from bbllm.vision.hand_eye import HandEye, Mount
 
 PARENTS = {Mount.STAND: 'fr3_link0', Mount.HAND: 'fr3_hand'}
@@ -112,7 +111,7 @@ def calibration_of(found: HandEye, child_frame: str, T_child_optical: Array) -> 
 
 def save(calibration: CalibrationFile, path: Path) -> Path:
     """Write a calibration; raises ConfigError where that is not possible."""
-    text = yaml.safe_dump(calibration.model_dump(mode='json'), sort_keys=False)
+    text = yaml_text(calibration.model_dump(mode='json'))
     head = f'# Written by `bbllm calibrate`. To publish it:\n# {calibration.command}\n'
     try:
         write_whole(path, (head + text).encode())

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -25,8 +24,11 @@ from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
+from bbllm.core.reading import read_text
 from bbllm.core.redaction import Redactor, looks_like_key
 from bbllm.core.registry import provider_names
+from bbllm.core.text import cut
+from bbllm.files.yaml_files import MOST_BYTES, YamlError, parse_yaml
 
 BUILT_IN = ('auto', 'openai', 'replay')
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
@@ -159,7 +161,7 @@ def load_config(path: Path | None = None) -> LlmConfig:
     if path is None:
         path = config_dir() / 'llm.yaml'
     try:
-        text = path.read_text(encoding='utf-8')
+        text = read_text(path, MOST_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', 'it is not UTF-8 text')
         raise ConfigError(f'Cannot read {path}: {reason}.') from None
@@ -228,14 +230,11 @@ def override(section: Section, option: str, text: str) -> Section:
 
 def _yaml(text: str, source: str) -> object:
     try:
-        data: object = yaml.safe_load(text)
-        return data
-    except yaml.YAMLError as error:
-        # The error's own text shows the lines around, in which a key may stand.
-        mark, what = getattr(error, 'problem_mark', None), getattr(error, 'problem', None)
-        where = f', line {mark.line + 1}' if mark else ''
-        problem = Redactor().hide(what or 'it holds characters that YAML does not allow')
-    raise ConfigError(f'{source}{where}: {problem}.')
+        return parse_yaml(text)
+    except YamlError as error:
+        problem = Redactor().hide(str(error))
+    # Outside of `except`: the error that is its cause shows the lines around, and keys in them.
+    raise ConfigError(f'{source} {problem}.')
 
 
 def _values(data: object, place: str = '') -> Iterator[tuple[str, object]]:
@@ -273,10 +272,11 @@ def _refuse_secrets(place: str, value: object, source: str) -> None:
 
 
 def _explain(error: ErrorDetails) -> str:
-    place = '.'.join(str(part) for part in error['loc'] if part not in ('bool', 'literal'))
+    parts = [cut(str(part), 60) for part in error['loc'] if part not in ('bool', 'literal')]
+    place = '.'.join(parts)
     given: object = error['input']
     if error['type'] == 'extra_forbidden':
-        *section, name = (str(part) for part in error['loc'])
+        *section, name = parts
         kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
         named = kinds.get('.'.join(section), ModelConfig).model_fields
         known = sorted({info.alias or key for key, info in named.items()} - {'goal'})

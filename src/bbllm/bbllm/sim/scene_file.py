@@ -42,7 +42,7 @@ from pydantic import (
 from bbllm.core.errors import SceneFileError
 from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.files.yaml_files import FileRecord, YamlFiles, explain
+from bbllm.files.yaml_files import MOST_FAULTS, FileRecord, YamlFiles, explain
 from bbllm.sim.object_models import OBJECT_MODELS
 from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
 
@@ -54,6 +54,8 @@ CIRCLE_POINTS = 32
 BASE_RADIUS_M = 0.16
 """Around the z axis stands the robot's base [m]."""
 BASE_HEIGHT_M = 0.40
+MOST_THINGS = 500
+"""Tables, objects and locations of a scene, of each kind."""
 RESERVED = frozenset({'robot', 'hand', 'gripper', 'base', 'world'})
 
 
@@ -315,6 +317,15 @@ class SceneFile(FileRecord):
     """How far from the middle of an object the hand takes it, along its fingers' faces, in the
     world `tabletop` [m]."""
 
+    @field_validator('tables', 'objects', 'locations', mode='before')
+    @classmethod
+    def _not_too_many(cls, things: Any) -> Any:
+        if isinstance(things, list | tuple) and len(things) > MOST_THINGS:
+            raise ValueError(
+                f'there are {len(things):,}, and a scene takes at most {MOST_THINGS} of a kind'
+            )
+        return things
+
     @field_validator('tables')
     @classmethod
     def _a_table_there_is(cls, tables: tuple[TableSpec, ...]) -> tuple[TableSpec, ...]:
@@ -324,9 +335,11 @@ class SceneFile(FileRecord):
 
     @model_validator(mode='after')
     def _could_stand(self) -> SceneFile:
-        if found := list(complaints(self.fixtures, self.movables, self.places, self.fixed)):
+        found = complaints(self.fixtures, self.movables, self.places, self.fixed)
+        if told := list(itertools.islice(found, MOST_FAULTS + 1)):
+            more = ' (and more)' if len(told) > MOST_FAULTS else ''
             # no ValueError: pydantic lets this one through as it is
-            raise SceneFileError('; '.join(found) + '.')
+            raise SceneFileError(f'{"; ".join(told[:MOST_FAULTS])}{more}.')
         return self
 
     @cached_property

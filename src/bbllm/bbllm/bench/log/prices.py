@@ -16,12 +16,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import ModelCall
+from bbllm.core.reading import read_text
 from bbllm.core.registry import provider_names
+from bbllm.files.yaml_files import MOST_BYTES, MOST_FAULTS, YamlError, parse_yaml
 
 MILLION = 1_000_000
 FREE = frozenset({'lexical', *provider_names()})
@@ -66,21 +67,23 @@ class PriceTable(BaseModel):
 def load_prices(path: Path) -> PriceTable:
     """Read a price table; raises ConfigError where it is none, and names the wrong entry."""
     try:
-        return PriceTable.model_validate(yaml.safe_load(path.read_text('utf-8')))
+        return PriceTable.model_validate(parse_yaml(read_text(path, MOST_BYTES)))
     except OSError as error:
         fault = f'cannot be read ({error.strerror}). '
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        fault = f'is no YAML: {error}\n'
+    except UnicodeDecodeError:
+        fault = 'is not UTF-8 text. '
+    except YamlError as error:
+        fault = f'{error}. '
     except ValidationError as error:
         fault = 'is wrong:\n    ' + '\n    '.join(faults_in(error)) + '\n'
     raise ConfigError(f'The price table {path} {fault}{FORM}')
 
 
 def faults_in(error: ValidationError) -> list[str]:
-    """Return each wrong entry of a file with its fault."""
+    """Return the first wrong entries of a file, each with its fault."""
     return [
         f'{".".join(map(str, fault["loc"])) or "the file"}: {fault["msg"]}'
-        for fault in error.errors()
+        for fault in error.errors()[:MOST_FAULTS]
     ]
 
 

@@ -12,8 +12,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm.bench.oracle.case_goals import with_goal
 from bbllm.bench.runner.episode_models import models_of
@@ -23,6 +21,7 @@ from bbllm.core.events import Episode, Limits
 from bbllm.core.journal import prompts_text, read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
+from bbllm.files.yaml_files import yaml_text
 from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.ros.rclpy_support.domains import own_domain
@@ -116,8 +115,8 @@ class _Files:
         told = with_goal(job.config.llm, job.case, said=job.config.brain)
         llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
         try:
-            self._scene.write_text(yaml.safe_dump(scene), 'utf-8')
-            self._llm.write_text(yaml.safe_dump(llm), 'utf-8')
+            self._scene.write_text(yaml_text(scene), 'utf-8')
+            self._llm.write_text(yaml_text(llm), 'utf-8')
             if job.replay is not None:
                 self._replay.write_text(job.replay, 'utf-8')
         except OSError as error:

@@ -6,7 +6,7 @@ Checks the parameters of a stack before any of its nodes starts.
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -14,6 +14,7 @@ from bbllm.arm.envelope import check_never
 from bbllm.bench.suites.suite import load_suite
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
+from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.ros.parameters.detector_params import detector_of
 from bbllm.ros.parameters.model_params import (
     mapping_of,
@@ -59,10 +60,9 @@ def value_of_text(node: str, name: str, text: str) -> Value:
     if isinstance(NODE_PARAMS[node].model_fields[name].default, str):
         return text
     try:
-        value: Value = yaml.safe_load(text)
-    except yaml.YAMLError:
+        return cast(Value, parse_yaml(text))
+    except YamlError:
         return text
-    return value
 
 
 def _check_executor(params: Any) -> None:

@@ -36,6 +36,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_valid
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
+from bbllm.core.reading import read_text
 from bbllm.files.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
 from bbllm.worlds.household.graph import Graph, GraphError, Node, PropertyWord, StateWord
 from bbllm.worlds.household.vocabulary import CHARACTER, ROOMS, Property, Relation, State
@@ -281,7 +282,7 @@ def load_house(name_or_path: str | Path, *, strict: bool = True) -> House:
 
 def _from_json(path: Path, strict: bool) -> House:
     try:
-        data = json.loads(path.read_text('utf-8'))
+        data = json.loads(read_text(path))
     except OSError as error:
         raise HouseFileError(f'House file {path} cannot be read: {error.strerror}.') from error
     except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON, or too deep
