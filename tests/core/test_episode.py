@@ -1,5 +1,6 @@
 """One episode: what is recorded, how it ends, how it is cancelled, and what models get of it."""
 
+import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,11 +28,13 @@ from bbllm.core.errors import (
     GaveUpError,
     LostNodeError,
     ModelUnavailableError,
+    TaskError,
 )
 from bbllm.core.events import (
     Ending,
     Event,
     EventKind,
+    FeedbackReceived,
     Limits,
     PlanMade,
     StepBegun,
@@ -260,23 +263,38 @@ def test_a_model_call_that_failed_or_was_cut_off_is_on_the_account(
     assert [(call.role, call.prompt_tokens) for call in episode.model_calls] == [('body', 0)]
 
 
-@pytest.mark.parametrize('said', ['mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd'])
-def test_feedback_is_read_once_and_never_lost_or_refused_without_a_warning(said: str) -> None:
+HIDDEN = ('mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd')
+
+
+@pytest.mark.parametrize(
+    ('said', 'why'),
+    [
+        *((text, 'contains the character U+') for text in HIDDEN),
+        ('', 'is empty'),
+        ('x ' * 100_000, 'has 199999 characters; at most 2000 are taken'),
+    ],
+)
+def test_remarks_are_read_once_and_never_lost_or_refused_without_a_warning(
+    said: str, why: str
+) -> None:
     run = start()
-    read: list[tuple[str, ...]] = []
+    read: list[tuple[FeedbackReceived, ...]] = []
 
     def script(world: World, context: EpisodeContext) -> None:
-        run.add_feedback(said)
+        with pytest.raises(TaskError, match=re.escape(why)):
+            run.add_feedback(said)
         run.add_feedback('mind  the\ncat 👩\u200d🚀')
         read.extend(context.take_human_feedback() for _ in range(2))
         world.execute(PICK)
-        run.add_feedback('too late')
+        run.add_feedback('too late', 'mcp')
 
     episode = play(script, run=run)
 
-    assert read == [('mind the cat 👩\u200d🚀',), ()]
+    assert read == [(FeedbackReceived('mind the cat 👩\u200d🚀'),), ()]
+    events = [e.data for e in episode.events if e.kind is EventKind.HUMAN_FEEDBACK]
+    assert events == [*read[0], FeedbackReceived('too late', 'mcp')]
     refused, late = (str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING)
-    assert 'Human feedback was refused: it contains the character U+' in refused
+    assert refused.startswith('A remark was refused.') and why in refused
     assert hidden_fault(refused) == ''
     assert 'too late' in late
 

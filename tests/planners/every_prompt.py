@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from bbllm.core.events import FeedbackReceived
 from bbllm.core.observation import LostObject, lost_facts, observed
 from bbllm.core.protocols import EarlierFailure, StepFailure
 from bbllm.core.types import (
@@ -46,6 +47,8 @@ from bbllm.planners.prog_prompt.prompting import ProgPrompts
 from bbllm.skills.catalog import SKILLS
 
 SAID = 'leave the green cube where it is'
+PROGRAM_SAID = 'put the yellow cube on location_D too'
+REMARKS = (FeedbackReceived(SAID), FeedbackReceived(PROGRAM_SAID, 'mcp'))
 TASK = Task('t', 'put the red cube on location_B')
 HOUSE_TASK = Task('t', 'put the salmon in the fridge')
 HAND = HandReading(
@@ -117,7 +120,7 @@ def _earlier(name: str, scene: Scene) -> EarlierFailure:
 def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     plan = Plan((PlanStep(0, f'pick {name}'), PlanStep(1, 'place it on location_B')))
     raw = outcome(name).raw
-    failure = StepFailure(plan.steps[0], f'grasp of {name} failed', raw, human=(SAID,))
+    failure = StepFailure(plan.steps[0], f'grasp of {name} failed', raw, human=REMARKS)
     rendered = Prompts(believed=True)
     yield 'brain_body planning', rendered.planning(task, scene)
     yield (
@@ -160,7 +163,7 @@ def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]
     history = [outcome(name)]
     yield 'llm_state attention', rendered.attention(task, state, history, scene)
     yield 'llm_state estimator', rendered.estimator(state, history, scene)
-    yield 'llm_state policy', rendered.policy(task, state, history, scene, [SAID])
+    yield 'llm_state policy', rendered.policy(task, state, history, scene, REMARKS)
 
 
 def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
@@ -169,7 +172,7 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
     monologue = Monologue(names, scene)
     for _ in range(3):
         monologue.add(f'I take {name}', f'pickup({name})', outcome(name), scene, why=name)
-        monologue.hear([SAID])
+        monologue.hear(REMARKS)
     yield 'inner_monologue', next_prompt(task, monologue, scene)
 
 
@@ -177,7 +180,8 @@ def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
     history = PromptHistory(HISTORY)
     tried = (TriedAction(f'PICK {name}', DONE, observed(scene)),)
     history.add(Round(f'weigh {name}', tried))
-    history.note(feedback_line(SAID))
+    for remark in REMARKS:
+        history.note(feedback_line(remark))
     history.add(Round(f'weigh {name} again', tried))
     yield 'llm_pop evaluator', evaluator_prompt(TASK, scene, history.text())
     yield 'llm_pop planner', planner_prompt(TASK, scene, history.text(), f'{name} is heavy')

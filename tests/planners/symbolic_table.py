@@ -7,6 +7,7 @@ from typing import Any
 from bbllm.core.events import (
     ConditionChecked,
     EventData,
+    FeedbackReceived,
     PlanMade,
     RepairBegun,
     StepBegun,
@@ -231,10 +232,10 @@ class Diary:
     def warn(self, text: str) -> None:
         self.warnings.append(text)
 
-    def take_human_feedback(self) -> tuple[str, ...]:
+    def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
         text = self._said.pop(self._listened, '')
         self._listened += 1
-        return (text,) if text else ()
+        return (FeedbackReceived(text),) if text else ()
 
 
 CUBES = ('red', 'green', 'blue', 'yellow', 'orange', 'purple', 'aqua', 'pink', 'white')

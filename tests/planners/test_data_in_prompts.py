@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from every_prompt import HOUSE_TASK, SAID, TASK, prompts, table
+from every_prompt import HOUSE_TASK, PROGRAM_SAID, SAID, TASK, prompts, table
 from small_house import SmallHouse
 
 from bbllm.core.naming import name_fault
@@ -67,6 +67,15 @@ def test_what_a_person_asks_for_stands_outside(what: str) -> None:
         assert task.instruction in outside
     if any(word in what for word in ('feedback', 'policy', 'monologue', 'llm_pop')):
         assert SAID in outside
+        assert outside.count(PROGRAM_SAID) == outside.count(SAID)
+
+
+@pytest.mark.parametrize('what', PROMPTS)
+def test_what_a_program_says_is_never_stated_as_said_by_a_person(what: str) -> None:
+    prompt = PROMPTS[what]
+
+    named = re.findall(rf'\bmcp(?: said| says)?: {PROGRAM_SAID}', prompt)
+    assert len(named) == prompt.count(PROGRAM_SAID)
 
 
 def marked(scene: Scene) -> Scene:

@@ -22,11 +22,15 @@ from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.core.approval import Answer
 from bbllm.core.errors import ApprovalError, TaskError
+from bbllm.core.events import EventKind, FeedbackReceived
+from bbllm.core.journal import read_episode
+from bbllm.core.paths import episodes_dir
 from bbllm.mcp.task_desk import TaskDesk
 
 pytestmark = pytest.mark.ros
 
 TASK = 'put the red cube on location_B'
+MORE = 'now also put the yellow cube on location_D'
 YES = Answer(granted=True, by='ann')
 TOOLS = {'scene', 'plan', 'run_task', 'task_status', 'say', 'stop'}
 
@@ -111,6 +115,7 @@ def test_arm_moves_for_a_client_only_after_a_person_has_permitted_the_plan(
         assert 'No task was begun yet' in await refused(client, 'task_status')
         for wait_s in (-1.0, 601.0):
             assert 'wait_s' in await refused(client, 'task_status', wait_s=wait_s)
+        assert 'No task of this server' in await refused(client, 'say', text=MORE)
         robot.begin()
 
         waiting = await told(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
@@ -193,9 +198,40 @@ def test_server_over_http_answers_this_machine_and_refuses_pages_of_other_sites(
             assert refusal.value.code in (403, 421)
 
 
+def test_remark_of_a_program_is_for_its_own_task_and_named_as_a_programs(
+    stack: Running, robot: Robot
+) -> None:
+    with TaskDesk(stack.client) as desk:
+        task = stack.begin(TASK)
+        request = request_of(stack)
+        with pytest.raises(TaskError, match='No task of this server is under way'):
+            desk.say(MORE)
+        with pytest.raises(TaskError, match="'some-other', which is not under way"):
+            stack.client.say(MORE, by='mcp', episode_id='some-other')
+        stack.client.approvals.answer(request.hash, Answer(granted=False, by='ann'))
+        stack.client.cancel()
+        assert MORE not in str(task.result().events)
+        robot.begin()
+
+        desk.begin(TASK)
+        request = request_of(stack)
+        for text, why in (('', 'is empty'), ('x' * 200_000, '200000'), ('\u202eno', r'U\+202E')):
+            with pytest.raises(TaskError, match=why):
+                desk.say(text)
+        desk.say(MORE)
+        desk.stop()
+        ended = desk.status(PATIENCE_S)
+
+        journal = read_episode(episodes_dir() / f'{ended["episode_id"]}.jsonl')
+        remarks = [e.data for e in journal.events if e.kind is EventKind.HUMAN_FEEDBACK]
+        assert remarks == [FeedbackReceived(MORE, 'mcp')]
+        assert robot.stood_still()
+
+
 def test_program_gives_no_task_to_a_stack_that_moves_without_a_permit(ros_domain: int) -> None:
     with started(namespace='bbllm_free') as stack, TaskDesk(stack.client) as desk:
-        with pytest.raises(ApprovalError, match='bbllm up sim --approval plan'):
-            desk.begin(TASK)
+        for act in (desk.begin, desk.say):
+            with pytest.raises(ApprovalError, match='bbllm up sim --approval plan'):
+                act(TASK)
         with pytest.raises(TaskError, match='No task was begun'):
             desk.status(0.0)

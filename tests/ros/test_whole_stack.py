@@ -21,12 +21,14 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rviz_client import DISPLAYS, RvizClient
 from sim_clients import heard
 from stacks import Background, Running, started, udp_addresses, until
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3DArray
 
 from bbllm.cli.checks.machine import Level
 from bbllm.cli.checks.real_arm import RealArm, judge_graph
 from bbllm.core.constants import NAMESPACE
+from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import episodes_dir
@@ -389,11 +391,17 @@ def test_call_of_a_thing_that_is_not_there_is_rejected_with_the_nearest(running:
     assert 'red_cube' in outcome.message
 
 
-def test_what_people_say_without_a_task_is_on_the_log(running: Running) -> None:
-    running.client.say('anybody there?')
+def test_remark_without_a_task_is_refused_where_it_was_typed_and_on_the_log(
+    running: Running,
+) -> None:
+    with pytest.raises(TaskError, match='No task is under way'):
+        running.client.say('anybody there?')
 
+    voice = running.client.node.create_publisher(String, 'human_feedback', 10)
+    until(voice.get_subscription_count, 'planner')
+    voice.publish(String(data='and here?'))
     log = running.stack.log_file('brain_planner')
-    until(lambda: 'nobody heard' in log.read_text(), 'warning in the log')
+    until(lambda: log.read_text().count('A remark was refused. No task') == 2, 'warnings')
 
 
 class Table:

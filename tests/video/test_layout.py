@@ -87,6 +87,7 @@ def test_a_cause_that_no_call_had_is_in_the_caption_of_its_repair() -> None:
         (StepPassed(0, 'dance'), 'STEP 0 PASSED', 'no call for it: dance'),
         (StepFailed(0, 'dance', 'It cannot.'), 'STEP 0 STAYS FAILED', 'It cannot.'),
         (FeedbackReceived('use the red one'), 'A PERSON', 'use the red one'),
+        (FeedbackReceived('use it', 'mcp'), 'THE PROGRAM MCP', 'use it'),
         (ApprovalAnswered(granted=False, text='Denied.'), 'APPROVAL', 'Denied.'),
         (EpisodeEnded(Ending.GAVE_UP, 'No plan.'), 'GAVE UP', 'No plan. · 0 calls'),
         (outcome(PICK, 'It slipped.'), 'STEP 0 FAILED', 'It slipped.'),

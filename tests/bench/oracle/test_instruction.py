@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bbllm.bench.oracle.instruction import DESCRIBING, FILLER, HINT, MAX_CHARACTERS, VERBS
 from bbllm.bench.oracle.model import offline
+from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import (
     ChatModel,
     Message,
@@ -227,7 +228,8 @@ SENTENCES = st.lists(st.sampled_from([*WORDS, ',', '.']), max_size=14).map(' '.j
 @examples(200)
 @given(SENTENCES | st.text(max_size=80), SENTENCES)
 def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None:
-    failure = StepFailure(PlanStep(0, 'pick red_cube'), 'It slipped.', human=(human,))
+    remark = FeedbackReceived(human)
+    failure = StepFailure(PlanStep(0, 'pick red_cube'), 'It slipped.', human=(remark,))
     repair = PromptRequest(
         kind='repair', scene=SCENE, plan=('pick red_cube',), failures=(failure,)
     )

@@ -7,7 +7,7 @@ from chosen import built
 from symbolic_table import SymbolicTabletop
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode, RepairBegun
+from bbllm.core.events import Ending, Episode, FeedbackReceived, RepairBegun
 from bbllm.core.protocols import ScenePicture, StepFailure
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -127,12 +127,13 @@ def test_earlier_failures_and_the_data_of_stand_ins_follow_the_form(form: str, t
 @pytest.mark.parametrize('form', FORMS)
 def test_words_of_people_and_what_is_no_failed_step_stay_in_all_forms(form: FeedbackForm) -> None:
     step = PlanStep(2, 'Done')
-    unfinished = StepFailure(step, 'The task is not done.', human=('faster',), tried=False)
-    failed = StepFailure(step, 'no', human=('faster',))
+    remarks = (FeedbackReceived('faster'),)
+    unfinished = StepFailure(step, 'The task is not done.', human=remarks, tried=False)
+    failed = StepFailure(step, 'no', human=remarks)
 
     prompts = Prompts(form=form)
     assert prompts.reported(unfinished) == unfinished
-    assert prompts.reported(failed).human == ('faster',)
+    assert prompts.reported(failed).human == remarks
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ PAYLOADS: Mapping[EventKind, str] = {
     EventKind.OUTCOME: 'outcome',
     EventKind.MODEL_TEXT: 'model_text',
     EventKind.APPROVAL: 'approval',
+    EventKind.HUMAN_FEEDBACK: 'remark',
     EventKind.ENDED: 'ended',
 }
 """The field of each kind; those that are missing here are only text, in `message`."""

@@ -14,7 +14,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, TaskError
 from bbllm.core.events import Episode, Event
 from bbllm.core.observation import Observed
-from bbllm.core.tasks import make_task
+from bbllm.core.tasks import make_remark, make_task
 from bbllm.skills.constraints import Never
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -88,7 +88,7 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
     def say(self, text: str) -> None:
         """Send a remark; see `Desk`."""
         self._under_way('There is no task under way that a remark could be for.').say(
-            make_task(text).instruction
+            make_remark(text)
         )
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:

@@ -13,7 +13,7 @@ from bbllm.core.errors import BbllmError, ConfigError, LostNodeError, TaskError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import end_journal, read_damaged
 from bbllm.core.paths import episodes_dir
-from bbllm.core.tasks import make_task
+from bbllm.core.tasks import make_remark, make_task
 from bbllm.ros.rclpy_support.stop_client import StopClient
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.newest_states import NewestStates
@@ -75,7 +75,7 @@ class StackDesk(AbstractContextManager['StackDesk']):
 
     def say(self, text: str) -> None:
         """Send a remark; see `Desk`."""
-        words = make_task(text).instruction
+        words = make_remark(text)
         self._client.heartbeats.check_serving(['brain_planner'])
         self._client.say(words)
 

@@ -33,6 +33,7 @@ from bbllm.core.errors import (
     NoGoalError,
     ParseError,
     SceneError,
+    TaskError,
     WentInCirclesError,
     WorldError,
 )
@@ -90,13 +91,11 @@ from bbllm.core.protocols import (
     picture_of,
     streaming,
 )
-from bbllm.core.tasks import MAX_TASK_CHARACTERS
+from bbllm.core.tasks import make_remark
 from bbllm.core.text import (
     count_of,
     cut,
-    escape_line,
     half_width,
-    hidden_fault,
     strip_hidden,
 )
 from bbllm.core.types import (
@@ -183,7 +182,7 @@ class EpisodeRun:
         self._asking = 0
         """How many model calls are under way."""
         self._ended = False
-        self._feedback: list[str] = []
+        self._feedback: list[FeedbackReceived] = []
         self._world: World | None = None
         self._goals: GoalKeeper | None = None
         self._goal: TaskGoal | None = None
@@ -253,8 +252,8 @@ class EpisodeRun:
         finally:
             if self._reading is not None:
                 wait([self._reading], LATE_S)
-            for text in self.take_human_feedback():
-                self.warn(f'The episode ended before this was read: {text!r}')
+            for remark in self.take_human_feedback():
+                self.warn(f'The episode ended before this was read: {remark.text!r}')
             self.emit(EpisodeEnded(ending, message, error_type, status))
         return episode_of(self.events)
 
@@ -284,25 +283,22 @@ class EpisodeRun:
             self._world.stop()
             threading.Thread(target=self._keep_stopping, daemon=True).start()
 
-    def add_feedback(self, text: str) -> None:
+    def add_feedback(self, text: str, by: str = '') -> None:
         """
-        Queue feedback from a person; the planner reads it at its next step.
+        Queue a remark of a person, or of the program *by*; the planner reads it at its next step.
 
-        Text with characters that are not visible is refused with a warning: what the planner reads
-        is what people see.
+        Raises TaskError where the text cannot be taken; see `make_remark`. What the planner reads
+        is what people see, so the refusal is on record too.
         """
-        text = ' '.join(text.split())[:MAX_TASK_CHARACTERS]
-        fault = hidden_fault(text, joined=True)
-        if fault:
-            self.warn(
-                f'Human feedback was refused: it contains {fault}. Send plain text: '
-                f'{escape_line(text)[:200]}'
-            )
-        elif text:
-            with self._lock:
-                self._feedback.append(text)
-            self.circles.begin_anew()
-            self.emit(FeedbackReceived(text))
+        try:
+            remark = FeedbackReceived(make_remark(text), by)
+        except TaskError as error:
+            self.warn(f'A remark was refused. {error}')
+            raise
+        with self._lock:
+            self._feedback.append(remark)
+        self.circles.begin_anew()
+        self.emit(remark)
 
     def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
         """Put a model call and its reply on record, also one made in another process."""
@@ -353,11 +349,11 @@ class EpisodeRun:
         self._await_goal()
         return ' '.join(self._open_ends(self._settled() if scene is None else scene))
 
-    def take_human_feedback(self) -> tuple[str, ...]:
-        """Return the feedback from people since the last call, oldest first."""
+    def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
+        """Return the remarks of people and programs since the last call, oldest first."""
         with self._lock:
-            texts, self._feedback = tuple(self._feedback), []
-        return texts
+            remarks, self._feedback = tuple(self._feedback), []
+        return remarks
 
     # --- what the guards use ----------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import groupby
 from typing import NoReturn, TypeVar
 
 from bbllm.core.observation import Observed
@@ -404,9 +405,22 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackReceived:
-    """Feedback from a person during the episode."""
+    """A remark of a person, or of a program, during the episode."""
 
     text: str
+    by: str = ''
+    """The program that sent it, for example `mcp`; '' for a person."""
+
+    @property
+    def speaker(self) -> str:
+        """Who sent it, in the words of a sentence."""
+        return f'the program {self.by}' if self.by else 'a person'
+
+
+def remarks_text(remarks: Iterable[FeedbackReceived]) -> str:
+    """Return remarks with who sent them: `a person said: wait; the program mcp said: go on`."""
+    parts = groupby(remarks, lambda remark: remark.speaker)
+    return '; '.join(f'{who} said: {" / ".join(x.text for x in by)}' for who, by in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -639,8 +653,8 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             return [('reply', f'{role}: {" ".join(text.split())[:LONGEST]}')]
         case ModelCall():
             return [('model', _model_call(data))]
-        case FeedbackReceived(text):
-            return [('human', text)]
+        case FeedbackReceived(text, by):
+            return [('program', f'{by}: {text}') if by else ('human', text)]
         case ApprovalAnswered(text=text):
             return [('approval', text)]
         case WarningRaised(text):

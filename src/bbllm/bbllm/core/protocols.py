@@ -7,7 +7,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError, ParseError
-from bbllm.core.events import Event, EventData, PlanRehearsed
+from bbllm.core.events import Event, EventData, FeedbackReceived, PlanRehearsed
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
@@ -24,8 +24,8 @@ class StepFailure:
     """One sentence."""
     controller: str = ''
     """The controller's own text; may be empty."""
-    human: tuple[str, ...] = ()
-    """Feedback from people, oldest first."""
+    human: tuple[FeedbackReceived, ...] = ()
+    """Remarks of people and programs, oldest first."""
     tried: bool = True
     """Whether the step was tried, or a person spoke before it."""
     passed: bool = False
@@ -567,8 +567,8 @@ class EpisodeContext(Protocol):
         """Record information for people that changes nothing."""
         ...
 
-    def take_human_feedback(self) -> tuple[str, ...]:
-        """Return the feedback from people since the last call, oldest first."""
+    def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
+        """Return the remarks of people and programs since the last call, oldest first."""
         ...
 
 

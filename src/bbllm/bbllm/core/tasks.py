@@ -16,22 +16,30 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
 
     Raises TaskError where it is empty, too long or contains characters that are not visible.
     """
-    text = ' '.join(instruction.split())
-    if not text:
-        raise TaskError(
-            "The task is empty; say what to do, for example 'put the red cube on the blue cube'."
-        )
-    if len(text) > MAX_TASK_CHARACTERS:
-        raise TaskError(
-            f'The task has {len(text)} characters; at most {MAX_TASK_CHARACTERS} are taken. '
-            'Say it shorter, or split it into several tasks.'
-        )
-    fault = hidden_fault(text, joined=True)
-    if fault:
-        raise TaskError(f'The task contains {fault}. Send plain text: {escape_line(text)[:200]}')
+    text = _checked(instruction, 'task', 'put the red cube on the blue cube')
     if episode_id and not all(char.isalnum() or char in '-_' for char in episode_id):
         raise TaskError(f'{episode_id[:40]!r} is no episode id; use letters, digits, - and _.')
     return Task(episode_id or new_episode_id(), text)
+
+
+def make_remark(text: str) -> str:
+    """Return a remark on a task in one line; raises TaskError as `make_task`."""
+    return _checked(text, 'remark', 'leave the green cube where it is')
+
+
+def _checked(text: str, what: str, example: str) -> str:
+    text = ' '.join(text.split())
+    if not text:
+        raise TaskError(f'The {what} is empty; write one, for example {example!r}.')
+    if len(text) > MAX_TASK_CHARACTERS:
+        raise TaskError(
+            f'The {what} has {len(text)} characters; at most {MAX_TASK_CHARACTERS} are taken. '
+            'Shorten it, or split it.'
+        )
+    fault = hidden_fault(text, joined=True)
+    if fault:
+        raise TaskError(f'The {what} contains {fault}. Send plain text: {escape_line(text)[:200]}')
+    return text
 
 
 def new_episode_id() -> str:

@@ -187,12 +187,12 @@ def untagged(text: str) -> str:
     return _TAG.sub(r'(\1', text)
 
 
-def as_data(text: str, *, comment: str = '', outside: str = '') -> str:
+def as_data(text: str, *, comment: str = '', outside: str | tuple[str, ...] = ()) -> str:
     """
     Put text between delimiters: those of a line beside it, those of several on their own lines.
 
     *comment* begins the lines of the delimiters, such as `# ` in a program, where even a single
-    line has them on their own lines. Lines with the prefix *outside* are a person's and stay so.
+    line has them on their own lines. Lines with a prefix *outside* are remarks and stay so.
     """
     several = '\n' in text
     end = '\n' if text.endswith('\n') else ''
@@ -227,6 +227,11 @@ def listed(names: Sequence[str], none: str = '') -> str:
 def cut(text: str, most: int) -> str:
     """Return a text, or its first so many characters and three dots."""
     return text if len(text) <= most else f'{text[:most]} ...'
+
+
+def capitalized(text: str) -> str:
+    """Return a text that begins with a capital letter; the others stay."""
+    return text[:1].upper() + text[1:]
 
 
 def count_of(number: int, noun: str) -> str:

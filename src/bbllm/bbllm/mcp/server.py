@@ -97,12 +97,14 @@ def make_server(
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
     @told
     def say(text: str) -> str:
-        """Send the planner a remark in the middle of a task, which it reads before its next step.
-
-        A plan that changes because of it needs a person's permit again.
         """
-        client.say(text)
-        return 'Sent. The planner reads it before its next step, if a task is under way.'
+        Send the planner a remark on the task that run_task began, while it is under way.
+
+        It is recorded as a program's. A plan that changes because of it needs a person's permit
+        again.
+        """
+        desk.say(text)
+        return 'Sent. The planner reads it before its next step.'
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, idempotent_hint=True))
     @told

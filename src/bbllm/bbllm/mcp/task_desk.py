@@ -12,7 +12,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, TaskError
 from bbllm.core.events import Episode, Event
 from bbllm.core.progress import Progress
-from bbllm.core.tasks import make_task
+from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Task
 from bbllm.ros.rclpy_support.stop_client import StopClient
 from bbllm.ros.stack.client import StackClient
@@ -20,6 +20,8 @@ from bbllm.ros.stack.service_clients import ExecutorSettingsClient
 
 PERMITTED = (ApprovalMode.PLAN, ApprovalMode.STEP)
 """Modes in which nothing moves without a person's permit."""
+PROGRAM = 'mcp'
+"""Who sends the remarks, in journals and prompts."""
 LOOK_S = 0.1
 END_S = 5.0
 """How long a task that is cancelled may take to end, wall clock [s]."""
@@ -59,13 +61,7 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
             LostNodeError: A node of the stack does not answer.
         """
         task = make_task(instruction)
-        mode = self._mode.mode(CancelToken())
-        if mode not in PERMITTED:
-            asks = 'does not answer which' if mode is None else f'has approval: {mode.value}'
-            raise ApprovalError(
-                'A task of a program moves the arm only with a permit of a person, and the stack '
-                f'{asks}. Start it with `bbllm up sim --approval plan`, or step.'
-            )
+        self._need_permits()
         with self._lock:
             if self._future is not None and not self._future.done():
                 assert self._task is not None
@@ -76,6 +72,36 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
             self._task, self._progress, self._seen = task, Progress(), None
             self._future = run_in_thread(
                 lambda: episode_on_stack(self._client, task, None, self._take)
+            )
+
+    def say(self, text: str) -> None:
+        """
+        Send the planner a remark on the task that this desk has begun.
+
+        Raises:
+            ApprovalError: The stack would move without a person's permit.
+            TaskError: The text is no remark, or no such task is under way.
+            LostNodeError: A node of the stack does not answer.
+        """
+        words = make_remark(text)
+        self._need_permits()
+        with self._lock:
+            future, task = self._future, self._task
+        if task is None or future is None or future.done():
+            raise TaskError(
+                'No task of this server is under way, and a remark is for no other: run_task '
+                'begins one.'
+            )
+        self._client.say(words, by=PROGRAM, episode_id=task.id)
+
+    def _need_permits(self) -> None:
+        """Raise ApprovalError where the stack moves without a person's permit."""
+        mode = self._mode.mode(CancelToken())
+        if mode not in PERMITTED:
+            asks = 'does not answer which' if mode is None else f'has approval: {mode.value}'
+            raise ApprovalError(
+                'A program moves the arm only with a permit of a person, and the stack '
+                f'{asks}. Start it with `bbllm up sim --approval plan`, or step.'
             )
 
     def status(self, wait_s: float) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class Story:
                 label = f'STEP {index} STAYS FAILED'
                 return _caption(label, cause, Tone.FAILURE, _reading_s(cause))
             case FeedbackReceived(text):
-                return _caption('A PERSON', text, Tone.REPAIR, _reading_s(text))
+                return _caption(data.speaker.upper(), text, Tone.REPAIR, _reading_s(text))
             case ApprovalAnswered(granted=granted, text=text):
                 tone = Tone.SUCCESS if granted else Tone.FAILURE
                 return _caption('APPROVAL', text, tone, GLANCE_S)

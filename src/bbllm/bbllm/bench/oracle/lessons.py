@@ -52,8 +52,8 @@ class Lessons:
         for failure in request.failures:
             if failure.tried:
                 self._learn_failure(failure)
-            for said in failure.human:
-                self._learn_wish(said, scene.held)
+            for remark in failure.human:
+                self._learn_wish(remark.text, scene.held)
 
     def failed_at(self, x: float, y: float) -> bool:
         """Whether placing something there, or within 3 cm, has failed before."""

@@ -1,6 +1,5 @@
 """`bbllm say`: sends the planner a message in the middle of a task."""
 
-import time
 from typing import Annotated
 
 import typer
@@ -8,12 +7,9 @@ import typer
 from bbllm.cli.support.discovery import found_stack
 from bbllm.cli.support.options import StackOptions
 from bbllm.cli.views.output import Output
-from bbllm.core.tasks import make_task
+from bbllm.core.tasks import make_remark
 
-TOPIC = 'human_feedback'
 PLANNER = 'brain_planner'
-SENT_S = 0.3
-"""How long a message may take to leave this process, wall clock [s]."""
 
 
 def say(
@@ -28,13 +24,10 @@ def say(
 
       bbllm say 'leave the green cube where it is'
     """
-    words = make_task(text).instruction
+    words = make_remark(text)
     output = Output()
     with found_stack(
-        'bbllm say', stack, output, [PLANNER], lambda x: x.node.count_subscribers(TOPIC) > 0
+        'bbllm say', stack, output, [PLANNER], lambda client: client.can_say
     ) as client:
-        # In DDS, a node is found before it is joined; the second follows at once.
-        time.sleep(SENT_S)
         client.say(words)
-        time.sleep(SENT_S)
-    output.print('Said. The planner reads it before its next step, if a task is under way.')
+    output.print('Sent. The planner reads it before its next step.')

@@ -59,8 +59,9 @@ class LiveView:
             case ApprovalAnswered(granted=granted, text=text):
                 mark, style = ('✓', 'green') if granted else ('✗', 'yellow')
                 self._console.print(Text(f'  {mark} {text}', style=style))
-            case FeedbackReceived(text):
-                self._console.print(Text(f'  » {text}', style='magenta'))
+            case FeedbackReceived(text, by):
+                program = f'{by}: ' if by else ''
+                self._console.print(Text(f'  » {program}{text}', style='magenta'))
 
     def __enter__(self) -> LiveView:
         self._live.start()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import BrokenPlanError, ParseError
-from bbllm.core.events import RepairBegun
+from bbllm.core.events import RepairBegun, remarks_text
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
@@ -198,13 +198,13 @@ class BrainBody(ModelPlanner):
         return plan
 
     def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
-        said = context.take_human_feedback()
-        if said and k == self.k:
-            text = ' / '.join(said)
+        remarks = context.take_human_feedback()
+        if remarks and k == self.k:
+            text = ' / '.join(remark.text for remark in remarks)
             context.warn(f'All {k} feedback loops are used up; this came too late: {text!r}')
-        elif said:
-            cause = f'Before this step a person said: {" / ".join(said)}'
-            return StepFailure(step, cause, human=said, tried=False)
+        elif remarks:
+            cause = f'Before this step {remarks_text(remarks)}'
+            return StepFailure(step, cause, human=remarks, tried=False)
         return None
 
     @property

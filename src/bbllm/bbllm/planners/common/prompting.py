@@ -12,6 +12,7 @@ import jinja2
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
+from bbllm.core.events import remarks_text
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.protocols import (
     ChatModel,
@@ -21,7 +22,7 @@ from bbllm.core.protocols import (
     PromptRequest,
     StepFailure,
 )
-from bbllm.core.text import DATA_RULE, as_data, cut, escape_line, untagged
+from bbllm.core.text import DATA_RULE, as_data, capitalized, cut, escape_line, untagged
 from bbllm.core.types import Kind, Plan, Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.failure_memory import relevant
@@ -155,7 +156,10 @@ class Prompts:
             error_step=failure.step.index,
             feedback=one_line(by_class(failure.cause, scene)),
             controller=one_line(failure.controller),
-            human=[one_line(text) for text in failure.human],
+            human=[one_line(remark.text) for remark in failure.human if not remark.by],
+            programs=[
+                one_line(f'{remark.by}: {remark.text}') for remark in failure.human if remark.by
+            ],
             earlier=[_delimited(item, scene) for item in earlier],
         )
 
@@ -244,8 +248,8 @@ def _delimited(failure: StepFailure, scene: Scene) -> str:
     """Return an earlier failure as delimited data, and the feedback of people."""
     cause = by_class(failure.cause, scene, places=False)  # objects may have moved since
     what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause or "failed"}')
-    said = [f'A person said: {text}' for text in failure.human if text not in failure.cause]
-    return f'{as_data(what)} {one_line(" ".join(said))}'.rstrip()
+    new = remarks_text(remark for remark in failure.human if remark.text not in failure.cause)
+    return f'{as_data(what)} {one_line(capitalized(new))}'.rstrip()
 
 
 _IDS = re.compile(r'_[0-9]+(?=[,)])')

@@ -30,7 +30,7 @@ EXTRA_LISTED = 10
 _LABELLED = re.compile(
     r'[\s>*_`-]*(?:robot\s+)?(?P<label>thought|action)[*_`\s]*:[*_`\s]*(?P<text>.*)', re.IGNORECASE
 )
-_RESULT = re.compile(r'[\s>*_`-]*(?:scene|human|success)[*_`\s]*:', re.IGNORECASE)
+_RESULT = re.compile(r'[\s>*_`-]*(?:scene|human|program\s\w+|success)[*_`\s]*:', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import LineDiscarded
+from bbllm.core.events import FeedbackReceived, LineDiscarded
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Outcome, Scene, Task
@@ -32,6 +32,10 @@ from bbllm.planners.common.scene_graph import HOUSEHOLD
 from bbllm.planners.inner_monologue.grammar import parse_next
 
 
+def _remark_line(remark: FeedbackReceived) -> str:
+    return f'{f"Program {remark.by}" if remark.by else "Human"}: {one_line(remark.text)}'
+
+
 class Monologue:
     """
     The newest steps of an episode as text, and the full scene before the oldest of them.
@@ -43,12 +47,12 @@ class Monologue:
     def __init__(self, names: ShortNames, first: Scene, window: int | None = None):
         self._names = names
         self._window = window
-        self.heard: list[str] = []
+        self.heard: list[FeedbackReceived] = []
         """Feedback of people before the first step, and during removed steps."""
         self.n_left_out = 0
         self.steps: list[list[str]] = []
         """The lines of each step in the window, oldest first, without feedback."""
-        self._heard: list[list[str]] = []
+        self._heard: list[list[FeedbackReceived]] = []
         """Feedback of people after each step."""
         self._seen = [observation(first, names)]
         """The scene before each step, and the newest one."""
@@ -58,11 +62,11 @@ class Monologue:
         """The scene before the oldest step in the window, and the steps."""
         lines = [f'Scene: {text_of(self._seen[0])}']
         for step, heard in zip(self.steps, self._heard, strict=True):
-            lines += [*step, *(f'Human: {one_line(text)}' for text in heard)]
+            lines += [*step, *map(_remark_line, heard)]
         return '\n'.join(lines)
 
-    def hear(self, texts: Sequence[str]) -> None:
-        (self._heard[-1] if self._heard else self.heard).extend(texts)
+    def hear(self, remarks: Sequence[FeedbackReceived]) -> None:
+        (self._heard[-1] if self._heard else self.heard).extend(remarks)
 
     def add(
         self, thought: str, action: str, outcome: Outcome | None, after: Scene, *, why: str = ''
@@ -79,7 +83,7 @@ class Monologue:
         if self._window is not None and len(self.steps) > self._window:
             n = max(1, self._window // 2)
             self.n_left_out += n
-            self.heard += [text for said in self._heard[:n] for text in said]
+            self.heard += [remark for heard in self._heard[:n] for remark in heard]
             del self._heard[:n], self.steps[:n], self._seen[:n]
 
 
@@ -93,7 +97,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str 
         actions=calls,
         examples=[*calls, *calls][:2],
         task=one_line(task.instruction),
-        said=[one_line(text) for text in monologue.heard],
+        said=list(map(_remark_line, monologue.heard)),
         n_left_out=monologue.n_left_out,
         told=monologue.told,
         picture=picture,

@@ -13,11 +13,12 @@ from enum import Enum
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import RepairBegun
+from bbllm.core.events import FeedbackReceived, RepairBegun
 from bbllm.core.observation import observed
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import plain
+from bbllm.core.text import capitalized
 from bbllm.core.types import Kind, PlanStep, Scene, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
@@ -247,14 +248,14 @@ class _Flow:
         def problem(i: int) -> str:
             return self._problem(reply.actions[i])
 
-        tried, said = attempt_all(
+        tried, remarks = attempt_all(
             self._plan.left, calls, problem, self._world, self._context, listens
         )
         self._cause = tried[-1][0]
         words = round_words(reply.explanation, self._cause)
         seen = tuple(observation.vector() for _, observation in tried)
         self._history.add(FtRound(words, reply.actions[: len(tried)], seen))
-        self._hear(said)
+        self._hear(remarks)
         self._plan.next += len(tried)
         self._n_lists += 1
         return not self._cause and len(tried) == len(texts)
@@ -269,9 +270,9 @@ class _Flow:
             )
         return ''
 
-    def _hear(self, said: tuple[str, ...]) -> None:
-        for text in said:
-            self.note(f'A person said: {text}')
+    def _hear(self, remarks: tuple[FeedbackReceived, ...]) -> None:
+        for remark in remarks:
+            self.note(f'{capitalized(remark.speaker)} said: {remark.text}')
 
 
 FT_COT = PlannerSpec(

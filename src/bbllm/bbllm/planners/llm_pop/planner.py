@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import RepairBegun, StepBegun
+from bbllm.core.events import FeedbackReceived, RepairBegun, StepBegun
 from bbllm.core.observation import Observed, lost_names, lost_text, observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
@@ -84,11 +84,11 @@ class Round:
 HISTORY = HistoryForm(
     empty=NOTHING, shortened='in a line each', omitted='Rounds before round {} are left out.'
 )
-"""The history of an episode, with feedback of people between the rounds, as `Person: ...`."""
+"""The history of an episode, with remarks between the rounds, as `Person: ...`."""
 
 
-def feedback_line(text: str) -> str:
-    return f'Person: {one_line(text)}'
+def feedback_line(remark: FeedbackReceived) -> str:
+    return f'{f"Program {remark.by}" if remark.by else "Person"}: {one_line(remark.text)}'
 
 
 def evaluator_prompt(task: Task, scene: Scene, history: str, *, picture: str = '') -> str:
@@ -248,9 +248,9 @@ class LLMPop(ModelPlanner):
             raise GaveUpError(f'The task is not done, and {used}: {reason}')
 
 
-def _note(said: tuple[str, ...], history: PromptHistory) -> None:
-    for text in said:
-        history.note(feedback_line(text))
+def _note(said: tuple[FeedbackReceived, ...], history: PromptHistory) -> None:
+    for remark in said:
+        history.note(feedback_line(remark))
 
 
 def attempt_all(
@@ -260,13 +260,13 @@ def attempt_all(
     world: World,
     context: EpisodeContext,
     listens: bool,
-) -> tuple[Sequence[tuple[str, Observed]], tuple[str, ...]]:
+) -> tuple[Sequence[tuple[str, Observed]], tuple[FeedbackReceived, ...]]:
     """
-    Execute actions until one fails or, if it `listens`, a person speaks between two.
+    Execute actions until one fails or, if it `listens`, a remark comes between two.
 
     Returns:
         Why each tried action failed, '' if it did not, with the observation after it; and what
-        the person said. An action with a problem is not executed.
+        was said. An action with a problem is not executed.
     """
     tried: list[tuple[str, Observed]] = []
     for i, (step, call) in enumerate(zip(steps, calls, strict=True)):

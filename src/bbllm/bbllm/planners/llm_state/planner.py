@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm.core.errors import GaveUpError
-from bbllm.core.events import BeliefsEstimated, LineDiscarded
+from bbllm.core.events import BeliefsEstimated, FeedbackReceived, LineDiscarded
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
@@ -73,7 +73,7 @@ class LLMState(ModelPlanner):
             on_discarded=context.emit,
             on_retry=context.warn,
         )
-        state, said = OpenState(), list[str]()
+        state, said = OpenState(), list[FeedbackReceived]()
         unread: LineDiscarded | None = None
         attended: frozenset[str] = frozenset()
         for _ in range(MAX_ROUNDS):

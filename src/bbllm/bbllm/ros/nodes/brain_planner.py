@@ -6,12 +6,13 @@ from typing import Any
 from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
+from bbllm_interfaces.srv import Say
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, TaskError
 from bbllm.core.events import (
     Ending,
     EpisodeEnded,
@@ -73,6 +74,7 @@ class BrainPlanner(StackNode):
         self.create_subscription(
             String, 'human_feedback', self._hear, 10, callback_group=self.group
         )
+        self.create_service(Say, 'say', self._answer_remark, callback_group=self.group)
 
     def begin(self) -> None:
         self._server = serve_action(
@@ -153,8 +155,21 @@ class BrainPlanner(StackNode):
         return CancelResponse.ACCEPT
 
     def _hear(self, said: String) -> None:
-        if not self._desk.hear(said.data):
-            self.get_logger().warning(f'No task runs, so nobody heard: {said.data[:200]!r}')
+        try:
+            self._desk.hear(said.data)
+        except TaskError as error:
+            self.get_logger().warning(f'A remark was refused. {error}')
+
+    def _answer_remark(self, request: Say.Request, response: Say.Response) -> Say.Response:
+        try:
+            self._desk.hear(request.text, request.by, request.episode_id)
+        except TaskError as error:
+            response.message = str(error)
+            if request.text:  # an empty one asks whether this serves
+                self.get_logger().warning(f'A remark was refused. {error}')
+            return response
+        response.success = True
+        return response
 
 
 def main() -> None:

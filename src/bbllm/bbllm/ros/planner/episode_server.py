@@ -1,5 +1,6 @@
 """Where episodes are begun: one at a time, each with its planner, its limits and its journal."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -127,12 +128,23 @@ class EpisodeDesk:
         while self._task is not None and time.monotonic() < deadline_s:
             time.sleep(0.02)
 
-    def hear(self, text: str) -> bool:
-        """Pass on a person's words; False where no episode is under way."""
+    def hear(self, text: str, by: str = '', episode_id: str = '') -> None:
+        """
+        Pass on a remark of a person, or of the program *by*, for any episode or for one.
+
+        Raises TaskError where that episode is not under way, or the text cannot be taken.
+        """
         run = self._run
-        if run is not None:
-            run.add_feedback(text)
-        return run is not None
+        if run is None:
+            raise TaskError('No task is under way that a remark could be for.')
+        if episode_id not in ('', run.task.id):
+            raise TaskError(
+                f'The remark is for the episode {episode_id[:40]!r}, which is not under way; '
+                f'{run.task.id} is.'
+            )
+        if by and not re.fullmatch(r'[a-z][a-z0-9_]{0,31}', by):
+            raise TaskError(f'{by[:40]!r} names no program; use a-z, 0-9 and _, such as mcp.')
+        run.add_feedback(text, by)
 
     def _claim(self, task: Task, owner: bytes) -> None:
         with self._lock:

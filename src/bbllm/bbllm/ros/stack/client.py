@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from bbllm_interfaces.action import ExecuteSkill, RunTask
 from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
-from bbllm_interfaces.srv import MapStep
+from bbllm_interfaces.srv import MapStep, Say
 from rclpy.callback_groups import ReentrantCallbackGroup
-from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import NAMESPACE
-from bbllm.core.errors import ConfigError, LostNodeError, WorldError
+from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -27,7 +26,6 @@ from bbllm.ros.rclpy_support.calls import (
     ANSWER_S,
     ActionCall,
     ServiceCall,
-    need_server,
     not_begun,
 )
 from bbllm.ros.rclpy_support.heartbeat import listen
@@ -94,7 +92,10 @@ class StackClient(AbstractContextManager['StackClient']):
         self._forget = ServiceCall(
             self.node, Trigger, 'forget_open_state', 'state_estimator', self.group
         )
-        self._voice = self.node.create_publisher(String, 'human_feedback', 10)
+        # A request that was made twice would be two remarks.
+        self._say = ServiceCall(
+            self.node, Say, 'say', 'brain_planner', self.group, first=Say.Request()
+        )
         self._listeners: dict[str, Callable[[Event], None]] = {}
         self.on_any_event: Callable[[str, Event], None] | None = None
         """Called with every event of every episode, whoever began it, and the episode's id."""
@@ -232,10 +233,21 @@ class StackClient(AbstractContextManager['StackClient']):
         tasks, skills = self._tasks.cancel(), self._skills.cancel()
         return tasks or skills
 
-    def say(self, text: str) -> None:
-        """Send a person's words once `brain_planner` is joined; LostNodeError without it."""
-        need_server(self._voice.get_subscription_count, 'brain_planner (human_feedback)')
-        self._voice.publish(String(data=text))
+    @property
+    def can_say(self) -> bool:
+        return self._say.ready
+
+    def say(self, text: str, *, by: str = '', episode_id: str = '') -> None:
+        """
+        Send the planner a remark of a person, or of the program *by*.
+
+        It is for the episode under way, or only for *episode_id*. Raises TaskError where the
+        planner refuses it, and LostNodeError where `brain_planner` does not answer.
+        """
+        request = Say.Request(text=text, by=by, episode_id=episode_id)
+        reply = self._say.run(request, ANSWER_S)
+        if not reply.success:
+            raise TaskError(reply.message)
 
     @property
     def can_forget(self) -> bool:

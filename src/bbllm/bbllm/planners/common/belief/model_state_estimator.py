@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
-from bbllm.core.events import LineDiscarded
+from bbllm.core.events import FeedbackReceived, LineDiscarded
 from bbllm.core.protocols import ChatModel, PromptRequest
+from bbllm.core.text import capitalized
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.common.belief.interaction_history import TAKING
@@ -78,7 +79,7 @@ class StatePrompts:
         state: OpenState | None,
         history: Sequence[Outcome],
         scene: Scene,
-        said: Sequence[str] = (),
+        said: Sequence[FeedbackReceived] = (),
         unread: LineDiscarded | None = None,
     ) -> str:
         """
@@ -100,7 +101,7 @@ class StatePrompts:
             situation=self._situation(scene),
             state='' if state is None else self._whole(state),
             task=one_line(task.instruction),
-            said=[one_line(text) for text in said],
+            said=[(capitalized(remark.speaker), one_line(remark.text)) for remark in said],
         )
 
     def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
