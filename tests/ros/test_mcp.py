@@ -198,6 +198,16 @@ def test_server_over_http_answers_this_machine_and_refuses_pages_of_other_sites(
             assert refusal.value.code in (403, 421)
 
 
+def remarks_in(episode_id: str) -> list[Any]:
+    """Return what the journal of an episode has of remarks, those that were refused too."""
+    events = read_episode(episodes_dir() / f'{episode_id}.jsonl').events
+    return [
+        event.data
+        for event in events
+        if event.kind is EventKind.HUMAN_FEEDBACK or 'A remark was refused' in str(event.data)
+    ]
+
+
 def test_remark_of_a_program_is_for_its_own_task_and_named_as_a_programs(
     stack: Running, robot: Robot
 ) -> None:
@@ -210,7 +220,7 @@ def test_remark_of_a_program_is_for_its_own_task_and_named_as_a_programs(
             stack.client.say(MORE, by='mcp', episode_id='some-other')
         stack.client.approvals.answer(request.hash, Answer(granted=False, by='ann'))
         stack.client.cancel()
-        assert MORE not in str(task.result().events)
+        assert remarks_in(task.result().episode_id) == []
         robot.begin()
 
         desk.begin(TASK)
@@ -222,9 +232,7 @@ def test_remark_of_a_program_is_for_its_own_task_and_named_as_a_programs(
         desk.stop()
         ended = desk.status(PATIENCE_S)
 
-        journal = read_episode(episodes_dir() / f'{ended["episode_id"]}.jsonl')
-        remarks = [e.data for e in journal.events if e.kind is EventKind.HUMAN_FEEDBACK]
-        assert remarks == [FeedbackReceived(MORE, 'mcp')]
+        assert remarks_in(ended['episode_id']) == [FeedbackReceived(MORE, 'mcp')]
         assert robot.stood_still()
 
 

@@ -85,8 +85,11 @@ DEPTH_INFO = {
     f'/{NAMESPACE}/{camera}/aligned_depth_to_color/camera_info'
     for camera in ('table_camera', 'hand_camera')
 }
-UNRECORDED = {'subscriber': {*TRANSFORMS, *PICTURES, *DEPTH_INFO}}
-"""What a recording has of a real arm with cameras, or while a node uses the cameras."""
+UNRECORDED = {'subscriber': {*TRANSFORMS, *PICTURES, *DEPTH_INFO, f'/{NAMESPACE}/human_feedback'}}
+"""
+What a recording has of a real arm with cameras, while a node uses the cameras, or where the tools
+of ros2 send a remark.
+"""
 DISCOVERY_S = 10.0
 
 

@@ -161,12 +161,14 @@ class BrainPlanner(StackNode):
             self.get_logger().warning(f'A remark was refused. {error}')
 
     def _answer_remark(self, request: Say.Request, response: Say.Response) -> Say.Response:
+        if not request.text:
+            response.message = 'This serves.'
+            return response
         try:
             self._desk.hear(request.text, request.by, request.episode_id)
         except TaskError as error:
             response.message = str(error)
-            if request.text:  # an empty one asks whether this serves
-                self.get_logger().warning(f'A remark was refused. {error}')
+            self.get_logger().warning(f'A remark was refused. {error}')
             return response
         response.success = True
         return response
