@@ -1,6 +1,5 @@
 """Domains for stacks that are to meet nobody."""
 
-import errno
 import os
 import tempfile
 from pathlib import Path
@@ -18,37 +17,24 @@ TWO = range(30, 32)
 
 
 @pytest.fixture(autouse=True)
-def common(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let there be two domains, which no other process of this machine asks for."""
     monkeypatch.setattr(domains, 'DOMAINS', TWO)
-    monkeypatch.setattr(domains, 'COMMON', tmp_path)
+    monkeypatch.setattr(domains, 'PREFIX', f'test of bbllm {tmp_path.name} {os.getpid()}')
 
 
 def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with own_domain() as one:
         with own_domain() as other:
             assert {one, other} == set(TWO)
             # As in the workers of a bench.
-            monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path_factory.mktemp('own')))
+            monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
             with pytest.raises(ConfigError, match='All 2 ROS domains'), own_domain():
                 pass
         with own_domain() as again:
             assert again == other
-
-
-def test_a_folder_that_is_full_is_told_as_what_has_to_be_freed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(path: Path, *_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-    monkeypatch.setattr(os, 'open', full)
-
-    told = rf'No space left on device\); free space in {tmp_path}\.'
-    with pytest.raises(ConfigError, match=told), own_domain():
-        pass
 
 
 def test_the_domain_is_that_of_the_environment_and_a_wrong_one_is_named_with_the_range() -> None:

@@ -1,30 +1,35 @@
 """
 What a process locks on this machine: ROS domains, and the names of nodes.
 
-Each node locks a file for its name, namespace and domain for as long as its process lives; the
-kernel releases the lock also after SIGKILL. Other machines do not see the file; there the
-heartbeat decides (`stack_node`). Needs no ROS.
+Each node takes a name of the kernel (an abstract Unix socket) for its name, namespace and domain
+for as long as its process lives; the kernel releases it also after SIGKILL. It holds for all users
+of the machine, and in every container that shares its network, as a ROS domain does, and it is no
+file that somebody else could have put there. Other machines do not see it; there the heartbeat
+decides (`stack_node`). Needs no ROS.
 """
 
-import fcntl
+import errno
+import hashlib
 import os
+import pwd
 import random
-import tempfile
+import socket
+import struct
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 from bbllm.core.errors import ConfigError
 
 DOMAINS = range(21, 102)
 """Domains whose ports are free under Linux, without the first ones: people begin there."""
 MOST = 232
-COMMON = Path('/tmp')
-"""What is temporary for all processes; workers of a bench have a TMPDIR of their own."""
-
-
-def lock_folder() -> Path:
-    return COMMON if os.access(COMMON, os.W_OK) else Path(tempfile.gettempdir())
+PREFIX = 'bbllm'
+MOST_NAME_BYTES = 100
+"""The kernel takes 107; longer names are hashed [bytes]."""
+WHO_ASKS = 128
+"""How often the holder of a name can be asked for."""
+_CREDENTIALS = struct.Struct('3i')
+"""Process, user and group, as the kernel has them."""
 
 
 def domain_of(environ: Mapping[str, str]) -> int:
@@ -46,11 +51,11 @@ def own_domain() -> Iterator[int]:
     Yield a random domain that no other process of this machine has taken so.
 
     Random, since nodes of the last one may still be about to end. Raises ConfigError where all are
-    taken, or the folder for temporary files cannot be written.
+    taken.
     """
     for domain in random.sample(DOMAINS, len(DOMAINS)):
         try:
-            lock = _lock(f'bbllm-domain-{domain}.lock')
+            lock = _lock(f'domain {domain}')
         except BlockingIOError:
             continue
         try:
@@ -72,7 +77,7 @@ def lock_name(name: str, namespace: str, domain: int) -> int:
     """
     place = namespace.strip('/')
     try:
-        return _lock(f'bbllm-node-{domain}-{place.replace("/", ".")}-{name}.lock')
+        return _lock(f'node {domain} /{place} {name}')
     except BlockingIOError as taken:
         raise ConfigError(
             f'The node {name} runs already in ROS domain {domain} under /{place} (process '
@@ -87,25 +92,41 @@ def check_names_free(names: Iterable[str], namespace: str, domain: int) -> None:
         os.close(lock_name(name, namespace, domain))
 
 
-def _lock(file_name: str) -> int:
-    """Open and lock a file; raises BlockingIOError with the process that has locked it."""
-    path = lock_folder() / file_name
-    try:
+def _lock(words: str) -> int:
+    """
+    Take a name and return its file descriptor.
+
+    Raises BlockingIOError with the process that has it, as in `4711 of anna`.
+    """
+    text = f'{PREFIX} {words}'
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    name = '\0' + (text if len(text.encode()) <= MOST_NAME_BYTES else f'{PREFIX} {digest}')
+    with socket.socket(socket.AF_UNIX) as own:
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except PermissionError:  # another user's: it can be locked, but not written
-            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise ConfigError(
-            f'{path} cannot be written ({error.strerror}); free space in {path.parent}.'
-        ) from error
+            own.bind(name)
+            own.listen(WHO_ASKS)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise ConfigError(
+                    f'The name {text!r} cannot be locked on this machine: {error.strerror}.'
+                ) from error
+            raise BlockingIOError(_holder(name)) from None
+        return own.detach()
+
+
+def _holder(name: str) -> str:
+    """Return process and user that have a name, as the kernel knows them."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.setblocking(False)
+        try:
+            asking.connect(name)
+        except OSError:
+            return 'unknown'
+        found = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    process, user, _ = _CREDENTIALS.unpack(found)
+    if user == os.getuid():
+        return str(process or 'unknown')  # 0 where it is in a container
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        owner = os.pread(file, 32, 0).decode('ascii', 'replace').strip()
-        os.close(file)
-        raise BlockingIOError(owner or 'unknown') from None
-    with suppress(OSError):
-        os.ftruncate(file, 0)
-        os.pwrite(file, str(os.getpid()).encode(), 0)
-    return file
+        return f'{process or "unknown"} of {pwd.getpwuid(user).pw_name}'
+    except KeyError:
+        return f'{process or "unknown"} of the user {user}'
