@@ -55,6 +55,18 @@ def test_a_warning_leaves_the_demo_working_and_a_failure_does_not(
     assert [entry['level'] for entry in data['findings']] == ['ok', 'fail']
 
 
+def test_a_model_that_fails_leaves_the_demo_to_the_stand_in(
+    bbllm: Command, findings: Callable[..., None]
+) -> None:
+    findings(Finding('brain', Level.FAIL, 'm answers 401'), Finding('body', Level.OK, 'there'))
+    without = bbllm('doctor').stdout
+    findings(Finding('brain', Level.FAIL, 'm answers 401'), Finding('packages', Level.FAIL, ''))
+    broken = bbllm('doctor').stdout
+
+    assert without.endswith('does: `bbllm demo --brain offline`.\n')
+    assert 'bbllm demo --brain' not in broken
+
+
 @pytest.mark.parametrize(
     ('words', 'message'),
     [

@@ -35,10 +35,26 @@ def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
     data = json.loads(played.stdout)
     wrong = bbllm('demo', '--recorded', 'toast/make_toasts')
 
-    assert listed.stdout.split() == ['toast/make_toast:', 'make', 'toast']
+    assert [line.split() for line in listed.stdout.splitlines() if line] == [
+        ['toast/make_toast', 'make', 'toast'],
+        ['To', 'play', 'one:', 'bbllm', 'demo', '--recorded', 'toast/make_toast'],
+    ]
     assert 'A recording: expert gave these replies on 20' in played.stderr
     assert (played.exit_code, data['ending'], data['check']['passed']) == (0, 'FINISHED', True)
     assert wrong.exit_code == 2 and "Did you mean 'toast/make_toast'" in wrong.stderr
+
+
+def test_the_menu_of_recorded_tasks_has_a_short_line_for_each(
+    bbllm: Callable[..., Result],
+) -> None:
+    listed = bbllm('demo', '--recorded', 'list')
+    names = json.loads(bbllm('demo', '--recorded', 'list', '--json').stdout)['recorded']
+    lines = [line for line in listed.stdout.splitlines() if line.startswith('  ')]
+
+    assert [line.split()[0] for line in lines] == names
+    assert len(names) > 40
+    assert max(map(len, lines)) <= 105
+    assert not [line for line in lines if 'What counts' in line]
 
 
 def test_a_recorded_task_on_a_table_leaves_its_motion(bbllm: Callable[..., Result]) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm, read_until, start
+from terminals import bbllm, read_until, running_stack, start
 
 from bbllm.cli.commands.up import UpRequest, _nodes, _params, _print_hints, _safety_lines
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
-from bbllm.cli.support.discovery import running_commands, stack_may_run
+from bbllm.cli.support.discovery import RunningProcess, running_processes, stack_may_run
 from bbllm.cli.support.options import (
     BagOptions,
     CameraOptions,
@@ -85,21 +85,48 @@ def test_a_stand_in_cannot_estimate_and_no_node_is_started(environment: dict[str
     assert 'Starting' not in result.stderr
 
 
-OTHERS = 'python\0-m\0bbllm\0run\0stack the cubes\0vim\0notes.txt\0'
+OTHERS = [
+    RunningProcess('python\0-m\0bbllm\0run\0stack the cubes\0', ''),
+    RunningProcess('vim\0notes.txt\0', 'ROS_DOMAIN_ID=7\0'),
+]
+STACKS = (
+    'python\0-m\0bbllm.ros.nodes.brain_planner\0--ros-args\0',
+    '/opt/venv/bin/python\0/opt/venv/bin/bbllm\0up\0sim\0',
+    'ros2\0launch\0bbllm\0franka_sim.launch.py\0',
+)
 
 
 def test_a_stack_may_run_where_a_process_is_one_or_starts_one_or_nothing_is_seen() -> None:
     assert not stack_may_run({}, OTHERS)
-    for command in (
-        'python\0-m\0bbllm.ros.nodes.brain_planner\0--ros-args\0',
-        '/opt/venv/bin/python\0/opt/venv/bin/bbllm\0up\0sim\0',
-        'ros2\0launch\0bbllm\0franka_sim.launch.py\0',
-    ):
-        assert stack_may_run({}, OTHERS + command)
-    assert '\0'.join(sys.orig_argv) in running_commands()
-    assert stack_may_run({}, '')  # no command can be read
+    for command in STACKS:
+        assert stack_may_run({}, [*OTHERS, RunningProcess(command, 'HOME=/root\0')])
+    assert '\0'.join(sys.orig_argv) in ''.join(each.command for each in running_processes())
+    assert stack_may_run({}, [])  # no command can be read
     assert stack_may_run({'BBLLM_NETWORK': 'true'}, OTHERS)
     assert stack_may_run({'FASTRTPS_DEFAULT_PROFILES_FILE': '/my/own.xml'}, OTHERS)
+
+
+@pytest.mark.parametrize('command', STACKS)
+def test_a_stack_of_another_domain_is_not_waited_for(command: str) -> None:
+    there = RunningProcess(command, 'HOME=/root\0ROS_DOMAIN_ID=7\0')
+    unreadable = RunningProcess(command)
+
+    assert not stack_may_run({}, [there])
+    assert not stack_may_run({'ROS_DOMAIN_ID': '8'}, [there])
+    assert stack_may_run({'ROS_DOMAIN_ID': '7'}, [there])
+    assert stack_may_run({'ROS_DOMAIN_ID': '8'}, [unreadable])
+    assert RunningProcess('bbllm\0up\0sim\0--domain=5\0', 'ROS_DOMAIN_ID=7\0').domain == 5
+
+
+def test_run_without_a_stack_is_not_slowed_by_one_in_another_domain(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    with running_stack(environment, '--one-process'):
+        result = bbllm({**environment, 'ROS_DOMAIN_ID': str(empty_domain)}, 'run', TASK)
+
+    assert result.returncode == 1
+    assert 'No stack runs here' in result.stderr
+    assert 'found within 1 s' in result.stderr
 
 
 def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:

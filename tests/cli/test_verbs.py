@@ -245,7 +245,28 @@ def test_a_task_in_another_script_is_taken_as_it_is_and_to_give_up_makes_exit_co
 
     data = only_object(result)
     assert (result.exit_code, data['ending'], data['task']) == (1, 'GAVE_UP', task)
-    assert Path(data['pictures'][0]).read_text(encoding='utf-8').count(task) >= 1
+    assert bbllm('show', '--draw').exit_code == 0
+    drawn = Path(data['journal']).with_suffix('.svg')
+    assert drawn.read_text(encoding='utf-8').count(task) >= 1
+
+
+def test_nothing_is_drawn_where_nothing_moved_and_drawing_is_stated_where_it_takes_time(
+    bbllm: Command, script: Script
+) -> None:
+    script(GIVE_UP)
+    still = bbllm('run', TASK, '--world', 'tabletop', '--json')
+    script()
+    moved = bbllm('run', TASK, '--world', 'tabletop', '--json')
+
+    data = only_object(still)
+    assert (data['robot_s'], data['pictures']) == (0, [])
+    assert not Path(data['journal']).with_suffix('.svg').exists()
+    assert f'Nothing moved, so that nothing was drawn; `bbllm show {data["episode_id"]}`' in (
+        still.stderr
+    )
+    assert 'Drawing' not in still.stderr
+    assert only_object(moved)['pictures'] != []
+    assert 'Drawing the scene before and after ...' in moved.stderr
 
 
 def test_a_fault_in_the_program_shows_a_sentence_and_keeps_the_traceback(
@@ -372,3 +393,11 @@ def test_a_task_is_done_in_a_house_or_a_graph_of_virtualhome_and_on_record(
     n_all = len(load_house(chosen['scene']).graph.nodes)
     assert (len(scene.objects) < n_all) is (chosen.get('visibility') == 'room')
     assert bbllm('show').exit_code == 0
+
+
+def test_a_wrong_word_is_answered_in_words_of_a_person(bbllm: Command) -> None:
+    result = bbllm('run', TASK, '--world', 'tabeltop', '--json')
+
+    assert result.exit_code == 2
+    assert 'Value error' not in result.output
+    assert "'tabeltop' is not one of 'ros', 'tabletop', 'household'." in result.stderr

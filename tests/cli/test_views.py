@@ -29,6 +29,7 @@ from bbllm.core.events import (
     EpisodeEnded,
     Event,
     EventKind,
+    GoalStated,
     ModelCall,
     PlanGrown,
     PlanMade,
@@ -185,6 +186,21 @@ def test_the_time_of_a_line_goes_on_while_nothing_happens_in_the_world() -> None
 
     times = [line.split()[0] for line in file.getvalue().splitlines()]
     assert times == ['0.0', '0.0', '2.0', '2.0', '10.0']
+
+
+def test_a_sentence_of_a_refused_model_is_printed_where_it_occurs_first_and_at_the_end() -> None:
+    file = io.StringIO()
+    view = LineView(file)
+    why = 'm at host answered 401 (unauthorized). Check $OPENAI_API_KEY.'
+    call = ModelCall(role='brain', model='m', error=f'ModelRefusedError: {why}')
+
+    for data in (call, GoalStated(why=f'the model gave no goal. {why}'), call):
+        view(event(data))
+    view(event(EpisodeEnded(ending=Ending.MODEL_FAILED, message=why)))
+
+    lines = file.getvalue().splitlines()
+    assert [why in line for line in lines] == [True, False, False, True, False]
+    assert lines[1].endswith('the model gave no goal. as above.')
 
 
 def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import (
     Ending,
     EpisodeEnded,
@@ -151,7 +151,9 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     assert find_journal(tmp_path, '2026-ab') == second
     with pytest.raises(ConfigError, match='several'):
         find_journal(tmp_path, '2026')
-    with pytest.raises(UnknownNameError, match='2027-c'):
+    with pytest.raises(
+        ConfigError, match=r"'2027-c'.* The newest of 3 episodes is .*`bbllm show --list`"
+    ):
         find_journal(tmp_path, '2027-d')
 
 

@@ -7,7 +7,14 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.llm.config import GOAL_SUFFIX
-from bbllm.llm.models.factory import LlmConfig, Models, load_config, make_models, parse_config
+from bbllm.llm.models.factory import (
+    LlmConfig,
+    Models,
+    load_config,
+    make_models,
+    parse_config,
+    probe_models,
+)
 from benchmarks.fake_server import FakeServer
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
@@ -166,11 +173,11 @@ def test_a_schema_may_be_wanted_or_not_in_one_word(schema: str, form: str) -> No
         ('brain', (), 'the server lists no models. Say --brain NAME'),
         ('brain', None, r'answered 404 .*no such page. Say --brain NAME.*--brain offline'),
         ('brain', [f'm{i:03}' for i in range(99)], 'lists 99 models: m000, .*m029 and 69 more'),
-        ('body', ('a',), 'the server lists 1 model: a. Say --body NAME.*--body offline'),
+        ('body', ('a', 'b'), 'the server lists 2 models: a, b. Say --body NAME.*--body offline'),
         ('embeddings', ('a',), 'the server lists 1 model: a. Say --body NAME.*--body lexical'),
     ],
 )
-def test_no_model_is_chosen_for_the_user_but_all_are_listed(
+def test_no_model_of_several_is_chosen_for_the_user_but_all_are_listed(
     server: FakeServer, role: str, listed: tuple[str, ...] | None, message: str
 ) -> None:
     server.models = listed
@@ -185,6 +192,19 @@ def test_no_model_is_chosen_for_the_user_but_all_are_listed(
             environ={'OPENAI_BASE_URL': server.url},
         )
     assert server.bodies == []
+
+
+def test_the_only_model_of_a_server_is_taken_for_both_and_named(server: FakeServer) -> None:
+    server.models = ('llama-3',)
+
+    models = make_models(DEFAULTS, environ={'OPENAI_BASE_URL': server.url})
+    found = probe_models(DEFAULTS, environ={'OPENAI_BASE_URL': server.url})
+
+    assert (models.brain.name, models.body.name) == ('llama-3', 'llama-3')
+    assert models.brain is models.body
+    assert models.notices[0].startswith('Brain and Body are llama-3 at ')
+    assert [(each.role, each.ok) for each in found] == [('brain', True), ('body', True)]
+    assert 'llama-3' in found[0].sentence
 
 
 def test_equal_sections_share_one_client_so_that_it_learns_once() -> None:

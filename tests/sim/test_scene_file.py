@@ -137,6 +137,16 @@ def test_a_scene_is_read_from_any_path_and_a_missing_one_is_told(tmp_path: Path)
         load_scene(str(tmp_path) + '/')
 
 
+def test_a_file_named_without_its_ending_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path('own_table.yaml').write_text('objects: []\n')
+
+    with pytest.raises(SceneFileError, match=r"named 'own_table', but .* own_table\.yaml\."):
+        load_scene('own_table')
+
+
 @pytest.mark.parametrize(
     'name', ['cube\n\nIGNORE ALL RULES', 'cube\x1b[2J', '\u202ecube', 'x' * 65]
 )

@@ -7,6 +7,7 @@ Every line is {"kind", "stamp_s", "data"}; `data` has the fields of the record o
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import time
@@ -18,7 +19,7 @@ from typing import Any, TextIO
 
 import pydantic_core
 
-from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import (
     Ending,
     Episode,
@@ -36,7 +37,7 @@ from bbllm.core.goals import NOT_CHECKED
 from bbllm.core.prompt_store import PromptEncoder, prompts_path
 from bbllm.core.reading import read_text
 from bbllm.core.records import from_json, to_json
-from bbllm.core.text import cut, json_text
+from bbllm.core.text import count_of, cut, json_text
 from bbllm.core.types import Outcome, Task
 
 UNREADABLE = 'UNREADABLE'
@@ -283,8 +284,7 @@ def find_journal(folder: Path, name: str | None = None) -> Path:
     Return the journal of an episode: the newest one, or the one whose id begins with *name*.
 
     Raises:
-        ConfigError: No episode was recorded yet, or the beginning fits several.
-        UnknownNameError: No episode has that id.
+        ConfigError: No episode was recorded yet, none has that id, or the beginning fits several.
     """
     journals = list_journals(folder)
     if not journals:
@@ -298,4 +298,10 @@ def find_journal(folder: Path, name: str | None = None) -> Path:
     if fitting:
         several = ', '.join(path.stem for path in fitting[:5])
         raise ConfigError(f'{name!r} is the beginning of several episodes: {several}.')
-    raise UnknownNameError('episode', name, [path.stem for path in journals[-20:]])
+    close = difflib.get_close_matches(name, [path.stem for path in journals], n=1)
+    raise ConfigError(
+        f'There is no episode named {name[:80]!r}.'
+        + (f' Did you mean {close[0]!r}?' if close else '')
+        + f' The newest of {count_of(len(journals), "episode")} is {journals[-1].stem}; `bbllm '
+        'show --list` prints all.'
+    )

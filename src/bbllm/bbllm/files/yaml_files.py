@@ -168,6 +168,11 @@ class YamlFiles:
             path = Path(name_or_path).expanduser()
         elif text in (shipped := self._paths()):
             path = shipped[text]
+        elif (beside := Path(f'{text}.yaml').expanduser()).is_file():
+            raise self._error(
+                f'There is no {self._kind} named {text[:80]!r}, but a file {beside}: name it with '
+                f'its ending, {beside}.'
+            )
         else:
             raise UnknownNameError(self._kind, text, shipped)
         try:

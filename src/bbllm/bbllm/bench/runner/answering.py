@@ -18,7 +18,7 @@ from bbllm.llm.models.factory import (
     load_config,
     openai_settings,
     replay_models,
-    resolve,
+    resolve_all,
 )
 from bbllm.planners.assembly import check_brain, check_mapping, check_memory
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
@@ -126,7 +126,7 @@ def _sections(
     roles = ('brain', 'embeddings' if method is MappingMethod.EMBEDDING else 'body')
     given = zip(roles, (brain, body), strict=True)
     named = {role: name for role, name in given if name is not None}
-    sections = {role: resolve(config, role, overrides=named) for role in roles}
+    sections = resolve_all(config, roles, overrides=named)
     for role, section in sections.items():
         if section.provider == 'replay':
             raise ConfigError(

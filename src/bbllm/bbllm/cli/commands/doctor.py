@@ -17,6 +17,7 @@ from bbllm.cli.views.output import Output
 from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
+from bbllm.core.registry import BRAIN_AND_BODY, fallback_name
 
 MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
 REAL = 'With --real'
@@ -86,10 +87,14 @@ def doctor(
             findings.append(finding)
             if not output.json:
                 _print(finding, output)
-    works = all(finding.level is not Level.FAIL for finding in findings)
+    failed = {finding.name for finding in findings if finding.level is Level.FAIL}
+    works = not failed
     if not output.json:
         output.print()
         output.print(verdicts[0] if works else verdicts[1])
+        if failed and failed <= set(BRAIN_AND_BODY) and not real:
+            stand_ins = ' '.join(f'--{role} {fallback_name()}' for role in sorted(failed))
+            output.print(f'Without that language model it does: `bbllm demo {stand_ins}`.')
     output.result({key: works, 'findings': to_json(findings)})
     raise typer.Exit(0 if works else FAILED)
 

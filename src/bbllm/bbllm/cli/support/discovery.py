@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 NONE_S = 15.0
 """How long none of the nodes may be seen, wall clock. Programs announce themselves every 3 s, and
 on a busy machine an announcement is overheard [s]."""
-NO_PROCESS_S = 1.5
-"""The same where no process of this machine is a node of a stack, wall clock [s]."""
+NO_PROCESS_S = 1.0
+"""The same where no process of this machine is a stack in this domain, wall clock [s]."""
 SILENT_S = 20.0
 """How long a node that is seen may be silent, wall clock [s]."""
 POLL_S = 0.05
@@ -73,7 +74,7 @@ def found_stack(
     own = join_stack(namespace or NAMESPACE)
     try:
         looker = own.join(f'bbllm_client_looks_{os.getpid()}', '/')
-        patience_s = NONE_S if stack_may_run(os.environ, running_commands()) else NO_PROCESS_S
+        patience_s = NONE_S if stack_may_run(os.environ, running_processes()) else NO_PROCESS_S
         with _status(output):
             stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, patience_s)
         if not stacks:
@@ -125,28 +126,55 @@ def open_stack(
         yield client
 
 
-def stack_may_run(environ: Mapping[str, str], commands: str) -> bool:
-    """Return False where only this machine is searched, and no process is, or starts, a stack."""
+def stack_may_run(environ: Mapping[str, str], processes: Sequence[RunningProcess]) -> bool:
+    """Return False where only this machine is searched, and no process of it is a stack there."""
     from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
+    from bbllm.ros.rclpy_support.domains import domain_of
     from bbllm.ros.stack.stack import REAL_NODES
 
-    if wants_network(environ) or has_own_profile(environ) or not commands:
+    if wants_network(environ) or has_own_profile(environ) or not processes:
         return True
-    stacks = rf'({"|".join(REAL_NODES)})\0|bbllm\0up\0|launch\0bbllm\0'
-    return re.search(stacks, commands) is not None
+    stacks, here = rf'({"|".join(REAL_NODES)})\0|bbllm\0up\0|launch\0bbllm\0', domain_of(environ)
+    return any(
+        re.search(stacks, process.command) and process.domain in (None, here)
+        for process in processes
+    )
 
 
-def running_commands() -> str:
-    """
-    Return the command lines of this machine's processes, each word with a NUL at its end.
+@dataclass(frozen=True, slots=True)
+class RunningProcess:
+    """A process of this machine."""
 
-    Empty where there is no /proc.
-    """
-    commands = []
-    for path in Path('/proc').glob('[0-9]*/cmdline'):
+    command: str
+    """Its command line, each word with a NUL at its end."""
+    environ: str | None = None
+    """Its environment in the same form; None where this user may not read it."""
+
+    @property
+    def domain(self) -> int | None:
+        """The ROS domain that it was started for, None where that is not known."""
+        if self.environ is None:
+            return None
+        chosen = re.search(r'\0--domain[\0=](\d{1,3})\0', self.command)
+        given = re.search(r'(?:^|\0)ROS_DOMAIN_ID=\s*(\d{1,3})\s*\0', self.environ)
+        found = chosen or given
+        return 0 if found is None else int(found[1])
+
+
+def running_processes() -> list[RunningProcess]:
+    """Return the processes of this machine; none where there is no /proc."""
+    found = []
+    for folder in Path('/proc').glob('[0-9]*'):
+        environ = None
+        with suppress(OSError):  # another user's
+            environ = _text(folder / 'environ')
         with suppress(OSError):  # the process has ended
-            commands.append(path.read_text(encoding='utf-8', errors='replace'))
-    return ''.join(commands)
+            found.append(RunningProcess(_text(folder / 'cmdline'), environ))
+    return found
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding='utf-8', errors='replace')
 
 
 def _status(output: Output) -> AbstractContextManager[object]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 
 from bbllm.bench.log.results import EpisodeResult
 from bbllm.bench.runner.episode_models import open_models
@@ -19,6 +21,8 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
 
 LIST = 'list'
+TITLE = 48
+"""The longest beginning of an instruction in the menu [characters]."""
 
 
 def show_recorded(name: str, output: Output) -> None:
@@ -31,10 +35,7 @@ def show_recorded(name: str, output: Output) -> None:
     """
     known = recorded_tasks(place := shipped())
     if name == LIST:
-        for each, task in known.items():
-            output.print_item(f'{each}: {task.instruction}')
-        if not known:
-            output.print('There are no recordings.')
+        _print_menu(known, output)
         output.result({'recorded': [*known]})
         return
     if not known:
@@ -45,6 +46,18 @@ def show_recorded(name: str, output: Output) -> None:
     words = f'Check of the bench: {result.verdict}'
     finding = f'{words}; {result.reason}' if result.reason else f'{words}.'
     finish(ran, output, finding=finding, passed=result.passed)
+
+
+def _print_menu(known: Mapping[str, RecordedTask], output: Output) -> None:
+    """Print one line for each task: its name, and the beginning of what the model was told."""
+    if not known:
+        output.print('There are no recordings.')
+        return
+    width = max(map(len, known))
+    for name, task in known.items():
+        title = task.instruction.partition(' What counts: ')[0]
+        output.print_line(f'  {name:<{width}}  {shorten(title, TITLE, placeholder=" …")}')
+    output.print(f'\nTo play one: bbllm demo --recorded {next(iter(known))}')
 
 
 def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, EpisodeResult]:

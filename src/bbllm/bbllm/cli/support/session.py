@@ -91,10 +91,12 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
         hints = [journal.broken] if journal.broken else []
         # The episode has ended and is on record; no picture is worth its failure.
         try:
-            settled = stage.settle()
-            # Where nothing moved, a rendering would show nothing that the drawing does not.
             if episode.robot_s:
-                stage.render(rendering_of(journal.path))
+                with output.doing('Rendering the scene at rest'):
+                    settled = stage.settle()
+                    stage.render(rendering_of(journal.path))
+            else:
+                settled = stage.settle()
             if stage.recorder is not None and options.video is not None:
                 with output.bar() as bar:
                     video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
@@ -176,10 +178,14 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     *finding* is what a check of the result found, as a sentence. Exits with 0 only where the
     episode finished and that check passed.
     """
-    # Whoever pressed Ctrl-C wants to go.
-    pictures = Pictures((), (f'Nothing was drawn; `bbllm show {ran.journal.stem}` does it.',))
-    if not ran.interrupted:
-        pictures = write_pictures(ran.episode, ran.journal, finding)
+    undrawn = f'`bbllm show {ran.journal.stem}` draws the scene.'
+    if ran.interrupted:  # whoever pressed Ctrl-C wants to go
+        pictures = Pictures((), (f'Nothing was drawn; {undrawn}',))
+    elif not ran.episode.robot_s:
+        pictures = Pictures((), (f'Nothing moved, so that nothing was drawn; {undrawn}',))
+    else:
+        with output.doing('Drawing the scene before and after'):
+            pictures = write_pictures(ran.episode, ran.journal, finding)
     if finding:
         style = 'bold green' if passed else 'bold red'
         output.print()

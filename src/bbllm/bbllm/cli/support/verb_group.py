@@ -114,9 +114,10 @@ class Verbs(TyperGroup):
         except Exception as error:  # the last resort: no person is shown a bare traceback
             if hasattr(error, 'format_message'):
                 # A usage error: typer prints it, with the usage line, better than we could.
-                _report_json(ctx, error.format_message(), 'UsageError')
                 if hasattr(error, 'message'):
-                    error.message = escape_hidden(error.message)
+                    # A word of the library that checks values, for its own readers.
+                    error.message = escape_hidden(error.message).removeprefix('Value error, ')
+                _report_json(ctx, error.format_message(), 'UsageError')
                 raise
             if ctx.meta['bbllm.debug']:
                 raise

@@ -92,6 +92,14 @@ class Output:
         self.print_line(f'  {word:<8} {path}')
 
     @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """State work that takes seconds: as a line that goes with the work, or that stays."""
+        if not self.live:
+            self.print(f'  {what} ...')
+        with self.console.status(f'{what} ...') if self.live else nullcontext():
+            yield
+
+    @contextmanager
     def bar(self, total: int | None = None) -> Iterator[Callable[..., None]]:
         """
         Show a bar of long work: on a terminal only, and gone when the work is done.

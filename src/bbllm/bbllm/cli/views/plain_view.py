@@ -28,6 +28,8 @@ class LineView:
     def __init__(self, file: TextIO):
         self._file = file
         self._writable = True
+        self._errors: list[str] = []
+        """Sentences of calls of models that failed, as they were printed."""
         self.progress = Progress()
 
     def __call__(self, event: Event) -> None:
@@ -37,6 +39,10 @@ class LineView:
         if isinstance(event.data, ModelCall):
             detail = event.data.role != 'brain'
         said = [] if detail else describe(escape_texts(event.data))
+        if not isinstance(event.data, EpisodeEnded):
+            said = [(word, self._once(text)) for word, text in said]
+        if isinstance(event.data, ModelCall) and said and event.data.error:
+            self._errors.append(event.data.error.partition(': ')[2] or event.data.error)
         if isinstance(event.data, EpisodeEnded):
             episode = self.progress.episode
             said.append(('total', counts_text(episode, episode.robot_s, episode.wall_s)))
@@ -50,6 +56,12 @@ class LineView:
             except OSError:
                 # The reader went away or the disk is full; the arm's work goes on, and on record.
                 self._writable = False
+
+    def _once(self, text: str) -> str:
+        """Leave out the sentence of an error that a line above has; the last line repeats it."""
+        for error in self._errors:
+            text = text.replace(error, 'as above.')
+        return text
 
     def __enter__(self) -> LineView:
         return self

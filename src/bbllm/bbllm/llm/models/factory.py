@@ -87,10 +87,7 @@ def make_models(
             f'{record} already holds a recording. Name another file for --record, or delete it.'
         )
     roles = ('brain', 'embeddings' if embedding else 'body')
-    sections = {
-        role: resolve(config, role, overrides=overrides, replay=replay, environ=environ)
-        for role in roles
-    }
+    sections = resolve_all(config, roles, overrides=overrides, replay=replay, environ=environ)
     brain = body = _build(sections['brain'], 'brain', environ)
     embedder: Embedder | None = None
     if embedding:
@@ -133,9 +130,43 @@ def resolve(
         section = section.model_copy(update={'provider': provider})
     if role in (EYES, 'body') and section.provider == 'openai' and not section.model:
         brain = resolve(config, 'brain', overrides=overrides, environ=environ)
-        if all(getattr(brain, name) == getattr(section, name) for name in _SERVER):
+        if _on_one_server(brain, section):
             section = section.model_copy(update={'model': brain.model})
     return section
+
+
+def resolve_all(
+    config: LlmConfig,
+    roles: Sequence[str],
+    *,
+    overrides: Mapping[str, str] | None = None,
+    replay: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> dict[str, ServerConfig]:
+    """
+    Return the sections of roles as `resolve` does, each with the name of its model.
+
+    Where none is named, the server is asked: one that lists a single model serves that one.
+
+    Raises:
+        ConfigError: A model has to be named; or as `openai_settings`.
+    """
+    sections: dict[str, ServerConfig] = {}
+    for role in roles:
+        section = resolve(config, role, overrides=overrides, replay=replay, environ=environ)
+        same = (each.model for each in sections.values() if _on_one_server(each, section))
+        if section.provider == 'openai' and not section.model:
+            from bbllm.llm.openai.probe import only_model
+
+            model = next(same, '') if role != 'embeddings' else ''
+            model = model or only_model(openai_settings(section, role, environ), role)
+            section = section.model_copy(update={'model': model})
+        sections[role] = section
+    return sections
+
+
+def _on_one_server(first: ServerConfig, second: ServerConfig) -> bool:
+    return all(getattr(first, name) == getattr(second, name) for name in _SERVER)
 
 
 _SERVER = ('provider', 'base_url', 'base_url_env', 'api_key_env')
@@ -189,7 +220,9 @@ def make_eyes(
         ReplayError: The recording cannot be read.
     """
     overrides = {} if choice is None else {EYES: choice}
-    section = resolve(config, EYES, overrides=overrides, replay=replay, environ=environ)
+    (section,) = resolve_all(
+        config, (EYES,), overrides=overrides, replay=replay, environ=environ
+    ).values()
     if find_provider(section.provider) is not None:
         raise ConfigError(
             'The detector `vlm` asks a language model that takes images, and '
@@ -241,7 +274,9 @@ def probe_models(
     asked = config.eyes.provider != 'auto' or config.eyes.model
     for role in (*BRAIN_AND_BODY, *((EYES,) if asked else ())):
         try:
-            section = resolve(config, role, overrides=overrides, environ=environ)
+            (section,) = resolve_all(
+                config, (role,), overrides=overrides, environ=environ
+            ).values()
             results.append(ProbeResult(role, True, _probe(section, role, environ)))
         except BbllmError as error:
             results.append(ProbeResult(role, False, str(error)))
@@ -250,10 +285,9 @@ def probe_models(
 
 def _probe(section: ServerConfig, role: str, environ: Mapping[str, str]) -> str:
     if section.provider == 'openai':
-        from bbllm.llm.openai.probe import check_named, probe, probe_images
+        from bbllm.llm.openai.probe import probe, probe_images
 
         settings = openai_settings(section, role, environ)
-        check_named(settings, role)
         sentence = probe(settings)
         # The Body is sent no pictures.
         return f'{sentence} {probe_images(settings)}' if role != 'body' else sentence
@@ -280,11 +314,8 @@ def _build(section: ServerConfig, role: str, environ: Mapping[str, str]) -> Chat
     if section.provider == 'replay':
         return ReplayModel(_recording(section, role), role)
     from bbllm.llm.openai.chat import OpenAIChat
-    from bbllm.llm.openai.probe import check_named
 
-    settings = openai_settings(section, role, environ)
-    check_named(settings, role)
-    return OpenAIChat(settings)
+    return OpenAIChat(openai_settings(section, role, environ))
 
 
 def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedder:
@@ -293,11 +324,8 @@ def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedd
     if section.provider == 'replay':
         return replay_embedder(_recording(section, 'embeddings'))
     from bbllm.llm.openai.chat import OpenAIEmbedder
-    from bbllm.llm.openai.probe import check_named
 
-    settings = openai_settings(section, 'embeddings', environ)
-    check_named(settings, 'embeddings')
-    return OpenAIEmbedder(settings)
+    return OpenAIEmbedder(openai_settings(section, 'embeddings', environ))
 
 
 def _recording(section: ServerConfig, role: str) -> Path:

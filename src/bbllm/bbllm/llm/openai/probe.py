@@ -73,12 +73,17 @@ def _red_picture() -> bytes:
     return file.getvalue()
 
 
-def check_named(settings: OpenAISettings, role: str) -> None:
-    """Raise ConfigError, with the models that the server has, where none is named for a role."""
-    if settings.model:
-        return
+def only_model(settings: OpenAISettings, role: str) -> str:
+    """
+    Return the model of a server that lists exactly one, for a role for which none is named.
+
+    Raises ConfigError with the models that the server lists where there are more, or none. One
+    that is listed need not make vectors, so a model for `embeddings` is always named by a person.
+    """
     client = ModelClient(_hurried(settings))
     names = client.run(client.attempt(client.models(PROBE_S)))
+    if not isinstance(names, Failure) and len(names) == 1 and role != 'embeddings':
+        return names[0]
     found = names.what.rstrip('.') if isinstance(names, Failure) else listing(names)
     where = f'set `model` in the section `{role}` of config/llm.yaml'
     option = 'body' if role == 'embeddings' else role
