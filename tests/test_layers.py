@@ -80,6 +80,7 @@ ROOMS = (
     'ros/nodes',
     'api',
     'cli/views',
+    'web',
     'mcp',
     'console',
     'cli/support',

@@ -19,7 +19,7 @@ from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.views.question import person
 from bbllm.console.local_desk import LocalDesk
-from bbllm.console.server import Address, PageServer
+from bbllm.console.server import PageServer
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import (
     ApprovalAnswered,
@@ -40,6 +40,7 @@ from bbllm.core.events import (
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.web.server import Address
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from browser import PHONE, Visitor, launched
 

@@ -5,8 +5,10 @@ import json
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,11 +18,14 @@ pytest.importorskip('uvicorn', reason='the extra `console` is not installed: mak
 
 from desks import ScriptedDesk
 
-from bbllm.console.server import HEADERS, MOST_BYTES, Address, PageServer
+from bbllm.console.server import MOST_BROWSERS, MOST_BYTES, PageServer
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import PromptText
 from bbllm.core.prompt_store import PromptEncoder, prompts_path
 from bbllm.core.protocols import data_url
+from bbllm.web import connections
+from bbllm.web.guard import HEADERS
+from bbllm.web.server import Address
 
 PATIENCE_S = 30.0
 ACTS = {
@@ -284,3 +289,95 @@ def test_page_is_served_over_tls(tmp_path: Path, desk: ScriptedDesk) -> None:
             answer = connection.getresponse()
             answer.read()
             assert answer.status == status
+
+
+def opened(server: PageServer, sent: bytes) -> socket.socket:
+    """Return a connection that has sent no more than that."""
+    opened = socket.create_connection(('127.0.0.1', urlsplit(server.url).port or 0), PATIENCE_S)
+    opened.sendall(sent)
+    return opened
+
+
+@pytest.mark.parametrize('sent', [b'', b'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '], ids=repr)
+def test_connections_that_ask_for_nothing_keep_nobody_from_the_page_and_from_stop(
+    server: PageServer, desk: ScriptedDesk, sent: bytes
+) -> None:
+    idle = [opened(server, sent) for _ in range(80)]
+
+    assert request(server)[0] == 200
+    assert request(server, 'stop', {})[0] == 200
+    assert desk.asked == [('stop',)]
+    for connection in idle:
+        assert connection.recv(1) == b''  # the server closes it, also where it sends a little more
+        connection.close()
+
+
+def test_connection_is_closed_where_its_head_comes_too_slowly_also_a_second_one(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, 'HEAD_S', 0.5)
+    url = urlsplit(server.url)
+    head = f'GET {url.path}console.css HTTP/1.1\r\nHost: {url.netloc}\r\n'.encode()
+    with opened(server, head + b'\r\n' + head) as slow:
+        answer = http.client.HTTPResponse(slow)
+        answer.begin()
+        assert (answer.status, bool(answer.read())) == (200, True)
+        with suppress(OSError):  # it is closed while this sends
+            for _ in range(int(PATIENCE_S / 0.1)):
+                slow.sendall(b'X: 1\r\n')
+                time.sleep(0.1)
+            pytest.fail('a head that does not end was read all the time')
+
+
+def test_who_is_refused_keeps_no_connection(server: PageServer) -> None:
+    with opened(server, b'GET /wrong/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n') as refused:
+        whole = b''
+        while part := refused.recv(4096):
+            whole += part
+    assert whole.startswith(b'HTTP/1.1 403') and b'connection: close' in whole
+
+
+def test_pages_beyond_the_most_get_no_stream_and_all_else(
+    server: PageServer, desk: ScriptedDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = urlsplit(server.url)
+    head = f'GET {url.path}events HTTP/1.1\r\nHost: {url.netloc}\r\n\r\n'.encode()
+    streams = [opened(server, head) for _ in range(MOST_BROWSERS)]
+    for stream in streams:
+        assert stream.recv(12) == b'HTTP/1.1 200'
+    while desk.feed.n_browsers < MOST_BROWSERS:
+        time.sleep(0.01)
+
+    status, text, _ = request(server, 'events')
+
+    assert status == 503 and 'Close one of them' in text
+    assert request(server)[0] == request(server, 'stop', {})[0] == 200
+    for stream in streams:
+        stream.close()
+
+
+def test_stop_goes_ahead_of_requests_that_wait_for_a_node_that_has_gone(
+    server: PageServer, desk: ScriptedDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    waiting = threading.Semaphore(0)
+
+    def say(text: str) -> None:
+        waiting.release()
+        assert answers.wait(PATIENCE_S)
+
+    monkeypatch.setattr(desk, 'say', say)
+    others = [
+        threading.Thread(target=request, args=(server, 'say', {'text': 'hello'}))
+        for _ in range(50)
+    ]
+    for other in others:
+        other.start()
+    for _ in range(40):  # all threads that requests share
+        assert waiting.acquire(timeout=PATIENCE_S)
+
+    assert request(server, 'stop', {})[0] == 200
+    assert desk.asked == [('stop',)]
+    answers.set()
+    for other in others:
+        other.join(PATIENCE_S)

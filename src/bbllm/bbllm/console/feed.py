@@ -64,6 +64,11 @@ class Feed:
         return self._journal or episodes_dir() / f'{self._episode_id}.jsonl'
 
     @property
+    def n_browsers(self) -> int:
+        """How many browsers are connected."""
+        return self._n_browsers
+
+    @property
     def watched(self) -> bool:
         """Whether any browser is connected."""
         return self._n_browsers > 0

@@ -66,7 +66,8 @@ def served(
 
     Raises ConfigError where it cannot be served.
     """
-    from bbllm.console.server import LOOPBACK, Address, PageServer
+    from bbllm.console.server import PageServer
+    from bbllm.web.server import LOOPBACK, Address
 
     address = Address(
         host=options.host or LOOPBACK,

@@ -1,0 +1,1 @@
+"""Servers of this machine whose address is a secret: the page in a browser, and MCP."""
