@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.console.record_desk import RecordDesk
-from bbllm.console.server import Address, PageServer
+from bbllm.console.server import PageServer
 from bbllm.core.events import (
     Ending,
     EpisodeEnded,
@@ -26,6 +26,7 @@ from bbllm.core.events import (
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Outcome, SkillCall, Status
 from bbllm.replay.recording import recording_of
+from bbllm.web.server import Address
 from benchmarks.console.chromium import launched
 
 SEEKS = """() => {

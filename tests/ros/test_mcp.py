@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,23 +68,22 @@ def over_stdio(use: Use) -> None:
 
 
 @contextmanager
-def over_http() -> Iterator[str]:
-    """Start `bbllm mcp --http` on a free port, and yield its address."""
+def over_http(log: Path) -> Iterator[str]:
+    """Start `bbllm mcp --http` on a free port, and yield the address that it prints."""
     with socket.socket() as free:
         free.bind(('127.0.0.1', 0))
         port = free.getsockname()[1]
     command = [sys.executable, '-m', 'bbllm', 'mcp', '--http', str(port)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+
+    def printed() -> list[str]:
+        return re.findall(rf'http://127\.0\.0\.1:{port}/[\w-]{{43}}/mcp', log.read_text())
+
+    with log.open('w') as file, subprocess.Popen(command, stderr=file) as process:
         try:
-            until(lambda: answers(port), f'server on port {port}')
-            yield f'http://127.0.0.1:{port}/mcp'
+            until(printed, f'address on port {port}')
+            yield printed()[0]
         finally:
             process.terminate()
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(('127.0.0.1', port)) == 0
 
 
 async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
@@ -182,20 +183,31 @@ def test_task_ends_with_the_client_that_began_it(stack: Running, robot: Robot) -
     assert robot.stood_still()
 
 
-def test_server_over_http_answers_this_machine_and_refuses_pages_of_other_sites(
-    stack: Running,
+def test_server_over_http_serves_who_has_the_address_and_no_page_of_another_port_or_site(
+    stack: Running, tmp_path: Path
 ) -> None:
     async def use(client: Client) -> None:
         assert 'red_cube' in {item['name'] for item in (await told(client, 'scene'))['objects']}
+        assert 'No task of this server' in await refused(client, 'say', text=MORE)
 
-    with over_http() as address:
+    with over_http(tmp_path / 'log') as address:
         connected(address, use)
-        for header in ({'Origin': 'https://example.org'}, {'Host': 'example.org'}):
-            headers = {'Content-Type': 'application/json', **header}
-            request = urllib.request.Request(address, data=b'{}', headers=headers)
+        token = address.split('/')[3]
+        for url, headers in (
+            (address.replace(f'/{token}', ''), {}),
+            (address.replace(token, 'x' * len(token)), {}),
+            (address, {'Origin': 'https://example.org'}),
+            (address, {'Origin': 'http://localhost:3000'}),
+            (address, {'Sec-Fetch-Site': 'cross-site'}),
+            (address, {'Host': 'example.org'}),
+        ):
+            headers = {'Content-Type': 'application/json', **headers}
+            request = urllib.request.Request(url, data=b'{}', headers=headers)
             with pytest.raises(urllib.error.HTTPError) as refusal:
                 urllib.request.urlopen(request, timeout=PATIENCE_S)
             assert refusal.value.code in (403, 421)
+    with over_http(tmp_path / 'log') as again:  # a client keeps its configuration
+        assert again.split('/')[3] == token
 
 
 def remarks_in(episode_id: str) -> list[Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
+from bbllm.cli.support.browser import until_interrupted
 from bbllm.cli.support.discovery import open_stack
 from bbllm.cli.support.options import MethodOptions, StackOptions
 from bbllm.cli.support.requests import fill, option
@@ -14,18 +15,22 @@ from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.extras import how_to_install
 from bbllm.core.journal import summarize
+from bbllm.core.paths import state_dir
 from bbllm.core.progress import progress_of
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
 
-HOST = '127.0.0.1'
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+TOKEN_FILE = 'mcp_token'
 HINT = 'For tasks of programs it has to ask a person: bbllm up sim --approval plan.'
 
 
 def mcp(
     *,
     http: int | None = option(
-        'Serve HTTP on this port of 127.0.0.1, under /mcp, in place of stdin and stdout.',
+        'Serve HTTP on this port of 127.0.0.1 in place of stdin and stdout; prints the address.',
         metavar='PORT',
         min=1,
         max=65535,
@@ -40,7 +45,8 @@ def mcp(
     a motion: the stack has to ask a person (`bbllm up sim --approval plan`),
     who answers with `bbllm approve`. Resources: journals and pictures of the
     episodes. Speaks on stdin and stdout, as clients that start it expect, or
-    with --http on a port that only this machine reaches.
+    with --http on a port that only this machine reaches, at an address with a
+    token, which stays the same.
 
     [bold]Examples[/bold]
 
@@ -61,8 +67,20 @@ def mcp(
             if http is None:
                 server.run('stdio')
             else:
-                output.print(f'Serving http://{HOST}:{http}/mcp; Ctrl-C ends.')
-                server.run('streamable-http', host=HOST, port=http)
+                _serve_http(server.streamable_http_app(), http, output)
+
+
+def _serve_http(app: ASGIApp, port: int, output: Output) -> None:
+    from bbllm.web.kept_token import kept_token
+    from bbllm.web.server import Address, SecretServer
+
+    file = state_dir() / TOKEN_FILE
+    token = kept_token(file)
+    with SecretServer(app, Address(port=port), token=token, serves_programs=True) as served:
+        output.print('Serving clients of this machine that have this address; Ctrl-C ends.')
+        output.print_line(f'  {served.url}mcp')
+        output.print(f'Its token is in {file}; delete that for a new one.', 'dim')
+        until_interrupted()
 
 
 def _plan(options: EpisodeOptions, task: str, scene: Scene) -> dict[str, Any]:
