@@ -61,6 +61,10 @@ RIGHT_FAILING: Failing = {
         table({**RIGHT_DONE, 'red_cube': (0.4, 0.1), 'blue_cube': (0.4, 0.1, 0.06)}),
         'red_cube is 10.0 cm left of the middle line',
     ),
+    'a cube on a cylinder': (
+        table({**RIGHT_DONE, 'blue_cube': (0.5, -0.4, 0.06)}),
+        'blue_cube rests neither on the table nor on another cube.',
+    ),
     'a cube in the air': (table({**RIGHT_DONE, 'blue_cube': (0.4, -0.1, 0.3)}), '28.0 cm above'),
     'one within the margin': (
         table(moved(RIGHT_DONE, 'blue_cube', 0, 0.085)),
@@ -95,6 +99,17 @@ def test_a_cube_where_it_was_may_be_on_another_face_but_on_no_edge() -> None:
 
     assert_passes(goal, leaning(done, 'red_cube', 90))
     assert_fails(goal, leaning(done, 'red_cube', 45, 0.008), 'red_cube is tipped onto an edge')
+
+
+def test_neighbours_along_a_bar_of_a_letter_are_equally_far_apart() -> None:
+    def letter(upright: tuple[float, float], foot: float) -> FinalState:
+        x, y = 0.4, -0.05
+        away = (x, x + upright[0], x + sum(upright))
+        cubes = {'red_cube': (away[0], y), 'blue_cube': (away[1], y), 'green_cube': (away[2], y)}
+        return table({**cubes, 'yellow_cube': (x, y - foot)})
+
+    assert_passes(LETTER, letter((0.08, 0.08), 0.045))  # each bar by itself
+    assert_fails(LETTER, letter((0.05, 0.09), 0.07), '3 of 4 places of the best L are filled')
 
 
 right_nudges = st.floats(-0.1, 0.1)

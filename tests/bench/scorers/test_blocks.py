@@ -313,6 +313,10 @@ def hold_now(spots: dict[str, Spot], held: str = 'red_cube') -> FinalState:
 
 
 HOLD_FAILING = {
+    'held beside the table': (
+        hold_now({**UP, 'red_cube': (0.9, 0.1, 0.1)}),
+        'red_cube is not over the table.',
+    ),
     'nothing in the hand': (hold_now(HOLD_START, ''), 'the hand is empty'),
     'the lighter one': (
         hold_now(moved(HOLD_START, 'green_cube', 0, 0, 0.08), 'green_cube'),

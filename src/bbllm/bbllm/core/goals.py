@@ -245,6 +245,7 @@ _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
 _CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
 _REST = re.compile(rf'(?:^|[;\n])[\s*`-]*{NOT_CHECKED}:(.*)', re.IGNORECASE | re.DOTALL)
 _COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
+_NUMBER_OF = re.compile(r'^\d{1,4}\s+of\s+', re.IGNORECASE)
 
 
 def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
@@ -331,12 +332,9 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
             f'{kind.value}({args[:QUOTED]}) has {len(parts)} arguments; write {kind.form}. '
             f'{goal_form(scene.domain)}'
         )
+    if negated:
+        _check_unnumbered(kind, parts)
     things = (_movable(_selection(parts[0], scene), scene),)
-    if negated and 1 < things[0].count < len(things[0].names):
-        raise ParseError(
-            f'`not` before {parts[0][:QUOTED]!r} is not clear: it means that none of some objects '
-            f'may be so, as in not {kind.value}(a|b, ...), and takes no number.'
-        )
     if kind in WORDS:
         word = plain(parts[1])
         if word not in WORDS[kind]:
@@ -355,6 +353,17 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
             f'different objects; for a task that asks for that, there is no condition: `{NONE}`.'
         )
     return GoalCondition(kind, things, place, negated=negated)
+
+
+def _check_unnumbered(kind: ConditionKind, parts: Sequence[str]) -> None:
+    """Refuse a number behind `not`: "not both" would be read as "none"."""
+    plain_parts = [_NUMBER_OF.sub('', part) for part in parts]
+    if numbered := next((part for part, bare in zip(parts, plain_parts) if part != bare), ''):
+        raise ParseError(
+            f'`not` before {numbered[:QUOTED]!r} is not clear: it means that none of some objects '
+            f'may be so, and takes no number. Write not {kind.value}({", ".join(plain_parts)}) '
+            f'where that is meant; another requirement goes behind `{NOT_CHECKED}:`.'
+        )
 
 
 def _place(parts: Sequence[str], scene: Scene) -> Selection:

@@ -44,6 +44,9 @@ def draw_puzzle(recipe: PuzzleRecipe, name: str, dice: Dice) -> Puzzle:
     if len(draft.moves) < recipe.least:
         raise NoRoomError('it can be done in too few moves')
     table.scatter(draft.recipe.far, far=True)
+    if 'still' in draft.goal:  # everything but what the task moves, also what is out of reach
+        moved = {name for name, _ in draft.moves}
+        draft.goal['still'] = tuple(spec.name for spec in table.specs if spec.name not in moved)
     draft.goal.setdefault('moves', len(draft.moves))
     draft.words['moves'] = str(draft.goal['moves'])
     return Puzzle(

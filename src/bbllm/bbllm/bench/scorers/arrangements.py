@@ -42,7 +42,10 @@ def one_side(goal: OneSide, table: Table) -> list[Condition]:
         fault = f'no {goal.things} is within reach.'
         return [Condition(f'a {goal.things} on the {goal.side}', fault)]
     on_side = [
-        Condition(f'{name} on the {goal.side}', _side_fault(table, name, goal.side, goal.margin_m))
+        Condition(
+            f'{name} on the {goal.side}',
+            _side_fault(table, name, goal.side, goal.margin_m) or _on_another_kind(table, name),
+        )
         for name in members
     ]
     return on_side + [
@@ -50,6 +53,13 @@ def one_side(goal: OneSide, table: Table) -> list[Condition]:
         for name in table.movables
         if table.known(name).kind.value != goal.things
     ]
+
+
+def _on_another_kind(table: Table, name: str) -> str:
+    """Return that an object rests neither on the table nor on another of its kind, or ''."""
+    kind = table.known(name).kind
+    wrong = f'{name} rests neither on the table nor on another {kind.value}.'
+    return '' if table.rests(name, kind) else wrong
 
 
 def _leant(table: Table, name: str) -> str:

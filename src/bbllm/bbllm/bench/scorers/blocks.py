@@ -229,8 +229,11 @@ def hold(goal: Hold, table: Table) -> list[Condition]:
     lighter = low = 'the hand is empty.'
     if held:
         lighter, low = _other(goal, table, held), ''
-        raised = bottom_z(table.now[held]) - max(map(top_z, table.tables), default=0.0)
-        if not at_least(raised, goal.raised_m):
+        tops = table.tops_under(held)
+        raised = bottom_z(table.now[held]) - max(tops, default=0.0)
+        if not tops:
+            low = f'{held} is not over the table.'
+        elif not at_least(raised, goal.raised_m):
             low = f'{held} is {cm(raised)} above the table, not {cm(goal.raised_m)}.'
     return [
         Condition('a block in the hand', '' if held else lighter),

@@ -92,7 +92,7 @@ class Table:
     def _fall(self, name: str) -> str:
         if name not in self.now:
             return f'{name} is gone.'
-        tops = self._tops_under(name)
+        tops = self.tops_under(name)
         if not tops:
             return f'{name} is not over the table.'
         above = min((bottom_z(self.now[name]) - top for top in tops), key=abs)
@@ -117,7 +117,7 @@ class Table:
         leans = f'{math.degrees(math.acos(min(1.0, up))):.0f} degrees'
         return f'{name} {how}: it leans by {leans}, {self.tilt_deg:g} are allowed.'
 
-    def _tops_under(self, name: str) -> list[float]:
+    def tops_under(self, name: str) -> list[float]:
         """Return the heights of the table tops under the centre of an object [m]."""
         if not self.tables:
             return [0.0]  # by the frame's definition
@@ -127,19 +127,23 @@ class Table:
         """Return why an object, but for the held one, is not at rest; '' if all are."""
         return next(filter(None, (self.loose(n) for n in self.movables if n != held)), '')
 
-    def rests(self, name: str) -> bool:
-        """Whether an object that is there rests on the table or on another, leaning or not."""
+    def rests(self, name: str, kind: Kind | None = None) -> bool:
+        """
+        Whether an object that is there rests on the table or on another, leaning or not.
+
+        With *kind* only objects of that kind count as what it may rest on.
+        """
         item = self.now[name]
         low = bottom_z(item)
         return (
-            any(at_most(abs(low - top), self.level_m) for top in self._tops_under(name))
+            any(at_most(abs(low - top), self.level_m) for top in self.tops_under(name))
             or any(
                 at_most(low - top_z(self.now[other]), self.level_m)
                 and polygon_gap(outline(item), outline(self.now[other])) < 0
                 for other in self.movables
-                if other != name and other in self.now
+                if other != name and other in self.now and kind in (None, self.now[other].kind)
             )
-            or any(lies_in(item, other) for other in self.now.values())
+            or (kind is None and any(lies_in(item, other) for other in self.now.values()))
         )
 
     def moved(self, name: str, still_m: float, though: str = '') -> str:

@@ -54,7 +54,7 @@ class GoalRecord(FileRecord):
 
 
 class OneSide(GoalRecord):
-    """Every object of one kind on one side; all others where they were."""
+    """Each object of one kind on one side, on the table or its like; others where they were."""
 
     kind: Literal['one_side']
     things: Literal['cube', 'cylinder']
