@@ -2,8 +2,9 @@
 
 import base64
 import json
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 HIDDEN = '[hidden]'
@@ -11,7 +12,8 @@ HIDDEN = '[hidden]'
 # What providers' keys look like: a short prefix, then many characters without a space. Servers
 # echo them whole or with asterisks in the middle.
 _KEY_SHAPES = re.compile(
-    r'\b(?:(?:sk|pk|rk|hf|gsk|xai|nvapi|glpat|ghp)[-_]|AIza)[A-Za-z0-9*_\-.]{8,}'
+    r'\b(?:(?:sk|pk|rk|hf|gsk|xai|nvapi|glpat|gh[oprsu]|github_pat|xox[abprs])[-_]|AIza)'
+    r'[A-Za-z0-9*_\-.]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b'
 )
 # Words may follow `Basic`, as in "Basic shapes"; base64 has digits, capitals or `=`.
 _BEARER = re.compile(
@@ -21,6 +23,22 @@ _BEARER = re.compile(
 _LOGIN = re.compile(r'(://)[^/\s@]+@')
 _RANDOM_LOOKING = re.compile(r'[A-Za-z0-9_\-+=.]{32,}')
 _SHORT = 8
+SECRET_NAMES = re.compile(
+    r'(^|_)(api-?key|key|token|secret|password|passwd|passphrase|authorization|bearer)$', re.I
+)
+"""What the names of variables and settings end with whose values are secrets."""
+_SURELY = 16
+"""From how many characters on a value counts as a secret for the name of its variable alone; a
+shorter one may be a word of a task."""
+_LABELLED = re.compile(
+    r'-----BEGIN [A-Z ]*PRIVATE KEY-----'
+    r'|\bbearer\s+(?=\S*\d)[A-Za-z0-9._~+/=\-]{20,}',
+    re.IGNORECASE,
+)
+"""What is a key by the words around it."""
+_TOKEN = re.compile(r'[A-Za-z0-9_\-+=.]+')
+_NUMBER_INSIDE = re.compile(r'(?<=[A-Za-z])\d+(?=[A-Za-z])')
+_IN_USE: set[str] = set()
 
 
 def looks_like_key(text: str) -> bool:
@@ -35,6 +53,44 @@ def looks_like_key(text: str) -> bool:
     if not _RANDOM_LOOKING.fullmatch(stripped):
         return False
     return any(char.isdigit() for char in stripped) and any(char.isalpha() for char in stripped)
+
+
+def note_secrets(secrets: Iterable[str]) -> None:
+    """Remember keys and passwords that this process uses, for `key_fault`."""
+    _IN_USE.update(secret for secret in secrets if len(secret) >= _SHORT)
+
+
+def key_fault(text: str, environ: Mapping[str, str] = os.environ) -> str:
+    """
+    Name what of a person's text is a key, or surely looks like one, without repeating it.
+
+    Empty where nothing is. Known are the keys that this process uses for models, and the values
+    of variables with the name of a secret. Names of objects and ordinary words never look like
+    keys: they have no numbers within their words.
+    """
+    for name, value in environ.items():
+        value = value.strip()
+        least = _SHORT if _KEY_SHAPES.match(value) else _SURELY
+        if (
+            len(value) >= least
+            and SECRET_NAMES.search(name)
+            and Redactor([value]).hide_known(text) != text
+        ):
+            return f'the value of the environment variable {name}'
+    if Redactor(_IN_USE).hide_known(text) != text:
+        return 'a key or password that is in use for a model'
+    if _LABELLED.search(text) or any(map(_is_key, _TOKEN.findall(text))):
+        return 'a word with the form of a key'
+    return ''
+
+
+def _is_key(word: str) -> bool:
+    """Whether a word without spaces is surely a key, by its prefix or as random text."""
+    if shape := _KEY_SHAPES.search(word):
+        key = shape[0]
+        n_digits = sum(char.isdigit() for char in key)
+        return len(key) >= _SURELY and (n_digits >= 4 or (n_digits > 0 and key != key.lower()))
+    return len(word) >= 32 and len(_NUMBER_INSIDE.findall(word)) >= 3
 
 
 class Redactor:

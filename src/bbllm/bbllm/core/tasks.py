@@ -4,7 +4,8 @@ import secrets
 import time
 
 from bbllm.core.errors import TaskError
-from bbllm.core.text import escape_line, hidden_fault
+from bbllm.core.redaction import key_fault
+from bbllm.core.text import escape_line, hidden_fault, strip_hidden
 from bbllm.core.types import Task
 
 MAX_TASK_CHARACTERS = 2000
@@ -14,7 +15,8 @@ def make_task(instruction: str, episode_id: str = '') -> Task:
     """
     Check an instruction and give it an id.
 
-    Raises TaskError where it is empty, too long or contains characters that are not visible.
+    Raises TaskError where it is empty, too long, or contains a key or characters that are not
+    visible.
     """
     text = _checked(instruction, 'task', 'put the red cube on the blue cube')
     if episode_id and not all(char.isalnum() or char in '-_' for char in episode_id):
@@ -29,6 +31,12 @@ def make_remark(text: str) -> str:
 
 def _checked(text: str, what: str, example: str) -> str:
     text = ' '.join(text.split())
+    if key := key_fault(strip_hidden(text)):
+        # Before any other fault, whose sentence may repeat the text.
+        raise TaskError(
+            f'The {what} contains {key}. It would be sent to models and be kept in journals, so '
+            'it was not taken. Leave it out; keys belong in environment variables alone.'
+        )
     if not text:
         raise TaskError(f'The {what} is empty; write one, for example {example!r}.')
     if len(text) > MAX_TASK_CHARACTERS:

@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.reading import read_text
-from bbllm.core.redaction import Redactor, looks_like_key
+from bbllm.core.redaction import SECRET_NAMES, Redactor, looks_like_key
 from bbllm.core.registry import provider_names
 from bbllm.core.text import cut
 from bbllm.files.yaml_files import MOST_BYTES, YamlError, parse_yaml
@@ -39,7 +39,6 @@ LEAST_PROMPT_TOKENS = 2000
 """What a planner's prompt takes in its first rounds."""
 
 _VARIABLE = re.compile(r'[A-Z_][A-Z0-9_]*')
-_SECRET_NAMES = re.compile(r'(^|_)(key|token|secret|password|passwd|authorization|bearer)$', re.I)
 _LOGIN_IN_URL = re.compile(r'://[^/\s]*@')
 
 
@@ -262,7 +261,7 @@ def _refuse_secrets(place: str, value: object, source: str) -> None:
     elif name == 'api_key_env':
         found = bool(text) and (looks_like_key(text) or not _VARIABLE.fullmatch(text))
     else:
-        found = looks_like_key(text) or (value is not None and bool(_SECRET_NAMES.search(name)))
+        found = looks_like_key(text) or (value is not None and bool(SECRET_NAMES.search(name)))
     if found:
         raise ConfigError(
             f'{source}: {place} looks like it holds a key or a password (not shown here). Keep '

@@ -32,7 +32,7 @@ import pydantic
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import Message, Usage, data_url
-from bbllm.core.redaction import Redactor
+from bbllm.core.redaction import Redactor, note_secrets
 from bbllm.llm.openai.failures import (
     FailedReplyError,
     Failure,
@@ -100,6 +100,7 @@ class ModelClient:
     ):
         self.settings = settings
         self.redactor = Redactor(settings.secrets)
+        note_secrets(settings.secrets)
         self.report = report
         self.label = self.redactor.hide(f'{settings.model} at {settings.host}')
         """The model as sentences name it."""
