@@ -153,7 +153,7 @@ def test_a_file_with_a_key_is_refused_without_repeating_it(text: str) -> None:
 def test_broken_yaml_is_refused_without_showing_its_lines() -> None:
     text = 'brain:\n  api_key: "sk-proj-abcdefgh12345678\n'
 
-    with pytest.raises(ConfigError, match=r'llm\.yaml, line 3') as caught:
+    with pytest.raises(ConfigError, match=r'llm\.yaml is not valid YAML in line 3') as caught:
         parse_config(text, 'llm.yaml')
     assert 'abcdefgh' not in everything(caught.value)
 
