@@ -3,13 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from bbllm.api.backends import LocalBackend
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import SceneFileError
+from bbllm.core.errors import SceneFileError, TaskError
 from bbllm.core.events import (
     Ending,
     Episode,
@@ -48,7 +49,7 @@ replies, and the goal that is checked at the end."""
 REFUSERS = ('envelope', 'approval', 'call check', EXECUTOR, GRAMMAR, GOAL_CHECK)
 UNUSABLE = 'The scene cannot be used: '
 PLAN_HAS_ENDED = 'The plan has ended, and the task is not done.'
-REFUSED_WORDS = 'Human feedback was refused: '
+REFUSED_WORDS = 'A remark was refused. '
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +155,12 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
                 close=world.stop,
             )
             running = backend.begin(make_task(TASK), events.append, goal)
-            world.say = running.say
+
+            def say(text: str) -> None:
+                with suppress(TaskError):  # the refusal is on record
+                    running.say(text, 0.0)
+
+            world.say = say
             episode = running.execute()
             done, broken = witness.done, frozenset(witness.broken)
     except SceneFileError as error:

@@ -162,7 +162,7 @@ BORDERS: Mapping[Channel, str] = {
     Channel.NAME: 'is not letters a-z, digits and _',
     Channel.DETECTION: 'The scene cannot be used: the color',
     Channel.FACT: 'The scene cannot be used: the value of red_cube label',
-    Channel.FEEDBACK: 'Human feedback was refused',
+    Channel.FEEDBACK: 'A remark was refused',
     Channel.FILE: 'A file cannot be named so',
 }
 

@@ -81,6 +81,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         'goal': 'not checked',
         'conditions': '',
         'feedback_loops': 1,
+        'remarks': 0,
         'steps': 1,
         'passed_steps': 0,
         'model_calls': 1,

@@ -39,7 +39,6 @@ from bbllm.planners.llm_pop.planner import (
     Round,
     TriedAction,
     evaluator_prompt,
-    feedback_line,
     planner_prompt,
 )
 from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
@@ -49,6 +48,12 @@ from bbllm.skills.catalog import SKILLS
 SAID = 'leave the green cube where it is'
 PROGRAM_SAID = 'put the yellow cube on location_D too'
 REMARKS = (FeedbackReceived(SAID), FeedbackReceived(PROGRAM_SAID, 'mcp'))
+
+
+def with_remarks(task: Task) -> Task:
+    return replace(task, added=tuple(remark.sentence for remark in REMARKS))
+
+
 TASK = Task('t', 'put the red cube on location_B')
 HOUSE_TASK = Task('t', 'put the salmon in the fridge')
 HAND = HandReading(
@@ -127,7 +132,8 @@ def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
         'brain_body planning with memory',
         rendered.planning(task, scene, memory=[_earlier(name, scene)]),
     )
-    yield 'brain_body feedback', rendered.feedback(task, scene, plan, failure, [failure, failure])
+    now = with_remarks(task)
+    yield 'brain_body feedback', rendered.feedback(now, scene, plan, failure, [failure, failure])
     form = CallForm(answer_scene(scene), (0, 1))
     yield 'body execution', execution_prompt(plan.steps, scene, form)
     in_json = replace(form, in_json=True)
@@ -163,7 +169,7 @@ def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]
     history = [outcome(name)]
     yield 'llm_state attention', rendered.attention(task, state, history, scene)
     yield 'llm_state estimator', rendered.estimator(state, history, scene)
-    yield 'llm_state policy', rendered.policy(task, state, history, scene, REMARKS)
+    yield 'llm_state policy', rendered.policy(with_remarks(task), state, history, scene)
 
 
 def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
@@ -177,14 +183,13 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
 
 
 def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
+    task = with_remarks(TASK)
     history = PromptHistory(HISTORY)
     tried = (TriedAction(f'PICK {name}', DONE, observed(scene)),)
     history.add(Round(f'weigh {name}', tried))
-    for remark in REMARKS:
-        history.note(feedback_line(remark))
     history.add(Round(f'weigh {name} again', tried))
-    yield 'llm_pop evaluator', evaluator_prompt(TASK, scene, history.text())
-    yield 'llm_pop planner', planner_prompt(TASK, scene, history.text(), f'{name} is heavy')
+    yield 'llm_pop evaluator', evaluator_prompt(task, scene, history.text())
+    yield 'llm_pop planner', planner_prompt(task, scene, history.text(), f'{name} is heavy')
 
 
 def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:

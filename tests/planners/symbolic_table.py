@@ -1,6 +1,7 @@
 """A table in symbols: small, but honest about what cannot be done; and what hears a planner."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,7 @@ from bbllm.core.types import (
     Skill,
     SkillCall,
     Status,
+    Task,
 )
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.conditions import IN_REACH, refusal
@@ -186,15 +188,22 @@ def _item(name: str, at: tuple[float, ...]) -> SceneObject:
 class Diary:
     """An EpisodeContext that writes everything down."""
 
-    def __init__(self, said: Mapping[int, str] | None = None):
+    def __init__(
+        self,
+        said: Mapping[int, str] | None = None,
+        between: Mapping[int, str] | None = None,
+    ):
         """
         Begin a diary.
 
         Args:
             said: What a person says, by how often the planner has listened before.
+            between: Likewise, by how often it has asked whether somebody has spoken.
         """
         self._said = dict(said or {})
-        self._listened = 0
+        self._between = dict(between or {})
+        self._pending: list[str] = []
+        self._listened = self._asked = 0
         self.lines: list[str] = []
         self.plans: list[Plan] = []
         self.repairs: list[str] = []
@@ -202,6 +211,8 @@ class Diary:
         self.warnings: list[str] = []
         self.memory = COLD_START
         self.held_done = False
+        self.remarks_left = 10
+        self._added: list[str] = []
 
     def emit(self, data: EventData) -> None:
         match data:
@@ -232,10 +243,27 @@ class Diary:
     def warn(self, text: str) -> None:
         self.warnings.append(text)
 
+    @property
+    def spoken(self) -> bool:
+        if text := self._between.pop(self._asked, ''):
+            self._pending.append(text)
+        self._asked += 1
+        return bool(self._pending)
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        yield
+
+    def current(self, task: Task) -> Task:
+        return replace(task, added=tuple(self._added))
+
     def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
-        text = self._said.pop(self._listened, '')
+        texts = [*self._pending, self._said.pop(self._listened, '')]
         self._listened += 1
-        return (FeedbackReceived(text),) if text else ()
+        self._pending.clear()
+        remarks = tuple(FeedbackReceived(text) for text in texts if text)
+        self._added += [remark.sentence for remark in remarks]
+        return remarks
 
 
 CUBES = ('red', 'green', 'blue', 'yellow', 'orange', 'purple', 'aqua', 'pink', 'white')

@@ -74,7 +74,7 @@ def test_what_a_person_asks_for_stands_outside(what: str) -> None:
 def test_what_a_program_says_is_never_stated_as_said_by_a_person(what: str) -> None:
     prompt = PROMPTS[what]
 
-    named = re.findall(rf'\bmcp(?: said| says)?: {PROGRAM_SAID}', prompt)
+    named = re.findall(rf'\bmcp(?: added| said)?: {PROGRAM_SAID}', prompt)
     assert len(named) == prompt.count(PROGRAM_SAID)
 
 

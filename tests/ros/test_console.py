@@ -110,20 +110,28 @@ def test_episode_of_another_client_is_shown_and_stopped(stack: Running, desk: St
     assert robot.stood_still()
 
 
-def test_console_that_comes_later_shows_what_was_before_and_hears_a_remark(
+def test_a_remark_withdraws_the_question_and_the_console_shows_the_new_one(
     stack: Running,
 ) -> None:
     task = stack.begin('put the blue cube on location_A')
     request = request_of(stack)
     with StackDesk(stack.client) as desk:
         reader = Reader(desk.feed)
-        desk.say('leave the green cube where it is')
+
+        told = desk.say('leave the green cube where it is')
+
+        assert told == 'Taken up: the plan was made anew with it.'
         until(lambda: 'human_feedback' in reader.kinds(), 'remark')
         kinds = reader.kinds()
         assert kinds[0] == 'started' and 'plan' in kinds
         assert kinds.count('human_feedback') == 1
-        desk.answer(request.hash, False, 'it is glued')
-        until(lambda: 'repair' in reader.kinds() or 'ended' in reader.kinds(), 'effect')
+        assert 'repair' in kinds and 'ended' not in kinds
+        assert 'CANCELLED' not in json.dumps(reader.events)
+        until(lambda: (reader.value('request') or {}).get('hash') != request.hash, 'new question')
+        second = request_of(stack)
+        assert second.hash != request.hash
+        desk.answer(second.hash, False, 'it is glued')
+        until(lambda: reader.kinds().count('approval') == 1, 'answer')
         assert 'it is glued' in json.dumps(reader.events)
         desk.stop()
     assert task.result().ending.name in ('CANCELLED', 'GAVE_UP')

@@ -158,31 +158,29 @@ def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
     assert world.calls[-1] == 'return_to_base()'
 
 
-def test_what_a_person_says_between_steps_is_feedback_on_the_next_step() -> None:
+@pytest.mark.parametrize('k', [0, 3])
+def test_what_a_person_says_between_steps_is_part_of_the_task_and_costs_no_loop(k: int) -> None:
     world, context = busy_table(), Diary({1: 'location_B is better'})
     brain = ScriptedModel([PLAN, 'New plan:\n1: place(location_B)'])
 
-    run(brain, world, context)
+    run(brain, world, context, k=k)
 
     assert world.calls == ['pick(red_cube)', 'place(location_B)']
     assert context.repairs == ['Before this step a person said: location_B is better']
-    assert 'Human feedback: location_B is better\n' in brain.requests[1].prompt
+    prompt = brain.requests[1].prompt
+    assert f'\nTask: {TASK.instruction}\nThe person added: location_B is better\n' in prompt
+    assert prompt.count('location_B is better') == 1
+    assert f'Repairs left after failures of the robot: {k}\n' in prompt
     assert 'step 1: place(location_A)' not in context.lines
 
 
-@pytest.mark.parametrize(
-    ('replies', 'k', 'warning'),
-    [([PLAN], 0, "too late: 'mumble'"), ([PLAN, 'eh?', 'eh?'], 3, 'asked again')],
-)
-def test_a_person_who_speaks_too_late_or_is_not_understood_does_not_cost_the_step(
-    replies: list[str], k: int, warning: str
-) -> None:
+def test_a_remark_for_which_no_plan_can_be_read_does_not_cost_the_step() -> None:
     world, context = busy_table(), Diary({1: 'mumble'})
 
-    run(ScriptedModel(replies), world, context, k=k)
+    run(ScriptedModel([PLAN, 'eh?', 'eh?']), world, context)
 
     assert world.on('red_cube') == 'location_A'
-    assert warning in context.warnings[0] and not context.failed
+    assert 'asked again' in context.warnings[0] and not context.failed
 
 
 MISSED = ('pick(red_cube)', Code.GRASP_FAILED, 'The fingers closed on nothing.')

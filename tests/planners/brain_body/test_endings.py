@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from box_table import BoxTable
+from call_body import CallBody
 from chosen import built
 
 from bbllm.core.episode import EpisodeRun
@@ -19,7 +20,7 @@ from bbllm.core.events import Ending, Episode, EpisodeEnded, EventKind, GoalStat
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.journal import line_of, read_line, summarize
 from bbllm.core.tasks import make_task
-from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
@@ -29,16 +30,6 @@ PLACES = {'red_cube': (0.4, 0.1), 'blue_cube': (0.5, 0.2), 'location_A': (0.5, -
 GOAL = 'on(red_cube, blue_cube)'
 STACK = '0: pick(red_cube)\n1: place(blue_cube)'
 ASIDE = '0: pick(red_cube)\n1: place(table)'
-
-
-class CallBody:
-    """Takes steps that are written as calls."""
-
-    name = 'literal'
-
-    def map(self, step: PlanStep, scene: Scene) -> SkillCall:
-        skill, _, rest = step.text.partition('(')
-        return SkillCall(skill, tuple(arg for arg in rest.strip(')').split(', ') if arg))
 
 
 def do(

@@ -165,6 +165,8 @@ class RandomWorld(SymbolicTabletop):
         chance, spoken = self._random.random(), self._random.random()
         time.sleep(Random().choice((0.0, 0.0005, 0.002)))
         if spoken < 0.08:
+            while self.run._asking:  # a request under way would be cut short, a waited one not
+                time.sleep(0.0002)
             self.run.add_feedback(f'Look out, {len(self.calls)}!')
         if chance < 0.01:
             self.calls.append(str(call))

@@ -50,9 +50,9 @@ WEIGHED = [*BOTH, 'place(0.51 0.12 0.02 1 0 0 0)']
 ACTED = ['pick(red_cube)', 'place(0.54 -0.18 0.02 1 0 0 0)', 'return_to_base()']
 
 
-def cot(model: Any, world: Any, said: dict[int, str] | None = None, **options: int) -> Diary:
+def cot(model: Any, world: Any, between: dict[int, str] | None = None, **options: int) -> Diary:
     """Play FT-CoT on a world."""
-    context = Diary(said)
+    context = Diary(between=between)
     FTCoT(model, NoBody(), **options).run(TASK, world, context)
     return context
 
@@ -124,18 +124,17 @@ def test_to_place_another_block_than_the_one_in_the_hand_moves_nothing() -> None
     assert world.calls == ['pick(red_cube)']
 
 
-def test_what_a_person_says_in_between_is_a_round_and_the_rest_is_left() -> None:
+def test_a_remark_in_between_is_part_of_the_task_and_the_rest_is_left() -> None:
     world = busy_table()
     model = ScriptedModel([UNKNOWN, WEIGH, KNOWN, ACT])
 
-    # The planner listens before both questions, and before the second and the third action.
-    cot(model, world, {3: 'the red one is lighter [really]'})
+    # Before the third action of the first list.
+    cot(model, world, between={1: 'the red one is lighter [really]'})
 
     rounds = parse_past(past(model.requests[2]))
-    assert [item.words for item in rounds[1:]] == [
-        'Lift both.',
-        'A person said: the red one is lighter (really)',
-    ]
+    assert [item.words for item in rounds[1:]] == ['Lift both.']
+    for request in model.requests[2:]:
+        assert request.prompt.count('The person added: the red one is lighter [really]') == 1
     assert world.calls == WEIGHED[:2] + ACTED
 
 

@@ -114,19 +114,17 @@ def test_the_stand_in_that_knows_other_prompts_is_refused_with_what_would_work(n
     assert '--brain MODEL' in text
 
 
-def test_what_a_person_says_within_a_round_ends_it_and_is_heard_in_the_next() -> None:
-    world, context = busy_table(), Diary({1: 'leave the blue one alone'})
+def test_a_remark_within_a_round_ends_it_and_is_part_of_the_task_from_then_on() -> None:
+    world, context = busy_table(), Diary(between={0: 'leave the blue one alone'})
     model = ScriptedModel([UNKNOWN, WEIGH, LIGHTER, 'EXECUTE\nACTION RESET', DONE])
 
     run(model, world, context)
 
     assert world.calls == ['pick(red_cube)', 'return_to_base()']
     history = section(model.requests[2], 'History').splitlines()
-    assert history[-3:] == [
-        'Action 3: PLACE [0.51 0.12 0.02 1 0 0 0]',
-        'Result 3: not tried',
-        'Person: leave the blue one alone',
-    ]
+    assert history[-1] == 'Result 3: not tried'
+    for request in model.requests[2:]:
+        assert request.prompt.count('The person added: leave the blue one alone\n') == 1
     assert context.plans[1].steps[1].text == 'RESET'
 
 

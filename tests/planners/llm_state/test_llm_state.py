@@ -268,7 +268,8 @@ def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() ->
     world.execute = walk_and_hear
     run.execute(planner, world)
 
-    said = ['A person says: mind the cat' in prompt for prompt in prompts_of(model, 'policy')]
+    line = '\nThe person added: mind the cat\n'
+    said = [line in prompt for prompt in prompts_of(model, 'policy')]
     assert said == [False, True, True]
 
 

@@ -3,8 +3,15 @@
 from collections.abc import Callable, Sequence
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
-from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, Provenance
+from bbllm.core.approval import (
+    Answer,
+    ApprovalMode,
+    ApprovalRequest,
+    Provenance,
+    withdrawn_call,
+)
 from bbllm.core.cancel import CancelToken
+from bbllm.core.errors import SpokenError
 from bbllm.core.events import (
     ApprovalAnswered,
     Event,
@@ -48,6 +55,8 @@ class ApprovedWorld:
         self._rehearsal: tuple[str, ...] = ()
         self.emit: Callable[[EventData], None] = lambda data: None
         """Records an answer in the episode."""
+        self.interrupt: Callable[[], None] = lambda: None
+        """Raises SpokenError where the question is outdated."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -67,7 +76,11 @@ class ApprovedWorld:
             rest=self._plan.rest,
             rehearsal=self._rehearsal,
         )
-        outcome = self._gate.permit(call, provenance, CancelToken()) or self._inner.execute(call)
+        try:
+            refusal = self._gate.permit(call, provenance, CancelToken(self.interrupt))
+        except SpokenError:
+            refusal = withdrawn_call(call)
+        outcome = refusal or self._inner.execute(call)
         self._gate.settle(outcome)
         return outcome
 

@@ -40,8 +40,11 @@ class Running:
     execute: Callable[[], Episode]
     cancel: Callable[[str], object]
     """Stops it from any thread, with a reason."""
-    say: Callable[[str], object]
-    """Sends its planner a person's words, from any thread."""
+    say: Callable[[str, float], str]
+    """Sends its planner a person's words, from any thread, and returns what became of them, or
+    what was still waited for after a time [s]; TaskError where they are refused."""
+    interrupt: Callable[[], None] = lambda: None
+    """Raises SpokenError where something was added to the task since its planner read it last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +83,16 @@ class LocalBackend:
                 files.enter_context(self.record(journal.path))
         run, execute_in = self.setup.begin(task, sinks, goal=goal)
         if isinstance(world, ApprovedWorld):
-            world.emit = run.emit
+            world.emit, world.interrupt = run.emit, run.interruption()
 
         def execute() -> Episode:
             with files:
                 return execute_in(world)
 
-        return Running(execute, run.cancel, run.add_feedback)
+        def say(text: str, wait_s: float) -> str:
+            return run.add_feedback(text).wait(wait_s)
+
+        return Running(execute, run.cancel, say, run.interruption())
 
     def plan(self, task: Task) -> Plan:
         """Return the plan of a task; nothing moves."""
@@ -141,7 +147,11 @@ class StackBackend:
             goal=goal or self._goal or '',
         )
         client = self._client
-        return Running(execute, lambda _: client.cancel(), lambda text: client.say(text))
+
+        def say(text: str, wait_s: float) -> str:
+            return client.say(text, episode_id=task.id, wait_s=wait_s)
+
+        return Running(execute, lambda _: client.cancel(), say)
 
     def plan(self, task: Task) -> Plan:
         raise ConfigError(

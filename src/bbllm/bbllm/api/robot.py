@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from bbllm.api.approved_world import Approve
-from bbllm.api.backends import LocalBackend, StackBackend, run_in_thread
+from bbllm.api.backends import LocalBackend, Running, StackBackend, run_in_thread
 from bbllm.api.options import (
     FEEDBACK_LOOPS,
     GOAL,
@@ -29,10 +29,10 @@ from bbllm.api.options import (
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE, REHEARSAL_SAMPLES
-from bbllm.core.errors import ConfigError, ParseError, WorldError
+from bbllm.core.errors import ConfigError, ParseError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import World
-from bbllm.core.tasks import make_task
+from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
@@ -141,6 +141,7 @@ class Robot:
     ):
         self._episode: Episode | None = None
         self._busy = threading.Lock()
+        self._running: Running | None = None
         self._backend: StackBackend | LocalBackend
         if world == 'ros':
             early = (scene, sources, trouble, planner, brain, body, speed, seed, limits)
@@ -268,7 +269,7 @@ class Robot:
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
             queue = SimpleQueue[Event | None]()
-            running = self._backend.begin(make_task(task), queue.put, goal)
+            running = self._running = self._backend.begin(make_task(task), queue.put, goal)
             future = run_in_thread(running.execute)
             future.add_done_callback(lambda _: queue.put(None))
             try:
@@ -281,7 +282,26 @@ class Robot:
                 if future.done():
                     self._episode = future.result()
         finally:
+            self._running = None
             self._busy.release()
+
+    def say(self, text: str, *, wait_s: float = 0.0) -> str:
+        """
+        Add to the task under way, from any thread: `no wait, put it on location_B`.
+
+        The plan changes after the call that runs now, and the goal that is checked follows. A
+        request to a model and a question for approval are begun anew.
+
+        Returns:
+            What became of it, or what was still waited for after *wait_s*, wall clock [s].
+
+        Raises:
+            TaskError: No task is under way, the text cannot be taken, or it comes too late.
+        """
+        running = self._running
+        if running is None:
+            raise TaskError('No task is under way that a remark could be for. do() begins one.')
+        return running.say(make_remark(text), wait_s)
 
     def plan(self, task: str) -> Plan:
         """

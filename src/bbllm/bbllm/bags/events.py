@@ -92,6 +92,7 @@ def _start(data: EpisodeStarted, message: str) -> Fields:
     ]
     limits = {there: getattr(data.limits, here) or zero for here, (there, zero) in LIMITS.items()}
     limits['allow_circles'] = data.limits.allow_circles
+    limits['remark_limit'] = data.limits.remarks
     return fields_of(data, message, settings=settings, **limits)
 
 

@@ -4,6 +4,9 @@ from typing import Protocol
 
 from bbllm.console.feed import Feed
 
+REMARK_S = 60.0
+"""How long a remark's sender waits for what becomes of it, wall clock [s]."""
+
 
 class Desk(Protocol):
     """
@@ -19,8 +22,8 @@ class Desk(Protocol):
         """Begin a task; it goes on whatever becomes of the browser."""
         ...
 
-    def say(self, text: str) -> None:
-        """Send the planner a remark, which it reads before its next step."""
+    def say(self, text: str) -> str:
+        """Send the planner a remark, and return what became of it within `REMARK_S`."""
         ...
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from bbllm.api.backends import LocalBackend, Record, Running, run_in_thread
 from bbllm.api.setup import EpisodeSetup
 from bbllm.cli.views.question import person
+from bbllm.console.desk import REMARK_S
 from bbllm.console.feed import Feed
 from bbllm.console.live_scene import PERIOD_S, LiveScene
 from bbllm.core.approval import Answer, ApprovalQueue, ApprovalRequest
@@ -85,11 +86,10 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
             self._future = run_in_thread(self._running.execute)
             self._future.add_done_callback(self._show_fault)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str) -> str:
         """Send a remark; see `Desk`."""
-        self._under_way('There is no task under way that a remark could be for.').say(
-            make_remark(text)
-        )
+        running = self._under_way('There is no task under way that a remark could be for.')
+        return running.say(make_remark(text), REMARK_S)
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
         """Approve or deny; see `Desk`."""
@@ -116,7 +116,9 @@ class LocalDesk(AbstractContextManager['LocalDesk']):
         return self._running
 
     def _ask(self, request: ApprovalRequest) -> Answer:
-        return self._queue.ask(request, self._token)
+        running = self._running
+        checks = () if running is None else (running.interrupt,)
+        return self._queue.ask(request, self._token.with_checks(*checks))
 
     def _take(self, event: Event) -> None:
         self.feed.take(event)

@@ -27,7 +27,7 @@ class RecordDesk:
         """Refuse; see `Desk`."""
         raise TaskError(REFUSAL)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str) -> str:
         """Refuse; see `Desk`."""
         raise TaskError(REFUSAL)
 

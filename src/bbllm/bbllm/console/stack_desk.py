@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, suppress
 
 from bbllm.api.backends import episode_on_stack, run_in_thread
 from bbllm.cli.views.question import person
+from bbllm.console.desk import REMARK_S
 from bbllm.console.feed import Feed
 from bbllm.console.live_scene import PERIOD_S, LiveScene
 from bbllm.core.approval import Answer
@@ -73,11 +74,11 @@ class StackDesk(AbstractContextManager['StackDesk']):
 
         run_in_thread(run)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str) -> str:
         """Send a remark; see `Desk`."""
         words = make_remark(text)
         self._client.heartbeats.check_serving(['brain_planner'])
-        self._client.say(words)
+        return self._client.say(words, wait_s=REMARK_S)
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
         """Approve or deny; see `Desk`."""

@@ -18,7 +18,7 @@ from enum import Enum
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.constants import OptionWord
 from bbllm.core.errors import ApprovalError
-from bbllm.core.types import Outcome, Plan, SkillCall
+from bbllm.core.types import Code, Outcome, Plan, SkillCall, Status
 
 SHORT = 12
 """How many characters of a hash people are shown."""
@@ -143,6 +143,45 @@ def single_hash(kind: RequestKind, *what: str) -> str:
     """
     text = json.dumps([kind.value, secrets.token_hex(16), *what])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+DENIED = {
+    RequestKind.PLAN: 'a person denied the plan: ',
+    RequestKind.CALL: 'a person denied the call: ',
+}
+"""Begins `Outcome.raw` of what a person denied; the reason, which may be empty, follows."""
+WITHDRAWN = 'somebody has added to the task since'
+"""`Outcome.raw` of a call whose question was withdrawn."""
+
+
+def raw_of(kind: RequestKind, answer: Answer) -> str:
+    """Return `Outcome.raw` of what was not approved; '' where nobody answered."""
+    return f'{DENIED[kind]}{answer.reason}' if answer.by else ''
+
+
+def denied(outcome: Outcome) -> tuple[str, str] | None:
+    """Return what a person denied, in words, and the reason, '' for none; None if nothing."""
+    for kind, begin in DENIED.items():
+        if outcome.code is Code.NOT_APPROVED and outcome.raw.startswith(begin):
+            what = 'an earlier plan' if kind is RequestKind.PLAN else str(outcome.call)
+            return what, outcome.raw.removeprefix(begin)
+    return None
+
+
+def withdrawn_call(call: SkillCall) -> Outcome:
+    """Return the outcome of a call whose question was withdrawn: nothing was tried."""
+    return Outcome(
+        call=call,
+        status=Status.REJECTED,
+        code=Code.NOT_APPROVED,
+        message=f'The question about {call} was withdrawn, as {WITHDRAWN}.',
+        raw=WITHDRAWN,
+    )
+
+
+def withdrawn(outcome: Outcome) -> bool:
+    """Return whether a call was not made because its question was withdrawn."""
+    return outcome.code is Code.NOT_APPROVED and outcome.raw == WITHDRAWN
 
 
 REMEMBERED = 100

@@ -15,11 +15,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
 import bbllm
+from bbllm.core.approval import denied, withdrawn
 from bbllm.core.cancel import CancelToken
 from bbllm.core.circles import CircleGuard
 from bbllm.core.errors import (
@@ -33,6 +34,7 @@ from bbllm.core.errors import (
     NoGoalError,
     ParseError,
     SceneError,
+    SpokenError,
     TaskError,
     WentInCirclesError,
     WorldError,
@@ -137,6 +139,56 @@ def _within(what: str, used: int, limit: int | None) -> None:
         raise BudgetError(f'The limit of {limit} {what} is used up.')
 
 
+TAKEN_UP = 'Taken up: the plan was made anew with it.'
+TOO_LATE = 'Too late for the plan, which had ended; the goal that is checked follows it.'
+NOT_READ = 'Too late: the episode ended before the planner read it.'
+NOT_UNDERSTOOD = "Not understood by the planner's model; the plan stays as it was."
+"""What can become of a remark."""
+
+
+class RemarkFate:
+    """What becomes of one remark; any thread may wait for it."""
+
+    def __init__(self) -> None:
+        self._settled = threading.Event()
+        self._what = ''
+        self.taken = False
+        """Whether the planner has read it."""
+
+    def settle(self, what: str) -> None:
+        """State what became of it; the first statement counts."""
+        if not self._settled.is_set():
+            self._what = what
+            self._settled.set()
+
+    def wait(self, timeout_s: float) -> str:
+        """Return what became of it, or what was still waited for after a time [s]."""
+        if self._settled.wait(timeout_s):
+            return self._what
+        if self.taken:
+            return (
+                f"The planner has read it. Its model's new plan was waited for {timeout_s:g} s "
+                'and is still to come.'
+            )
+        return (
+            f'It waits for the planner, which has not read it within {timeout_s:g} s: a motion '
+            'under way ends first, and some planners read no remarks. What becomes of it is on '
+            'record.'
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Denial(FeedbackReceived):
+    """A person's denial, whose text is the reason; '' for none."""
+
+    what: str = ''
+    """What was denied, in words."""
+
+    @property
+    def sentence(self) -> str:
+        return self.text and f'The person did not approve {self.what}: {self.text}'
+
+
 Kept = TypeVar('Kept', bound=EventData)
 
 
@@ -182,7 +234,19 @@ class EpisodeRun:
         self._asking = 0
         """How many model calls are under way."""
         self._ended = False
-        self._feedback: list[FeedbackReceived] = []
+        self._remarks: list[FeedbackReceived] = []
+        """What people and programs have said, within the limit, oldest first."""
+        self._fates: list[RemarkFate] = []
+        """What became of each of them."""
+        self._n_taken = 0
+        """How many of them the planner has taken."""
+        self._n_in_goal = 0
+        """How many of them the goal was read with."""
+        self._hears = False
+        """Whether the planner takes remarks while a model is asked."""
+        self._reader = threading.local()
+        """`known` of it: how many remarks a goal that this thread reads is read with."""
+        self._not_understood: dict[str, None] = {}
         self._world: World | None = None
         self._goals: GoalKeeper | None = None
         self._goal: TaskGoal | None = None
@@ -228,6 +292,7 @@ class EpisodeRun:
                 planner.run(self.task, guarded, self)
             except GaveUpError as error:
                 raise type(error)(f'{error}{self._set_down(guarded)}') from error
+            self._take_late()
             self._await_goal()
             still_held = self._set_down(guarded) if self._is_stuck(guarded) else ''
             self.token.raise_if_cancelled()
@@ -252,8 +317,10 @@ class EpisodeRun:
         finally:
             if self._reading is not None:
                 wait([self._reading], LATE_S)
-            for remark in self.take_human_feedback():
+            for remark in self._remarks[self._n_taken :]:
                 self.warn(f'The episode ended before this was read: {remark.text!r}')
+            self._settle(NOT_READ, self._n_taken)
+            self._settle(TAKEN_UP)
             self.emit(EpisodeEnded(ending, message, error_type, status))
         return episode_of(self.events)
 
@@ -269,8 +336,11 @@ class EpisodeRun:
             task=self.task,
             planner=self._start.planner,
             events=lambda: tuple(self.events),
+            remarks=lambda: tuple(self._remarks[: self._known]),
+            not_understood=self._report_not_understood,
         )
-        return GuardedModel(self, in_episode(inner, situation), role, self.warn, check)
+        model = in_episode(inner, situation)
+        return GuardedModel(self, model, role, self.warn, check, self.interruption)
 
     def embedder(self, inner: Embedder, role: str) -> Embedder:
         """Wrap an embedder likewise."""
@@ -283,22 +353,62 @@ class EpisodeRun:
             self._world.stop()
             threading.Thread(target=self._keep_stopping, daemon=True).start()
 
-    def add_feedback(self, text: str, by: str = '') -> None:
+    def add_feedback(self, text: str, by: str = '') -> RemarkFate:
         """
         Queue a remark of a person, or of the program *by*; the planner reads it at its next step.
 
-        Raises TaskError where the text cannot be taken; see `make_remark`. What the planner reads
-        is what people see, so the refusal is on record too.
+        A request to a model that is under way is cut short for it, if the planner listens. Returns
+        what becomes of it. Raises TaskError where the text cannot be taken, see `make_remark`, or
+        comes too late. What the planner reads is what people see, so the refusal is on record too.
         """
         try:
             remark = FeedbackReceived(make_remark(text), by)
+            self._need_room(remark)
         except TaskError as error:
             self.warn(f'A remark was refused. {error}')
             raise
-        with self._lock:
-            self._feedback.append(remark)
-        self.circles.begin_anew()
         self.emit(remark)
+        return self._hear(remark)
+
+    def hear_denial(self, denial: Denial) -> None:
+        """Take a person's denial for a remark, while the limit lasts."""
+        with suppress(TaskError):
+            self._need_room(denial)
+            self._hear(denial)
+
+    def _need_room(self, remark: FeedbackReceived) -> None:
+        """Raise TaskError where a remark comes too late."""
+        if self._ended:
+            raise TaskError('The episode has ended; this came too late.')
+        limit = self._limits.remarks
+        if len(self._remarks) >= limit:
+            raise TaskError(
+                f'All {limit} remarks and denials that may change the plan are used up; this came '
+                f'too late: {remark.text!r}. A stop still works, and so does a new task.'
+            )
+
+    def _hear(self, remark: FeedbackReceived) -> RemarkFate:
+        fate = RemarkFate()
+        self.circles.begin_anew()
+        with self._lock:
+            self._remarks.append(remark)
+            self._fates.append(fate)
+        return fate
+
+    def _settle(self, what: str, start: int = 0) -> None:
+        """State what became of the remarks from a number on, where that is still open."""
+        for fate in self._fates[start:]:
+            fate.settle(what)
+
+    def _report_not_understood(self, text: str) -> None:
+        """Put on record, once, that a model did not understand a remark."""
+        if text in self._not_understood:
+            return
+        self._not_understood[text] = None
+        self.warn(f"The planner's model did not understand: {text!r}. The plan stays as it was.")
+        for remark, fate in zip(self._remarks, self._fates, strict=True):
+            if remark.text == text:
+                fate.settle(NOT_UNDERSTOOD)
 
     def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
         """Put a model call and its reply on record, also one made in another process."""
@@ -324,10 +434,15 @@ class EpisodeRun:
             if isinstance(data, PlanMade):
                 data = replace(data, revision=len(self._all(PlanMade)))
             elif isinstance(data, RepairBegun):
-                alike = [x for x in self._all(RepairBegun) if x.rehearsed == data.rehearsed]
+                kind = data.rehearsed, data.remarked
+                alike = [x for x in self._all(RepairBegun) if (x.rehearsed, x.remarked) == kind]
                 data = replace(data, loop=1 + len(alike))
             event = Event(time.time(), data)
             self.events.append(event)
+            if isinstance(data, PlanMade):
+                for fate in self._fates:
+                    if fate.taken:
+                        fate.settle(TAKEN_UP)
             for sink in tuple(self._sinks):
                 try:
                     sink(event)
@@ -350,10 +465,70 @@ class EpisodeRun:
         return ' '.join(self._open_ends(self._settled() if scene is None else scene))
 
     def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
-        """Return the remarks of people and programs since the last call, oldest first."""
+        """Return the remarks since the last call, and add them to the task and its goal."""
         with self._lock:
-            remarks, self._feedback = tuple(self._feedback), []
-        return remarks
+            new = tuple(self._remarks[self._n_taken :])
+            self._n_taken = len(self._remarks)
+            self.task = self._task_with(self._n_taken)
+        for fate in self._fates[: self._n_taken]:
+            fate.taken = True
+        self._renew_goal()
+        return new
+
+    def current(self, task: Task) -> Task:
+        """Return the task with what was added to it, as far as the planner has taken that."""
+        return replace(task, added=self.task.added)
+
+    @property
+    def spoken(self) -> bool:
+        """Whether there is a remark that the planner has not taken yet."""
+        return len(self._remarks) > self._n_taken
+
+    @property
+    def remarks_left(self) -> int:
+        """How many more remarks may change the plan."""
+        return max(0, self._limits.remarks - len(self._remarks))
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Let a remark cut requests to models short meanwhile; see `EpisodeContext`."""
+        self._hears = True
+        try:
+            yield
+        finally:
+            self._hears = False
+
+    def interruption(self) -> Callable[[], None]:
+        """Return a check that raises SpokenError once a request of this thread is outdated."""
+        known: int | None = getattr(self._reader, 'known', None)
+
+        def check() -> None:
+            read_with = self._n_taken if known is None and self._hears else known
+            if read_with is not None and len(self._remarks) > read_with:
+                raise SpokenError('Somebody has added to the task since this was asked.')
+
+        return check
+
+    @property
+    def _known(self) -> int:
+        """How many remarks the request of this thread is made with."""
+        return getattr(self._reader, 'known', self._n_taken)
+
+    def _task_with(self, n_remarks: int) -> Task:
+        sentences = (remark.sentence for remark in self._remarks[:n_remarks])
+        return replace(self.task, added=tuple(filter(None, sentences)))
+
+    def _take_late(self) -> None:
+        """Let remarks that came after the end of the plan count for the goal."""
+        late = self._remarks[self._n_taken :]
+        if late and self._goals is not None:
+            self.take_human_feedback()
+            for remark in late:
+                self.warn(
+                    f'The plan had ended before this was read, so that only the goal follows it: '
+                    f'{remark.text!r}'
+                )
+            self._settle(TOO_LATE, self._n_taken - len(late))
 
     # --- what the guards use ----------------------------------------------------------------
 
@@ -480,24 +655,50 @@ class EpisodeRun:
 
         threading.Thread(target=read, name='goal', daemon=True).start()
 
+    def _renew_goal(self) -> None:
+        """Have the goal read anew where something was added to the task; see `_begin_goal`."""
+        if self._goals is None or self._before is None or self._world is None:
+            return
+        self._await_goal()
+        new = self._remarks[self._n_in_goal : self._n_taken]
+        if any(remark.sentence for remark in new):
+            self._begin_goal(self._before, self._world)
+
     def _await_goal(self) -> None:
         """Wait until the goal is read; raises what the reading raised."""
         if self._reading is not None:
             self._reading.result()
 
     def _state_goal(self, scene: Scene) -> None:
-        """Have the goal read and put it on record, or why it is not checked."""
+        """
+        Have the goal read and put it on record, or why it is not checked.
+
+        It is read from the task and all that was added to it so far; what is added meanwhile
+        begins it anew.
+        """
         if self._goals is None:
             return
-        try:
-            self._goal = self._goals.read(self.task, scene, self)
-        except NoGoalError as error:
-            self.emit(GoalStated(by=self._goals.by, why=str(error)))
-        else:
-            goal = self._goal
-            self.emit(GoalStated(goal.in_words, str(goal), self._goals.by))
-            if self._goals.check(goal, scene, scene).met:
-                self.warn('The goal holds already, before anything has moved.')
+        old, stated = self._goal, GoalStated()
+        while True:
+            known = self._reader.known = len(self._remarks)
+            self._goal = None
+            try:
+                goal = self._goals.read(self._task_with(known), scene, self)
+            except SpokenError:
+                continue
+            except NoGoalError as error:
+                why = f'the earlier goal was withdrawn, and {error}' if old else str(error)
+                stated = GoalStated(by=self._goals.by, why=why)
+            else:
+                self._goal = goal
+                stated = GoalStated(goal.in_words, str(goal), self._goals.by)
+            finally:
+                del self._reader.known
+            self._n_in_goal = known
+            break
+        self.emit(stated)
+        if self._goal and not known and self._goals.check(self._goal, scene, scene).met:
+            self.warn('The goal holds already, before anything has moved.')
 
     def _settled(self) -> Scene:
         """Return the scene as it is; where a goal is checked, once nothing moves."""
@@ -675,8 +876,13 @@ class GuardedWorld:
             outcome = refusal or self._inner.execute(call)
             if outcome.status is not Status.REJECTED:  # something may have moved
                 self._seen = None
-            outcome = self._run.circles.after(outcome, scene, self._run.plans)
+            denial = denied(outcome)
+            if denial is None and not withdrawn(outcome):  # else nothing is known of the call
+                outcome = self._run.circles.after(outcome, scene, self._run.plans)
         self._run.emit(outcome)
+        if denial is not None:
+            what, reason = denial
+            self._run.hear_denial(Denial(reason, what=what))
         self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
             raise LostNodeError(outcome.message)
@@ -737,8 +943,10 @@ class GuardedModel:
         role: str,
         warn: Callable[[str], None] | None = None,
         check: Callable[[], object] | None = None,
+        interruption: Callable[[], Callable[[], None]] | None = None,
     ):
         self._account = account
+        self._interruption = interruption
         self._token = account.token.with_checks(check) if check else account.token
         self._inner = inner
         self._role = role
@@ -790,6 +998,8 @@ class GuardedModel:
         cancel: CancelToken | None,
     ) -> Reply:
         token = self._token.with_checks(cancel.raise_if_cancelled) if cancel else self._token
+        if self._interruption is not None:
+            token = token.with_checks(self._interruption())
 
         def answer() -> Reply:
             reply = ask(messages, stop=stop, schema=schema, cancel=token)

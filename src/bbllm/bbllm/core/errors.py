@@ -117,6 +117,10 @@ class NoGoalError(BbllmError):
     """A task has no goal that could be checked, and why."""
 
 
+class SpokenError(BbllmError):
+    """A request to a model was cut short, as somebody has added to the task since."""
+
+
 class BudgetError(BbllmError):
     """A limit of the episode was reached."""
 

@@ -62,6 +62,8 @@ class Limits:
     """Wall time [s]."""
     allow_circles: bool = False
     """Whether an episode that goes in circles goes on up to its other limits."""
+    remarks: int = 10
+    """How many remarks and denials may change the plan; none of them uses a feedback loop."""
 
 
 HASH_CHARACTERS = 16
@@ -271,9 +273,17 @@ class RepairBegun(_OfFailure):
     """One feedback loop: a failed step goes back to the Brain with the cause."""
 
     loop: int = 0
-    """Number of the feedback loop, from 1; the recorder counts them, those of rehearsals apart."""
+    """Number of the feedback loop, from 1; the recorder counts them, those of rehearsals and
+    remarks apart."""
     rehearsed: bool = field(default=False, kw_only=True)
     """Whether the step failed in a rehearsal: the arm has not tried it."""
+    remarked: bool = field(default=False, kw_only=True)
+    """Whether a remark or a denial is the cause, and not a failure of the robot."""
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it uses one of the K feedback loops."""
+        return not (self.rehearsed or self.remarked)
 
 
 class StepFailed(_OfFailure):
@@ -410,6 +420,11 @@ class FeedbackReceived:
     text: str
     by: str = ''
     """The program that sent it, for example `mcp`; '' for a person."""
+
+    @property
+    def sentence(self) -> str:
+        """The remark as a sentence that is added to the task."""
+        return f'The {f"program {self.by}" if self.by else "person"} added: {self.text}'
 
     @property
     def speaker(self) -> str:
@@ -577,7 +592,9 @@ class Episode:
     """Why it ended so, in one sentence; empty where it finished."""
     events: tuple[Event, ...] = ()
     feedback_loops: int = 0
-    """Repairs of what the arm has tried; those of rehearsals are not counted."""
+    """Repairs of what the arm has tried; those of rehearsals and remarks are not counted."""
+    remarks: int = 0
+    """Remarks, and denials of a person."""
     steps: int = 0
     """How many calls were executed or rejected."""
     passed_steps: int = 0
@@ -645,7 +662,8 @@ def describe(data: EventData) -> list[tuple[str, str]]:
         case PlanRehearsed():
             return [('rehearsal', line) for line in data.lines]
         case RepairBegun():
-            which = f'of rehearsal {data.loop}' if data.rehearsed else f'{data.loop}'
+            kind = 'of rehearsal ' if data.rehearsed else 'for remark ' if data.remarked else ''
+            which = f'{kind}{data.loop}'
             return [('repair', f'{which} at step {data.index}: {data.cause}')]
         case StepFailed():
             return [('given up', f'step {data.index}: {data.cause}')]

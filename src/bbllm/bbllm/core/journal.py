@@ -21,12 +21,14 @@ import pydantic_core
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import (
+    ApprovalAnswered,
     Ending,
     Episode,
     EpisodeEnded,
     EpisodeStarted,
     Event,
     EventKind,
+    FeedbackReceived,
     GoalStated,
     ModelCall,
     RepairBegun,
@@ -208,7 +210,7 @@ def episode_of(events: Iterable[Event]) -> Episode:
         )
     end = last.data if isinstance(last.data, EpisodeEnded) else None
     outcomes = [event.data for event in events if isinstance(event.data, Outcome)]
-    goals = (event.data for event in events if isinstance(event.data, GoalStated))
+    goals = [event.data for event in events if isinstance(event.data, GoalStated)]
     return Episode(
         id=start.episode_id,
         task=Task(start.episode_id, start.task),
@@ -219,16 +221,24 @@ def episode_of(events: Iterable[Event]) -> Episode:
         message=end.message if end else BREAKS_OFF,
         events=events,
         feedback_loops=sum(
-            isinstance(event.data, RepairBegun) and not event.data.rehearsed for event in events
+            isinstance(event.data, RepairBegun) and event.data.is_loop for event in events
         ),
+        remarks=sum(map(_is_remark, events)),
         steps=len(outcomes),
         passed_steps=len(steps_left(events, StepPassed)),
         goal=end.goal if end else '',
-        goal_stated=next(goals, GoalStated()),
+        goal_stated=goals[-1] if goals else GoalStated(),
         model_calls=tuple(event.data for event in events if isinstance(event.data, ModelCall)),
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),
     )
+
+
+def _is_remark(event: Event) -> bool:
+    match event.data:
+        case ApprovalAnswered(granted=granted, by=by):
+            return bool(by) and not granted
+    return isinstance(event.data, FeedbackReceived)
 
 
 def summarize(episode: Episode) -> Mapping[str, str | int | float]:
@@ -245,6 +255,7 @@ def summarize(episode: Episode) -> Mapping[str, str | int | float]:
         'goal': episode.goal or NOT_CHECKED,
         'conditions': episode.goal_stated.text,
         'feedback_loops': episode.feedback_loops,
+        'remarks': episode.remarks,
         'steps': episode.steps,
         'passed_steps': episode.passed_steps,
         'model_calls': len(calls),

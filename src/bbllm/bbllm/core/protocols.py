@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
 
@@ -27,7 +28,7 @@ class StepFailure:
     human: tuple[FeedbackReceived, ...] = ()
     """Remarks of people and programs, oldest first."""
     tried: bool = True
-    """Whether the step was tried, or a person spoke before it."""
+    """Whether the step was tried, or a person spoke before it or did not approve it."""
     passed: bool = False
     """Whether the Body found no action for the step."""
     code: Code | None = None
@@ -250,6 +251,10 @@ class Situation:
     """Name of the planner, with its options."""
     events: Callable[[], Sequence[Event]] = tuple
     """Return what has happened in the episode so far, oldest first."""
+    remarks: Callable[[], Sequence[FeedbackReceived]] = tuple
+    """Return what was added to the task that the request is about, oldest first."""
+    not_understood: Callable[[str], None] = lambda text: None
+    """Report the text of a remark that the model did not understand."""
 
 
 @runtime_checkable
@@ -532,6 +537,28 @@ class OverlappingBody(PlanBody, Protocol):
 class EpisodeContext(Protocol):
     """What an episode gives its planner: the record of events, and feedback from people."""
 
+    def current(self, task: Task) -> Task:
+        """Return the task with what was added to it, as far as the planner has taken that."""
+        ...
+
+    @property
+    def spoken(self) -> bool:
+        """Whether there is a remark that the planner has not taken yet."""
+        ...
+
+    @property
+    def remarks_left(self) -> int:
+        """How many more remarks may change the plan."""
+        ...
+
+    def hearing(self) -> AbstractContextManager[None]:
+        """
+        Let a remark cut requests to models short, which then raise SpokenError.
+
+        A planner that works in it answers that by `take_human_feedback`, and asks anew.
+        """
+        ...
+
     @property
     def memory(self) -> FailureMemory:
         """Failures of earlier episodes; COLD_START unless the run was given some."""
@@ -568,7 +595,12 @@ class EpisodeContext(Protocol):
         ...
 
     def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
-        """Return the remarks of people and programs since the last call, oldest first."""
+        """
+        Return the remarks of people and programs since the last call, oldest first.
+
+        They become a part of the task (`current`), and the goal is read anew with them. A plan
+        that changes for them uses none of the K feedback loops.
+        """
         ...
 
 

@@ -234,6 +234,8 @@ class Task:
 
     id: str
     instruction: str
+    added: tuple[str, ...] = ()
+    """What was added to it since it began, one sentence each, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,15 +96,17 @@ def make_server(
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
     @told
-    def say(text: str) -> str:
+    def say(text: str, wait_s: Wait = WAIT_S) -> str:
         """
         Send the planner a remark on the task that run_task began, while it is under way.
+
+        Returns what became of it: taken up, too late, or not understood; or after wait_s seconds
+        what is still waited for.
 
         It is recorded as a program's. A plan that changes because of it needs a person's permit
         again.
         """
-        desk.say(text)
-        return 'Sent. The planner reads it before its next step.'
+        return desk.say(text, wait_s)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, idempotent_hint=True))
     @told

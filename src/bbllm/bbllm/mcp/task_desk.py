@@ -74,9 +74,11 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
                 lambda: episode_on_stack(self._client, task, None, self._take)
             )
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, wait_s: float = 0.0) -> str:
         """
         Send the planner a remark on the task that this desk has begun.
+
+        Returns what became of it, or what was still waited for after a time [s].
 
         Raises:
             ApprovalError: The stack would move without a person's permit.
@@ -92,7 +94,7 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
                 'No task of this server is under way, and a remark is for no other: run_task '
                 'begins one.'
             )
-        self._client.say(words, by=PROGRAM, episode_id=task.id)
+        return self._client.say(words, by=PROGRAM, episode_id=task.id, wait_s=wait_s)
 
     def _need_permits(self) -> None:
         """Raise ApprovalError where the stack moves without a person's permit."""

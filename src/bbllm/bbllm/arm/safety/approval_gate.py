@@ -29,6 +29,7 @@ from bbllm.core.approval import (
     ApprovalRequest,
     Provenance,
     RequestKind,
+    raw_of,
     single_hash,
 )
 from bbllm.core.cancel import CancelToken
@@ -105,8 +106,10 @@ def denial(what: str, answer: Answer) -> str:
     return f'A person did not approve {what}: {answer.reason.rstrip(".")}.'
 
 
-def refused(call: SkillCall, message: str) -> Outcome:
-    return Outcome(call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message)
+def refused(call: SkillCall, message: str, raw: str = '') -> Outcome:
+    return Outcome(
+        call=call, status=Status.REJECTED, code=Code.NOT_APPROVED, message=message, raw=raw
+    )
 
 
 def unseen(call: SkillCall, error: SceneError) -> Outcome:
@@ -143,6 +146,8 @@ class PlanApproval:
     state: PlanState = PlanState.ASKED
     reason: str = ''
     """Why the plan is asked for again, or the message of its denial."""
+    raw: str = ''
+    """`Outcome.raw` of its denial."""
     tried: set[int] = field(default_factory=set)
     failed: int | None = None
     """The step that failed first since the plan was approved."""
@@ -376,7 +381,7 @@ class ApprovalGate:
             if over := self.refuse_ended(call, provenance):
                 return over
         if plan.state is PlanState.DENIED:
-            return refused(call, plan.reason)
+            return refused(call, plan.reason, plan.raw)
         step = provenance.plan.steps[provenance.step]
 
         def beyond(checked: SkillCall, scene: Scene) -> str | None:
@@ -411,6 +416,7 @@ class ApprovalGate:
             plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
             if not answer.granted:
                 plan.state, plan.reason = PlanState.DENIED, denial('this plan', answer)
+                plan.raw = raw_of(RequestKind.PLAN, answer)
             elif since:
                 plan.reason = since
             else:
@@ -464,7 +470,8 @@ class ApprovalGate:
             reason = '; '.join(filter(None, (since, why)))
             answer = self._ask(call_request(call, provenance, reason), cancel)
             if not answer.granted:
-                return refused(call, denial(str(call), answer))
+                raw = raw_of(RequestKind.CALL, answer)
+                return refused(call, denial(str(call), answer), raw)
             since = self._invalid_since(before)
             over = self.refuse_ended(call, provenance)
             if over is not None or not since:

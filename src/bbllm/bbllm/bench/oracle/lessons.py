@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bbllm.bench.oracle.instruction import names_in, read_instruction
 from bbllm.bench.oracle.table_goals import RefusalError, TableGoal, objects_of
+from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import PromptRequest, StepFailure
 from bbllm.core.types import Scene
 
@@ -27,7 +28,9 @@ _HOPELESS = {'out_of_workspace', 'would_not_rise', 'fixed_or_heavy', 'failed_gra
 class Lessons:
     """What an episode has shown so far."""
 
-    def __init__(self, request: PromptRequest, scene: Scene):
+    def __init__(
+        self, request: PromptRequest, scene: Scene, remarks: Sequence[FeedbackReceived] = ()
+    ):
         self.bad: dict[str, str] = {}
         """Objects and places that cannot be used, names or `x y` of a pose, and why."""
         self.taken: set[str] = set()
@@ -52,8 +55,9 @@ class Lessons:
         for failure in request.failures:
             if failure.tried:
                 self._learn_failure(failure)
-            for remark in failure.human:
-                self._learn_wish(remark.text, scene.held)
+        heard = [*remarks, *(remark for failure in request.failures for remark in failure.human)]
+        for text in dict.fromkeys(remark.text for remark in heard if remark.text):
+            self._learn_wish(text, scene.held)
 
     def failed_at(self, x: float, y: float) -> bool:
         """Whether placing something there, or within 3 cm, has failed before."""

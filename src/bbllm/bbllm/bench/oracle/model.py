@@ -134,9 +134,12 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
     things = objects_of(scene)
     try:
         goals = read_instruction(situation.task.instruction, things, scene.held)
+        lessons = Lessons(request, scene, situation.remarks())
+        for text in lessons.notes:
+            situation.not_understood(text)
         if request.kind == 'goal':
-            return conditions_text(goals, things)
-        lessons = Lessons(request, scene)
+            changed = lessons.bad or lessons.preferred  # no condition states what is left out
+            return NONE if changed else conditions_text([*goals, *lessons.wishes], things)
         steps = steps_for(goals, scene, lessons)
     except RefusalError as error:
         if request.kind == 'goal':

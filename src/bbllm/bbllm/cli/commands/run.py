@@ -102,7 +102,9 @@ def run(
             here = 'household' if in_house else world
             raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
         name = (house.house or HOUSE) if in_house else ''
+        most = session.limits.limit_remarks
         limits = Limits(
+            remarks=Limits().remarks if most is None else most,
             steps=session.limits.limit_steps or STEPS,
             wall_s=timeout,
             allow_circles=session.limits.allow_circles,

@@ -13,12 +13,19 @@ PLANNER = 'brain_planner'
 
 
 def say(
-    text: Annotated[str, typer.Argument(metavar='TEXT', help='What to say.')], stack: StackOptions
+    text: Annotated[str, typer.Argument(metavar='TEXT', help='What to say.')],
+    stack: StackOptions,
+    *,
+    timeout: Annotated[
+        float, typer.Option(min=0.0, max=600.0, help='How long to wait for its fate [s].')
+    ] = 60.0,
 ) -> None:
     """
     Send the planner of a running stack a message in the middle of a task.
 
-    The planner reads it before its next step, as feedback on its plan.
+    It becomes a part of the task: plan and goal follow it. A motion under way
+    ends first; a request to a model or a question for approval is begun anew.
+    Prints what became of it: taken up, too late, or not understood.
 
     [bold]Examples[/bold]
 
@@ -29,5 +36,5 @@ def say(
     with found_stack(
         'bbllm say', stack, output, [PLANNER], lambda client: client.can_say
     ) as client:
-        client.say(words)
-    output.print('Sent. The planner reads it before its next step.')
+        told = client.say(words, wait_s=timeout)
+    output.print(told)

@@ -250,6 +250,7 @@ PARAMS: dict[str, dict[str, str]] = {
         'planner': 'planner',
         'feedback_loops': 'k',
         'step_limit': 'limit_steps',
+        'remark_limit': 'limit_remarks',
         'allow_circles': 'allow_circles',
     },
     'body_mapper': MODEL_PARAMS,

@@ -177,6 +177,7 @@ class LimitOptions:
 
     panel: ClassVar[str] = LIMITS
     limit_steps: int | None = count('Calls that may be executed, 200 by default.')
+    limit_remarks: int | None = count('Remarks and denials that may change plans, 10 by default.')
     allow_circles: bool = flag(
         'Let an episode that goes in circles go on up to its other limits.', panel=LIMITS
     )

@@ -280,13 +280,14 @@ async function answer(granted, reason, done) {
 async function ask(what, data, done) {
   const told = $('told');
   told.className = '';
-  told.textContent = '';
+  if (what !== 'say') told.textContent = '';
   try {
     const answer = await fetch(what, {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(data),
     });
-    const fault = answer.ok ? '' : (await answer.json()).error;
-    told.textContent = fault || done;
+    const reply = await answer.json();
+    const fault = answer.ok ? '' : reply.error;
+    told.textContent = fault || reply.told || done;
     told.className = fault ? 'fault' : '';
     return answer.ok;
   } catch {
@@ -302,7 +303,10 @@ $('task-form').addEventListener('submit', (event) => {
 });
 $('say-form').addEventListener('submit', async (event) => {
   event.preventDefault();
-  if (await ask('say', { text: $('say').value }, 'Sent. The planner reads it before its next step.')) $('say').value = '';
+  const text = $('say').value;
+  $('say').value = '';
+  $('told').textContent = 'Sent; waits for the planner ...';
+  if (!(await ask('say', { text }, 'Sent.'))) $('say').value = text;
 });
 $('stop').addEventListener('click', () => ask('stop', {}, 'Stopped. The hand keeps what it holds.'));
 $('approve').addEventListener('click', () => answer(true, '', 'Approved.'));

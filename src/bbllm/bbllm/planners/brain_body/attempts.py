@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from bbllm.core.approval import denied, withdrawn
 from bbllm.core.errors import ParseError
 from bbllm.core.events import SceneRecorded, StepBegun, StepFailed
 from bbllm.core.protocols import (
@@ -139,4 +140,9 @@ def _executed(step: PlanStep, call: SkillCall, world: World, before: Scene) -> S
     if outcome.succeeded:
         return None
     cause = failure_cause(outcome, call)
+    denial = denied(outcome)
+    if denial is not None or withdrawn(outcome):
+        if denial is not None and denial[1]:
+            cause = 'A person did not approve it, for the reason that was added to the task.'
+        return StepFailure(step, cause, outcome=outcome, tried=False)
     return StepFailure(step, cause, outcome.raw, outcome=outcome, before=before)

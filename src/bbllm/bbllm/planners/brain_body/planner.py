@@ -1,11 +1,11 @@
 """BrainBody-LLM: one model plans, one acts, failures go back to the first (Algorithm 1)."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.errors import BrokenPlanError, ParseError
+from bbllm.core.errors import BrokenPlanError, ParseError, SpokenError
 from bbllm.core.events import RepairBegun, remarks_text
 from bbllm.core.protocols import (
     ChatModel,
@@ -15,6 +15,7 @@ from bbllm.core.protocols import (
     RehearsingWorld,
     ScenePicture,
     StepFailure,
+    StreamingModel,
     World,
 )
 from bbllm.core.registry import PlannerSpec
@@ -23,6 +24,7 @@ from bbllm.planners.brain_body.attempts import PlanRehearsal, attempt, leave, un
 from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
+from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.model_planner import (
     ModelPlanner,
     PictureUse,
@@ -40,6 +42,8 @@ from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.prompting import FeedbackForm, Prompts
 from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
 
+ADDED = 'Before this step something was added to the task.'
+"""The cause of a repair for a remark; the words are part of the task."""
 REHEARSAL_LOOPS = 3
 """How often a plan is repaired after a rehearsal before it is carried out."""
 
@@ -73,8 +77,9 @@ class BrainBody(ModelPlanner):
     The planning method of the paper: the brain plans, and the Body turns steps into calls.
 
     Source: Bhat et al., Algorithm 1. Two additions where the paper is silent: feedback of people
-    during the task, and a second request if a reply cannot be read. In a household the Body
-    answers in classes, as theirs does; the paper does not specify how an object is then chosen.
+    during the task, which uses no loop, and a second request if a reply cannot be read. In a
+    household the Body answers in classes, as theirs does; the paper does not specify how an object
+    is then chosen.
     Two departures: steps are mapped ahead (`map_ahead`), and a step that the Body passes is a
     failure for the Brain to repair; if none does, it stays passed.
     """
@@ -87,16 +92,10 @@ class BrainBody(ModelPlanner):
         world = believing(world, self.options.open_state, self.brain, context)
         mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
         body = body_in(world, mapper, self.options.grounding, task, context)
-        prompts, scene = self._prompts, world.observe()
-        picture = picture_for(world, self.options.image, moved=False)
-        memory = context.memory.failures if self.options.memory else ()
-        prompt = prompts.planning(task, scene, picture=sentence(picture), memory=memory)
-        request = PromptRequest(kind='plan', scene=prompts.shown(scene))
         with ExitStack() as requests:
+            requests.enter_context(context.hearing())
             requests.callback(mapper.close)
-            plan = self._written(prompt, request, scene, context, images(picture))
-            requests.callback(plan.close)
-            plan.begin(self.brain, stream)
+            plan = self._first(task, world, stream, requests, context)
             mapper.follow(plan)
             failures: list[StepFailure] = []
             i = k = 0
@@ -106,41 +105,49 @@ class BrainBody(ModelPlanner):
                 try:
                     if plan.has(i):
                         step = plan.plan.steps[i]
-                        failure = self._heard(step, k, context)
+                        failure = self._heard(step, context)
                         failure = failure or attempt(step, body, mapper, world, context)
                         if failure is None:
                             i += 1
                             continue
+                    elif heard := self._heard(PlanStep(i, 'Done'), context):
+                        failure = heard
                     elif k == self.k or plan.rest:
                         return
                     else:
                         failure = unfinished(PlanStep(i, 'Done'), context)
                         if failure is None:
                             return
+                except SpokenError:
+                    steps = plan.plan.steps
+                    step = steps[i] if i < len(steps) else PlanStep(i, 'the rest of the plan')
+                    failure = self._heard(step, context)
+                    if failure is None:
+                        continue
                 except BrokenPlanError as error:
-                    if k == self.k:
-                        raise
                     human = context.take_human_feedback()
+                    if k == self.k and not human:
+                        raise
                     step = PlanStep(i, 'the rest of the plan')
                     failure = StepFailure(step, str(error), human=human, tried=False)
                 mapper.discard()
                 if isinstance(world, ForeseeingWorld):
                     world.expect(())
-                if k == self.k:
+                # K counts failures of the robot: a person's word is free, also where none is left.
+                remarked = bool(failure.human) and (not failure.tried or k == self.k)
+                if k == self.k and not remarked:
                     leave(failure, context)
                     i += 1
                     continue
-                k += 1
-                context.emit(RepairBegun.of(failure.step, failure.cause, code=failure.code))
-                scene = world.observe()
-                failures.append(self._prompts.reported(failure, scene))
-                picture = picture_for(world, self._pictures_after, moved=True)
-                new = self._repair(task, scene, plan.whole(), failures, context, picture)
-                if plan.fault and plan.fault != failure.cause:
-                    context.warn(plan.fault)
-                requests.callback(new.close)
+                k += not remarked
+                context.emit(_repair_begun(failure, remarked))
                 try:
-                    new.begin(self.brain, stream)
+                    old = plan
+                    new = self._repaired(
+                        task, world, plan, failure, failures, self.k - k, stream, requests, context
+                    )
+                    if old.fault and old.fault != failure.cause:
+                        context.warn(old.fault)
                 except ParseError as error:
                     context.warn(
                         f'The Brain gave no plan from step {i} on that can be read: {error}'
@@ -149,12 +156,70 @@ class BrainBody(ModelPlanner):
                         leave(failure, context)
                         i += 1
                     continue
-                ended = i == len(plan.plan.steps) == len(new.plan.steps)
+                ended = not remarked and i == len(plan.plan.steps) == len(new.plan.steps)
                 plan = new
                 mapper.follow(plan)
                 if ended:
                     return  # the Brain finds nothing left to do
                 plan = self._rehearsed(task, plan, i, failures, mapper, world, context)
+
+    def _first(
+        self,
+        task: Task,
+        world: World,
+        stream: StreamingModel | None,
+        requests: ExitStack,
+        context: EpisodeContext,
+    ) -> WrittenPlan:
+        """Return the first plan, of the task and what was added to it until it was written."""
+        prompts = self._prompts
+        memory = context.memory.failures if self.options.memory else ()
+        while True:
+            try:
+                if context.spoken:
+                    context.take_human_feedback()
+                scene = world.observe()
+                picture = picture_for(world, self.options.image, moved=False)
+                told = sentence(picture)
+                now = context.current(task)
+                prompt = prompts.planning(now, scene, picture=told, memory=memory)
+                request = PromptRequest(kind='plan', scene=prompts.shown(scene))
+                plan = self._written(prompt, request, scene, context, images(picture))
+                requests.callback(plan.close)
+                plan.begin(self.brain, stream)
+            except SpokenError:
+                continue
+            return plan
+
+    def _repaired(
+        self,
+        task: Task,
+        world: World,
+        plan: WrittenPlan,
+        failure: StepFailure,
+        failures: list[StepFailure],
+        loops_left: int,
+        stream: StreamingModel | None,
+        requests: ExitStack,
+        context: EpisodeContext,
+    ) -> WrittenPlan:
+        """Return the plan from a failure on, which is added to *failures*, with what was said."""
+        failures.append(failure)
+        while True:
+            try:
+                scene = world.observe()
+                failures[-1] = self._prompts.reported(failure, scene)
+                picture = picture_for(world, self._pictures_after, moved=True)
+                new = self._repair(
+                    task, scene, plan.whole(), failures, context, picture, loops_left
+                )
+                requests.callback(new.close)
+                new.begin(self.brain, stream)
+            except SpokenError:
+                human = (*failure.human, *context.take_human_feedback())
+                failure = replace(failure, human=human)
+                continue
+            return new
 
     def _rehearsed(
         self,
@@ -174,7 +239,8 @@ class BrainBody(ModelPlanner):
         """
         if not (isinstance(world, RehearsingWorld) and world.rehearses):
             return plan
-        with closing(PlanRehearsal(world, start, mapper, context)) as rehearsal:
+        rehearsal = PlanRehearsal(world, start, mapper, context)
+        with closing(rehearsal), suppress(SpokenError):  # what was said comes before the next step
             for loop in range(REHEARSAL_LOOPS + 1):
                 found = rehearsal.try_steps(plan.whole(), checks_end=not plan.rest)
                 if found.failure is None or loop == REHEARSAL_LOOPS:
@@ -197,15 +263,11 @@ class BrainBody(ModelPlanner):
             mapper.keep(rehearsal.calls)
         return plan
 
-    def _heard(self, step: PlanStep, k: int, context: EpisodeContext) -> StepFailure | None:
+    def _heard(self, step: PlanStep, context: EpisodeContext) -> StepFailure | None:
         remarks = context.take_human_feedback()
-        if remarks and k == self.k:
-            text = ' / '.join(remark.text for remark in remarks)
-            context.warn(f'All {k} feedback loops are used up; this came too late: {text!r}')
-        elif remarks:
-            cause = f'Before this step {remarks_text(remarks)}'
-            return StepFailure(step, cause, human=remarks, tried=False)
-        return None
+        if not remarks:
+            return None
+        return StepFailure(step, ADDED, human=remarks, tried=False)
 
     @property
     def _prompts(self) -> Prompts:
@@ -224,12 +286,21 @@ class BrainBody(ModelPlanner):
         failed: Sequence[StepFailure],
         context: EpisodeContext,
         picture: ScenePicture | None = None,
+        loops_left: int = 0,
     ) -> WrittenPlan:
         """Return the request for the plan from the failed step on, in a scene."""
         *earlier, failure = failed
         start, prompts = failure.step.index, self._prompts
-        told = sentence(picture)
-        prompt = prompts.feedback(task, scene, plan, failure, earlier, picture=told)
+        told, now = sentence(picture), context.current(task)
+        prompt = prompts.feedback(
+            now,
+            scene,
+            plan,
+            failure,
+            earlier,
+            picture=told,
+            loops_left=loops_left,
+        )
         request = PromptRequest(
             kind='repair',
             scene=prompts.shown(scene),
@@ -262,6 +333,17 @@ class BrainBody(ModelPlanner):
             context,
             kept,
         )
+
+
+def _repair_begun(failure: StepFailure, remarked: bool) -> RepairBegun:
+    """Return the event of a repair; its cause has the words that prompts show in the task."""
+    cause = failure.cause
+    if failure.outcome is not None:
+        cause = failure_cause(failure.outcome, failure.outcome.call)
+    elif cause == ADDED:
+        cause = f'Before this step {remarks_text(failure.human)}'
+    begun = RepairBegun.of(failure.step, cause, code=failure.code)
+    return replace(begun, remarked=remarked)
 
 
 BRAIN_BODY = PlannerSpec(factory=BrainBody, options=BrainBodyOptions())

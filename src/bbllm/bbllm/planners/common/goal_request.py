@@ -11,7 +11,7 @@ from bbllm.core.goals import (
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.text import cut
 from bbllm.core.types import Scene, Task
-from bbllm.planners.common.prompting import ask, environment, one_line, render
+from bbllm.planners.common.prompting import ask, environment, render, task_text
 
 GOAL_REQUEST = 'goal'
 """Kind of the request."""
@@ -27,7 +27,7 @@ def goal_prompt(task: Task, scene: Scene) -> str:
         domain=scene.domain,
         kinds=[f'{kind.form}: {kind.meaning}' for kind in kinds_for(scene.domain)],
         environment=environment(scene),
-        task=one_line(task.instruction),
+        task=task_text(task),
     )
 
 

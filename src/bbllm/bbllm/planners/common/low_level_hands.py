@@ -1,7 +1,9 @@
 """Executes low-level calls one by one, and records what was tried and seen."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from bbllm.core.approval import denied, withdrawn
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import Body, EpisodeContext, Pass, World
@@ -109,9 +111,16 @@ class Hands:
         refuse_empty(self.scene)
 
     def carry_out(self, calls: Sequence[SkillCall]) -> None:
-        """Execute calls up to the first that fails; raise GaveUpError if nothing comes of it."""
-        idle = True
+        """
+        Execute calls up to the first that fails, or up to a remark.
+
+        Raises GaveUpError if nothing comes of it.
+        """
+        idle, first = True, self._plan.next
         for step, call in zip(self._plan.go_on(map(str, calls)), calls, strict=True):
+            if step.index > first and self._context.spoken:
+                idle = False
+                break
             self._context.emit(StepBegun.of(step))
             made = in_world(call, self.scene, self.names)
             if isinstance(made, Pass):
@@ -121,7 +130,9 @@ class Hands:
                 self.scene = self._observe()
             self.history.append(outcome)
             if not outcome.succeeded:
-                self._context.emit(RepairBegun.of(step, failure_cause(outcome, call)))
+                remarked = denied(outcome) is not None or withdrawn(outcome)
+                begun = RepairBegun.of(step, failure_cause(outcome, call))
+                self._context.emit(replace(begun, remarked=remarked))
                 break
             self._plan.next += 1  # a failed step is planned anew
         self.idle(idle)

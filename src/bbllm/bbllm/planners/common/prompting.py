@@ -12,7 +12,6 @@ import jinja2
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
-from bbllm.core.events import remarks_text
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.protocols import (
     ChatModel,
@@ -22,7 +21,7 @@ from bbllm.core.protocols import (
     PromptRequest,
     StepFailure,
 )
-from bbllm.core.text import DATA_RULE, as_data, capitalized, cut, escape_line, untagged
+from bbllm.core.text import DATA_RULE, as_data, cut, escape_line, untagged
 from bbllm.core.types import Kind, Plan, Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.failure_memory import relevant
@@ -145,7 +144,14 @@ class Prompts:
         earlier: Sequence[StepFailure],
         *,
         picture: str = '',
+        loops_left: int = 0,
     ) -> str:
+        """
+        Return the prompt for the plan from a failure on.
+
+        *picture* is the sentence on its picture. What was added to the task stands there alone,
+        and only then the prompt states how many loops are left after this one.
+        """
         return self._render(
             'feedback',
             scene,
@@ -156,10 +162,8 @@ class Prompts:
             error_step=failure.step.index,
             feedback=one_line(by_class(failure.cause, scene)),
             controller=one_line(failure.controller),
-            human=[one_line(remark.text) for remark in failure.human if not remark.by],
-            programs=[
-                one_line(f'{remark.by}: {remark.text}') for remark in failure.human if remark.by
-            ],
+            added=bool(task.added),
+            loops_left=loops_left,
             earlier=[_delimited(item, scene) for item in earlier],
         )
 
@@ -216,7 +220,7 @@ class Prompts:
             'objects': classes(scene) if in_house else scene.names,
             'actions': [describe_skill(skill) for skill in skills],
             'syntax': HOUSE_SYNTAX if in_house else SYNTAX,
-            'task': one_line(task.instruction) if task else '',
+            'task': task_text(task) if task else '',
             'house_end': EXACT_END if scene.offers_all else HOUSE_END,
         }
         return found.get_template(f'{folder}{name}.md.j2').render(common | values)
@@ -245,11 +249,10 @@ def by_class(message: str, scene: Scene, *, places: bool = True) -> str:
 
 
 def _delimited(failure: StepFailure, scene: Scene) -> str:
-    """Return an earlier failure as delimited data, and the feedback of people."""
+    """Return an earlier failure as delimited data."""
     cause = by_class(failure.cause, scene, places=False)  # objects may have moved since
     what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause or "failed"}')
-    new = remarks_text(remark for remark in failure.human if remark.text not in failure.cause)
-    return f'{as_data(what)} {one_line(capitalized(new))}'.rstrip()
+    return as_data(what)
 
 
 _IDS = re.compile(r'_[0-9]+(?=[,)])')
@@ -368,6 +371,11 @@ def one_line(text: str) -> str:
     Characters that are not visible are written as text: a model reads what a person sees.
     """
     return untagged(escape_line(text))
+
+
+def task_text(task: Task) -> str:
+    """Return a task as prompts have it: its line, and a line for each thing added to it."""
+    return '\n'.join(map(one_line, (task.instruction, *task.added)))
 
 
 def ask(

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from bbllm.core.cancel import POLL_S, CancelToken
-from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError
+from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError, SpokenError
 from bbllm.core.events import PlanGrown, PlanMade
 from bbllm.core.protocols import (
     ApprovedPlans,
@@ -78,6 +78,8 @@ class WrittenPlan:
         self._thread: threading.Thread | None = None
         self._cancel = CancelToken()
         self._over = False
+        self._cut = False
+        """Whether a remark has cut the request short; the plan stays as far as it is written."""
         self._error: BaseException | None = None
 
     def begin(self, brain: ChatModel, stream: StreamingModel | None) -> None:
@@ -85,6 +87,7 @@ class WrittenPlan:
         Ask for the plan; return when its first step is there, without a stream when all are.
 
         Raises:
+            SpokenError: A remark came before the first step.
             BbllmError: There is no plan; what `ask` raises.
         """
         if stream is None:
@@ -98,7 +101,8 @@ class WrittenPlan:
             target=self._wait_for_reply, args=(heard,), name='plan', daemon=True
         )
         self._thread.start()
-        self.has(len(self._kept.steps))
+        if not self.has(len(self._kept.steps)) and self._cut:
+            raise SpokenError('Somebody has added to the task before there was a plan.')
 
     @property
     def plan(self) -> Plan:
@@ -165,6 +169,8 @@ class WrittenPlan:
     def _wait_for_reply(self, brain: ChatModel) -> None:
         try:
             self._ask(brain, self._read_whole)
+        except SpokenError:
+            self._cut = True
         except BaseException as error:  # raised again in the thread that uses the plan
             self._error = error
         finally:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from bbllm.core.errors import GaveUpError
+from bbllm.core.errors import GaveUpError, SpokenError
 from bbllm.core.events import FeedbackReceived, LineDiscarded
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
@@ -134,6 +134,10 @@ class InnerMonologue(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work on the task until the model reports the end, or raise GaveUpError."""
+        with context.hearing():
+            self._run(task, world, context)
+
+    def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
         hands = Hands(world, context)
         refuse_impossible(task, hands.scene, context)
         window = None if self.options.window == 'all' else self.options.window
@@ -144,7 +148,10 @@ class InnerMonologue(ModelPlanner):
             prompt = next_prompt(task, monologue, hands.scene, picture=sentence(picture))
             read = partial(parse_next, actions=low_level_actions(hands.scene))
             request = PromptRequest(kind='next_action', scene=hands.scene)
-            step = self.ask(prompt, read, request, context, images(picture))
+            try:
+                step = self.ask(prompt, read, request, context, images(picture))
+            except SpokenError:
+                continue
             for line in step.extra:
                 context.emit(LineDiscarded(line, IMAGINED))
             if step.call is None:

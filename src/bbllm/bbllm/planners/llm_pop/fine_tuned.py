@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
-from bbllm.core.errors import GaveUpError
-from bbllm.core.events import FeedbackReceived, RepairBegun
+from bbllm.core.errors import GaveUpError, SpokenError
+from bbllm.core.events import RepairBegun
 from bbllm.core.observation import observed
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import plain
-from bbllm.core.text import capitalized
 from bbllm.core.types import Kind, PlanStep, Scene, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
-from bbllm.planners.common.prompting import one_line, render
+from bbllm.planners.common.prompting import one_line, render, task_text
 from bbllm.planners.llm_pop.fine_tuned_grammar import (
     ENOUGH_FORM,
     REPLY_FORM,
@@ -35,7 +34,7 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_some,
 )
 from bbllm.planners.llm_pop.grammar import Verb
-from bbllm.planners.llm_pop.planner import attempt_all, table_line
+from bbllm.planners.llm_pop.planner import Loops, attempt_all, table_line
 
 
 class Question(Enum):
@@ -139,7 +138,7 @@ def ft_prompt(
     instruction = render(
         'bbllm.planners.llm_pop',
         'fine_tuned_instruction',
-        task=one_line(task.instruction),
+        task=task_text(task),
         blocks=[*now.blocks],
         tables=[table_line(item) for item in scene.objects if item.kind is Kind.FIXTURE],
         question=question.value,
@@ -166,7 +165,10 @@ class FTCoT(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work until the actions that solve the task are executed, or raise GaveUpError."""
-        flow = _Flow(self, task, world, context)
+        with context.hearing():
+            self._run(_Flow(self, task, world, context))
+
+    def _run(self, flow: '_Flow') -> None:
         while True:
             found = flow.ask(Question.ENOUGH, parse_enough)
             flow.note(found.explanation)
@@ -188,8 +190,9 @@ class FTVanilla(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         flow = _Flow(self, task, world, context)
-        while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
-            flow.carry_out(reply, reply.explanation)
+        with context.hearing():
+            while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
+                flow.carry_out(reply, reply.explanation)
         context.report_done()
 
 
@@ -207,27 +210,31 @@ class _Flow:
         self._context = context
         self._history = PromptHistory(HISTORY, budget_of(self._brain), on_short=context.warn)
         self._plan = GrowingPlan(context)
-        self._n_lists = 0
+        self._loops = Loops(planner.k)
         self._cause = ''
         """Why the latest list of actions was interrupted; empty if it was not."""
 
     def ask(self, question: Question, read: Callable[[str], FtReply]) -> FtReply:
-        self._hear(self._context.take_human_feedback())
-        scene = self._world.observe()
-        return self._history.ask(
-            self._brain,
-            partial(ft_prompt, question, self._task, scene, form=self._form),
-            read,
-            request=PromptRequest(kind=question.name.lower(), scene=scene),
-            on_retry=self._context.warn,
-        )
+        while True:
+            try:
+                self._loops.hear(self._context)
+                task, scene = self._context.current(self._task), self._world.observe()
+                return self._history.ask(
+                    self._brain,
+                    partial(ft_prompt, question, task, scene, form=self._form),
+                    read,
+                    request=PromptRequest(kind=question.name.lower(), scene=scene),
+                    on_retry=self._context.warn,
+                )
+            except SpokenError:
+                continue
 
     def note(self, words: str) -> None:
         self._history.add(FtRound(round_words(words)))
 
     def need_loop(self, reason: str, *, left: int = 0) -> None:
         """Give up unless one more list of actions is allowed, and `left` more after it."""
-        if self._n_lists + left > self._k:
+        if not self._loops.has_room(after=left):
             used = f'the {self._k} feedback loops do not do for it' if self._k else 'K is 0'
             raise GaveUpError(f'The task is not solved, and {used}: {self._cause or reason}')
 
@@ -238,27 +245,23 @@ class _Flow:
             return True
         self.need_loop(reason)
         texts = list(map(str, reply.actions))
-        if self._n_lists:
-            self._context.emit(RepairBegun.of(PlanStep(self._plan.next, texts[0]), reason))
+        if self._loops.n_rounds:
+            begun = RepairBegun.of(PlanStep(self._plan.next, texts[0]), reason)
+            self._context.emit(replace(begun, remarked=self._loops.remarked))
         self._plan.go_on(texts)
-        # After the last list no decision can change, so feedback waits.
-        listens = self._n_lists < self._k
         calls = [action.call for action in reply.actions]
 
         def problem(i: int) -> str:
             return self._problem(reply.actions[i])
 
-        tried, remarks = attempt_all(
-            self._plan.left, calls, problem, self._world, self._context, listens
-        )
+        tried = attempt_all(self._plan.left, calls, problem, self._world, self._context)
+        self._loops.end_round(tried, self._context)
         self._cause = tried[-1][0]
         words = round_words(reply.explanation, self._cause)
         seen = tuple(observation.vector() for _, observation in tried)
         self._history.add(FtRound(words, reply.actions[: len(tried)], seen))
-        self._hear(remarks)
         self._plan.next += len(tried)
-        self._n_lists += 1
-        return not self._cause and len(tried) == len(texts)
+        return not (self._cause or self._context.spoken) and len(tried) == len(texts)
 
     def _problem(self, action: FtAction) -> str:
         """Return why `place` names another block than the one in the hand; '' if it does not."""
@@ -269,10 +272,6 @@ class _Flow:
                 f'pick {name} after it.'
             )
         return ''
-
-    def _hear(self, remarks: tuple[FeedbackReceived, ...]) -> None:
-        for remark in remarks:
-            self.note(f'{capitalized(remark.speaker)} said: {remark.text}')
 
 
 FT_COT = PlannerSpec(

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.errors import GaveUpError
-from bbllm.core.events import FeedbackReceived, RepairBegun, StepBegun
+from bbllm.core.errors import GaveUpError, SpokenError
+from bbllm.core.events import RepairBegun, StepBegun
 from bbllm.core.observation import Observed, lost_names, lost_text, observed
 from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
@@ -26,7 +26,7 @@ from bbllm.planners.common.model_planner import (
     picture_for,
     sentence,
 )
-from bbllm.planners.common.prompting import one_line, templates
+from bbllm.planners.common.prompting import one_line, task_text, templates
 from bbllm.planners.llm_pop.grammar import (
     MAX_ACTIONS,
     PlannerReply,
@@ -84,11 +84,7 @@ class Round:
 HISTORY = HistoryForm(
     empty=NOTHING, shortened='in a line each', omitted='Rounds before round {} are left out.'
 )
-"""The history of an episode, with remarks between the rounds, as `Person: ...`."""
-
-
-def feedback_line(remark: FeedbackReceived) -> str:
-    return f'{f"Program {remark.by}" if remark.by else "Person"}: {one_line(remark.text)}'
+"""The history of an episode."""
 
 
 def evaluator_prompt(task: Task, scene: Scene, history: str, *, picture: str = '') -> str:
@@ -117,7 +113,7 @@ def _render(name: str, task: Task, scene: Scene, history: str, **values: object)
     # Without its last line break an included part would run into what follows it.
     found = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
     common: dict[str, object] = {
-        'task': one_line(task.instruction),
+        'task': task_text(task),
         'history': _without_current(history, scene),
         'situation': [*situation(scene)],
     }
@@ -165,6 +161,44 @@ class LLMPopOptions:
     """Whether prompts have a picture of the scene: those of the first round, or all."""
 
 
+Tried = Sequence[tuple[str, Observed]]
+"""Why each tried action failed, '' if it did not, with the observation after it."""
+
+
+@dataclass
+class Loops:
+    """
+    The rounds of an episode against K, which counts failures of the robot alone.
+
+    A round that only a remark or a denial has made necessary is one more than K allows.
+    """
+
+    most: int
+    """How many rounds may follow the first."""
+    n_rounds: int = 0
+    remarked: bool = False
+    """Whether the next round is one that a remark or a denial has made necessary."""
+    _failed: bool = False
+
+    def hear(self, context: EpisodeContext) -> None:
+        """Take the remarks that wait, and make room for what they need."""
+        said = context.take_human_feedback()
+        if said and self.n_rounds and not self.remarked:
+            self.remarked = not self._failed or self.n_rounds > self.most
+            self.most += self.remarked
+
+    def has_room(self, *, after: int = 0) -> bool:
+        """Return whether one more round is allowed, and so many *after* it."""
+        return self.n_rounds + after <= self.most
+
+    def end_round(self, tried: Tried, context: EpisodeContext) -> None:
+        """Count a round. What a person did not approve, the robot has not failed in."""
+        self.n_rounds += 1
+        self.remarked = False
+        # Denials and withdrawn questions come with a word that waits; others are the robot's.
+        self._failed = bool(tried[-1][0]) and not context.spoken
+
+
 @dataclass(frozen=True)
 class LLMPop(ModelPlanner):
     """
@@ -180,35 +214,47 @@ class LLMPop(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work in rounds until the task is judged to be done, or raise GaveUpError."""
+        with context.hearing():
+            self._run(task, world, context)
+
+    def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
         history = PromptHistory(HISTORY, budget_of(self.brain), on_short=context.warn)
-        plan = GrowingPlan(context)
-        while (decided := self._decide(task, world, history, context)) is not None:
+        plan, loops = GrowingPlan(context), Loops(self.k)
+        while True:
+            try:
+                loops.hear(context)
+                decided = self._decide(context.current(task), world, history, loops, context)
+            except SpokenError:
+                continue
+            if decided is None:
+                return
             reason, reply = decided
             actions = list(map(str, reply.actions))
             if history.n_rounds:
-                context.emit(RepairBegun.of(PlanStep(plan.next, actions[0]), reason))
+                begun = RepairBegun.of(PlanStep(plan.next, actions[0]), reason)
+                context.emit(replace(begun, remarked=loops.remarked))
             plan.go_on(actions)
-            # The last round cannot be planned anew, so feedback waits.
-            listens = history.n_rounds < self.k
             calls = [action.call for action in reply.actions]
             problems = [action.problem for action in reply.actions]
-            tried, said = attempt_all(
-                plan.left, calls, problems.__getitem__, world, context, listens
-            )
+            tried = attempt_all(plan.left, calls, problems.__getitem__, world, context)
+            loops.end_round(tried, context)
             results = [
                 TriedAction(text, f'{FAILED}{cause}' if cause else DONE, seen)
                 for text, (cause, seen) in zip(actions, tried, strict=False)
             ]
             results += map(TriedAction, actions[len(tried) :])
             history.add(Round(reply.explanation, tuple(results)))
-            _note(said, history)
             plan.next += len(tried)
 
     def _decide(
-        self, task: Task, world: World, history: PromptHistory, context: EpisodeContext
+        self,
+        task: Task,
+        world: World,
+        history: PromptHistory,
+        loops: Loops,
+        context: EpisodeContext,
     ) -> tuple[str, PlannerReply] | None:
         """Return the reason for a round and its plan, None if the task is done."""
-        _note(context.take_human_feedback(), history)
         evaluated: str | None = None
         picture = picture_for(world, self.options.image, moved=history.n_rounds > 0)
         told = sentence(picture)
@@ -225,7 +271,7 @@ class LLMPop(ModelPlanner):
             if success:
                 context.report_done()
                 return None
-            self._need_round(history, evaluated)
+            self._need_round(loops, evaluated)
         scene = world.observe()
         reply = history.ask(
             self.brain,
@@ -239,18 +285,13 @@ class LLMPop(ModelPlanner):
             context.report_done()
             return None
         reason = reply.explanation if evaluated is None else evaluated
-        self._need_round(history, reason)
+        self._need_round(loops, reason)
         return reason, reply
 
-    def _need_round(self, history: PromptHistory, reason: str) -> None:
-        if history.n_rounds > self.k:
+    def _need_round(self, loops: Loops, reason: str) -> None:
+        if not loops.has_room():
             used = f'all {self.k} feedback loops are used up' if self.k else 'K is 0'
             raise GaveUpError(f'The task is not done, and {used}: {reason}')
-
-
-def _note(said: tuple[FeedbackReceived, ...], history: PromptHistory) -> None:
-    for remark in said:
-        history.note(feedback_line(remark))
 
 
 def attempt_all(
@@ -259,19 +300,16 @@ def attempt_all(
     problem: Callable[[int], str],
     world: World,
     context: EpisodeContext,
-    listens: bool,
-) -> tuple[Sequence[tuple[str, Observed]], tuple[FeedbackReceived, ...]]:
+) -> Tried:
     """
-    Execute actions until one fails or, if it `listens`, a remark comes between two.
+    Execute actions until one fails, or a remark comes between two.
 
-    Returns:
-        Why each tried action failed, '' if it did not, with the observation after it; and what
-        was said. An action with a problem is not executed.
+    An action with a problem is not executed.
     """
     tried: list[tuple[str, Observed]] = []
     for i, (step, call) in enumerate(zip(steps, calls, strict=True)):
-        if tried and listens and (said := context.take_human_feedback()):
-            return tried, said
+        if tried and context.spoken:
+            break
         context.emit(StepBegun.of(step))
         if cause := problem(i):
             context.warn(f'Nothing was moved at step {step.index}. {cause}')
@@ -282,7 +320,7 @@ def attempt_all(
         tried.append((cause, observed(world.observe())))
         if cause:
             break
-    return tried, ()
+    return tried
 
 
 def llm_pop_no_evaluator(

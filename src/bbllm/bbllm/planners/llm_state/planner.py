@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.errors import GaveUpError
-from bbllm.core.events import BeliefsEstimated, FeedbackReceived, LineDiscarded
+from bbllm.core.errors import GaveUpError, SpokenError
+from bbllm.core.events import BeliefsEstimated, LineDiscarded
 from bbllm.core.protocols import EpisodeContext, PromptRequest, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Task
@@ -58,6 +58,10 @@ class LLMState(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work on the task until the model's plan is empty, or raise GaveUpError."""
+        with context.hearing():
+            self._run(task, world, context)
+
+    def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
         hands = Hands(world, context)
         refuse_impossible(task, hands.scene, context)
         options = self.options
@@ -73,22 +77,27 @@ class LLMState(ModelPlanner):
             on_discarded=context.emit,
             on_retry=context.warn,
         )
-        state, said = OpenState(), list[FeedbackReceived]()
+        state = OpenState()
         unread: LineDiscarded | None = None
         attended: frozenset[str] = frozenset()
         for _ in range(MAX_ROUNDS):
-            # Each role is asked only when there is something new for it.
-            if objects and not attended.issuperset(hands.scene.names):
-                attended |= {*hands.scene.names}
-                prompt = prompts.attention(task, state, hands.history, hands.scene)
-                state = self._attend(state, prompt, hands, context)
-            if (objects or summary) and hands.history:
-                state = estimator.estimate(state, hands.history, hands.scene)
-                context.emit(BeliefsEstimated(state.attributes, state.summary))
-            said += context.take_human_feedback()
-            shown = state if objects or summary else None
-            prompt = prompts.policy(task, shown, hands.history, hands.scene, said, unread)
-            plan = self._plan(prompt, hands, context)
+            try:
+                if context.take_human_feedback():
+                    attended = frozenset()  # other things may matter now
+                now = context.current(task)
+                # Each role is asked only when there is something new for it.
+                if objects and not attended.issuperset(hands.scene.names):
+                    prompt = prompts.attention(now, state, hands.history, hands.scene)
+                    state = self._attend(state, prompt, hands, context)
+                    attended |= {*hands.scene.names}
+                if (objects or summary) and hands.history:
+                    state = estimator.estimate(state, hands.history, hands.scene)
+                    context.emit(BeliefsEstimated(state.attributes, state.summary))
+                shown = state if objects or summary else None
+                prompt = prompts.policy(now, shown, hands.history, hands.scene, unread)
+                plan = self._plan(prompt, hands, context)
+            except SpokenError:
+                continue
             if not plan.calls:
                 context.report_done()
                 return

@@ -74,7 +74,7 @@ def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str) -> EpisodeStarted:
         EpisodeStarted,
         msg,
         episode_id=episode_id,
-        limits=Limits(**limits, allow_circles=bool(msg.allow_circles)),
+        limits=Limits(**limits, allow_circles=bool(msg.allow_circles), remarks=msg.remark_limit),
         settings=settings,
     )
 

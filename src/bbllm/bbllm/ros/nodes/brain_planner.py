@@ -50,6 +50,10 @@ LOGGED = (
 )
 
 
+MAX_WAIT_S = 600.0
+"""How long a remark's sender may wait for what becomes of it, wall clock [s]."""
+
+
 class BrainPlanner(StackNode):
     """Carries out one task at a time and publishes how it goes."""
 
@@ -165,12 +169,13 @@ class BrainPlanner(StackNode):
             response.message = 'This serves.'
             return response
         try:
-            self._desk.hear(request.text, request.by, request.episode_id)
+            fate = self._desk.hear(request.text, request.by, request.episode_id)
         except TaskError as error:
             response.message = str(error)
             self.get_logger().warning(f'A remark was refused. {error}')
             return response
         response.success = True
+        response.message = fate.wait(min(request.wait, MAX_WAIT_S))
         return response
 
 

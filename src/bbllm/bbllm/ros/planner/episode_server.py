@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
-from bbllm.core.episode import EpisodeRun
+from bbllm.core.episode import EpisodeRun, RemarkFate
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.tasks import make_task
@@ -128,11 +128,12 @@ class EpisodeDesk:
         while self._task is not None and time.monotonic() < deadline_s:
             time.sleep(0.02)
 
-    def hear(self, text: str, by: str = '', episode_id: str = '') -> None:
+    def hear(self, text: str, by: str = '', episode_id: str = '') -> RemarkFate:
         """
         Pass on a remark of a person, or of the program *by*, for any episode or for one.
 
-        Raises TaskError where that episode is not under way, or the text cannot be taken.
+        Returns what becomes of it. Raises TaskError where that episode is not under way, or the
+        text cannot be taken.
         """
         run = self._run
         if run is None:
@@ -144,7 +145,7 @@ class EpisodeDesk:
             )
         if by and not re.fullmatch(r'[a-z][a-z0-9_]{0,31}', by):
             raise TaskError(f'{by[:40]!r} names no program; use a-z, 0-9 and _, such as mcp.')
-        run.add_feedback(text, by)
+        return run.add_feedback(text, by)
 
     def _claim(self, task: Task, owner: bytes) -> None:
         with self._lock:
@@ -172,6 +173,7 @@ class EpisodeDesk:
                 tokens=params.token_limit or None,
                 wall_s=params.wall_limit_s or None,
                 allow_circles=params.allow_circles,
+                remarks=params.remark_limit,
             ),
             sinks=sinks,
             settings={
@@ -181,6 +183,7 @@ class EpisodeDesk:
             keep_prompts=self._models.keep_prompts,
             stream=params.stream,
         )
+        self._world.interrupt = run.interruption()
         body = RosBody(self._body, params.map_timeout_s, run, self._world, self._told)
         brain = run.model(self._models.brain, 'brain', self._world.check)
         planner = self._spec.build(brain, body, k=k)

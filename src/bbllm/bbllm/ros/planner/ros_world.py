@@ -13,6 +13,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from bbllm.arm.driver import GoalStatus
+from bbllm.core.approval import withdrawn_call
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -25,6 +26,7 @@ from bbllm.core.errors import (
     ModelRefusedError,
     ModelUnavailableError,
     ParseError,
+    SpokenError,
     WorldError,
 )
 from bbllm.core.events import (
@@ -78,6 +80,9 @@ MAP_ERRORS: dict[int, type[BbllmError]] = {
 }
 
 
+WITHDRAWN_S = 0.05
+"""A call that was cancelled so soon has not moved the arm: it has only waited for a person [s]."""
+
 TakePicture = Callable[[float, Callable[[], None]], ScenePicture]
 
 
@@ -120,6 +125,11 @@ class RosWorld:
         self._episode_id = ''
         self._plan, self._step, self._goal = PlanMsg(), -1, GoalStated()
         self._asked = False
+        self._asked_for = ''
+        """The episode for which a person is asked."""
+        self._withdrawing = False
+        self.interrupt: Callable[[], None] = lambda: None
+        """Raises SpokenError where a question that waits is outdated."""
         node.create_subscription(
             Approval, 'approval', self._hear_approval, LATCHED, callback_group=group
         )
@@ -184,9 +194,10 @@ class RosWorld:
             expected=[to_msg(each) for each in self._expected],
         )
         self._expected = ()
+        self._withdrawing = False
         try:
             status, result = self._skill.run(
-                goal, cancel=CancelToken(self.check, self._time_out_of(call))
+                goal, cancel=CancelToken(self.check, self._time_out_of(call), self._withdraw)
             )
         except LostNodeError:
             self._hold()
@@ -207,7 +218,11 @@ class RosWorld:
                 code=Code.CANCELLED,
                 message=f'{call} was stopped.',
             )
-        return from_msg(Outcome, result, call=call)
+        outcome: Outcome = from_msg(Outcome, result, call=call)
+        cancelled = self._withdrawing and outcome.code is Code.CANCELLED
+        if cancelled and outcome.duration_s < WITHDRAWN_S:
+            return withdrawn_call(call)
+        return outcome
 
     def picture(self) -> ScenePicture:
         """Return a picture that shows what the last call did; see `PicturedWorld`."""
@@ -277,6 +292,22 @@ class RosWorld:
 
     def _hear_approval(self, waits: Approval) -> None:
         self._asked = waits.kind != Approval.NOTHING
+        self._asked_for = waits.episode_id
+
+    def _withdraw(self) -> None:
+        """
+        Take back the call whose question waits for a person, where the question is outdated.
+
+        It is cancelled, which is all that a planner may do about a question: approve and deny are
+        for people.
+        """
+        if self._withdrawing or not self._asked or self._asked_for != self._episode_id:
+            return
+        try:
+            self.interrupt()
+        except SpokenError:
+            self._withdrawing = True
+            self._skill.cancel()
 
     def _hold(self) -> None:
         """Cancel whatever trajectory runs: no other node may be left to do it."""
@@ -351,7 +382,7 @@ class RosBody:
         self, request: MapStep.Request, cancel: CancelToken | None = None
     ) -> MapStep.Response:
         checks = () if cancel is None else (cancel.raise_if_cancelled,)
-        token = self._run.token.with_checks(self._world.check, *checks)
+        token = self._run.token.with_checks(self._world.check, self._run.interruption(), *checks)
         with self._run.asking():
             reply = self._call.run(request, self._timeout_s, cancel=token, on_late=self._record)
             self._record(reply)

@@ -104,6 +104,7 @@ class BrainPlannerParams(ModelParams):
     model_call_limit: int = live(300, 'Model calls of an episode; 0: no limit.', 0, 100_000)
     token_limit: int = live(0, 'Tokens of an episode, replies too; 0: no limit.', 0, 2**31 - 1)
     wall_limit_s: float = live(0.0, 'Wall time of an episode [s]; 0: no limit.', 0.0, 1e6)
+    remark_limit: int = live(10, 'Remarks and denials that may change a plan.', 0, 1000)
     allow_circles: bool = live(
         False, 'Whether an episode that goes in circles goes on up to its other limits.'
     )

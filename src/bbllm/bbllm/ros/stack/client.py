@@ -237,17 +237,19 @@ class StackClient(AbstractContextManager['StackClient']):
     def can_say(self) -> bool:
         return self._say.ready
 
-    def say(self, text: str, *, by: str = '', episode_id: str = '') -> None:
+    def say(self, text: str, *, by: str = '', episode_id: str = '', wait_s: float = 0.0) -> str:
         """
         Send the planner a remark of a person, or of the program *by*.
 
-        It is for the episode under way, or only for *episode_id*. Raises TaskError where the
+        It is for the episode under way, or only for *episode_id*. Returns what became of it, or
+        what was still waited for after *wait_s*, wall clock [s]. Raises TaskError where the
         planner refuses it, and LostNodeError where `brain_planner` does not answer.
         """
-        request = Say.Request(text=text, by=by, episode_id=episode_id)
-        reply = self._say.run(request, ANSWER_S)
+        request = Say.Request(text=text, by=by, episode_id=episode_id, wait=wait_s)
+        reply = self._say.run(request, wait_s + ANSWER_S)
         if not reply.success:
             raise TaskError(reply.message)
+        return str(reply.message)
 
     @property
     def can_forget(self) -> bool:

@@ -9,16 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
-from bbllm.core.events import FeedbackReceived, LineDiscarded
+from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import ChatModel, PromptRequest
-from bbllm.core.text import capitalized
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
 from bbllm.planners.common.observation_text import ROOMS, ShortNames, lists, situation, text_of
-from bbllm.planners.common.prompting import ask, one_line, render
+from bbllm.planners.common.prompting import ask, one_line, render, task_text
 from bbllm.planners.common.reply_diagnostics import reporting
 from bbllm.planners.common.scene_graph import HOUSEHOLD
 
@@ -49,7 +48,7 @@ class StatePrompts:
             state=self._entries(state.blank()) or 'nothing yet',
             observation=text_of(lists(scene, self.names, _taken(history))),
             situation=self._situation(scene),
-            task=one_line(task.instruction),
+            task=task_text(task),
         )
 
     def estimator(
@@ -79,7 +78,6 @@ class StatePrompts:
         state: OpenState | None,
         history: Sequence[Outcome],
         scene: Scene,
-        said: Sequence[FeedbackReceived] = (),
         unread: LineDiscarded | None = None,
     ) -> str:
         """
@@ -100,8 +98,7 @@ class StatePrompts:
             observation=text_of(lists(scene, self.names, _taken(history))),
             situation=self._situation(scene),
             state='' if state is None else self._whole(state),
-            task=one_line(task.instruction),
-            said=[(capitalized(remark.speaker), one_line(remark.text)) for remark in said],
+            task=task_text(task),
         )
 
     def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
