@@ -77,6 +77,28 @@ def test_node_that_is_killed_is_named_in_both_terminals_and_in_the_journal(
     assert f'The node {node} has gone' in ended['message']
 
 
+def test_after_the_end_of_up_by_force_it_is_named_and_no_node(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
+    stack = start(there, 'up', 'sim', '--speed', '0.5')
+    try:
+        read_until(stack, 'Ctrl-C here ends all nodes')
+        task = start(there, 'run', TASK)
+        read_until(task, ' call ')
+
+        stack.kill()
+
+        out, err = task.communicate(timeout=WAIT_S)
+    finally:
+        stack.kill()
+        stack.communicate()
+    said = ' '.join((out + err).split())
+    assert task.returncode != 0
+    assert f'bbllm up ({stack.pid}), which started it, has ended' in said
+    assert 'killed or crashed' not in said
+
+
 def test_a_stand_in_cannot_estimate_and_no_node_is_started(environment: dict[str, str]) -> None:
     result = bbllm(environment, 'up', 'sim', '--open-state', 'model', '--brain', 'offline')
 

@@ -46,7 +46,10 @@ def test_cancelled_task_stops_the_arm_and_it_keeps_its_hold(
     result = task.result()
 
     assert stood_s - asked_s <= WITHIN_S
-    assert (result.ending, result.message) == (Ending.CANCELLED, 'It was cancelled.')
+    assert (result.ending, result.message) == (
+        Ending.CANCELLED,
+        'A client of run_task cancelled it.',
+    )
     assert held == stack.client.scene().held == 'red_cube'
     assert stack.wait_for(EventKind.OUTCOME, 2).data.code.name == Code.CANCELLED.name
 
@@ -56,6 +59,21 @@ def test_arm_is_ready_for_the_next_call_after_a_cancel(stack: Running) -> None:
 
     assert outcome.succeeded, outcome.message
     assert stack.client.scene().has('red_cube', 'on', 'location_B')
+
+
+def test_a_task_that_comes_right_after_a_cancel_waits_for_the_end_of_the_one_before(
+    stack: Running,
+) -> None:
+    with StackClient(name='next') as other:
+        until(lambda: not other.missing(('brain_planner',)), 'discovery')
+        first = stack.begin('put the red cube on location_A')
+        stack.wait_for(EventKind.CALL, 1)
+
+        second = Background(lambda: other.run_task('put the red cube on location_A'))
+        stack.client.cancel()
+
+        assert first.result().ending is Ending.CANCELLED
+        assert not second.result().refused, second.result().message
 
 
 def test_two_calls_at_once_are_one_too_many(stack: Running) -> None:

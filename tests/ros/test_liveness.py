@@ -273,3 +273,40 @@ def test_who_is_in_a_hurry_sees_the_end_of_a_process_before_its_silence() -> Non
     assert watched.liveness.has_ended(NAME)
     watched.liveness.hear(f'{NAME} first !it was told to end')
     assert watched.said() == ''  # it ends with the others, and is not the reason
+
+
+def test_a_node_that_gives_the_reason_is_named_before_those_that_ended_with_it() -> None:
+    watched = heard(ProcessState.GONE)
+    watched.liveness.hear(f'state_estimator first {PEER}')
+    watched.liveness.hear(f'brain_planner first {PEER}')
+    watched.liveness.hurry()
+    nodes = ['fr3_executor', 'brain_planner', 'state_estimator']
+
+    # As after `kill -9` of who started them: one gives the reason, the word of another is lost.
+    watched.liveness.hear('brain_planner first !bbllm up (7), which started it, has ended')
+    watched.liveness.check(nodes)
+    watched.listen(QUIET_S)
+
+    with pytest.raises(LostNodeError, match=r'planner has gone: bbllm up \(7\), which started it'):
+        watched.liveness.check(nodes)
+    # And as where the planner was told to end since another node had been killed.
+    watched.liveness.hear('brain_planner first !The node state_estimator has gone: it was killed')
+    with pytest.raises(LostNodeError) as caught:
+        watched.liveness.check(nodes)
+    assert str(caught.value) == (
+        'The node state_estimator has gone: it was killed. Start the stack again.'
+    )
+
+
+def test_a_process_that_stood_still_knows_for_how_long() -> None:
+    watched = heard(ProcessState.LIVES)
+    watched.listen(5.0)
+    assert watched.liveness.stood_still_s() == 0.0
+
+    watched.now_s += 7.0
+
+    assert watched.liveness.stood_still_s() == 7.0
+    watched.listen(PERIOD_S)
+    assert watched.liveness.stood_still_s() == 7.5
+    watched.listen(20.0)
+    assert watched.liveness.stood_still_s() == 0.0

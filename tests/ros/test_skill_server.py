@@ -23,6 +23,7 @@ from bbllm.ros.convert.records import plan_to_msg
 from bbllm.ros.executor import skill_server
 from bbllm.ros.executor.robot_identity import RobotIdentity
 from bbllm.ros.executor.skill_server import SkillServer
+from bbllm.ros.rclpy_support.diagnostics import PlainLogger
 from bbllm.ros.rclpy_support.entities import leave_graph
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.ros.stack.client import StackClient
@@ -244,6 +245,26 @@ def test_call_under_way_is_stopped_when_its_episode_ends(
     arm.gate.end_episode('e')
 
     assert waits.result().code is Code.CANCELLED
+
+
+def test_a_stop_that_is_repeated_is_logged_once(
+    start: Start, client: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged: list[str] = []
+    stops: list[ServerGoalHandle] = []
+    monkeypatch.setattr(PlainLogger, 'error', lambda self, text, **_: logged.append(text))
+    arm = start()
+    waits = begun(client, WAIT)
+    until(lambda: arm.server.told, 'activity')
+
+    monkeypatch.setattr(arm.server, '_stop', stops.append)
+    monkeypatch.setattr(arm.server, '_left', lambda goal: True)
+    until(lambda: len(stops) >= 3, 'stop for the third time')
+    monkeypatch.undo()
+    client.cancel()
+
+    assert waits.result().code is Code.CANCELLED
+    assert logged == ['The arm is stopped. The client that gave the goal has gone.']
 
 
 def test_server_that_ends_stops_its_call_and_begins_none_that_was_given_before(

@@ -149,6 +149,7 @@ def up(request: UpRequest) -> None:
         respawn=request.respawn,
         one_process=request.one_process,
         forked=True,
+        owner='bbllm up',
     )
     with Stack(config) as stack, ExitStack() as ending:
 

@@ -54,6 +54,8 @@ class SkillServer:
         self._ending = False
         self._clients: GoalClients | None = None
         self._looked_s = float('inf')
+        self._logged: set[tuple[bytes, str]] = set()
+        """Goals that were stopped, and by which cause."""
         skills.set_activity_callback(self.tell)
 
     @property
@@ -128,6 +130,7 @@ class SkillServer:
             if self._goal is goal:
                 self._goal = None
             self._cancelled.discard(_id_of(goal))
+            self._logged = {known for known in self._logged if known[0] != _id_of(goal)}
 
     def _run(self, call: SkillCall, goal: ServerGoalHandle) -> tuple[Outcome, float]:
         provenance = provenance_from_goal(goal.request)
@@ -182,31 +185,33 @@ class SkillServer:
     def _watch(self) -> None:
         """Stop again for as long as it takes, and when no client waits for the goal any more."""
         goal = self._goal
-        log = self._node.get_logger()
         looked_s, self._looked_s = self._looked_s, time.monotonic()
         try:
             self._node.heartbeats.check([BRAIN], looked_s)
         except LostNodeError as error:
             self._gate.revoke(f'{BRAIN} has gone since it was approved')
             if goal is not None:
-                log.error(f'The arm is stopped. {error}')
-                self._stop(goal)
+                self._stop_as(goal, BRAIN, f'{error}')
         if goal is None:
             return
         try:
             self._node.heartbeats.check_unique(NODES)
             self._robot.check()
         except WorldError as error:
-            log.error(f'The arm is stopped. {error}')
-            self._stop(goal)
+            self._stop_as(goal, 'robot', f'{error}')
         if self._over(goal):
-            log.error('The arm is stopped: the episode that the goal comes from has ended.')
-            self._stop(goal)
+            self._stop_as(goal, 'over', 'The episode that the goal comes from has ended.')
         elif self._left(goal):
-            log.error('The arm is stopped: who gave the goal has gone.')
-            self._stop(goal)
+            self._stop_as(goal, 'left', 'The client that gave the goal has gone.')
         if goal.is_cancel_requested:
             self._stop(goal)
+
+    def _stop_as(self, goal: ServerGoalHandle, cause: str, why: str) -> None:
+        """Stop a goal, and log why once for each cause: the words may count seconds."""
+        if (known := (_id_of(goal), cause)) not in self._logged:
+            self._logged.add(known)
+            self._node.get_logger().error(f'The arm is stopped. {why}')
+        self._stop(goal)
 
     def _left(self, goal: ServerGoalHandle) -> bool:
         """Return whether a goal that brain_planner did not give has lost its client."""

@@ -34,6 +34,7 @@ from bbllm.ros.convert.records import EVENTS, LATCHED, episode_to_result
 from bbllm.ros.planner.camera_picture import taker
 from bbllm.ros.planner.episode_server import EpisodeDesk
 from bbllm.ros.rclpy_support.entities import end_goal, now_s, serve_action
+from bbllm.ros.rclpy_support.liveness import AGAIN
 from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.markers import plan_markers
@@ -88,9 +89,12 @@ class BrainPlanner(StackNode):
     def come_to_rest(self) -> None:
         # Whoever ends this node may do so because another one has gone: that is then the reason.
         self.heartbeats.hurry()
-        if self._desk.lost_node():
+        reason = self.end_reason
+        if not self.owner_lost and (lost := self._desk.lost_node()):
+            self.end_for(lost.partition(f'. {AGAIN}')[0])
             self._desk.wait_for_end(2.0)
-        self._desk.cancel(self.end_reason, wait_s=3.0)
+            reason = lost
+        self._desk.cancel(reason, wait_s=3.0)
 
     @property
     def busy(self) -> str:
@@ -155,7 +159,11 @@ class BrainPlanner(StackNode):
                 self.diagnostics.error(event_text(event.data))
 
     def _cancel(self, goal: Any) -> CancelResponse:
-        self._desk.cancel('It was cancelled.', owner=bytes(goal.goal_id.uuid))
+        paused_s = self.heartbeats.stood_still_s()
+        why = f', after {self.get_name()} had stood still for {paused_s:.1f} s' if paused_s else ''
+        self._desk.cancel(
+            f'A client of run_task cancelled it{why}.', owner=bytes(goal.goal_id.uuid)
+        )
         return CancelResponse.ACCEPT
 
     def _hear(self, said: String) -> None:

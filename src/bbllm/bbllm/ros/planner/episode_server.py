@@ -24,6 +24,11 @@ from bbllm.ros.rclpy_support.params import BrainPlannerParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.worlds.scene.goal_keeper import check_wanted, goal_keeper
 
+FREE_S = 10.0
+"""How long the end of a task that was cancelled is waited for, wall clock [s]."""
+CANCEL_S = 0.5
+"""How long the cancel of a task under way is waited for before another one is refused [s]."""
+
 
 class EpisodeDesk:
     """
@@ -148,13 +153,32 @@ class EpisodeDesk:
         return run.add_feedback(text, by)
 
     def _claim(self, task: Task, owner: bytes) -> None:
-        with self._lock:
-            if self._task is not None:
-                raise TaskError(
-                    f'Another task is under way, and the robot has one arm: {self._task.id} '
-                    f'({self._task.instruction[:80]!r}). Wait for its end or cancel it.'
-                )
-            self._task, self._owner, self._cancelled = task, owner, ''
+        """
+        Take the arm for a task; waits for the end of one that is cancelled.
+
+        Also where its cancel comes only now: a process that stood still takes what came meanwhile
+        in any order.
+        """
+        begun_s = time.monotonic()
+        while True:
+            with self._lock:
+                before, cancelled = self._task, self._cancelled
+                if before is None:
+                    self._task, self._owner, self._cancelled = task, owner, ''
+                    return
+            if time.monotonic() - begun_s > (FREE_S if cancelled else CANCEL_S):
+                break
+            time.sleep(0.02)
+        what = f'{before.id} ({before.instruction[:80]!r})'
+        if cancelled:
+            raise TaskError(
+                f'The task before, {what}, has not ended within {FREE_S:g} s. It was cancelled: '
+                f'{cancelled} Try again, or start the stack again.'
+            )
+        raise TaskError(
+            f'Another task is under way, and the robot has one arm: {what}. Wait for its end or '
+            'cancel it.'
+        )
 
     def _run_planner(
         self, task: Task, k: int, goal: str, sinks: Sequence[Callable[[Event], None]]

@@ -16,16 +16,13 @@ from std_msgs.msg import String
 
 from bbllm.ros.rclpy_support.entities import steady_timer, take_all
 from bbllm.ros.rclpy_support.executor import UnspunGroup
-from bbllm.ros.rclpy_support.liveness import LEAVES, PERIOD_S, Liveness
+from bbllm.ros.rclpy_support.liveness import END_ASKED, LEAVES, PERIOD_S, Liveness
 from bbllm.ros.rclpy_support.peer_process import PeerProcess
 
 TOPIC = 'heartbeat'
 
 QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Beats that wait at a busy listener: those of six nodes in five seconds."""
-
-
-END_ASKED = 'it was told to end'
 
 
 class Heartbeat:

@@ -23,7 +23,10 @@ FAR_S = 5.0
 """Silence after which a node has gone whose process cannot be seen from here: ten turns [s]."""
 HANGS_S = 8.0
 """Silence after which a node hangs whose process is there: sixteen turns [s]."""
+LATELY_S = 10.0
 AGAIN = 'Start the stack again.'
+END_ASKED = 'it was told to end'
+"""The reason of a last beat that names no other cause."""
 LEAVES = '!'
 """Begins the last beat of a node, in place of its process; the reason follows."""
 
@@ -54,6 +57,11 @@ class _Record:
     def process(self) -> PeerProcess | None:
         return self.lives[self.newest].process
 
+    @property
+    def explains(self) -> bool:
+        """Whether its last beat gives a cause that other nodes may have ended by, too."""
+        return self.left not in ('', END_ASKED)
+
     def silence_s(self, turns: int) -> float:
         return (turns - self.lives[self.newest].last_turn) * PERIOD_S
 
@@ -71,6 +79,9 @@ class Liveness:
         self._lock = threading.Lock()
         self._records: dict[str, _Record] = {}
         self._turns = 0
+        self._turned_s = math.inf
+        self._stood_still = (0.0, -math.inf)
+        """How long there was no turn, and when that ended [s]."""
         self.take_waiting: Callable[[], object] = lambda: None
         """Takes in the beats that wait at the listener."""
         self._hurried = False
@@ -106,6 +117,19 @@ class Liveness:
         with self._lock:
             self._deaf_s = 0.0
             self._turns += 1
+            now_s = self._now_s()
+            if now_s - self._turned_s >= QUIET_S + PERIOD_S:
+                self._stood_still = now_s - self._turned_s, now_s
+            self._turned_s = now_s
+
+    def stood_still_s(self) -> float:
+        """Return how long this process got no turn, 0 where that was not lately [s]."""
+        with self._lock:
+            paused_s = self._now_s() - self._turned_s
+            if paused_s >= QUIET_S + PERIOD_S:  # it goes on just now
+                return paused_s
+            paused_s, then_s = self._stood_still
+            return paused_s if self._now_s() - then_s < LATELY_S else 0.0
 
     def alive(self, name: str) -> bool:
         self.take_waiting()
@@ -166,7 +190,7 @@ class Liveness:
         self.check(names)
         for name, _, record in self._known(names):
             if record.left:
-                raise LostNodeError(f'The node {name} has gone: {record.left}. {AGAIN}')
+                raise LostNodeError(_left(name, record))
             if self._has_ended(record.process):
                 raise LostNodeError(_ended(name, record.process))
 
@@ -186,17 +210,24 @@ class Liveness:
         if self._hurried:
             self.take_waiting()  # the last beat of a process that has ended
         self._notice_deafness()
-        # The longest silence first: where one node takes others along, it is the one to name.
-        for name, silence_s, record in sorted(self._known(names), key=lambda item: -item[1]):
+        known = self._known(names)
+        explained = any(record.explains for _, _, record in known)
+        # A node that gave the reason first; else the longest silence: where one node takes others
+        # along, it is the one to name.
+        for name, silence_s, record in sorted(known, key=_by_what_it_explains):
             if record.anew_s > since_s:
                 raise LostNodeError(
                     f'The node {name} has gone and was started anew: what it was about is lost.'
                 )
             if record.left and silence_s >= QUIET_S:
-                raise LostNodeError(f'The node {name} has gone: {record.left}. {AGAIN}')
+                raise LostNodeError(_left(name, record))
             if silence_s >= QUIET_S:
                 self._judge(name, silence_s, record.process)
-            elif self._hurried and not record.left and self._has_ended(record.process):
+            elif (
+                self._hurried
+                and not (record.left or explained)
+                and self._has_ended(record.process)
+            ):
                 raise LostNodeError(_ended(name, record.process))
 
     def _known(self, names: Iterable[str]) -> list[tuple[str, float, _Record]]:
@@ -247,6 +278,17 @@ class Liveness:
                 'This process hears no other node any more: the thread that listens has ended or '
                 'is kept busy. Start it again.'
             )
+
+
+def _by_what_it_explains(item: tuple[str, float, _Record]) -> tuple[bool, float]:
+    _, silence_s, record = item
+    return not record.explains, -silence_s
+
+
+def _left(name: str, record: _Record) -> str:
+    # The planner gives another node that has gone as its reason: then that is the news.
+    of_another = record.left.startswith('The node ')
+    return f'{record.left if of_another else f"The node {name} has gone: {record.left}"}. {AGAIN}'
 
 
 def _ended(name: str, process: PeerProcess | None) -> str:

@@ -95,20 +95,24 @@ def _state_and_start(number: int) -> tuple[str, str]:
 
 OWNER = 'BBLLM_OWNER'
 """Environment variable with the owner's process, as `str` writes it."""
+OWNER_NAME = 'BBLLM_OWNER_NAME'
+"""Environment variable with what people call it, such as `bbllm up`."""
 LOOK_S = 0.2
 
 
-def owner_environ() -> dict[str, str]:
-    return {OWNER: str(PeerProcess.own() or '')}
+def owner_environ(name: str) -> dict[str, str]:
+    """Return what makes this process the owner of those that are started with it."""
+    return {OWNER: str(PeerProcess.own() or ''), OWNER_NAME: name}
 
 
 def end_with_owner(on_end: Callable[[str], None]) -> None:
     """
     Send SIGTERM to this process once its owner has ended; returns at once.
 
-    Before that *on_end* is called, in another thread, with a sentence that names the owner.
+    Before that *on_end* is called, in another thread, with a clause that names the owner.
     """
     given = PeerProcess.parse(os.environ.pop(OWNER, ''))
+    name = os.environ.pop(OWNER_NAME, '') or 'the process'
     owner = given or PeerProcess.of(os.getppid())
     if owner is None or owner.number == 1:
         return
@@ -117,7 +121,7 @@ def end_with_owner(on_end: Callable[[str], None]) -> None:
         _wait_for_end(owner)
         while owner.state() is not ProcessState.GONE:
             time.sleep(LOOK_S)
-        on_end(f'The process {owner.number}, which started this node, has ended.')
+        on_end(f'{name} ({owner.number}), which started it, has ended')
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name='owner', daemon=True).start()

@@ -79,6 +79,8 @@ class StackNode(LifecycleNode):
         self.failed = False
         self.end_reason = f'The node {name} was told to end.'
         """Why this process ends, once it does."""
+        self.owner_lost = False
+        """Whether that is the end of the process that has started this one."""
         self.heartbeats = listen(self)
         self._joined_s = time.monotonic()
         self._beat = Heartbeat(self)
@@ -144,6 +146,16 @@ class StackNode(LifecycleNode):
         self.failed = True
         self._beat.reason = reason.strip().splitlines()[-1]
         os.kill(os.getpid(), signal.SIGTERM)
+
+    def lose_owner(self, reason: str) -> None:
+        """Give as the reason for the end that the process which started this one has ended."""
+        self.owner_lost = True
+        self.end_reason = f'The node {self.get_name()} ends: {reason}.'
+        self._beat.reason = reason
+
+    def end_for(self, lost: str) -> None:
+        """Give another node that has gone as the reason for the end, to all that listen."""
+        self._beat.reason = lost
 
     def end_beat(self) -> None:
         self._beat.end()
@@ -282,7 +294,7 @@ def run_all(starts: Sequence[NodeStart]) -> None:
                     node.autostart()
             os.read(end_asked, 1)
             _name_reason(nodes, reasons)
-            threading.Thread(target=_end_in_time, name='end', daemon=True).start()
+            threading.Thread(target=_end_in_time, args=[nodes], name='end', daemon=True).start()
             for node in nodes:
                 _come_to_rest(node)
             for node in nodes:
@@ -317,7 +329,7 @@ def _name_reason(nodes: Sequence[StackNode], reasons: Sequence[str]) -> None:
     shared = f'The node {failed} has failed, and this one was in the same process.'
     for node in nodes:
         if reasons:
-            node.end_reason = reasons[0]
+            node.lose_owner(reasons[0])
         elif failed and not node.failed:
             node.end_reason = shared
 
@@ -330,9 +342,11 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _end_in_time() -> None:
+def _end_in_time(nodes: Sequence[StackNode]) -> None:
     time.sleep(END_S)
     _report(f'error: this node did not come to rest within {END_S:g} s; it ends.')
+    for node in nodes:  # or whoever listens would take it for one that was killed
+        node.end_beat()
     _leave(1)
 
 

@@ -311,7 +311,7 @@ def start_node(
         parameters=[str(params_file(node)), {**told, **given, **_sim_time()}],
         remappings=SIMULATED_REMAPS if simulated else (),
         ros_arguments=_enclave(node),
-        additional_env=owner_environ(),
+        additional_env=owner_environ('ros2 launch'),
         condition=condition,
         output='screen',
         on_exit=_end_launch(node),

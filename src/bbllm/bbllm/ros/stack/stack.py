@@ -43,8 +43,8 @@ ONE_PROCESS = 'one_process'
 """The executable, and the name of the log, of a stack whose nodes share one process."""
 NODE = '--node'
 """Begins the arguments of a node on the command line of `ONE_PROCESS`."""
-END_S = 8.0
-"""How long a node may take to end before it is killed [s]."""
+END_S = 12.0
+"""How long a node may take to end before it is killed; it gives up before that by itself [s]."""
 TAIL_LINES = 15
 RESPAWN_S = 1.0
 """How long a node that died is left dead before it is started again [s]."""
@@ -143,6 +143,8 @@ class StackConfig:
     Whether nodes are forks of this process as long as they can be; see `forked`. For programs that
     do nothing else before.
     """
+    owner: str = 'the program'
+    """What people call the process that starts the nodes, for when it has ended."""
     log_folder: Path | None = None
     """Where the nodes' output goes; `$XDG_STATE_HOME/bbllm/log/<time>-<pid>` by default."""
 
@@ -285,7 +287,7 @@ class Stack:
     def _start(self, node: str) -> NodeProcess:
         module = f'bbllm.ros.nodes.{self.config.executables.get(node, node)}'
         arguments = self._arguments(node) if node != ONE_PROCESS else self._arguments_of_all()
-        environ = {**self.environ(), **owner_environ()}
+        environ = {**self.environ(), **owner_environ(self.config.owner)}
         with self.log_file(node).open('ab') as log:
             if self.config.forked and can_fork():
                 return fork_module(module, arguments, environ, log.fileno())
