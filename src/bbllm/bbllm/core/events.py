@@ -453,6 +453,13 @@ class ApprovalAnswered:
     text: str
 
 
+def is_remark(data: EventData) -> bool:
+    """Return whether an event is a remark, or a person's denial."""
+    if isinstance(data, ApprovalAnswered):
+        return bool(data.by) and not data.granted
+    return isinstance(data, FeedbackReceived)
+
+
 @dataclass(frozen=True, slots=True)
 class WarningRaised:
     """Information for people that changes nothing."""

@@ -21,18 +21,17 @@ import pydantic_core
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import (
-    ApprovalAnswered,
     Ending,
     Episode,
     EpisodeEnded,
     EpisodeStarted,
     Event,
     EventKind,
-    FeedbackReceived,
     GoalStated,
     ModelCall,
     RepairBegun,
     StepPassed,
+    is_remark,
     steps_left,
 )
 from bbllm.core.goals import NOT_CHECKED
@@ -223,7 +222,7 @@ def episode_of(events: Iterable[Event]) -> Episode:
         feedback_loops=sum(
             isinstance(event.data, RepairBegun) and event.data.is_loop for event in events
         ),
-        remarks=sum(map(_is_remark, events)),
+        remarks=sum(is_remark(event.data) for event in events),
         steps=len(outcomes),
         passed_steps=len(steps_left(events, StepPassed)),
         goal=end.goal if end else '',
@@ -232,13 +231,6 @@ def episode_of(events: Iterable[Event]) -> Episode:
         wall_s=last.stamp_s - events[0].stamp_s,
         robot_s=sum(outcome.duration_s for outcome in outcomes),
     )
-
-
-def _is_remark(event: Event) -> bool:
-    match event.data:
-        case ApprovalAnswered(granted=granted, by=by):
-            return bool(by) and not granted
-    return isinstance(event.data, FeedbackReceived)
 
 
 def summarize(episode: Episode) -> Mapping[str, str | int | float]:

@@ -13,6 +13,7 @@ from bbllm.core.events import (
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    Limits,
     PlanGrown,
     PlanMade,
     PlanRehearsed,
@@ -211,10 +212,16 @@ def counts_text(episode: Episode, robot_s: float, wall_s: float) -> str:
     calls = episode.model_calls
     tokens = sum(call.prompt_tokens + call.completion_tokens for call in calls)
     passed = count_of(episode.passed_steps, 'step')
+    start = episode.events[0].data if episode.events else None
+    limits, loops = Limits(), None
+    if isinstance(start, EpisodeStarted):
+        limits, loops = start.limits, start.settings.get('feedback_loops')
+    most = f' of {loops}' if episode.feedback_loops and loops else ''
     parts = [
         count_of(episode.steps, 'call'),
         f'{passed} passed' if episode.passed_steps else '',
-        count_of(episode.feedback_loops, 'repair'),
+        f'{count_of(episode.feedback_loops, "repair")}{most}',
+        f'{count_of(episode.remarks, "remark")} of {limits.remarks}' if episode.remarks else '',
         count_of(len(calls), 'model call'),
         # Offline models and some servers count none: then they are left out.
         f'{tokens:,} tokens' if tokens else '',

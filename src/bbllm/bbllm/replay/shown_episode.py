@@ -18,6 +18,7 @@ from bbllm.core.events import (
     SceneRecorded,
     SubGoalBegun,
     describe,
+    is_remark,
 )
 from bbllm.core.observation import Observed
 from bbllm.core.progress import Progress, StepRow
@@ -25,7 +26,10 @@ from bbllm.core.records import to_json
 from bbllm.core.text import escape_hidden
 from bbllm.core.types import Outcome, Scene
 
-COUNTED = ('calls', 'repairs', 'models', 'tokens', 'robot_s')
+COUNTED = (
+    *('calls', 'repairs', 'most_repairs', 'remarks', 'most_remarks'),
+    *('models', 'tokens', 'robot_s'),
+)
 BLANK: Mapping[str, object] = {'goal': [], 'sub_goals': None, 'beliefs': None, 'ending': None}
 """Values of an episode that has only begun."""
 
@@ -81,6 +85,9 @@ class ShownEpisode:
                 models = f'{data.planner} · Brain {data.brain} · Body {data.body}'
                 yield 'episode', {'task': data.task, 'models': f'{models} · {data.episode_id}'}
                 yield 'running', True
+                most = data.settings.get('feedback_loops')
+                counts['most_repairs'] = most if isinstance(most, int) else 0
+                counts['most_remarks'] = data.limits.remarks
                 yield from BLANK.items()
             case GoalStated():
                 yield 'goal', list(data.conditions) or [f'not checked: {data.why}']
@@ -102,14 +109,15 @@ class ShownEpisode:
             case Outcome(duration_s=duration_s):
                 counts['calls'] += 1
                 counts['robot_s'] = round(counts['robot_s'] + duration_s, 3)
-            case RepairBegun(rehearsed=False):
+            case RepairBegun(is_loop=True):
                 counts['repairs'] += 1
                 if self._progress.place is not None:
                     self._repairs[self._progress.place] = data.loop
             case ModelCall():
                 counts['models'] += 1
                 counts['tokens'] += data.prompt_tokens + data.completion_tokens
-        if isinstance(data, EpisodeStarted | Outcome | RepairBegun | ModelCall):
+        counts['remarks'] += is_remark(data)
+        if isinstance(data, EpisodeStarted | Outcome | RepairBegun | ModelCall) or is_remark(data):
             yield 'counts', dict(counts)
 
     def _changed_rows(self) -> Iterator[tuple[int, Mapping[str, object]]]:

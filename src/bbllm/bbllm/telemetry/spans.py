@@ -91,7 +91,7 @@ class EpisodeSpans:
                 self._end_tool(outcome, now)
             case StepPassed():
                 self._mark({'bbllm.step.passed': True})
-            case RepairBegun(rehearsed=False) | StepFailed():
+            case RepairBegun(is_loop=True) | StepFailed():
                 cause = event.data.cause
                 self._mark({'bbllm.step.failed': True}, cause)
             case EpisodeEnded() as end:

@@ -103,7 +103,7 @@ class Story:
         match data:
             case Outcome():
                 self._calls += 1
-            case RepairBegun(rehearsed=False):
+            case RepairBegun(is_loop=True):
                 self._repairs += 1
             case SceneRecorded(scene=scene):
                 self._timed = scene.domain != 'household'
@@ -164,7 +164,9 @@ class Story:
                 return _caption(label, self._cause, Tone.FAILURE, _reading_s(self._cause))
             case RepairBegun(cause=cause):
                 self._in_repair = True
-                name = 'REHEARSAL' if data.rehearsed else f'REPAIR {self._repairs}'
+                name = f'REPAIR {self._repairs}'
+                if not data.is_loop:
+                    name = 'REHEARSAL' if data.rehearsed else 'REMARK'
                 label, sentence = name, 'The Brain repairs its plan.'
                 if self._cause and self._cause in cause:
                     return Caption(label, sentence, Tone.REPAIR, GLANCE_S)

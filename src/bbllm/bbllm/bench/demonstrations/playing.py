@@ -153,7 +153,7 @@ def label(
                 step_index[frame:], texts[frame:] = index, [text] * (n - frame)
             case EpisodeEnded():
                 step_index[frame:], texts[frame:] = NONE, [''] * (n - frame)
-            case RepairBegun(rehearsed=False):
+            case RepairBegun(is_loop=True):
                 loop[frame:] += 1
             case SkillCall():
                 call_begin = frame

@@ -140,10 +140,12 @@ class _Timeline:
                 self._begin(event, f'Step {index}', text, is_step=True)
             case SubGoalBegun(text, index, of):
                 self._begin(event, f'Part {index + 1} of {of}', text)
-            case RepairBegun(index, cause=cause, loop=loop, rehearsed=rehearsed):
-                if part.is_step and not part.state and not rehearsed:
+            case RepairBegun(index, cause=cause, loop=loop) as repair:
+                if part.is_step and not part.state and repair.is_loop:
                     part.state, part.is_bad = 'failed', True
-                name = 'Repair after rehearsal' if rehearsed else 'Repair'
+                name = 'Repair'
+                if not repair.is_loop:
+                    name = 'Repair after rehearsal' if repair.rehearsed else 'Plan after remark'
                 self._begin(event, f'{name} {loop}', f'of step {index}')
                 self.parts[-1].entries.append(LineEntry('feedback', (cause,), is_bad=True))
             case PlanGrown() as grown:

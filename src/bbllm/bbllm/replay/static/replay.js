@@ -33,8 +33,12 @@ function drawing(tag, attributes, ...children) {
 
 function count(n, word) { return `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`; }
 
-function countsText({ calls, repairs, models, tokens, robot_s }, clockS) {
-  const parts = [count(calls, 'call'), count(repairs, 'repair'), count(models, 'model call')];
+function countsText(counts, clockS) {
+  const { calls, repairs, most_repairs, remarks, most_remarks, models, tokens, robot_s } = counts;
+  const most = repairs && most_repairs ? ` of ${most_repairs}` : '';
+  const parts = [count(calls, 'call'), count(repairs, 'repair') + most];
+  if (remarks) parts.push(`${count(remarks, 'remark')} of ${most_remarks}`);
+  parts.push(count(models, 'model call'));
   if (tokens) parts.push(`${tokens.toLocaleString('en')} tokens`);
   parts.push(`${robot_s.toFixed(1)} s of the robot`);
   if (clockS !== undefined) parts.push(`${clockS.toFixed(1)} s on the clock`);
