@@ -61,15 +61,15 @@ bench: setup ## Measure the arm, the stack and the seven tasks (minutes)
 	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --planner brain_body:reach=no --brain offline --body offline --k 0,1,2,3
 
 bench-recorded: setup ## Replay a language model's recorded replies, without a key; writes chart and table of README (minutes)
-	@$(RUN) python -c 'import virtualhome_eval' 2>/dev/null || pip install --quiet --no-deps eai-eval==1.0.5 || \
+	@$(RUN) python -c 'import virtualhome_eval' 2>/dev/null || pip install --quiet --require-hashes --no-deps -r requirements/eai.txt || \
 		echo 'Going on without the package eai-eval: the tasks of eai are left out.' >&2
 	@bin/bbllm bench recorded --docs
 
 docs: build/docs/done ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
 	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --quiet --strict && echo 'open build/site/index.html'
 
-build/docs/done: requirements/docs.in
-	@python3 -m venv build/docs && build/docs/bin/pip install --quiet -r requirements/docs.in && touch $@
+build/docs/done: requirements/docs.txt
+	@python3 -m venv build/docs && build/docs/bin/pip install --quiet --require-hashes --no-deps -r $< && touch $@
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh

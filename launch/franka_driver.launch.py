@@ -8,7 +8,12 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from bbllm.core.paths import config_dir
-from bbllm.ros.stack.launching import DRIVER_ARGUMENTS, declare_driver_arguments, keep_boundary
+from bbllm.ros.stack.launching import (
+    DRIVER_ARGUMENTS,
+    check_driver,
+    declare_driver_arguments,
+    keep_boundary,
+)
 
 DRIVER = PathJoinSubstitution([FindPackageShare('franka_bringup'), 'launch', 'franka.launch.py'])
 
@@ -19,6 +24,7 @@ def generate_launch_description() -> LaunchDescription:
         [
             *keep_boundary(),
             *declare_driver_arguments(),
+            check_driver(),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(DRIVER),
                 launch_arguments={

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import bbllm
+from bbllm.bench.suites.eai_suite import VERSION as EAI_VERSION
 from bbllm.core.extras import how_to_install
 from benchmarks.household_speed.virtualhome import VERSION
 
@@ -250,6 +251,19 @@ def test_locked_packages_have_a_version_and_hashes_and_no_host(path: Path) -> No
     assert blocks
     assert all('==' in block and '--hash=sha256:' in block for block in blocks)
     assert '://' not in text
+
+
+def test_what_the_makefile_installs_is_locked_with_hashes() -> None:
+    makefile = (ROOT / 'Makefile').read_text()
+    installs = re.findall(r'pip install (.*?)(?:&&|\|\||\n)', makefile)
+
+    assert len(installs) >= 2
+    for options in installs:
+        assert '--require-hashes --no-deps -r ' in options, options
+    docs = {name for name, _, _ in _pins(REQUIREMENTS / 'docs.txt')}
+    assert {'mkdocs-material', 'mkdocstrings', 'mkdocstrings-python'} <= docs
+    # The data of the version that the suite knows.
+    assert _pins(REQUIREMENTS / 'eai.txt') == {('eai-eval', EAI_VERSION, '')}
 
 
 def test_lock_holds_every_ros_pin() -> None:

@@ -155,7 +155,7 @@ def test_rviz_comes_with_its_menus_and_only_where_it_is_asked_for(path: Path) ->
 
     optional = [x for x in description_of(path) if isinstance(x, Node) and x.condition is not None]
     context = LaunchContext()
-    context.launch_configurations |= {'menu': 'false', 'sources': 'objects'}
+    context.launch_configurations.update({'menu': 'false', 'sources': 'objects'})
     wanted = {}
     for value in arguments_of(path)['rviz'].choices:
         context.launch_configurations['rviz'] = value
@@ -337,11 +337,12 @@ def test_address_that_is_none_is_refused_before_a_node_starts(franka_bringup: Pa
 
 
 @needs_launch
-def test_launch_of_the_real_arm_names_franka_ros2_where_it_is_missing() -> None:
+@pytest.mark.parametrize('path', [REAL, DRIVER], ids=lambda path: path.name)
+def test_launch_of_the_real_arm_names_franka_ros2_where_it_is_missing(path: Path) -> None:
     from bbllm.core.errors import ConfigError
 
     with pytest.raises(ConfigError, match=r'docs/real-arm\.md'):
-        visit(REAL, robot_ip='172.16.0.2')
+        visit(path, robot_ip='172.16.0.2')
 
 
 @needs_launch

@@ -100,6 +100,16 @@ def declare_driver_arguments() -> list[DeclareLaunchArgument]:
     ]
 
 
+def check_driver() -> OpaqueFunction:
+    """Return what raises ConfigError where the driver cannot be started, before it is."""
+
+    def check(context: LaunchContext) -> None:
+        check_robot_ip(context.launch_configurations['robot_ip'])
+        need_franka_ros2()
+
+    return OpaqueFunction(function=check)
+
+
 def declare_namespace(*, simulated: bool = False) -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'namespace',
@@ -146,7 +156,6 @@ def describe_stack(
         nodes,
         {argument.name for argument in declared},
         simulated=simulated,
-        driver=driver is not None,
     )
     return LaunchDescription(
         [
@@ -168,7 +177,7 @@ def _switch(name: str, description: str, default: bool = False) -> DeclareLaunch
 
 
 def _check_arguments(
-    nodes: Sequence[str], declared: Collection[str], *, simulated: bool, driver: bool
+    nodes: Sequence[str], declared: Collection[str], *, simulated: bool
 ) -> Callable[[LaunchContext], None]:
     """Return what raises BbllmError where an argument cannot be used, before any node starts."""
 
@@ -191,9 +200,6 @@ def _check_arguments(
         check_names_free(started, namespace, domain_of(os.environ))
         if values['rviz'] == 'true':
             _need_rviz()
-        if driver:
-            check_robot_ip(values['robot_ip'])
-            need_franka_ros2()
 
     return check
 
