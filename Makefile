@@ -9,25 +9,25 @@ SPREAD = -n $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile -
 # AGAIN=--again replays failures alone after the run, as in CI.
 PLAY = python tools/run_tests.py play $(AGAIN)
 
-.PHONY: help setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs lock clean
+.PHONY: help has-python setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs lock clean clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-demo: python ## Set up bbllm without ROS, and let the simulated arm build a plus sign
+demo: has-python ## Set up bbllm without ROS, and let the simulated arm build a plus sign
 	@$(SETUP) --demo
 	@# What is imported is compiled now, once, also where Python is told to keep no bytecode.
 	@env -u PYTHONDONTWRITEBYTECODE bin/bbllm demo
 
-setup: python ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... chooses the interpreter)
+setup: has-python ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTHON=... chooses the interpreter)
 	@$(SETUP)
 
-python:
+has-python:
 	@command -v $(firstword $(SETUP)) >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-venv' >&2; exit 1; }
 	@$(firstword $(SETUP)) -c 'import sys; sys.exit(sys.version_info < (3, 8))' || \
 		{ echo 'bbllm needs Python 3.10, 3.11 or 3.12, and this one is older. Name one: make setup PYTHON=/path/to/python3.12' >&2; exit 1; }
 
-extras: python ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry, .mp4 files and LeRobot data need, and VirtualHome to compare with; make test does it too
+extras: has-python ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry, .mp4 files, LeRobot data, MoveIt and vision_msgs need, and VirtualHome to compare with; make test does it too
 	@$(SETUP) --extras
 
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
@@ -74,5 +74,8 @@ build/docs/done: requirements/docs.txt
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh
 
-clean: ## Remove everything that was built
+clean: ## Remove everything that was built here
 	rm -rf .venv build install log
+
+clean-cache: has-python ## Remove the built interface packages that are kept for other clones
+	@$(SETUP) --clear-cache

@@ -329,7 +329,7 @@ def test_activate_after_the_demo_alone_sets_nothing_of_ros(
     (tmp_path / 'tools' / 'setup_env.py').touch()
     (tmp_path / '.venv' / 'bin' / 'activate').write_text(f'PATH={tmp_path}/.venv/bin:$PATH\n')
     monkeypatch.setattr(sys.modules['shell_env'], 'ENV_FILE', tmp_path / '.venv' / 'bbllm-env.sh')
-    sys.modules['shell_env'].write_env_file()
+    sys.modules['shell_env'].write_env_file_without_ros()
 
     run = run_in(shell, f'cd {tmp_path} && . ./activate && echo "$PATH" && env')
 
@@ -429,6 +429,7 @@ def fresh(setup_env: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         'install_bbllm',
         'install_ros',
         'build_interfaces',
+        'build_addons',
         'install_nodes',
         '_install',
     ):

@@ -4,6 +4,11 @@
 # C and Python.  Fast DDS looks types up by introspection, in C.
 list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:")
 
+# One extension module in Python, the only one that rosidl_generator_py ever imports.
+macro(rosidl_generator_py_get_typesupports TYPESUPPORT_IMPLS)
+  set(${TYPESUPPORT_IMPLS} "rosidl_typesupport_c")
+endmacro()
+
 # The sources of these targets can be compiled as one; those of the C generator cannot.
 function(bbllm_compile_as_one)
   foreach(part

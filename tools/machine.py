@@ -37,7 +37,11 @@ print(json.dumps({
 
 
 class SetupError(Exception):
-    """Set-up cannot go on; the text says why and what would help."""
+    """Set-up cannot go on; the text says why and what would help, `cause` names what is known."""
+
+    def __init__(self, text: str, cause: str = ''):
+        super().__init__(text)
+        self.cause = cause
 
 
 def find_system_ros(before: str | None) -> str | None:

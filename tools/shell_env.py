@@ -16,33 +16,24 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 CONFORMANCE = ROOT / 'src' / 'franka_driver_conformance'
-COMPAT = (
-    'control_msgs',
-    'controller_manager_msgs',
-    'franka_msgs',
-    'moveit_msgs',
-    'object_recognition_msgs',
-    'tf2_msgs',
-    'vision_msgs',
-)
+COMPAT = ('control_msgs', 'controller_manager_msgs', 'franka_msgs', 'tf2_msgs')
+"""Stand-ins in `compat` that the nodes need, where the machine has not the packages themselves."""
+ADDONS = ('moveit_msgs', 'object_recognition_msgs', 'vision_msgs')
+"""Stand-ins for what nodes can do without: `make extras` builds them."""
 VENV = ROOT / '.venv'
 INSTALL = ROOT / 'install'
 ENV_FILE = VENV / 'bbllm-env.sh'
 
 
-def write_env_file(*interfaces: str, system_ros: str | None = None) -> None:
-    """
-    Write the variables as a shell script; much quicker than colcon's own, which asks Python.
+def write_env_file_without_ros() -> None:
+    """Write a shell script that sets nothing: the environment itself is enough for bbllm."""
+    ENV_FILE.write_text('# Written by tools/shell_env.py for ../activate: without ROS.\n')
 
-    Args:
-        interfaces: Names of the interface packages, of which those that were built here are taken;
-            none where the environment is one without ROS.
-        system_ros: Prefix of the system's ROS; None where ROS comes from PyPI.
-    """
-    if not interfaces:
-        ENV_FILE.write_text('# Written by tools/shell_env.py for ../activate: without ROS.\n')
-        return
-    built = [INSTALL / name for name in interfaces if (INSTALL / name).is_dir()]
+
+def write_env_file(system_ros: str | None) -> None:
+    """Write the variables as a shell script; much quicker than colcon's own, which asks Python."""
+    names = sorted((INTERFACES.name, *COMPAT, *ADDONS))
+    built = [INSTALL / name for name in names if (INSTALL / name).is_dir()]
     libraries = [prefix / 'lib' for prefix in built]
     modules = [path for prefix in built for path in prefix.glob('l*/**/*-packages')]
     lines = [

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Iterable
 
 from shell_env import (
-    COMPAT,
     CONFORMANCE,
     ENV_FILE,
     INSTALL,
@@ -25,11 +24,15 @@ STATE = VENV / 'bbllm-setup.json'
 RULES = ROOT / 'tools' / 'interfaces_for_python.cmake'
 
 
-def interface_files() -> list[Path]:
-    """List what the interface packages are built from."""
-    folders = [INTERFACES, *(ROOT / 'compat' / name for name in COMPAT)]
+def folder_of(name: str) -> Path:
+    """Return the sources of an interface package."""
+    return INTERFACES if name == INTERFACES.name else ROOT / 'compat' / name
+
+
+def interface_files(*names: str) -> list[Path]:
+    """List what interface packages are built from, beside the rules."""
     kinds = ('.action', '.msg', '.srv', '.xml', '.txt')
-    return [RULES, *(x for folder in folders for x in folder.rglob('*') if x.suffix in kinds)]
+    return [x for name in names for x in folder_of(name).rglob('*') if x.suffix in kinds]
 
 
 def package_files() -> list[Path]:
@@ -44,7 +47,7 @@ def node_files() -> list[Path]:
 
 
 def hash_of(before: str, files: Iterable[Path]) -> str:
-    """Hash files together with the digest of what comes before them."""
+    """Hash files and their places in the checkout, together with what comes before them."""
     digest = hashlib.sha256(before.encode())
     for file in sorted(files):
         digest.update(str(file.relative_to(ROOT)).encode() + b'\0' + file.read_bytes() + b'\0')
@@ -60,7 +63,7 @@ def read_state() -> dict[str, Any]:
     if not isinstance(state, dict) or not os.access(VENV_PYTHON, os.X_OK):
         return {}
     stamps = state.get('stamps', {})
-    if not (INSTALL / 'bbllm_interfaces').is_dir():
+    if not (INSTALL / INTERFACES.name).is_dir():
         stamps.pop('interfaces', None)
     if not ENV_FILE.exists():
         stamps.pop('bbllm', None)

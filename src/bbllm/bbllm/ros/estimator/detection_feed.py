@@ -111,8 +111,8 @@ def _vision_msgs() -> ModuleType:
     except ImportError as error:
         raise ConfigError(
             "The source 'vision_msgs' needs the ROS package vision_msgs, which is not installed "
-            '(on Ubuntu: apt install ros-jazzy-vision-msgs). The sources detections and apriltag '
-            'work without it.'
+            '(in a checkout: make extras; on Ubuntu: apt install ros-jazzy-vision-msgs). The '
+            'sources detections and apriltag work without it.'
         ) from error
 
 

@@ -74,8 +74,8 @@ class _CollisionObjects:
         except ImportError as error:
             raise ConfigError(
                 'collision_objects:=true needs the ROS package moveit_msgs, which is not '
-                'installed (on Ubuntu: apt install ros-jazzy-moveit-msgs). All other topics work '
-                'without it.'
+                'installed (in a checkout: make extras; on Ubuntu: apt install '
+                'ros-jazzy-moveit-msgs). All other topics work without it.'
             ) from error
         self._publisher = node.create_publisher(kind, COLLISION_OBJECT, 100)
         self._listeners = 0
