@@ -517,3 +517,33 @@ def test_feed_sends_each_browser_only_what_is_new(desk: ScriptedDesk) -> None:
         assert desk.feed.news(cursor) == ''
         assert desk.feed.watched
     assert not desk.feed.watched
+
+
+def test_tabs_that_nobody_sees_leave_the_browser_a_connection_for_stop(
+    desk: ScriptedDesk, server: PageServer, browser: Any
+) -> None:
+    def look(page: Any, hidden: str) -> None:
+        page.evaluate(
+            f"""() => {{
+              Object.defineProperty(document, 'hidden', {{value: {hidden}, configurable: true}});
+              document.dispatchEvent(new Event('visibilitychange'));
+            }}"""
+        )
+
+    desk.start('pick a')
+    context = browser.new_context()
+    context.set_default_timeout(1000 * PATIENCE_S)
+    tabs = []
+    for _ in range(8):  # a browser has six connections to one server
+        tabs.append(context.new_page())
+        tabs[-1].goto(server.url)
+        tabs[-1].locator('#rows', has_text='pick a').wait_for()
+        look(tabs[-1], 'true')
+
+    look(tabs[0], 'false')
+    tabs[0].locator('#stop').click()
+    until(lambda: ('stop',) in desk.asked, 'stop')
+    desk.start('pick b')
+    tabs[0].locator('#rows', has_text='pick b').wait_for()
+    until(lambda: desk.feed.n_browsers == 1, 'end of the streams of the others')
+    context.close()

@@ -360,7 +360,20 @@ function showReplay(record) {
 // --- The stream -------------------------------------------------------------------------------------------------
 
 reset();
-const stream = new EventSource('events');
-stream.addEventListener('open', () => { connected = true; delete values.end; showTrouble(); });
-stream.addEventListener('error', () => { connected = false; show('stop', !replay); showTrouble(); });
-stream.addEventListener('message', (message) => receive(JSON.parse(message.data)));
+let stream = null;
+
+// A browser has six connections to a server, and a stream keeps one. So a page that nobody sees has
+// none: six tabs would keep Stop waiting in each of them.
+function listen() {
+  if (replay) return;
+  stream?.close();
+  stream = null;
+  if (document.hidden) return;
+  stream = new EventSource('events');
+  stream.addEventListener('open', () => { connected = true; delete values.end; showTrouble(); });
+  stream.addEventListener('error', () => { connected = false; show('stop', !replay); showTrouble(); });
+  stream.addEventListener('message', (message) => receive(JSON.parse(message.data)));
+}
+
+document.addEventListener('visibilitychange', listen);
+listen();
