@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from box_table import BoxTable
 from call_body import CallBody
+from chosen import built
 
 from bbllm.api.approved_world import ApprovedWorld
 from bbllm.core.approval import Answer, ApprovalRequest
@@ -277,3 +278,29 @@ def test_a_remark_after_the_plan_counts_for_the_goal_and_is_named_as_late() -> N
     assert (episode.ending, episode.goal) == (Ending.PARTLY_DONE, 'unmet')
     assert 'yellow_cube is 10.0 cm from location_B' in episode.message
     assert said[0].wait(0.0).startswith('Too late for the plan')
+
+
+DONE = {
+    'brain_body': 'Done',
+    'inner_monologue': 'Robot thought: all is so.\nRobot action: done',
+    'llm_state:states=no': 'done',
+    'llm_pop_no_evaluator': 'Explanation: all is so.\nEXECUTE\nDONE',
+}
+
+
+@pytest.mark.parametrize('planner', DONE)
+def test_every_planner_that_listens_asks_anew_when_somebody_speaks_meanwhile(planner: str) -> None:
+    run = EpisodeRun(make_task('tidy up', 'e'), planner=planner, brain='b', body='c')
+
+    def speak(request: Request) -> str:
+        run.add_feedback('location_B is better')
+        return DONE[planner]
+
+    brain = ScriptedModel([speak, DONE[planner]])
+
+    episode = run.execute(built(run, planner, brain, ScriptedModel([])), BoxTable(PLACES))
+
+    first, second = (request.prompt for request in brain.requests)
+    assert 'location_B is better' not in first
+    assert second.count('location_B is better') == 1
+    assert (episode.feedback_loops, episode.remarks) == (0, 1)

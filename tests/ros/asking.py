@@ -55,7 +55,7 @@ def served_by(server: FakeServer, folder: Path) -> dict[str, Any]:
     """Return what starts nodes whose Brain and Body are a server's, without schemas or retries."""
     role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
     config = folder / 'llm.yaml'
-    config.write_text(yaml.safe_dump({'brain': role, 'body': role}))
+    config.write_text(yaml.safe_dump({'brain': role, 'body': {**role}}))
     given = {'llm_config': str(config)}
     return {
         'environ': {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'},
