@@ -94,7 +94,8 @@ def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_an
 
     stack.client.approvals.answer(second.hash, YES)
 
-    assert task.result().ending is Ending.FINISHED
+    result = task.result()
+    assert (result.ending, result.feedback_loops) == (Ending.FINISHED, 0)
     assert stack.client.scene().has('blue_cube', 'on', 'location_C')
     kept = [event.data.granted for event in stack.events if event.kind is EventKind.APPROVAL]
     assert kept == [False, True]
