@@ -152,6 +152,24 @@ def test_a_goal_that_cannot_be_read_anew_is_withdrawn() -> None:
     assert not play.episode.goal_stated.conditions
 
 
+def test_a_goal_that_the_person_gave_follows_what_the_person_adds() -> None:
+    play = Play(
+        'build something',
+        [
+            '0: pick(yellow_cube)\n1: place(location_C)',
+            'on(yellow_cube, location_B)',
+            'New plan:\n1: place(location_B)',
+        ],
+        goal='on(yellow_cube, location_C)',
+        pick_yellow_cube='no, on location_B',
+    )
+
+    assert (play.episode.ending, play.episode.goal) == (Ending.FINISHED, 'met')
+    assert [goal.by for goal in play.events(GoalStated)] == ['person', 'scripted']  # type: ignore[union-attr]
+    given = 'The person gave as its goal: on(yellow_cube, location_C)\nThe person added: no, on'
+    assert given in play.prompts[1]
+
+
 def test_remarks_use_none_of_k_and_end_at_their_own_limit() -> None:
     goal, plan = 'on(yellow_cube, location_C)', '0: pick(yellow_cube)\n1: place(location_C)'
     play = Play(

@@ -1,6 +1,7 @@
 """The goal of a person's sentence: read by the Brain or given by the person, checked by poses."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
 from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal
@@ -32,9 +33,18 @@ class SceneGoals:
         return not self._text and streaming(self._brain) is not None
 
     def read(self, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:
-        """Return the goal; see `GoalKeeper`."""
-        if self._text:
+        """
+        Return the goal; see `GoalKeeper`.
+
+        One that a person gave holds until something is added to the task; then the Brain reads it
+        from the task, what was given and what was added.
+        """
+        if self._text and not task.added:
             return given_goal(self._text, scene)
+        if self._text:
+            self.by = self._brain.name
+            given = f'The person gave as its goal: {self._text}'
+            task = replace(task, added=(given, *task.added))
         goal = ask_goal(self._brain, task, scene, context)
         if why := undecided(goal, scene):
             raise NoGoalError(f'{why}, so that it cannot show that the task was done')
