@@ -497,3 +497,44 @@ def test_demo_takes_a_python_without_header_files_and_ros_names_their_package(
     assert choose(tmp_path, None, None, need_header=False)['path'] == f'{tmp_path}/python3'
     with pytest.raises(setup_env.SetupError, match=r'sudo apt install python3\.11-dev'):
         choose(tmp_path, None, None, need_header=True)
+
+
+def test_set_up_that_was_cut_short_goes_on_where_it_was(
+    setup_env: Any,
+    fresh: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(self: Any) -> None:
+        raise setup_env.SetupError('the network is gone')
+
+    wanted = (*setup_env.DEMO, *setup_env.WITH_ROS)
+    with monkeypatch.context() as patch:
+        patch.setattr(setup_env.Setup, 'install_ros', fail)
+        with pytest.raises(setup_env.SetupError, match='the network is gone'):
+            setup_env.Setup(need_header=False).run(wanted)
+    assert set(fresh) == {*setup_env.DEMO}
+    assert '[4/6] ROS 2 and development tools ... failed' in capsys.readouterr().out
+
+    monkeypatch.setattr(setup_env, 'read_state', lambda: {'stamps': dict(fresh)})
+    setup_env.Setup(need_header=False).run(wanted)
+
+    assert set(fresh) == {*wanted}
+    assert '[1/3] ROS 2 and development tools ...' in capsys.readouterr().out
+
+
+def test_command_that_fails_is_shown_with_the_end_of_its_output_alone(
+    setup_env: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / 'setup.log'
+    log.write_text('of an earlier command: No space left on device\n')
+    monkeypatch.setattr(setup_env, 'LOG', log)
+    setup = setup_env.Setup(need_header=False)
+    setup.progress = importlib.import_module('progress').Progress('[1/1] a stage')
+    pieces = list[bytes]()
+
+    with pytest.raises(setup_env.SetupError, match='sh ended with code 3; it printed last') as ran:
+        setup._call(['sh', '-c', 'echo one; echo two; exit 3'], dict(os.environ), pieces.append)
+
+    assert 'one\n    two' in str(ran.value) and 'earlier' not in str(ran.value)
+    assert b''.join(pieces) == b'one\ntwo\n'

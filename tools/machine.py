@@ -137,7 +137,7 @@ def need_compiler() -> None:
         if not shutil.which(command):
             raise SetupError(
                 f'no {command} found, and the ROS interfaces need a C and a C++ compiler. '
-                'Install them with: sudo apt install g++'
+                'Install them with: sudo apt install g++. Without ROS: make demo needs none'
             )
 
 
