@@ -229,11 +229,6 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f'{text[:most]} ...'
 
 
-def capitalized(text: str) -> str:
-    """Return a text that begins with a capital letter; the others stay."""
-    return text[:1].upper() + text[1:]
-
-
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun: `1 cube`, `3 cubes`."""
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
