@@ -235,7 +235,7 @@ class Robot:
         """
         Do a task and return the record of it, whether or not it was finished.
 
-        Ctrl-C stops the robot, which keeps what it holds, and raises KeyboardInterrupt;
+        Ctrl-C stops the robot, which keeps its grip, and raises KeyboardInterrupt;
         `episode` then has the record.
 
         Args:

@@ -155,7 +155,7 @@ WITHDRAWN = 'somebody has added to the task since'
 
 
 def raw_of(kind: RequestKind, answer: Answer) -> str:
-    """Return `Outcome.raw` of what was not approved; '' where nobody answered."""
+    """Return `Outcome.raw` of what was not approved; '' where no answer came."""
     return f'{DENIED[kind]}{answer.reason}' if answer.by else ''
 
 

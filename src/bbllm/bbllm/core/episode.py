@@ -767,7 +767,7 @@ class EpisodeRun:
 
     def _set_down(self, world: 'GuardedWorld') -> str:
         """
-        Set down what is held where a planner gives up, at a free place; return what did not work.
+        Set down, at a free place, what is in the hand at a planner's end; return what failed.
 
         Only what was taken in this episode, and where the hand can place it on furniture.
         """

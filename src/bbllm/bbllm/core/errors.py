@@ -118,7 +118,7 @@ class NoGoalError(BbllmError):
 
 
 class SpokenError(BbllmError):
-    """A request to a model was cut short, as somebody has added to the task since."""
+    """A request to a model was cut short, as the task has changed since."""
 
 
 class BudgetError(BbllmError):

@@ -13,7 +13,7 @@ The goal of a task: what the scene must be like at the end, as conditions in a f
 
 A name is that of an object of the scene; in a household also a class, which stands for all objects
 of the class. Without a number, one of the names has to fit; with `not`, none of them may. A goal
-with a rest can be unmet, and is never met: what nobody checked is not claimed. A goal is text from
+with a rest can be unmet, and is never met: what is unchecked is not claimed. A goal is text from
 a model or a person: it is read here, checked against a scene, and never executed.
 """
 
@@ -188,7 +188,7 @@ class GoalCondition:
 
 @dataclass(frozen=True, slots=True)
 class TaskGoal:
-    """What must hold when a task is done, all of it."""
+    """What must be so when a task is done, all of it."""
 
     conditions: tuple[GoalCondition, ...]
     rest: str = ''

@@ -615,7 +615,7 @@ class GoalKeeper(Protocol):
         Return the goal.
 
         Raises:
-            NoGoalError: It cannot be checked; the text says why.
+            NoGoalError: It cannot be checked, with the reason.
             BbllmError: The episode was cancelled, or a budget is used up.
         """
         ...

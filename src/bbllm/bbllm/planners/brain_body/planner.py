@@ -203,7 +203,7 @@ class BrainBody(ModelPlanner):
         requests: ExitStack,
         context: EpisodeContext,
     ) -> WrittenPlan:
-        """Return the plan from a failure on, which is added to *failures*, with what was said."""
+        """Return the plan from a failure on, which is added to *failures*, with new remarks."""
         failures.append(failure)
         while True:
             try:

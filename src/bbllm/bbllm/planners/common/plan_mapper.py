@@ -29,7 +29,7 @@ class PlanMapper:
     the scene, and another object than that in the hand has moved since, the Body is asked again.
 
     A Body that overlaps is asked for one step at its turn, and for later ones while the arm moves
-    (`look_ahead`), all with the scene of that turn: what one request at that turn would have said.
+    (`look_ahead`), all with the scene of that turn: as one request at that turn would be.
     Before the first such turn, the next step that needs the Body is asked for on trial: the answer
     counts only if it is a call on what the step names, or if nothing has changed meanwhile.
 
@@ -255,7 +255,7 @@ def _numbers(text: str) -> set[float]:
 
 
 def _has_moved(before: Scene, now: Scene) -> bool:
-    """Return whether an object is elsewhere, or another one is there, but for what is held."""
+    """Return whether an object is elsewhere or new, but for what is in the hand."""
     was = {item.name: item.pose.position_m for item in before.objects}
     if was.keys() != {*now.names}:
         return True

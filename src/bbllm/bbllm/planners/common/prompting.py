@@ -374,7 +374,7 @@ def one_line(text: str) -> str:
 
 
 def task_text(task: Task) -> str:
-    """Return a task as prompts have it: its line, and a line for each thing added to it."""
+    """Return a task as prompts have it: its line, and a line for each addition."""
     return '\n'.join(map(one_line, (task.instruction, *task.added)))
 
 

@@ -36,7 +36,7 @@ class SceneGoals:
         """
         Return the goal; see `GoalKeeper`.
 
-        One that a person gave holds until something is added to the task; then the Brain reads it
+        One that a person gave counts until something is added to the task; then the Brain reads it
         from the task, what was given and what was added.
         """
         if self._text and not task.added:
