@@ -125,6 +125,7 @@ def eyes(
 
       bbllm bench eyes --trials 50 --pictures worst
       bbllm bench eyes --trouble none,light,clutter,moved --out eyes.json
+      bbllm bench eyes --trouble lamps,view,black,wild --trials 50
     """
     names = [name.strip() for name in trouble.split(',')]
     for name in names:

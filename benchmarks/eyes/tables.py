@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
+import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import forward
+from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import Q_READY
 from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.bench.suites.suite import Suite, load_suite
-from bbllm.sim.camera_settings import Light, Trouble
+from bbllm.sim.camera_settings import TABLE_CAMERA, CameraSettings, Light, Trouble, d435
 from bbllm.sim.clutter import unknown_objects
 from bbllm.sim.scene_file import ObjectSpec, SceneFile, TableSpec
 
 SUITES = ('tabletop', 'table_sorting', 'partial')
-TROUBLES = ('none', 'light', 'clutter', 'moved')
+FACTORS = ('lamps', 'view', 'black')
+"""What the detector was not made for, one at a time; `wild` is all of them at once."""
+TROUBLES = ('none', 'light', 'clutter', 'moved', *FACTORS, 'wild')
+LAMPS = 3
+"""Most lamps of a table with other lamps."""
+LAMP_FROM_M, LAMP_HEIGHT_M = (0.0, 1.5), (0.8, 2.5)
+"""How far beside the middle of the table a lamp is, and how high above it [m]."""
+LAMP_LIGHT, AROUND_LIGHT, TINT = 0.9, (0.15, 0.35), 0.2
+"""Light of all lamps together and light around, of 1; by how much a colour may be less."""
+VIEW_FROM_M, VIEW_DEG = (0.85, 1.35), (38.0, 78.0)
+"""How far a camera of another view is from the middle of the table [m], and how steep [deg]."""
+MIDDLE_M = (0.5, 0.0, 0.0)
+"""Where lamps shine and cameras look [m]."""
+BLACK = 2
+"""How many objects of a table with black ones are black."""
 EDGES_M = (0.032, 0.040, 0.048, 0.056)
 """Of cuboids [m]."""
 EDGE_M, GAP_M = 0.04, 0.005
@@ -120,6 +137,72 @@ def posture_of(seed: int, index: int) -> Array:
         posture = home + dice.uniform(-SWING_RAD, SWING_RAD, len(home))
         if forward(posture)[2, 3] > LEAST_TCP_M:
             return np.asarray(posture)
+
+
+def scene_of(name: str, scene: SceneFile, seed: int, index: int) -> SceneFile:
+    """Return the table of a trial, where the trouble is one of colours."""
+    if name not in ('black', 'wild'):
+        return scene
+    dice = np.random.default_rng((seed, index, 3))
+    plain = [item.name for item in scene.objects if item.kind in ('cube', 'cylinder')]
+    chosen = set(map(str, dice.permutation(plain)[:BLACK]))
+    objects = (
+        item.model_copy(update={'color': 'black'}) if item.name in chosen else item
+        for item in scene.objects
+    )
+    return scene.model_copy(update={'objects': tuple(objects)})
+
+
+def settings_of(name: str, seed: int, index: int) -> CameraSettings:
+    """Return the camera of a trial: that over the table, or one from any side of it."""
+    settings = d435()
+    if name in ('lamps', 'wild'):
+        settings = replace(settings, shadows=True)
+    if name not in ('view', 'wild'):
+        return settings
+    dice = np.random.default_rng((seed, index, 4))
+    away_m, steep_deg = dice.uniform(*VIEW_FROM_M), dice.uniform(*VIEW_DEG)
+    turn, steep = dice.uniform(-math.pi, math.pi), math.radians(steep_deg)
+    ahead = -np.array(
+        [math.cos(steep) * math.cos(turn), math.cos(steep) * math.sin(turn), math.sin(steep)]
+    )
+    left = np.cross([0.0, 0.0, 1.0], ahead)
+    left /= np.linalg.norm(left)
+    T = np.eye(4)
+    T[:3, :3] = np.column_stack([ahead, left, np.cross(ahead, left)])
+    T[:3, 3] = np.array(MIDDLE_M) - away_m * ahead
+    mount = replace(TABLE_CAMERA, T_parent_link=pose_of_matrix(T))
+    return replace(settings, mounts=(mount,))
+
+
+def lamps_of(name: str, seed: int, index: int) -> Callable[[mujoco.MjSpec], None]:
+    """Return what changes the light of a trial: one to three tinted lamps in place of its own."""
+
+    def relight(spec: mujoco.MjSpec) -> None:
+        if name not in ('lamps', 'wild'):
+            return
+        dice = np.random.default_rng((seed, index, 5))
+
+        def tint() -> Array:
+            return 1.0 - TINT * dice.random(3)
+
+        around = dice.uniform(*AROUND_LIGHT)
+        spec.visual.headlight.ambient = around * tint()
+        spec.visual.headlight.diffuse = [0.0] * 3
+        spec.lights[0].diffuse = [0.0] * 3
+        shares = dice.dirichlet(np.ones(int(dice.integers(1, LAMPS + 1))))
+        for share in shares.tolist():
+            turn, way_m = dice.uniform(-math.pi, math.pi), dice.uniform(*LAMP_FROM_M)
+            beside = np.array([way_m * math.cos(turn), way_m * math.sin(turn), 0.0])
+            at = np.array(MIDDLE_M) + beside + [0.0, 0.0, dice.uniform(*LAMP_HEIGHT_M)]
+            spec.worldbody.add_light(
+                pos=at,
+                dir=np.array(MIDDLE_M) - at,
+                diffuse=share * LAMP_LIGHT * tint(),
+                castshadow=True,
+            )
+
+    return relight
 
 
 def trouble_of(name: str, scene: SceneFile, seed: int, index: int) -> Trouble:

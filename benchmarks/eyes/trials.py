@@ -34,7 +34,14 @@ from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.scene.transforms import TransformTree, compose, difference
 from benchmarks.eyes.pictures import save_picture
-from benchmarks.eyes.tables import posture_of, table_of, trouble_of
+from benchmarks.eyes.tables import (
+    lamps_of,
+    posture_of,
+    scene_of,
+    settings_of,
+    table_of,
+    trouble_of,
+)
 
 CAMERA = 'table_camera'
 MATCH_M = 0.03
@@ -105,6 +112,7 @@ def run_trial(
     """Draw a table so many times, and compare detections and tracks with the truth."""
     cv2.setNumThreads(1)
     label, scene = table_of(seed, index)
+    scene = scene_of(trouble, scene, seed, index)
     simulation = Simulation(scene)
     posture = posture_of(seed, index)
     simulation.data.qpos[: len(posture)] = posture
@@ -117,7 +125,11 @@ def run_trial(
     first: tuple[Detection, ...] = ()
     shown = None
     with SimCameras(
-        simulation, trouble=trouble_of(trouble, scene, seed, index), seed=index
+        simulation,
+        settings_of(trouble, seed, index),
+        trouble_of(trouble, scene, seed, index),
+        seed=index,
+        add=lamps_of(trouble, seed, index),
     ) as eyes:
         T_world_camera = eyes.pose(CAMERA)
         eyes.take(CAMERA)  # the first one starts the process that draws

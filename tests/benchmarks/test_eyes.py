@@ -7,15 +7,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.sim.build import build_spec
+from bbllm.sim.camera_settings import d435
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.scene_file import SceneFile
 from bbllm.vision.camera import Intrinsics
 from bbllm.vision.detectors.views import CameraView
 from bbllm.vision.detectors.visibility import visible_shares
 from benchmarks.eyes.command import eyes, figures_of, run_eyes_bench
-from benchmarks.eyes.tables import TROUBLES, crowded_table, posture_of, table_of, trouble_of
+from benchmarks.eyes.tables import (
+    BLACK,
+    LAMP_LIGHT,
+    LAMPS,
+    MIDDLE_M,
+    TROUBLES,
+    VIEW_DEG,
+    VIEW_FROM_M,
+    crowded_table,
+    lamps_of,
+    posture_of,
+    scene_of,
+    settings_of,
+    table_of,
+    trouble_of,
+)
 from benchmarks.eyes.trials import Seen, Trial, run_trial
 from benchmarks.shared import write_json
 
@@ -108,6 +126,38 @@ def test_a_moved_camera_is_off_by_five_millimetres() -> None:
     assert math.hypot(*trouble_of('moved', scene, 1, 0).camera_offset_m) == pytest.approx(0.005)
     assert trouble_of('clutter', scene, 1, 0).unknown_objects
     assert TROUBLES[0] == 'none'
+
+
+@pytest.mark.parametrize('index', range(3))
+def test_other_cameras_look_at_the_table_from_any_side(index: int) -> None:
+    (mount,) = settings_of('view', 1, index).mounts
+    T = matrix_from_pose(mount.T_parent_link)
+    way = np.array(MIDDLE_M) - T[:3, 3]
+
+    assert settings_of('none', 1, index) == d435()
+    assert VIEW_FROM_M[0] <= np.linalg.norm(way) <= VIEW_FROM_M[1]
+    assert T[:3, 0] == pytest.approx(way / np.linalg.norm(way))  # x is the optical axis
+    assert T[2, 1] == pytest.approx(0.0)  # level
+    assert VIEW_DEG[0] <= math.degrees(math.asin(-T[2, 0])) <= VIEW_DEG[1]
+
+
+def test_other_lamps_replace_the_room_s_and_black_objects_are_drawn_in() -> None:
+    scene = table_of(1, 0)[1]
+    spec = build_spec(scene, 0.001, looks=True)
+    lamps = len(spec.lights)
+
+    lamps_of('none', 1, 0)(spec)
+    assert len(spec.lights) == lamps
+    lamps_of('lamps', 1, 0)(spec)
+    assert lamps < len(spec.lights) <= lamps + LAMPS
+    assert not np.any(spec.lights[0].diffuse)
+    assert 0.5 < np.sum([light.diffuse for light in spec.lights], axis=0).max() <= LAMP_LIGHT
+
+    black = scene_of('black', scene, 1, 0)
+    assert scene_of('none', scene, 1, 0) is scene
+    changed = [a for a, b in zip(black.objects, scene.objects) if a != b]
+    assert 1 <= len(changed) <= BLACK
+    assert {item.color for item in changed} == {'black'}
 
 
 def test_a_trial_finds_the_objects_of_a_table(tmp_path: Path) -> None:
