@@ -136,7 +136,7 @@ def test_denied_plan_moves_nothing(world: PaperWorld) -> None:
 
     episode = Robot(world, approve=deny, **OFFLINE).do(STACK)
 
-    assert asked[0].lines[:2] == ('0: pick red_cube', '1: place red_cube on blue_cube')
+    assert asked[0].steps[:2] == ('pick red_cube', 'place red_cube on blue_cube')
     assert 'deterministic stand-in' in asked[0].title
     assert episode.ending is events.Ending.GAVE_UP
     codes = [e.data.code for e in episode.events if isinstance(e.data, bbllm.Outcome)]
@@ -172,7 +172,7 @@ def test_a_plan_begins_while_it_is_written_unless_a_person_reads_it_first(
     kinds = [event.kind for event in episode.events]
     assert kinds.count(events.EventKind.CALL) == 3
     assert (events.EventKind.PLAN_GROWN in kinds) is not asks
-    assert [len(request.lines) for request in asked] == ([3] if asks else [])
+    assert [len(request.steps) for request in asked] == ([3] if asks else [])
 
 
 def test_approved_plan_is_asked_for_once(world: PaperWorld) -> None:
@@ -311,11 +311,11 @@ def test_a_task_that_needs_what_may_not_be_touched_ends_with_the_constraint() ->
         assert after.pose.position_m == pytest.approx(before.pose.position_m, abs=1e-3)
 
         assert robot.do('put the red cube on location_B').ending is events.Ending.FINISHED
-        *_, shown, result, nearest, room = asked[0].lines
-        assert shown == f'never touch the white cylinder ({cylinder})'
-        assert result.startswith('rehearsed: 3 of 3 simulations succeeded, 3 calls in ')
-        assert nearest.startswith('rehearsed: nearest approach ')
-        assert room == 'rehearsed: least room beside a finger 12.0 mm'
+        result, nearest, room = asked[0].rehearsal
+        assert asked[0].never == (f'never touch the white cylinder ({cylinder})',)
+        assert result.startswith('3 of 3 simulations succeeded, 3 calls in ')
+        assert nearest.startswith('nearest approach ')
+        assert room == 'least room beside a finger 12.0 mm'
 
 
 def test_a_plan_is_not_rehearsed_where_nobody_wants_it() -> None:
@@ -325,7 +325,7 @@ def test_a_plan_is_not_rehearsed_where_nobody_wants_it() -> None:
     ) as robot:
         episode = robot.do('put the red cube on location_B')
     assert episode.ending is events.Ending.FINISHED
-    assert not any(line.startswith('rehearsed') for line in asked[0].lines)
+    assert asked[0].rehearsal == ()
     assert not any(isinstance(e.data, events.PlanRehearsed) for e in episode.events)
 
 

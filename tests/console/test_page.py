@@ -49,9 +49,8 @@ HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>&l
 SHOWN = HOSTILE.replace('\u202e', '\\u202e')
 REQUEST = ApprovalRequest(
     kind=RequestKind.PLAN,
-    hash='1a2b3c4d5e6f' + 'a' * 52,
     title='The plan of 2 steps by gpt. May it be done?',
-    lines=('0: pick a', '1: place a on b'),
+    steps=('pick a', 'place a on b'),
     goal=('a is on b',),
     timeout_s=300.0,
     since_s=time.time(),
@@ -184,7 +183,8 @@ def test_markup_of_models_people_and_detectors_appears_as_text(
         Scene(objects=(cube,), facts=(Fact(HOSTILE, HOSTILE, HOSTILE),), skills=(), stamp_s=0.0)
     )
     desk.feed.show_request(
-        replace(REQUEST, title=HOSTILE, lines=(HOSTILE,), goal=(HOSTILE,), reason=HOSTILE)
+        replace(REQUEST, title=HOSTILE, steps=(HOSTILE,), goal=(HOSTILE,), reason=HOSTILE),
+        HOSTILE,
     )
     desk.feed.set('fault', HOSTILE)
     desk.feed.set('nodes', {'missing': [HOSTILE], 'text': HOSTILE})
@@ -202,7 +202,7 @@ def test_markup_of_models_people_and_detectors_appears_as_text(
     for where in (
         *('#robot', '#instruction', '#goal', '#sub-goals', '#beliefs', '#summary', '#rows .words'),
         *('#rows .call', '#rows .note', '#ending', '#objects', '#facts', '#events'),
-        *('#approval-title', '#approval-lines', '#approval-conditions', '#approval-reason'),
+        *('#approval-title', '#approval-lines', '#approval-doubt', '#approval-reason'),
     ):
         assert SHOWN in page.page.locator(where).first.inner_text(), where
     assert page.page.evaluate('window.pwned') is None
@@ -259,24 +259,27 @@ def test_person_approves_and_denies_exactly_what_is_shown(desk: ScriptedDesk, vi
     desk.feed.show_request(REQUEST)
     page.wait_for('#approval', REQUEST.title)
     assert page.page.locator('#approval-lines li').all_inner_texts() == [*REQUEST.lines]
-    assert page.text('#approval-name') == 'plan 1a2b3c4d5e6f'
+    assert REQUEST.lines[-1] == 'the planner states: checked at the end: a is on b'
+    assert page.text('#approval-name') == REQUEST.name
     approve.click()
     page.wait_for('#told', 'Approved.')
 
     desk.feed.show_request(None)
     page.page.locator('#approval').wait_for(state='hidden')
-    desk.feed.show_request(replace(REQUEST, hash='b' * 64))
+    second = replace(REQUEST, nonce='second')
+    desk.feed.show_request(second)
     page.page.get_by_label('Reason of a denial').fill('it is glued')
     page.page.get_by_role('button', name='Deny').click()
     page.wait_for('#told', 'Denied.')
     assert desk.asked == [
         ('answer', REQUEST.hash, True, ''),
-        ('answer', 'b' * 64, False, 'it is glued'),
+        ('answer', second.hash, False, 'it is glued'),
     ]
 
-    desk.feed.show_request(replace(REQUEST, kind=RequestKind.RESUME, hash='c' * 64))
+    third = replace(REQUEST, kind=RequestKind.RESUME)
+    desk.feed.show_request(third)
     page.page.get_by_role('button', name='The robot may go on').click()
-    until(lambda: desk.asked[-1] == ('answer', 'c' * 64, True, ''), 'answer')
+    until(lambda: desk.asked[-1] == ('answer', third.hash, True, ''), 'answer')
 
 
 def test_question_takes_no_click_that_was_meant_for_what_was_there_before(
@@ -287,8 +290,9 @@ def test_question_takes_no_click_that_was_meant_for_what_was_there_before(
     page.page.reload()
     page.page.clock.pause_at(time.time() + 60.0)
     for number in range(2):  # also where one question takes the place of another
-        desk.feed.show_request(replace(REQUEST, hash=str(number) * 64))
-        page.wait_for('#approval-name', str(number) * 12)
+        request = replace(REQUEST, nonce=str(number))
+        desk.feed.show_request(request)
+        page.wait_for('#approval-name', request.name)
         for name in ('Approve', 'Deny'):
             assert page.page.get_by_role('button', name=name).is_disabled()
         page.page.get_by_label('Reason of a denial').press('Enter')
@@ -363,7 +367,7 @@ def test_page_fits_its_width_with_stop_in_sight(
 ) -> None:
     page = visit(viewport={**PHONE, 'width': width})
     desk.start(*(f'place a_very_long_name_of_an_object_{"x" * 40} on b_{i}' for i in range(40)))
-    desk.feed.show_request(replace(REQUEST, lines=('0: pick ' + 'y' * 300,)))
+    desk.feed.show_request(replace(REQUEST, steps=('pick ' + 'y' * 300,)))
     desk.feed.set('fault', 'z' * 400)
     page.wait_for('#approval')
     page.wait_for('#rows li')

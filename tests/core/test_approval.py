@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,8 @@ from bbllm.core.approval import (
     ApprovalRequest,
     Provenance,
     RequestKind,
+    new_nonce,
     plan_hash,
-    single_hash,
 )
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, CancelledError
@@ -62,14 +63,71 @@ def test_the_step_under_way_does_not_change_which_plan_it_is_but_episode_and_rev
     assert plan_hash('1', 11, plan) != plan_hash('11', 1, plan)
 
 
-def test_the_same_call_asked_twice_bears_two_hashes() -> None:
-    hashes = {single_hash(RequestKind.CALL, 'e', 'pick', 'red_cube') for _ in range(100)}
+requests = st.builds(
+    ApprovalRequest,
+    kind=st.sampled_from(RequestKind),
+    title=texts,
+    about=lines.map(tuple),
+    steps=lines.map(tuple),
+    revision=st.integers(0, 3),
+    never=lines.map(tuple),
+    rest=texts,
+    goal=lines.map(tuple),
+    rehearsal=lines.map(tuple),
+    reason=texts,
+    episode_id=texts,
+    nonce=texts,
+)
+
+
+@given(requests, st.data())
+def test_whoever_shows_something_else_has_another_hash(
+    request: ApprovalRequest, data: st.DataObject
+) -> None:
+    other = data.draw(requests)
+    names = [field.name for field in fields(request) if not field.name.endswith('_s')]
+    name = data.draw(st.sampled_from(names))
+    changed = replace(request, **{name: getattr(other, name)})
+
+    assert (changed.hash == request.hash) == (changed == request)
+    assert replace(request, since_s=5.0, timeout_s=7.0).hash == request.hash
+
+
+def test_the_same_question_asked_twice_has_two_hashes() -> None:
+    hashes = {
+        ApprovalRequest(kind=RequestKind.CALL, title='pick?', nonce=new_nonce()).hash
+        for _ in range(100)
+    }
 
     assert len(hashes) == 100
 
 
+def test_what_only_the_planner_vouches_for_is_marked_in_each_line() -> None:
+    request = ApprovalRequest(
+        kind=RequestKind.PLAN,
+        title='The plan.',
+        steps=('pick a', 'enforced: never touch b'),
+        never=('never touch c',),
+        rest='d is far',
+        goal=('a is on b',),
+        rehearsal=('never touch e (checked)',),
+    )
+
+    assert request.lines == (
+        '0: pick a',
+        '1: enforced: never touch b',
+        'enforced: never touch c',
+        'the planner states: left undone: d is far',
+        'the planner states: checked at the end: a is on b',
+        'the planner states: rehearsed: never touch e (checked)',
+    )
+
+
 PATIENCE_S = 30.0
 THREADS = ThreadPoolExecutor(10)
+REQUEST = ApprovalRequest(kind=RequestKind.PLAN, title='The plan.', steps=('pick',))
+OTHER = replace(REQUEST, steps=('place',))
+HASH = REQUEST.hash
 
 
 class Desk(ApprovalQueue):
@@ -86,11 +144,10 @@ class Desk(ApprovalQueue):
             on_answer=lambda request, answer: self.told.append(answer.told_of(request)),
         )
 
-    def asked(self, hash: str = 'a' * 64, cancel: CancelToken | None = None) -> Future[Answer]:
-        what = ApprovalRequest(
-            kind=RequestKind.PLAN, hash=hash, title='The plan.', lines=('0: pick',)
-        )
-        asked = THREADS.submit(self.ask, what, cancel or CancelToken())
+    def asked(
+        self, request: ApprovalRequest = REQUEST, cancel: CancelToken | None = None
+    ) -> Future[Answer]:
+        asked = THREADS.submit(self.ask, request, cancel or CancelToken())
         assert self.open.wait(PATIENCE_S), 'nothing was asked'
         return asked
 
@@ -104,7 +161,7 @@ def test_a_granted_request_goes_on_and_everybody_sees_that_nothing_waits_any_mor
     desk = Desk()
     asked = desk.asked()
 
-    desk.answer('a' * 64, Answer(granted=True, by='ann'))
+    desk.answer(HASH, Answer(granted=True, by='ann'))
 
     assert asked.result(PATIENCE_S) == Answer(granted=True, by='ann')
     assert desk.waiting is None
@@ -112,50 +169,50 @@ def test_a_granted_request_goes_on_and_everybody_sees_that_nothing_waits_any_mor
     assert shown[0] is not None
     assert shown[0].timeout_s == PATIENCE_S
     assert shown[1:] == [None]
-    assert desk.told == ['plan aaaaaaaaaaaa approved by ann']
+    assert desk.told == [f'{REQUEST.name} approved by ann']
 
 
-@pytest.mark.parametrize('hash', ['', 'a' * 12, 'b' * 64, 'A' * 64, 'a' * 65])
+@pytest.mark.parametrize('hash', ['', HASH[:12], OTHER.hash, HASH.upper(), f'{HASH}a'])
 def test_an_answer_to_another_hash_is_refused_with_the_one_that_waits(hash: str) -> None:
     desk = Desk()
     asked = desk.asked()
 
-    with pytest.raises(ApprovalError, match='not what waits now: that is plan aaaaaaaaaaaa'):
+    with pytest.raises(ApprovalError, match=f'not what waits now: that is {REQUEST.name}'):
         desk.answer(hash, Answer(granted=True, by='ann'))
 
     assert desk.waiting is not None
-    desk.answer('a' * 64, Answer(granted=False, by='ann'))
+    desk.answer(HASH, Answer(granted=False, by='ann'))
     assert asked.result(PATIENCE_S).granted is False
 
 
 def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() -> None:
     desk = Desk()
     with pytest.raises(ApprovalError, match='Nobody waits for an answer now'):
-        desk.answer('a' * 64, Answer(granted=True, by='ann'))
+        desk.answer(HASH, Answer(granted=True, by='ann'))
     asked = desk.asked()
-    desk.answer('a' * 64, Answer(granted=True, by='ann'))
+    desk.answer(HASH, Answer(granted=True, by='ann'))
     asked.result(PATIENCE_S)
 
-    with pytest.raises(ApprovalError, match='plan aaaaaaaaaaaa approved by ann'):
-        desk.answer('a' * 64, Answer(granted=False, by='bob'))
+    with pytest.raises(ApprovalError, match=f'{REQUEST.name} approved by ann'):
+        desk.answer(HASH, Answer(granted=False, by='bob'))
 
 
 def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits() -> None:
     desk = Desk()
     asked = desk.asked()
-    desk.answer('a' * 64, Answer(granted=False, reason='too near', by='ann'))
+    desk.answer(HASH, Answer(granted=False, reason='too near', by='ann'))
     asked.result(PATIENCE_S)
     desk.open.clear()
-    asked = desk.asked('b' * 64)
+    asked = desk.asked(OTHER)
 
     with pytest.raises(ApprovalError) as refused:
-        desk.answer('a' * 64, Answer(granted=True, by='bob'))
+        desk.answer(HASH, Answer(granted=True, by='bob'))
 
     said = str(refused.value)
-    assert 'not what waits now: that is plan bbbbbbbbbbbb' in said
-    assert 'It was answered: plan aaaaaaaaaaaa denied by ann: too near.' in said
+    assert f'not what waits now: that is {OTHER.name}' in said
+    assert f'It was answered: {REQUEST.name} denied by ann: too near.' in said
     assert desk.waiting is not None
-    desk.answer('b' * 64, Answer(granted=False, by='ann'))
+    desk.answer(OTHER.hash, Answer(granted=False, by='ann'))
     assert asked.result(PATIENCE_S).granted is False
 
 
@@ -167,7 +224,7 @@ def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> No
     def say(number: int) -> str:
         begin.wait(PATIENCE_S)
         try:
-            desk.answer('a' * 64, Answer(granted=number % 2 == 0, by=f'p{number}'))
+            desk.answer(HASH, Answer(granted=number % 2 == 0, by=f'p{number}'))
         except ApprovalError as error:
             return str(error)
         return ''
@@ -185,13 +242,13 @@ def test_a_program_approves_for_a_simulated_robot_only_and_may_always_deny() -> 
     asked, taken = real.asked(), simulated.asked()
 
     with pytest.raises(ApprovalError, match=r'simulated.* bbllm approve'):
-        real.answer('a' * 64, automatic)
-    simulated.answer('a' * 64, automatic)
+        real.answer(HASH, automatic)
+    simulated.answer(HASH, automatic)
 
     assert taken.result(PATIENCE_S) == automatic
-    assert simulated.told == ['plan aaaaaaaaaaaa approved by run --yes (automatic)']
+    assert simulated.told == [f'{REQUEST.name} approved by run --yes (automatic)']
     assert real.waiting is not None
-    real.answer('a' * 64, Answer(granted=False, by='a watchdog', automatic=True))
+    real.answer(HASH, Answer(granted=False, by='a watchdog', automatic=True))
     assert not asked.result(PATIENCE_S).granted
 
 
@@ -206,7 +263,7 @@ def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
     assert desk.waiting is None
     assert desk.shown[-1] is None
     with pytest.raises(ApprovalError, match='Nobody waits'):
-        desk.answer('a' * 64, Answer(granted=True, by='ann'))
+        desk.answer(HASH, Answer(granted=True, by='ann'))
 
 
 def test_nobody_in_time_is_no_approval() -> None:
@@ -218,4 +275,4 @@ def test_nobody_in_time_is_no_approval() -> None:
     assert (answer.granted, answer.by) == (False, '')
     assert answer.reason == 'nobody answered within 0.01 s'
     with pytest.raises(ApprovalError, match=r'nobody answered within 0\.01 s'):
-        desk.answer('a' * 64, Answer(granted=True, by='late'))
+        desk.answer(HASH, Answer(granted=True, by='late'))

@@ -1,5 +1,6 @@
 """Records to messages and back, field by field, and constants that are twins of enums."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bbllm_interfaces.action import ExecuteSkill, RunTask
 from bbllm_interfaces.msg import Approval, EpisodeEvent, MappedStep, ObjectState
 from bbllm_interfaces.msg import SceneObject as SceneObjectMsg
 from bbllm_interfaces.srv import GetScene, InjectFault, MapStep
+from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ from bbllm.bags.events import event_fields
 from bbllm.bags.templates import encoder_of
 from bbllm.bags.topics import EPISODE_EVENT
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import ApprovalError, ParseError
 from bbllm.core.events import (
     BeliefsEstimated,
     ConditionChecked,
@@ -242,14 +244,19 @@ words = st.from_regex(r'[a-z]{1,8}( [a-z]{1,8}){0,3}', fullmatch=True)
 requests = st.builds(
     ApprovalRequest,
     kind=st.sampled_from([kind for kind in RequestKind if kind is not RequestKind.NOTHING]),
-    hash=texts,
     title=texts,
-    lines=st.lists(texts, max_size=3).map(tuple),
+    about=st.lists(texts, max_size=3).map(tuple),
+    steps=st.lists(texts, max_size=3).map(tuple),
+    revision=st.integers(0, 1000),
+    never=st.lists(texts, max_size=3).map(tuple),
+    rest=texts,
     goal=st.lists(texts, max_size=3).map(tuple),
+    rehearsal=st.lists(texts, max_size=3).map(tuple),
+    nonce=texts,
     reason=texts,
     episode_id=texts,
     timeout_s=st.floats(1, 1e5),
-    since_s=st.floats(0, 2**31 - 1).map(lambda t: round(t, 6)),
+    since_s=st.floats(1, 2**31 - 1).map(lambda t: round(t, 6)),
 )
 answers = st.builds(
     Answer,
@@ -443,11 +450,37 @@ def test_request_survives_the_round_trip(request: ApprovalRequest, simulated: bo
 
     assert back is not None
     assert back.since_s == pytest.approx(request.since_s, abs=1e-6)
-    for name in ('kind', 'hash', 'title', 'lines', 'reason', 'episode_id', 'timeout_s'):
-        assert getattr(back, name) == getattr(request, name)
+    assert replace(back, since_s=request.since_s) == request
+    assert msg.hash == back.hash == request.hash
     assert msg.simulated is simulated
     assert msg.header.stamp.sec == 5
     assert approval_from_msg(approval_to_msg(None, simulated, 5.0)) is None
+
+
+@pytest.mark.parametrize(
+    ('field', 'value', 'why'),
+    [
+        ('steps', ['wave hello'], 'is not that of its words'),
+        ('rehearsal', ['3 of 3 simulations succeeded'], 'is not that of its words'),
+        ('revision', 7, 'is not that of its words'),
+        ('hash', '', 'is not that of its words'),
+        ('wall_stamp', Time(), 'has no time stamp'),
+        ('kind', 'wish', "'wish'"),
+    ],
+)
+def test_question_with_other_words_than_its_hash_or_without_a_time_is_not_shown(
+    field: str, value: Any, why: str
+) -> None:
+    request = ApprovalRequest(
+        kind=RequestKind.PLAN, title='The plan.', steps=('pick red_cube',), since_s=5.0
+    )
+    msg = approval_to_msg(request, True, 5.0)
+    assert approval_from_msg(msg) == request
+
+    setattr(msg, field, value)
+
+    with pytest.raises(ApprovalError, match=why):
+        approval_from_msg(msg)
 
 
 @given(texts, answers)

@@ -1,5 +1,7 @@
 """The approval gate: modes, plans, stops, ends of episodes, and random stories."""
 
+import itertools
+import math
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -13,7 +15,6 @@ from bbllm.core.approval import (
     ApprovalRequest,
     Provenance,
     RequestKind,
-    plan_hash,
 )
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, SceneError
@@ -132,7 +133,7 @@ def test_a_plan_is_asked_for_once_and_its_steps_then_go_on() -> None:
 
     (asked,) = person.asked
     assert asked.kind is RequestKind.PLAN
-    assert asked.hash == plan_hash('e', 0, of_plan(0).plan)
+    assert (asked.steps, asked.revision, asked.episode_id) == (STEPS, 0, 'e')
     assert asked.lines == tuple(f'{i}: {text}' for i, text in enumerate(STEPS))
     assert asked.goal == ()
 
@@ -141,29 +142,26 @@ def test_what_is_checked_and_left_out_is_part_of_what_is_approved() -> None:
     plain = of_plan(0)
     stated = replace(plain, goal=('red_cube is on blue_cube',), rest='the moon is far')
 
-    asked = plan_request(stated, stated.hash, '')
+    asked = plan_request(stated, '')
 
-    assert asked.goal == ('red_cube is on blue_cube',)
-    assert asked.lines[-1] == 'left undone: the moon is far'
+    assert (asked.goal, asked.rest) == (stated.goal, stated.rest)
+    assert asked.lines[len(STEPS) :] == (
+        'the planner states: left undone: the moon is far',
+        'the planner states: checked at the end: red_cube is on blue_cube',
+    )
     assert len({plain.hash, stated.hash, replace(stated, rest='').hash}) == 3
 
 
-@pytest.mark.parametrize(('seen', 'named'), [(True, ' (blue_cube)'), (False, '')])
-def test_a_plan_is_shown_with_the_constraints_that_are_in_force(seen: bool, named: str) -> None:
-    def observe() -> Scene:
-        if seen:
-            return SCENE
-        raise SceneError('There is no scene.')
-
+def test_a_plan_is_shown_with_the_constraints_that_are_in_force() -> None:
     person = Person([NO])
     never = (parse_never('touch the blue cube'),)
-    here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN, never=never)
+    here = ApprovalGate(person, lambda: SCENE, mode=ApprovalMode.PLAN, never=never)
 
     run(here, 0)
 
     (asked,) = person.asked
-    assert asked.lines[:-1] == tuple(map(str, of_plan(0).plan.steps))
-    assert asked.lines[-1] == f'never touch the blue cube{named}'
+    assert asked.steps == STEPS
+    assert asked.lines[-1] == 'enforced: never touch the blue cube (blue_cube)'
 
 
 @pytest.mark.parametrize(
@@ -231,7 +229,7 @@ def test_a_goal_with_other_steps_under_an_approved_revision_is_refused() -> None
     refusal = here.permit(SkillCall('place', ('blue_cube',)), forged, CancelToken())
 
     assert refusal.code is Code.NOT_APPROVED
-    assert forged.hash[:12] in refusal.message
+    assert 'revision 0 of this episode is another plan' in refusal.message
     assert len(person.asked) == 1
     assert run(here, 1) is None
 
@@ -696,12 +694,14 @@ def test_a_call_is_asked_for_where_the_plan_was_revoked_while_the_scene_was_wait
 ) -> None:
     person = Person([YES, NO])
     stops = [0]
+    turn = itertools.count(1)
 
     def observe() -> Scene:
-        if why == 'it has lost':
-            here.revoke(why)
-        else:
-            stops[0] += 1
+        if next(turn) == 3:  # neither for the question about the plan nor for its answer
+            if why == 'it has lost':
+                here.revoke(why)
+            else:
+                stops[0] += 1
         return SCENE
 
     here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN, stops=lambda: stops[0])
@@ -721,10 +721,117 @@ def test_a_plan_that_is_asked_for_once_more_bears_another_name() -> None:
     run(here, 2)
     run(here, 0, revision=1)
 
-    hashes = [request.hash for request in person.asked]
-    assert hashes[0] == plan_hash('e', 0, of_plan(0).plan)
-    assert hashes[3] == plan_hash('e', 1, of_plan(0).plan)
-    assert len(set(hashes)) == 4
+    assert len({request.hash for request in person.asked}) == 4
+
+
+def test_a_yes_to_a_plan_is_worth_nothing_to_the_next_process() -> None:
+    (first, before), (second, after) = asking(YES), asking(YES)
+    run(before, 0)
+    run(after, 0)
+
+    assert first.asked[0].lines == second.asked[0].lines
+    assert first.asked[0].hash != second.asked[0].hash
+
+
+def shifted(name: str, off_m: float, scene: Scene = SCENE) -> Scene:
+    """Return a scene in which one object is elsewhere; without it where *off_m* is infinite."""
+
+    def at_its_place(item: SceneObject) -> SceneObject:
+        x, y, z = item.pose.position_m
+        return (
+            replace(item, pose=Pose(position_m=(x, y + off_m, z))) if item.name == name else item
+        )
+
+    kept = (item for item in scene.objects if item.name != name or math.isfinite(off_m))
+    return replace(scene, objects=tuple(map(at_its_place, kept)))
+
+
+@dataclass
+class Mover:
+    """Approves everything, and moves an object while the first question of a kind waits."""
+
+    kind: RequestKind
+    name: str
+    off_m: float
+    scene: Scene = SCENE
+    asked: list[ApprovalRequest] = field(default_factory=list)
+
+    def __call__(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
+        if request.kind is self.kind:
+            self.asked.append(request)
+            if len(self.asked) == 1:
+                self.scene = shifted(self.name, self.off_m, self.scene)
+        return YES
+
+    def gate(self, mode: str = 'plan') -> ApprovalGate:
+        return ApprovalGate(self, lambda: self.scene, mode=ApprovalMode(mode))
+
+
+@pytest.mark.parametrize(
+    ('name', 'off_m', 'reason'),
+    [
+        ('red_cube', 0.29, 'moved since the last question: red_cube by 29 cm'),
+        ('location_A', -0.031, 'moved since the last question: location_A by 3 cm'),
+        ('location_A', math.inf, 'no longer seen since the last question: location_A'),
+    ],
+)
+def test_a_plan_is_asked_for_again_where_what_it_names_was_moved_before_the_yes(
+    name: str, off_m: float, reason: str
+) -> None:
+    person = Mover(RequestKind.PLAN, name, off_m)
+
+    assert run(person.gate(), 0) is None
+
+    assert [request.reason for request in person.asked] == ['', reason]
+    assert person.asked[0].hash != person.asked[1].hash
+
+
+@pytest.mark.parametrize(('name', 'off_m'), [('red_cube', 0.029), ('blue_cube', 0.29)])
+def test_a_plan_is_not_asked_for_again_for_little_or_for_what_it_does_not_name(
+    name: str, off_m: float
+) -> None:
+    person = Mover(RequestKind.PLAN, name, off_m)
+
+    assert run(person.gate(), 0) is None
+    assert len(person.asked) == 1
+
+
+def test_what_the_plan_itself_has_moved_asks_for_nothing() -> None:
+    person = Mover(RequestKind.PLAN, 'red_cube', 0.0)
+    here = person.gate()
+
+    run(here, 0)
+    person.scene = shifted('red_cube', 0.3, HELD)
+    allowed = [run(here, 1), run(here, 2)]
+
+    assert allowed == [None, None]
+    assert len(person.asked) == 1
+
+
+def test_a_call_is_asked_for_again_where_what_it_names_was_moved_before_the_yes() -> None:
+    person = Mover(RequestKind.CALL, 'red_cube', 0.29)
+
+    assert run(person.gate('step'), 0) is None
+
+    assert [request.reason for request in person.asked] == [
+        '',
+        'moved since the last question: red_cube by 29 cm',
+    ]
+
+
+def test_a_plan_is_asked_for_again_where_nothing_was_seen_when_it_was_approved() -> None:
+    person = Person([YES, YES])
+    turn = itertools.count(1)
+
+    def observe() -> Scene:
+        if next(turn) == 2:
+            raise SceneError('The scene is stale: 3 s.')
+        return SCENE
+
+    here = ApprovalGate(person, observe, mode=ApprovalMode.PLAN)
+
+    assert run(here, 0) is None
+    assert person.asked[1].reason == 'what it names could not be seen when it was approved last'
 
 
 def test_a_user_stop_does_not_lift_a_denial() -> None:
@@ -764,6 +871,54 @@ def test_a_plan_with_a_character_that_nobody_sees_is_refused_and_names_it(
     assert named in refusal.message
     assert hidden_fault(refusal.message) == ''
     assert not person.asked
+
+
+@pytest.mark.parametrize('mode', ['plan', 'step', 'risky', 'none'])
+@pytest.mark.parametrize(
+    ('steps', 'named'),
+    [
+        (('pick red_cube',) * 201, 'its plan has 201 steps, and 200 at most'),
+        ((*STEPS, 'x' * 301), 'step 3 of its plan has 301 characters, and 300 at most'),
+    ],
+)
+def test_a_plan_that_nobody_reads_to_its_end_is_refused(
+    mode: str, steps: tuple[str, ...], named: str
+) -> None:
+    person = Person([YES])
+
+    refusal = gate(person, mode).permit(CALLS[0], of_plan(0, steps), CancelToken())
+
+    assert (refusal.status, refusal.code) == (Status.REJECTED, Code.NOT_APPROVED)
+    assert named in refusal.message
+    assert not person.asked
+
+
+def test_a_long_plan_is_asked_for() -> None:
+    person = Person([YES])
+    steps = ('pick red_cube', *['x' * 300] * 199)
+
+    assert gate(person).permit(CALLS[0], of_plan(0, steps), CancelToken()) is None
+    assert person.asked[0].steps == steps
+
+
+def test_spaces_and_statements_without_end_do_not_hide_what_is_asked() -> None:
+    person = Person([NO])
+    plan = replace(
+        of_plan(0, (f'pick{" " * 250}red_cube',)),
+        goal=(f'a is{" " * 200}on b',),
+        rest='r' * 900,
+        rehearsal=('never: touch red_cube (checked)\x1b[2J',) * 500,
+    )
+
+    gate(person).permit(CALLS[0], plan, CancelToken())
+
+    (asked,) = person.asked
+    assert asked.steps == ('pick red_cube',)
+    assert asked.goal == ('a is on b',)
+    assert len(asked.rest) < 310
+    assert len(asked.rehearsal) == 200
+    assert not any(map(hidden_fault, asked.lines))
+    assert asked.lines[-1].startswith('the planner states: rehearsed: never: touch red_cube')
 
 
 def test_an_episode_id_with_an_escape_sequence_is_refused() -> None:

@@ -3,10 +3,12 @@
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from asking import BODY, PICK_PLACE, TASK, YES, end, models
+from bbllm_interfaces.msg import Approval
 from diagnostic_msgs.msg import DiagnosticArray
 from drivers import driver_of
 from robots import Robot, nothing_waits, request_of
@@ -18,7 +20,8 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
-from bbllm.ros.convert.records import plan_to_msg
+from bbllm.ros.convert.approval import approval_to_msg
+from bbllm.ros.convert.records import LATCHED, plan_to_msg
 from benchmarks.fake_server import FakeServer
 
 pytestmark = pytest.mark.ros
@@ -41,12 +44,10 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
 
     assert request.goal == ('red_cube is on location_B',)
     assert stack.wait_for(EventKind.GOAL).data.conditions == request.goal
-    assert request.hash == plan_hash(episode_id, 0, plan, request.goal)
-    n_steps = len(plan.steps)
-    assert request.lines[:n_steps] == tuple(str(step) for step in plan.steps)
-    assert request.lines[n_steps].startswith('rehearsed: 3 of 3 simulations succeeded')
+    assert request.steps == tuple(step.text for step in plan.steps)
+    assert request.rehearsal[0].startswith('3 of 3 simulations succeeded')
     assert request.episode_id == episode_id
-    for wrong in ('', request.hash[:12], 'f' * 64, plan_hash(episode_id, 0, plan)):
+    for wrong in ('', request.hash[:12], 'f' * 64, plan_hash(episode_id, 0, plan, request.goal)):
         with pytest.raises(ApprovalError, match='not what waits now'):
             stack.client.approvals.answer(wrong, YES)
     assert robot.stood_still()
@@ -187,6 +188,30 @@ def test_approved_steps_that_forbid_a_call_do_not_allow_it(stack: Running, robot
     assert robot.stood_still()
 
 
+def test_question_of_another_program_is_not_shown_and_both_programs_are_named(
+    stack: Running, robot: Robot
+) -> None:
+    task = stack.begin(TASK)
+    request = request_of(stack)
+    node = stack.client.node
+    rogue = node.create_publisher(Approval, 'approval', LATCHED)
+    forged = approval_to_msg(request, False, 0.0)
+    forged.steps = ['wave hello']
+    unstamped = approval_to_msg(replace(request, since_s=0.0), False, 0.0)
+    try:
+        for msg, why in ((forged, 'not that of its words'), (unstamped, 'has no time stamp')):
+            rogue.publish(msg)
+            until(lambda why=why: why in stack.client.approvals.doubt, why)
+            assert stack.client.approvals.waiting == request
+        for name in ('fr3_executor', node.get_name()):
+            assert f'{node.get_namespace()}/{name}' in stack.client.approvals.doubt
+    finally:
+        node.destroy_publisher(rogue)
+    until(lambda: 'comes from' not in stack.client.approvals.doubt, 'end of the other program')
+    assert robot.stood_still()
+    assert end(stack, task).ending is Ending.CANCELLED
+
+
 def test_program_may_not_answer_for_a_real_robot(stack: Running, robot: Robot) -> None:
     task = stack.begin(TASK)
     request = request_of(stack)
@@ -270,15 +295,15 @@ def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_mor
     inject(stack, 'user_stop')
     stopped = request_of(stack, RequestKind.RESUME)
 
-    assert 'user stop' in stopped.lines[0]
+    assert 'user stop' in stopped.about[0]
     assert stopped.episode_id == stack.wait_for(EventKind.STARTED).data.episode_id
     assert robot.goals == 0
     inject(stack, 'user_stop', clear=True)
     stack.client.approvals.answer(stopped.hash, YES)
     anew = request_of(stack)
     assert stack.wait_for(EventKind.OUTCOME, 2).data.code.name == 'USER_STOP'
-    assert anew.lines[:2] == ('0: return to base', '1: pick the green cube')
-    assert 'simulations succeeded; but: The plan has ended' in anew.lines[2]
+    assert anew.steps == ('return to base', 'pick the green cube')
+    assert 'simulations succeeded; but: The plan has ended' in anew.rehearsal[0]
     with pytest.raises(ApprovalError, match='not what waits now'):
         stack.client.approvals.answer(first.hash, YES)
     assert robot.stood_still()

@@ -91,17 +91,17 @@ def test_menu_says_why_nothing_can_be_done() -> None:
 
 
 def test_answers_name_what_was_shown() -> None:
-    request = ApprovalRequest(kind=RequestKind.PLAN, hash='abc', title='plan 0 of 3 steps')
+    request = ApprovalRequest(kind=RequestKind.PLAN, title='plan 0 of 3 steps')
 
     approve, deny, *_ = robot_menu({}, request).entries
 
     assert (approve.title, approve.choice) == (
         'approve: plan 0 of 3 steps',
-        MenuChoice(kind=ChoiceKind.GRANT, hash='abc'),
+        MenuChoice(kind=ChoiceKind.GRANT, hash=request.hash),
     )
     assert (deny.title, deny.choice) == (
         'deny: plan 0 of 3 steps',
-        MenuChoice(kind=ChoiceKind.DENY, hash='abc'),
+        MenuChoice(kind=ChoiceKind.DENY, hash=request.hash),
     )
 
 
@@ -181,9 +181,8 @@ def test_fault_stays_until_a_call_succeeds() -> None:
 def test_request_is_shown_first_and_goes_when_it_is_answered() -> None:
     request = ApprovalRequest(
         kind=RequestKind.PLAN,
-        hash='abc',
         title='plan 1',
-        lines=tuple(f'{i}: pick' for i in range(20)),
+        steps=('pick',) * 20,
         reason='it is new',
     )
 

@@ -123,9 +123,17 @@ class Feed:
             self._journal = journal
             self._put('replay', record)
 
-    def show_request(self, request: ApprovalRequest | None) -> None:
-        """Show what waits for a person's answer, or that nothing does."""
-        self.set('request', None if request is None else to_json(request))
+    def show_request(self, request: ApprovalRequest | None, doubt: str = '') -> None:
+        """
+        Show what waits for a person's answer, or that nothing does.
+
+        *doubt* is why it may come from another program than the executor, if there is a reason.
+        """
+        if request is None:
+            self.set('request', None)
+            return
+        shown = {'hash': request.hash, 'lines': [*request.lines], 'doubt': doubt}
+        self.set('request', {**to_json(request), **shown})
 
     def news(self, cursor: Cursor) -> str:
         """Return what a browser has not received as JSON, and note it; '' for nothing."""

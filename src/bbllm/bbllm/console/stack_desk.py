@@ -108,7 +108,8 @@ class StackDesk(AbstractContextManager['StackDesk']):
         turn = 0
         while not self._done.wait(PERIOD_S):
             if turn % CHECK_EVERY == 0:
-                self.feed.show_request(self._client.approvals.waiting)
+                approvals = self._client.approvals
+                self.feed.show_request(approvals.waiting, approvals.doubt)
                 self._check_nodes()
             if self.feed.watched:
                 seen = self._states.look()

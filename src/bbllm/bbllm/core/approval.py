@@ -1,9 +1,9 @@
 """
 Approval: the robot moves only after a person has allowed it, whatever a model replies.
 
-The check sits where the arm is commanded (`fr3_executor`), below every planner and model. What
-is allowed is named by a hash of what the person read, so a plan that was changed since is
-another one.
+The check sits where the arm is commanded (`fr3_executor`), below every planner and model. An
+answer names a request by a hash of what the person read and of a random word, so it is good for
+no other request.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 
 from bbllm.core.cancel import POLL_S, CancelToken
@@ -65,34 +65,68 @@ class Provenance:
 
     @property
     def hash(self) -> str:
-        """What names this very plan; see `plan_hash`."""
+        """What distinguishes this plan from others; see `plan_hash`."""
         return plan_hash(self.episode_id, self.revision, self.plan, self.goal, self.rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest:
-    """What a person is asked to allow; the twin of Approval.msg."""
+    """
+    What a person is asked to allow; the twin of Approval.msg.
+
+    An answer names it by `hash`, which is made of all that is shown: a program that shows
+    other words has another hash.
+    """
 
     kind: RequestKind
-    hash: str
-    """What an answer has to name."""
     title: str
-    lines: tuple[str, ...] = ()
-    """What is to be allowed, line by line."""
+    about: tuple[str, ...] = ()
+    """Of a call: the call and its step. Of a robot that has stopped: what stopped it."""
+    steps: tuple[str, ...] = ()
+    """Of a plan: the texts of its steps, from step 0 on."""
+    revision: int = 0
+    """Of a plan: how many plans the episode had before it."""
+    never: tuple[str, ...] = ()
+    """Of a plan: the constraints that the executor enforces, in words."""
+    rest: str = ''
+    """Of a plan: what its planner states to leave undone; '' for nothing."""
     goal: tuple[str, ...] = ()
-    """Of a plan: the conditions that are checked at its end, in words; empty where none are."""
+    """Of a plan: what its planner states to check at its end, in words."""
+    rehearsal: tuple[str, ...] = ()
+    """Of a plan: what its planner states that a rehearsal has found, in words."""
     reason: str = ''
     """Why it is asked; empty where it always is."""
     episode_id: str = ''
-    timeout_s: float = 0.0
+    nonce: str = ''
+    """Random: no two requests, of this process or any other, have one hash."""
+    timeout_s: float = field(default=0.0, metadata={'shown': False})
     """How long it is waited for, wall clock [s]."""
-    since_s: float = 0.0
+    since_s: float = field(default=0.0, metadata={'shown': False})
     """Since when, wall clock, seconds since the epoch [s]."""
+
+    @property
+    def hash(self) -> str:
+        """What an answer has to name: the SHA-256 of all but the times, in hexadecimal."""
+        shown = [f.name for f in fields(self) if f.metadata.get('shown', True)]
+        return _digest([getattr(self, name) for name in shown])
 
     @property
     def name(self) -> str:
         """What people call it, for example `plan 1a2b3c4d5e6f`."""
         return f'{self.kind.value} {self.hash[:SHORT]}'
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is to be allowed, line by line, with what only the planner vouches for marked."""
+        stated = [f'left undone: {self.rest}'] if self.rest else []
+        stated += [f'checked at the end: {condition}' for condition in self.goal]
+        stated += [f'rehearsed: {line}' for line in self.rehearsal]
+        return (
+            *self.about,
+            *(f'{index}: {text}' for index, text in enumerate(self.steps)),
+            *(f'enforced: {constraint}' for constraint in self.never),
+            *(f'the planner states: {line}' for line in stated),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,21 +162,18 @@ allows it to be recovered and to go on."""
 def plan_hash(
     episode_id: str, revision: int, plan: Plan, goal: Sequence[str] = (), rest: str = ''
 ) -> str:
-    """Return the SHA-256 of all that a person reads of a plan and its episode, in hexadecimal."""
+    """Return what distinguishes a plan from every other, the SHA-256 in hexadecimal."""
     steps = [[step.index, step.text] for step in plan.steps]
-    read = [episode_id, revision, steps, [*goal], rest]
-    text = json.dumps(read, ensure_ascii=True, separators=(',', ':'))
+    return _digest([episode_id, revision, steps, [*goal], rest])
+
+
+def _digest(values: Sequence[object]) -> str:
+    text = json.dumps(values, ensure_ascii=True, separators=(',', ':'))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def single_hash(kind: RequestKind, *what: str) -> str:
-    """
-    Return what names one request for a call, a recovery, or a plan that is asked for once more.
-
-    Random, unlike that of a plan's first request: no answer is good for another request.
-    """
-    text = json.dumps([kind.value, secrets.token_hex(16), *what])
-    return hashlib.sha256(text.encode()).hexdigest()
+def new_nonce() -> str:
+    return secrets.token_hex(16)
 
 
 DENIED = {

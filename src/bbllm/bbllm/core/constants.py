@@ -11,6 +11,12 @@ GRAVITY_M_S2 = 9.81
 SAME_S = 1e-6
 """Times that differ by less are equal, because floats and messages round them [s]."""
 
+MAX_STEPS = 200
+"""A plan has at most so many steps: longer ones come from models that repeat themselves, and no
+person reads them."""
+MAX_STEP_LENGTH = 300
+"""Maximum length of the text of a step [characters]."""
+
 
 NAMESPACE = 'bbllm'
 """Where the names of a simulation lie by default."""

@@ -109,8 +109,8 @@ PHRASES: Mapping[str, tuple[str, ...]] = {
     'open_gripper': ('open gripper', 'open hand', 'open fingers', 'release', 'let go'),
     'close_gripper': ('close gripper', 'close hand', 'close fingers'),
 }
-"""What a step says of a skill beside its name and aliases: each phrase is a set of words, all of
-which the step contains."""
+"""Other words for a skill in a step, beside its name and aliases: each phrase is a set of words,
+all of which the step contains."""
 _ARTICLE = '(?:the_|your_|its_)?'
 _OBJECT_MOVED = re.compile(rf'_move(?=_{_ARTICLE}(?:\||it_))')
 _HAND_MOVED = re.compile(
@@ -155,6 +155,12 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
     if heard:
         return f'its step says {listed(still or heard)}, not {call.skill}'
     return f'its step does not say {call.skill}'
+
+
+def named(texts: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of the names some texts name, each by itself or as separate words."""
+    said = [_words(text) for text in texts]
+    return tuple(name for name in names if any(_names(words, name, names) for words in said))
 
 
 def _says(verbs: str, skill: Skill) -> bool:

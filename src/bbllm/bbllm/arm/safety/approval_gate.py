@@ -10,59 +10,58 @@ The approval gate in front of the arm: which calls are permitted, and when a per
 * A denial applies to the whole plan, and so does a question without an answer.
 * An approval is revoked when the robot was stopped, also if it was recovered since; when its
   episode lost its client; and after IDLE_S without a step. An approval given to a question that
-  was open meanwhile is not valid, and the question is asked again.
-* A plan with invisible characters is refused in every mode: a person could not read it.
+  was open meanwhile is not valid, and the question is asked again; so is an approval of a table on
+  which something that the question names has moved meanwhile.
+* A plan with invisible characters, or longer than people read, is refused in every mode.
 * Calls of an episode that has ended are refused in every mode: no client waits for them.
 """
 
+import math
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from bbllm.core.approval import (
-    SHORT,
     Answer,
     ApprovalMode,
     ApprovalRequest,
     Provenance,
     RequestKind,
+    new_nonce,
     raw_of,
-    single_hash,
 )
 from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
 from bbllm.core.errors import SceneError
 from bbllm.core.registry import with_remark
 from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.text import count_of, escape_line, hidden_fault
+from bbllm.core.text import count_of, cut, escape_line, hidden_fault, listed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.constraints import Never, told
-from bbllm.skills.risk import moves, risk, unmentioned
+from bbllm.skills.risk import moves, named, risk, unmentioned
 
 
 def plan_request(
-    provenance: Provenance,
-    hash: str,
-    revoked: str,
-    brain: str = '',
-    never: Sequence[str] = (),
+    provenance: Provenance, reason: str, brain: str = '', never: Sequence[str] = ()
 ) -> ApprovalRequest:
-    """Return the question about a plan, which an answer names by *hash*."""
-    steps = count_of(len(provenance.plan.steps), 'step')
+    """Return the question about a plan, asked for *reason* where it is not the first time."""
+    texts = [step.text for step in provenance.plan.steps]
     by = f' by {with_remark(brain)}' if brain else ''
     anew = 'the Brain has planned anew' if provenance.revision else ''
-    rest = [f'left undone: {provenance.rest}'] if provenance.rest else []
-    rehearsed = [escape_line(f'rehearsed: {line}') for line in provenance.rehearsal]
     return ApprovalRequest(
         kind=RequestKind.PLAN,
-        hash=hash,
-        title=f'The plan of {steps}{by}. May it be done?',
-        lines=(*map(str, provenance.plan.steps), *rest, *never, *rehearsed),
-        goal=provenance.goal,
-        reason=revoked or anew,
+        title=f'The plan of {count_of(len(texts), "step")}{by}. May it be done?',
+        steps=tuple(map(_one_line, texts)),
+        revision=provenance.revision,
+        never=tuple(never),
+        rest=_one_line(cut(provenance.rest, MAX_STEP_LENGTH)),
+        goal=_stated(provenance.goal),
+        rehearsal=_stated(provenance.rehearsal),
+        reason=reason or anew,
         episode_id=provenance.episode_id,
+        nonce=new_nonce(),
     )
 
 
@@ -70,32 +69,41 @@ def resume_request(what: str, episode_id: str) -> ApprovalRequest:
     """Return the question whether the robot, which has stopped, may go on."""
     return ApprovalRequest(
         kind=RequestKind.RESUME,
-        hash=single_hash(RequestKind.RESUME, what),
         title='The robot has stopped. May it be recovered and go on?',
-        lines=(escape_line(what),),
+        about=(escape_line(what),),
         reason='look at the robot first: what stopped it may still be there',
         episode_id=episode_id,
+        nonce=new_nonce(),
     )
 
 
 def call_request(call: SkillCall, provenance: Provenance | None, reason: str) -> ApprovalRequest:
     """Return the question about one call, with the step that it is for."""
     named = escape_line(str(call))
-    lines = [named]
+    about = [named]
     episode_id = ''
     if provenance is not None:
         episode_id = provenance.episode_id
         steps = {step.index: step for step in provenance.plan.steps}
         if provenance.step in steps:
-            lines.append(f'for step {steps[provenance.step]}')
+            about.append(_one_line(f'for step {steps[provenance.step]}'))
     return ApprovalRequest(
         kind=RequestKind.CALL,
-        hash=single_hash(RequestKind.CALL, episode_id, call.skill, *call.args),
         title=f'{named}. May it be done?',
-        lines=tuple(lines),
+        about=tuple(about),
         reason=reason,
         episode_id=episode_id,
+        nonce=new_nonce(),
     )
+
+
+def _one_line(text: str) -> str:
+    return escape_line(' '.join(text.split()))
+
+
+def _stated(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return what a planner states, as much of it as a person may be asked to read."""
+    return tuple(_one_line(cut(line, MAX_STEP_LENGTH)) for line in lines[:MAX_STEPS])
 
 
 def denial(what: str, answer: Answer) -> str:
@@ -125,6 +133,9 @@ LONGEST = 200
 """So much of a text that is refused is quoted [characters]."""
 REVOKING = frozenset({Code.USER_STOP, Code.NEEDS_PERSON})
 """Codes that revoke all earlier approvals."""
+
+
+Point = tuple[float, float, float]
 
 
 class PlanState(Enum):
@@ -172,6 +183,8 @@ class Moment:
     """How often approvals had been revoked."""
     why: str = ''
     """The reason of the last revocation."""
+    places: Mapping[str, Point] = field(default_factory=dict)
+    """Where the objects and locations are that the question names, in the world frame [m]."""
 
 
 def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
@@ -184,14 +197,12 @@ def plan_fault(provenance: Provenance, known: PlanApproval | None) -> str:
         return ''
     if provenance.revision < known.revision:
         return (
-            f'its plan (revision {provenance.revision}) was replaced by revision '
-            f'{known.revision}, {known.hash[:SHORT]}.'
+            f'its plan (revision {provenance.revision}) was replaced by revision {known.revision}.'
         )
     if provenance.revision == known.revision and provenance.hash != known.hash:
         return (
-            f'revision {known.revision} of this episode is plan {known.hash[:SHORT]}, and '
-            f'this one is {provenance.hash[:SHORT]}. A plan that was changed is a new '
-            'revision, which a person has to approve.'
+            f'revision {known.revision} of this episode is another plan. A plan that was changed '
+            'is a new revision, which a person has to approve.'
         )
     return ''
 
@@ -209,13 +220,30 @@ def plan_deviation(tried: set[int], failed: int | None, step: int) -> str:
 
 Ask = Callable[[ApprovalRequest, CancelToken], Answer]
 
+MOVED_M = 0.03
+"""An object that has moved by more since a question was asked is elsewhere: more than detectors
+and a table that is pushed against are off, less than the side of a cube [m]."""
+
 WAS_STOPPED = 'the robot was stopped since it was approved'
 HAS_ENDED = 'its episode has ended'
 KEPT = 1000
-"""So many plans that were asked for, and episodes that have ended, are remembered."""
+"""So many episodes that have ended are remembered."""
 IDLE_S = 300.0
 """A plan of which nothing was done for longer is approved no more, wall clock: longer than models
 take for a step, shorter than people forget what they have allowed [s]."""
+
+
+def moved_text(places: Mapping[str, Point], scene: Scene) -> str:
+    """Return what is no longer at its place, and by how much, in a clause; empty for nothing."""
+    lost = [name for name in places if name not in scene.names]
+    if lost:
+        return f'no longer seen since the last question: {listed(lost)}'
+    off_m = {
+        name: math.dist(place, scene.object(name).pose.position_m)
+        for name, place in places.items()
+    }
+    moved = [f'{name} by {off * 100:.0f} cm' for name, off in off_m.items() if off > MOVED_M]
+    return f'moved since the last question: {listed(moved)}' if moved else ''
 
 
 class ApprovalGate:
@@ -263,7 +291,6 @@ class ApprovalGate:
         self.running = ''
         """Id of the running episode, whatever its client; empty where none runs."""
         self._brain = ''
-        self._asked: deque[str] = deque(maxlen=KEPT)
 
     def begin(self, provenance: Provenance | None) -> None:
         self._call, self._uses_step = provenance, None
@@ -346,15 +373,23 @@ class ApprovalGate:
         elif self._clock() - plan.done_s > IDLE_S:
             self.revoke(f'nothing of it was done for {IDLE_S:.0f} s')
 
-    def _now(self) -> Moment:
-        return replace(self._moment, stops=self._stops())
+    def _now(self, scene: Scene, names: Iterable[str]) -> Moment:
+        places = {name: scene.object(name).pose.position_m for name in names}
+        return replace(self._moment, stops=self._stops(), places=places)
 
     def _invalid_since(self, then: Moment) -> str:
         """Return why an answer to a question of that moment is not valid; empty if it is."""
-        now = self._now()
-        if now.stops != then.stops:
+        now = self._moment
+        if self._stops() != then.stops:
             return WAS_STOPPED
         return now.why if now.revocations != then.revocations else ''
+
+    def _moved_since(self, then: Moment) -> str:
+        """Return which objects of a question are elsewhere now, in a clause; empty for none."""
+        try:
+            return moved_text(then.places, self._observe())
+        except SceneError:
+            return 'what it names could not be seen when it was approved last'
 
     def resume(self, what: str, cancel: CancelToken) -> bool:
         """Ask whether the robot, which has stopped, may go on; see `core.approval.AskPerson`."""
@@ -377,7 +412,10 @@ class ApprovalGate:
         plan = self._take(provenance)
         self._revoke_old(plan)
         while plan.state is PlanState.ASKED:
-            self._ask_plan(plan, provenance, cancel)
+            try:
+                self._ask_plan(plan, provenance, cancel)
+            except SceneError as error:
+                return unseen(call, error)
             if over := self.refuse_ended(call, provenance):
                 return over
         if plan.state is PlanState.DENIED:
@@ -405,14 +443,17 @@ class ApprovalGate:
         return self._plan
 
     def _ask_plan(self, plan: PlanApproval, provenance: Provenance, cancel: CancelToken) -> None:
-        before = self._now()
+        scene = self._observe()
+        texts = [step.text for step in provenance.plan.steps]
+        before = self._now(scene, named(texts, scene.names))
         brain = self._brain if provenance.episode_id == self.running else ''
-        request = plan_request(
-            provenance, self._name(plan), plan.reason, brain, self._constraints()
-        )
-        answer = self._ask(request, cancel)
+        never = told(self._never, scene.objects)
+        answer = self._ask(plan_request(provenance, plan.reason, brain, never), cancel)
+        moved = ''
+        if answer.granted and not self._invalid_since(before):
+            moved = self._moved_since(before)
         with self._lock:
-            since = self._invalid_since(before)
+            since = self._invalid_since(before) or moved
             plan.failed, plan.stops, plan.done_s = None, before.stops, self._clock()
             if not answer.granted:
                 plan.state, plan.reason = PlanState.DENIED, denial('this plan', answer)
@@ -421,22 +462,6 @@ class ApprovalGate:
                 plan.reason = since
             else:
                 plan.state, plan.reason = PlanState.GRANTED, ''
-
-    def _constraints(self) -> tuple[str, ...]:
-        """Return the constraints in words, with the objects of the scene that they are about."""
-        if not self._never:
-            return ()
-        try:
-            return told(self._never, self._observe().objects)
-        except SceneError:
-            return tuple(map(str, self._never))
-
-    def _name(self, plan: PlanApproval) -> str:
-        """Return what an answer has to name: a late yes is good for no later question."""
-        if plan.hash in self._asked:
-            return single_hash(RequestKind.PLAN, plan.hash)
-        self._asked.append(plan.hash)
-        return plan.hash
 
     def _risk(self, call: SkillCall, scene: Scene) -> str | None:
         stopped = self._episode_id in self._stopped_in
@@ -459,31 +484,54 @@ class ApprovalGate:
         except SceneError as error:
             return unseen(call, error)
         why = reason(checked, scene)
-        return None if why is None else self._ask_call(checked, provenance, why, cancel)
+        return None if why is None else self._ask_call(checked, provenance, why, scene, cancel)
 
     def _ask_call(
-        self, call: SkillCall, provenance: Provenance | None, why: str, cancel: CancelToken
+        self,
+        call: SkillCall,
+        provenance: Provenance | None,
+        why: str,
+        scene: Scene,
+        cancel: CancelToken,
     ) -> Outcome | None:
         since = ''
         while True:
-            before = self._now()
+            before = self._now(scene, (arg for arg in call.args if arg in scene.names))
             reason = '; '.join(filter(None, (since, why)))
             answer = self._ask(call_request(call, provenance, reason), cancel)
             if not answer.granted:
                 raw = raw_of(RequestKind.CALL, answer)
                 return refused(call, denial(str(call), answer), raw)
-            since = self._invalid_since(before)
+            try:
+                scene = self._observe()
+            except SceneError as error:
+                return unseen(call, error)
+            since = self._invalid_since(before) or moved_text(before.places, scene)
             over = self.refuse_ended(call, provenance)
             if over is not None or not since:
                 return over
 
 
 def _unreadable(call: SkillCall, provenance: Provenance | None) -> Outcome | None:
+    """Return the refusal of a plan that no person can read in full, in every mode."""
     if provenance is None:
         return None
+    steps = provenance.plan.steps
+    if len(steps) > MAX_STEPS:
+        return refused(
+            call,
+            f'{call} was not tried: its plan has {len(steps)} steps, and {MAX_STEPS} at most are '
+            'carried out. Part the task.',
+        )
     parts = [('its episode id', provenance.episode_id)]
-    parts += [(f'step {step.index} of its plan', step.text) for step in provenance.plan.steps]
+    parts += [(f'step {step.index} of its plan', step.text) for step in steps]
     for what, text in parts:
+        if len(text) > MAX_STEP_LENGTH:
+            return refused(
+                call,
+                f'{call} was not tried: {what} has {len(text)} characters, and {MAX_STEP_LENGTH} '
+                'at most are taken. Write it shorter.',
+            )
         if fault := hidden_fault(text):
             shown = escape_line(text)[:LONGEST]
             return refused(

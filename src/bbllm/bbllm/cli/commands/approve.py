@@ -82,7 +82,7 @@ def approve(
             return
         waiting = _waiting(approvals, named, timeout, output)
         if named is None and deny is None:
-            answer = ask(waiting, output, lambda: approvals.waits(waiting))
+            answer = ask(waiting, output, lambda: approvals.waits(waiting), approvals.doubt)
         else:
             reason = ' '.join((deny or '').split())
             automatic = not at_terminal()
@@ -111,6 +111,8 @@ def _waiting(
     if named is not None:
         timeout_s = timeout_s or 0.0
     elif approvals.waiting is None:
+        if approvals.doubt:
+            output.print(f'  ! {approvals.doubt}', 'bold red')
         output.print('Nothing waits for approval; waiting for the first request ...', 'dim')
     request = approvals.next(timeout_s)
     if request is None and named is None:
@@ -136,7 +138,7 @@ def _watch(approvals: ApprovalClient, timeout_s: float | None, output: Output) -
     with suppress(KeyboardInterrupt):
         output.print('Waiting for the next request; Ctrl-C ends ...', 'dim')
         while (request := approvals.next(timeout_s, after=request)) is not None:
-            answer = ask(request, output, partial(approvals.waits, request))
+            answer = ask(request, output, partial(approvals.waits, request), approvals.doubt)
             if answer is not None:
                 try:
                     _send(approvals, request, answer, output)
@@ -162,4 +164,5 @@ def _values(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, obj
     if answer is not None:
         denial = None if answer.granted else answer.reason
         told = {'granted': answer.granted, 'denial': denial, 'by': answer.by}
-    return {**to_json(request), 'answered': answer is not None, **told}
+    shown = {**to_json(request), 'hash': request.hash, 'lines': [*request.lines]}
+    return {**shown, 'answered': answer is not None, **told}

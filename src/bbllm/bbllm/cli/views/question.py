@@ -55,20 +55,18 @@ def can_ask(output: Output) -> bool:
     return at_terminal() and output.console.is_terminal
 
 
-def show(request: ApprovalRequest, output: Output) -> None:
+def show(request: ApprovalRequest, output: Output, doubt: str = '') -> None:
     waits = time.strftime('%H:%M:%S', time.localtime(request.since_s))
     left_s = max(0.0, request.since_s + request.timeout_s - time.time())
     output.print()
+    if doubt:
+        output.print(f'  ! {escape_line(doubt)}', 'bold red')
     output.print(escape_line(request.title), 'bold')
     for line in request.lines:
         output.print_item(line)
     picture = predicted_path(episodes_dir() / f'{request.episode_id}.jsonl')
     if request.kind is RequestKind.PLAN and picture.exists():
         output.print_path('predicted', picture)
-    if request.goal:
-        output.print('  Checked at the end:', 'cyan')
-        for condition in request.goal:
-            output.print_item(condition)
     if request.reason:
         output.print(f'  Why: {escape_line(request.reason)}.', 'yellow')
     episode = f' · episode {escape_line(request.episode_id)}' if request.episode_id else ''
@@ -82,15 +80,19 @@ def line_to_type(request: ApprovalRequest) -> str:
     return f'bbllm approve --hash {request.hash[:12]}{there}'
 
 
-def ask(request: ApprovalRequest, output: Output, is_open: Callable[[], bool]) -> Answer | None:
+def ask(
+    request: ApprovalRequest, output: Output, is_open: Callable[[], bool], doubt: str = ''
+) -> Answer | None:
     """
     Show a request, and ask where a person can answer: only `y` and `yes` approve.
+
+    *doubt* is why it may come from another program than the executor, if there is a reason.
 
     Returns:
         The answer; None where there was none, because there is no terminal, it was left, or the
         request went away (`is_open` returns False). What to type elsewhere is printed then.
     """
-    show(request, output)
+    show(request, output, doubt)
     answer = _answer(request, output, is_open) if can_ask(output) else None
     if answer is None and is_open():
         output.print(f'  In another terminal: {line_to_type(request)}', 'cyan')
@@ -166,7 +168,12 @@ def approval_prompt(
             if send(request, Answer(granted=True, by=by, automatic=True)):
                 return
         with view.paused():
-            answer = ask(request, output, lambda: not done.is_set() and approvals.waits(request))
+            answer = ask(
+                request,
+                output,
+                lambda: not done.is_set() and approvals.waits(request),
+                approvals.doubt,
+            )
         if answer is not None:
             send(request, answer)
 

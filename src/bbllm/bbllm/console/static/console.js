@@ -243,13 +243,12 @@ let asked = '';
 function showRequest(request) {
   show('approval', Boolean(request));
   const hash = request ? request.hash : '';
+  $('approval-doubt').textContent = request ? request.doubt : '';
   if (!request || hash === asked) { asked = hash; return; }
   asked = hash;
   $('told').textContent = '';
   $('approval-title').textContent = request.title;
   list('approval-lines', request.lines);
-  list('approval-conditions', request.goal);
-  show('approval-goal', request.goal.length > 0);
   $('approval-reason').textContent = request.reason ? `Why: ${request.reason}.` : '';
   $('approval-name').textContent = `${request.kind} ${hash.slice(0, 12)}`;
   $('approve').textContent = request.kind === 'resume' ? 'The robot may go on' : 'Approve';

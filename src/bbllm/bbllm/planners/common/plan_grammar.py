@@ -12,16 +12,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.skill_calls import WAIT_LIMIT_S
 from bbllm.core.types import MOVABLE, Plan, PlanStep, Scene
 from bbllm.planners.common.reply_diagnostics import reason_of, says_done
 from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
 
-MAX_STEPS = 200
-"""Longer plans come from models that repeat themselves."""
-MAX_STEP_LENGTH = 500
-"""Maximum length of the text of a step [characters]."""
 MAX_CYCLE = 4
 """Longest group of steps whose repetition is noticed."""
 MAX_REPEATS = 10

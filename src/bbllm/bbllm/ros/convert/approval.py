@@ -4,7 +4,8 @@ from bbllm_interfaces.action import ExecuteSkill
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
-from bbllm.core.approval import Answer, ApprovalRequest, Provenance
+from bbllm.core.approval import SHORT, Answer, ApprovalRequest, Provenance
+from bbllm.core.errors import ApprovalError
 from bbllm.core.events import ApprovalAnswered, Event
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.text import strip_hidden
@@ -32,11 +33,30 @@ def provenance_from_goal(goal: ExecuteSkill.Goal) -> Provenance | None:
 def approval_to_msg(request: ApprovalRequest | None, simulated: bool, stamp_s: float) -> Approval:
     if request is None:
         return Approval(header=header(stamp_s, ''), kind=Approval.NOTHING, simulated=simulated)
-    return to_msg(request, Approval, header=header(stamp_s, ''), simulated=simulated)
+    return to_msg(
+        request, Approval, header=header(stamp_s, ''), hash=request.hash, simulated=simulated
+    )
 
 
 def approval_from_msg(msg: Approval) -> ApprovalRequest | None:
-    return None if msg.kind == Approval.NOTHING else from_msg(ApprovalRequest, msg)
+    """Read what waits; ApprovalError where that is no question of an executor."""
+    if msg.kind == Approval.NOTHING:
+        return None
+    try:
+        request = from_msg(ApprovalRequest, msg)
+    except ValueError as error:
+        raise ApprovalError(f'A question was not shown: {error}') from error
+    if msg.hash != request.hash:
+        raise ApprovalError(
+            f'A question was not shown: its hash, {msg.hash[:SHORT]!r}, is not that of its words, '
+            f'{request.hash[:SHORT]}. fr3_executor asks with the hash of its words.'
+        )
+    if request.since_s <= 0.0:
+        raise ApprovalError(
+            f'A question was not shown: {request.name} has no time stamp; those of fr3_executor '
+            'have one.'
+        )
+    return request
 
 
 def answer_to_request(hash: str, answer: Answer) -> Approve.Request:

@@ -22,7 +22,7 @@ from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import answer_from_request, approval_event, approval_to_msg
 from bbllm.ros.convert.events import event_from_msg, event_to_msg
 from bbllm.ros.convert.records import EVENTS, LATCHED
-from bbllm.ros.rclpy_support.entities import now_s
+from bbllm.ros.rclpy_support.entities import now_s, rivals
 from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
 from bbllm.skills.constraints import Never
@@ -99,6 +99,8 @@ class ApprovalService:
         self._waits.publish(approval_to_msg(request, self._simulated, now_s(self._node)))
         if request is not None:
             self.tell(waiting_text(request))
+            if doubt := rivals(self._node, 'approval'):
+                self._node.get_logger().warning(f'{doubt} Ask who answers to compare the hash.')
 
     def _record(self, request: ApprovalRequest, answer: Answer) -> None:
         self._node.get_logger().info(answer.told_of(request))
@@ -127,5 +129,5 @@ def _brain_of(started: EpisodeEvent) -> str:
 
 def waiting_text(request: ApprovalRequest) -> str:
     if request.kind is RequestKind.RESUME:
-        return f'waiting for a person to see to the robot (bbllm approve): {request.lines[0]}'
+        return f'waiting for a person to see to the robot (bbllm approve): {request.about[0]}'
     return f'waiting for a person to approve {request.name} (bbllm approve)'

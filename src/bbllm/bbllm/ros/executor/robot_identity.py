@@ -14,6 +14,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WrongRobotError
 from bbllm.ros.driver.joint_feed import ARM_TOPIC
 from bbllm.ros.rclpy_support.calls import LOOK_S
+from bbllm.ros.rclpy_support.entities import sources_of
 from bbllm.ros.rclpy_support.liveness import Liveness
 from bbllm.ros.stack.stack import SIMULATOR
 
@@ -60,7 +61,7 @@ class RobotIdentity:
                 f'No heartbeat of {SIMULATOR} is heard in {self._node.get_namespace()}. {advice}'
             )
         for topic in self._topics:
-            sources = self._sources(topic)
+            sources = {*sources_of(self._node, topic)}
             if sources != {self._simulator}:
                 found = ' and '.join(sorted(sources)) or 'no node'
                 return f'{topic} comes from {found} instead of {self._simulator} alone. {advice}'
@@ -68,7 +69,7 @@ class RobotIdentity:
 
     def _fault_of_real(self) -> str:
         found = self._heartbeats.alive(SIMULATOR) or any(
-            self._simulator in self._sources(topic) for topic in self._topics
+            self._simulator in sources_of(self._node, topic) for topic in self._topics
         )
         return (
             f'{self._simulator} runs beside this executor, which is for a real arm '
@@ -81,15 +82,3 @@ class RobotIdentity:
     @property
     def _simulator(self) -> str:
         return f'{self._node.get_namespace().rstrip("/")}/{SIMULATOR}'
-
-    def _sources(self, topic: str) -> set[str]:
-        """
-        Return the nodes that publish a topic, with their namespaces.
-
-        DDS lists a process that was killed for up to 20 s more, so one name may come twice. Two
-        that live are distinguished by their heartbeats.
-        """
-        return {
-            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-            for info in self._node.get_publishers_info_by_topic(topic)
-        }

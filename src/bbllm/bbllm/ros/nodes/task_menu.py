@@ -11,11 +11,12 @@ from bbllm_interfaces.msg import Scene as SceneMsg
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.bench.suites.suite import load_suite
-from bbllm.core.errors import LostNodeError
+from bbllm.core.errors import ApprovalError, LostNodeError
 from bbllm.core.types import Scene
 from bbllm.ros.convert.approval import approval_from_msg
 from bbllm.ros.convert.events import event_from_msg
 from bbllm.ros.convert.records import EVENTS, LATCHED, from_msg
+from bbllm.ros.rclpy_support.entities import rivals
 from bbllm.ros.rclpy_support.params import TaskMenuParams
 from bbllm.ros.rclpy_support.stack_node import StackNode, run
 from bbllm.ros.rviz.interactive import InteractiveMarkers
@@ -74,8 +75,15 @@ class TaskMenu(StackNode):
             self._board = self._board.saw(self._scene)
 
     def _ask(self, msg: Approval) -> None:
+        try:
+            request = approval_from_msg(msg)
+        except ApprovalError as error:
+            self._note(str(error))
+            return
         with self._lock:
-            self._board = self._board.asked(approval_from_msg(msg))
+            self._board = self._board.asked(request)
+        if request is not None and (doubt := rivals(self, 'approval')):
+            self._note(doubt)
 
     def _hear(self, msg: EpisodeEvent) -> None:
         try:

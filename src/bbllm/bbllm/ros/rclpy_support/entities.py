@@ -12,6 +12,8 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from bbllm.core.text import listed
+
 RESULT_TIMEOUT_S = 10
 """
 How long an action server keeps the result of an ended goal; rclpy's default is 900 s, whole
@@ -102,6 +104,25 @@ def end_goal(goal: ServerGoalHandle, *, succeeded: bool, cancelled: bool) -> Non
         goal.canceled()
     else:
         goal.abort()
+
+
+def sources_of(node: Node, topic: str) -> list[str]:
+    """
+    Return the nodes that publish a topic, with their namespaces, one entry for each publisher.
+
+    DDS lists a process that was killed for up to 20 s more, so one name may come twice.
+    """
+    infos = node.get_publishers_info_by_topic(node.resolve_topic_name(topic))
+    return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in infos)
+
+
+def rivals(node: Node, topic: str) -> str:
+    """Name the nodes that publish a topic where more than one does, in a sentence; else ''."""
+    sources = sources_of(node, topic)
+    if len(sources) < 2:
+        return ''
+    killed = ' One that was killed is listed for up to 20 s more.' if len({*sources}) == 1 else ''
+    return f'{topic} comes from {listed(sources)}, and one node alone should publish it.{killed}'
 
 
 def leave_graph(*nodes: Node) -> None:

@@ -22,6 +22,7 @@ from bbllm.ros.convert.approval import answer_to_request, approval_from_msg
 from bbllm.ros.convert.records import LATCHED, from_msg, stamp_to_msg
 from bbllm.ros.parameters.safety_params import NAMES, envelope_from
 from bbllm.ros.rclpy_support.calls import ANSWER_S, ServiceCall, nothing
+from bbllm.ros.rclpy_support.entities import rivals
 from bbllm.ros.stack.stack import SIMULATOR
 
 FRESH_S = 0.1
@@ -181,8 +182,11 @@ class ApprovalClient:
         self._call = ServiceCall(
             node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
         )
+        self._node = node
         self._changed = threading.Condition()
         self._heard: Approval | None = None
+        self._waiting: ApprovalRequest | None = None
+        self._refused = ''
         node.create_subscription(Approval, 'approval', self._hear, LATCHED, callback_group=group)
 
     @property
@@ -192,8 +196,12 @@ class ApprovalClient:
 
     @property
     def waiting(self) -> ApprovalRequest | None:
-        heard = self._heard
-        return None if heard is None else approval_from_msg(heard)
+        return self._waiting
+
+    @property
+    def doubt(self) -> str:
+        """Why what waits may come from another program than the executor; empty for no reason."""
+        return ' '.join(filter(None, (self._refused, rivals(self._node, 'approval'))))
 
     def waits(self, request: ApprovalRequest) -> bool:
         return self.waiting == request
@@ -236,8 +244,15 @@ class ApprovalClient:
             raise ApprovalError(reply.message)
 
     def _hear(self, msg: Approval) -> None:
+        try:
+            waiting = approval_from_msg(msg)
+        except ApprovalError as error:
+            if str(error) != self._refused:
+                self._node.get_logger().warning(str(error))
+            self._heard, self._refused = self._heard or msg, str(error)
+            return
         with self._changed:
-            self._heard = msg
+            self._heard, self._waiting = msg, waiting
             self._changed.notify_all()
 
 
