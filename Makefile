@@ -9,7 +9,7 @@ SPREAD = -n $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile -
 # AGAIN=--again replays failures alone after the run, as in CI.
 PLAY = python tools/run_tests.py play $(AGAIN)
 
-.PHONY: help has-python setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs lock clean clean-cache
+.PHONY: help has-python setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -70,6 +70,16 @@ docs: build/docs/done ## Build the docs site into build/site (installs mkdocs-ma
 
 build/docs/done: requirements/docs.txt
 	@python3 -m venv build/docs && build/docs/bin/pip install --quiet --require-hashes --no-deps -r $< && touch $@
+
+audit: build/audit/done ## Look up known faults of all locked packages; asks PyPI for each of them
+	@code=0; for file in requirements/*.txt; do echo $$file; \
+		build/audit/bin/pip-audit --progress-spinner off --disable-pip --require-hashes -r $$file || code=1; done; exit $$code
+
+build/audit/done: requirements/audit.txt
+	@python3 -m venv build/audit && build/audit/bin/pip install --quiet --require-hashes --no-deps -r $< && touch $@
+
+licences: extras ## Write THIRD_PARTY.md: the licences of what make setup and make extras install
+	@$(RUN) python tools/licences.py > build/third_party.md && mv build/third_party.md THIRD_PARTY.md
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh

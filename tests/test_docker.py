@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import bbllm
+from bbllm.core.constants import NAMESPACE
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCKER = ROOT / 'docker'
@@ -28,6 +29,12 @@ def instructions() -> list[tuple[str, str]]:
 
 def arguments_of(instruction: str) -> list[str]:
     return [rest for word, rest in instructions() if word == instruction]
+
+
+def copied() -> list[list[str]]:
+    """Return the sources of each COPY."""
+    rests = arguments_of('COPY')
+    return [[x for x in rest.split() if not x.startswith('--')][:-1] for rest in rests]
 
 
 def started() -> list[list[str]]:
@@ -59,10 +66,33 @@ def test_every_stage_stands_on_an_earlier_one_or_on_the_image_with_ros() -> None
     assert arguments_of('ARG')[0] == 'ROS_IMAGE=ros:jazzy-ros-base'
 
 
+def test_what_containers_start_is_not_started_as_root() -> None:
+    words = [(word, rest) for word, rest in instructions() if word in ('USER', 'FROM', 'RUN')]
+    users = [rest for word, rest in words if word == 'USER']
+    assert users == ['root', '$USER_ID']
+    assert 'USER_ID=1000' in arguments_of('ARG')
+
+    # No later stage takes that back, and set-up is made by whoever runs it.
+    setup = next(i for i, (_, rest) in enumerate(words) if 'make setup' in rest)
+    assert words.index(('USER', '$USER_ID')) == setup - 1
+    assert all('user' not in service for service in services().values())
+
+
+def test_every_image_can_be_built_from_one_that_is_named_by_its_digest() -> None:
+    for service in services().values():
+        image = service['build']['args']['ROS_IMAGE']
+        assert re.fullmatch(r'\$\{(FRANKA_ROS2|ROS)_IMAGE:-ros:jazzy-ros-base\}', image)
+
+
+def test_a_hanging_executor_is_noticed_by_the_container_of_the_simulation() -> None:
+    (check,) = arguments_of('HEALTHCHECK')
+
+    assert f'/{NAMESPACE}/fr3_executor | grep -q active' in check
+
+
 def test_everything_that_is_copied_is_in_a_fresh_clone() -> None:
     files = tracked()
-    for rest in arguments_of('COPY'):
-        *sources, _ = rest.split()
+    for sources in copied():
         for source in sources:
             inside = [
                 x for x in files if source == '.' or x == source or x.startswith(f'{source}/')
@@ -71,10 +101,10 @@ def test_everything_that_is_copied_is_in_a_fresh_clone() -> None:
 
 
 def test_rosdep_reads_the_manifests_of_all_our_packages_and_of_the_one_it_has_no_key_for() -> None:
-    copied = {rest.split()[0] for rest in arguments_of('COPY')} - {'.'}
+    manifests = {source for sources in copied() for source in sources} - {'.'}
     ours = {str(x.relative_to(ROOT)) for x in ROOT.glob('src/*/package.xml')}
 
-    assert copied == ours | {'compat/franka_msgs/package.xml'}
+    assert manifests == ours | {'compat/franka_msgs/package.xml'}
 
 
 def test_containers_start_launch_files_that_exist() -> None:

@@ -27,3 +27,4 @@ lock --python-version 3.10 -c requirements/lock.txt --no-emit-package numpy $ins
 lock --python-version 3.10 --no-deps -o requirements/virtualhome.txt requirements/virtualhome.in
 lock --python-version 3.10 --no-deps -o requirements/eai.txt requirements/eai.in
 lock --python-version 3.10 -o requirements/docs.txt requirements/docs.in
+lock --python-version 3.10 -o requirements/audit.txt requirements/audit.in

@@ -27,6 +27,8 @@ pytestmark = [
 ]
 
 SIM = Path(__file__).resolve().parents[2] / 'launch' / 'franka_sim.launch.py'
+READY_S = 3 * PATIENCE_S
+"""Each process imports all by itself, which takes a minute on a machine with much else to do."""
 TASK = 'put the red cube on location_B'
 PID = re.compile(r'\[(\w+)-\d+\]: process started with pid \[(\d+)\]')
 
@@ -80,7 +82,7 @@ def launch(ros_domain: int, tmp_path: Path) -> Iterator[Callable[..., Launch]]:
 def ready(launch: Launch) -> StackClient:
     """Wait for the nodes of a launch; return a client of them."""
     client = StackClient()
-    client.wait_ready(NODES, PATIENCE_S)
+    client.wait_ready(NODES, READY_S)
     assert set(launch.pids) == set(NODES)
     return client
 
@@ -144,7 +146,7 @@ def test_node_that_is_killed_is_started_again_where_that_is_asked_for(
         os.kill(before, signal.SIGKILL)
         until(lambda: launched.pids['body_mapper'] != before, 'second process')
         until(lambda: not client.heartbeats.alive('body_mapper'), 'silence')
-        client.wait_ready(NODES, PATIENCE_S)
+        client.wait_ready(NODES, READY_S)
 
         assert client.run_task(TASK).ending is Ending.FINISHED
 

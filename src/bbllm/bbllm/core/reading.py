@@ -58,10 +58,10 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES, *, errors: str = 'strict
 
 def read_xz(path: Path) -> bytes:
     """
-    Return what an .xz file holds.
+    Return the content of an .xz file, unpacked.
 
     Raises:
-        OSError: As `read_regular`, and where it holds too much.
+        OSError: As `read_regular`, and where that is too much.
         LZMAError: The file is damaged or cut.
     """
     packed = read_regular(path)
