@@ -1,21 +1,24 @@
 """What `state_estimator` does for who asks it for a scene."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import rclpy
 from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.srv import GetScene
 from rclpy.serialization import serialize_message
+from stacks import until
 
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.ros.convert.records import objects_to_msg, to_msg
 from bbllm.ros.convert.serialized import StampedMessage
-from bbllm.ros.estimator.object_feed import ObjectFeed
+from bbllm.ros.estimator.object_feed import TOPIC, ObjectFeed
 from bbllm.ros.nodes.state_estimator import FELT_S, StateEstimator
-from bbllm.ros.rclpy_support.entities import leave_graph
+from bbllm.ros.rclpy_support.entities import leave_graph, sources_of
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.tabletop.table import TableView
 
@@ -66,6 +69,14 @@ def test_a_force_is_waited_for_only_where_the_scene_is_to_be_felt(
     assert (looks, waits) == ([or_stopped], [wait_s])
 
 
+def scene_with(estimator: StateEstimator, *objects: SceneObject) -> GetScene.Response:
+    """Return what is answered after objects were published."""
+    assert isinstance(estimator._source, ObjectFeed)
+    told = serialize_message(objects_to_msg(objects, 1.0))
+    estimator._source._latest._hear(StampedMessage(ObjectStates, told))
+    return estimator._get(GetScene.Request(), GetScene.Response())
+
+
 @pytest.mark.parametrize(
     ('changed', 'named'),
     [
@@ -82,18 +93,51 @@ def test_a_force_is_waited_for_only_where_the_scene_is_to_be_felt(
 def test_one_name_or_color_that_breaks_the_rule_refuses_the_scene_and_is_named(
     estimator: StateEstimator, changed: dict[str, str], named: str
 ) -> None:
-    assert isinstance(estimator._source, ObjectFeed)
     bad = replace(CUBE, **changed)  # type: ignore[arg-type]
-    told = serialize_message(objects_to_msg([replace(CUBE, name='can'), bad], 1.0))
-    estimator._source._latest._hear(StampedMessage(ObjectStates, told))
-
-    reply = estimator._get(GetScene.Request(), GetScene.Response())
+    reply = scene_with(estimator, replace(CUBE, name='can'), bad)
 
     assert reply.code == GetScene.Response.STALE_SCENE
     assert not reply.scene.objects
     assert reply.message.startswith('The scene cannot be used: the ')
     assert named in reply.message
     assert hidden_fault(reply.message) == ''
+
+
+@pytest.mark.parametrize(
+    'changed',
+    [
+        {'pose': Pose(position_m=(math.nan, 0.0, 0.02))},
+        {'pose': Pose(position_m=(0.5, 0.0, 0.02), quat_xyzw=(0.0, 0.0, math.inf, 1.0))},
+        {'size_m': (0.04, math.nan, 0.04)},
+    ],
+)
+def test_a_number_that_is_not_finite_refuses_the_scene_and_its_object_is_named(
+    estimator: StateEstimator, changed: dict[str, Any]
+) -> None:
+    reply = scene_with(estimator, replace(CUBE, **changed))
+
+    assert reply.code == GetScene.Response.STALE_SCENE
+    assert 'red_cube has a pose or size that is not finite' in reply.message
+
+
+def test_a_second_publisher_of_objects_refuses_the_scene_and_both_are_named(
+    estimator: StateEstimator,
+) -> None:
+    names = ('mujoco_sim', 'rogue')
+    nodes = [rclpy.create_node(name) for name in names]
+    for node in nodes:
+        node.create_publisher(ObjectStates, TOPIC, 10)
+    try:
+        until(lambda: len(sources_of(estimator, TOPIC)) == 2, 'both publishers')
+
+        reply = scene_with(estimator, CUBE)
+
+        assert reply.code == GetScene.Response.STALE_SCENE
+        assert 'objects comes from /mujoco_sim and /rogue, and one node alone' in reply.message
+    finally:
+        leave_graph(*nodes)
+    until(lambda: not sources_of(estimator, TOPIC), 'end of both')
+    assert 'comes from' not in scene_with(estimator, CUBE).message
 
 
 def test_a_scene_is_written_as_it_is_whatever_it_shares_with_the_last(

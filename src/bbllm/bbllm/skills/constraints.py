@@ -223,7 +223,7 @@ def _fits(words: str, item: SceneObject) -> bool:
 
 
 def _is_called(words: str, name: str) -> bool:
-    """Return whether words are a name, with or without the number that tells it from others."""
+    """Return whether words are a name, with or without the number of one of several."""
     called = plain(name)
     return _noun(words) in (called, re.sub(r'_\d+$', '', called))
 

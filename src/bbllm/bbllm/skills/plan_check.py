@@ -175,7 +175,7 @@ def _scattered(scene: Scene, names: Sequence[str]) -> Scene:
 
 
 def _after(call: SkillCall, scene: Scene, motions: Motions | None) -> Scene:
-    """Return the scene once a call has succeeded; without motions, as far as names tell."""
+    """Return the scene once a call has succeeded; without motions, as far as names show."""
     names, now, unsure = names_before(call, scene), scene, False
     held = scene.held or ''
     if call.skill == 'pick':

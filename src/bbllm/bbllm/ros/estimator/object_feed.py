@@ -1,5 +1,6 @@
 """The newest objects, and an error that names the node that fell silent."""
 
+import math
 from functools import partial
 
 from bbllm_interfaces.msg import ObjectStates
@@ -13,6 +14,7 @@ from bbllm.ros.convert.records import objects_from_msg
 from bbllm.ros.convert.serialized import StampedMessage
 from bbllm.ros.driver.joint_feed import JointFeed
 from bbllm.ros.estimator.table_feed import TableFeed
+from bbllm.ros.rclpy_support.entities import rivals, sources_of
 from bbllm.ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm.ros.rclpy_support.params import StateEstimatorParams
 from bbllm.ros.rclpy_support.stack_node import StackNode
@@ -71,12 +73,8 @@ class ObjectFeed:
         """
         newest = self._since(not_before_s, wait_s)
         told, stamp_s = self._told(newest), newest.stamp_s
-        if fault := objects_fault(told):
-            # As a whole: an arm that knows of a part of the scene runs into the rest.
-            text = (
-                f'The scene cannot be used: {fault}. Correct it at its source, '
-                f'{self._latest.source or self._latest.topic}.'
-            )
+        if fault := self._fault(told):
+            text = f'The scene cannot be used: {fault}'
             self._node.get_logger().error(text, throttle_duration_sec=TELL_S)
             raise SceneError(text)
         names = {item.name for item in told}
@@ -85,6 +83,17 @@ class ObjectFeed:
             hand=self._joints.hand(stamp_s, CATCH_UP_S if wait_s else 0.0, or_stopped=or_stopped),
             stamp_s=stamp_s,
         )
+
+    def _fault(self, told: tuple[SceneObject, ...]) -> str:
+        """Return why no scene can be made of some objects, in a sentence; empty if one can."""
+        topic = self._latest.topic
+        # A simulator that was killed and its successor have one name, and send the same table.
+        if self._node.count_publishers(topic) > 1 and len({*sources_of(self._node, topic)}) > 1:
+            return f'{rivals(self._node, topic)} End the others.'
+        # As a whole: an arm that knows of a part of the scene runs into the rest.
+        fault = objects_fault(told) or next(filter(None, map(_number_fault, told)), '')
+        source = self._latest.source or topic
+        return f'{fault}. Correct it at its source, {source}.' if fault else ''
 
     def _told(self, newest: StampedMessage[ObjectStates]) -> tuple[SceneObject, ...]:
         """Return the objects of a message; those of the last one where they lie as they did."""
@@ -119,6 +128,12 @@ class ObjectFeed:
     def _is_new(self, not_before_s: float) -> bool:
         newest = self._latest.message
         return newest is not None and not_before_s - newest.stamp_s <= SAME_S
+
+
+def _number_fault(item: SceneObject) -> str:
+    numbers = (*item.pose.position_m, *item.pose.quat_xyzw, *item.size_m)
+    fits = all(map(math.isfinite, numbers))
+    return '' if fits else f'{item.name} has a pose or size that is not finite'
 
 
 def make_source(
