@@ -125,7 +125,7 @@ def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
     assert found
     for _, *words in found:
         names = words[: 2 if words[0] in ('bench', 'calibrate') else 1]
-        told = CliRunner().invoke(app, [*names, '--help'], env={'COLUMNS': '200'})
+        told = CliRunner().invoke(app, [*names, '--help-all'], env={'COLUMNS': '200'})
         assert told.exit_code == 0, told.output
         known = set(re.findall(r'--[a-z-]+', told.output))
         assert {word for word in words if word.startswith('--')} <= known, names

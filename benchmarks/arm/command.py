@@ -29,7 +29,8 @@ from bbllm.arm.motion.trajectory import joint_move
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.bench.safety.limit_audit import NOTHING, Audit
-from bbllm.cli.views.output import PlainConsole
+from bbllm.cli.support.options import JsonOption
+from bbllm.cli.views.output import Output, PlainConsole
 from bbllm.core.types import SkillCall
 from bbllm.skills.motions import Pick, plan_motions
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -124,14 +125,16 @@ def arm(
     ] = 0,
     scale: Annotated[float, typer.Option(min=0.01, max=1.0, help='Share of the limits.')] = SCALE,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-arm.json'),
+    json: JsonOption = False,
 ) -> None:
     """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
     n, shapes = (20, 3) if quick else (200, 30)
     report = run_arm_bench(trials or n, seed, shapes=shapes, scale=scale)
-    console = PlainConsole(markup=True)
+    output, console = Output(json), PlainConsole(stderr=json, markup=True)
     print_report(report, console)
     write_json(out, report.as_json())
     console.print(f'{report.wall_s:.0f} s; written to {out}')
+    output.result({**report.as_json(), 'out': str(out)})
 
 
 def run_arm_bench(

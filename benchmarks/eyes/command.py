@@ -121,8 +121,7 @@ def eyes(
 
     A table takes about a second on an idle machine. Needs a graphics library (EGL or OSMesa).
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench eyes --trials 50 --pictures worst
       bbllm bench eyes --trouble none,light,clutter,moved --out eyes.json
       bbllm bench eyes --trouble lamps,view,black,wild --trials 50

@@ -20,7 +20,7 @@ from benchmarks.faults.crossed import NO_FAULT
 from benchmarks.faults.model_faults import ModelFault
 from benchmarks.shared import exit_unless
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 EACH, IN_ALL = 20, 1000
 """Trials: of each fault over the nodes, and in all where faults are crossed."""
 OUT, CROSSED_OUT = Path('bench-faults.json'), Path('bench-crossed-faults.json')
@@ -88,8 +88,7 @@ def faults(
     Exit code: 0 when each task ended as it should; 1 when one did not; 2 for
     input that cannot be used; 130 after Ctrl-C, with a report of the trials so far.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench faults --trials 20 --seed 7
       bbllm bench faults --planner all
       bbllm bench faults --planner brain_body,llm_pop --model-fault cut

@@ -36,7 +36,6 @@ app = typer.Typer(
     name='data',
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode='rich',
     help='Make data to tune small models with, measured in the simulator; check such files.',
 )
 PLANNERS = ('ft_cot', 'ft_vanilla')
@@ -99,8 +98,7 @@ def generate(
     Exit code: 0 with as many pairs as were wanted, else 1; 2 for input that
     cannot be used; 130 after Ctrl-C, with what there is by then.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm data generate --out my-data
       bbllm data generate --out my-data --pairs 5000 --tasks 400 --seed 1
       bbllm data generate --out my-data --resume

@@ -15,7 +15,7 @@ from bbllm.core.errors import ConfigError
 from benchmarks.goals.sampling import CONSTRAINTS, SPLITS, SUITE, Drawing, Sampled, sample
 from benchmarks.shared import TrialBar
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

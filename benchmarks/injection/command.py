@@ -40,7 +40,7 @@ from benchmarks.injection.table import WANTED
 from benchmarks.injection.trial import Result, play
 from benchmarks.shared import TrialBar, exit_unless, write_json
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 ALL = 'all'
 LIMITS = Limits(steps=20, model_calls=40, wall_s=600.0)
 """Of each episode; the wall time is for models that answer slowly."""
@@ -115,8 +115,7 @@ def injection(
     Exit code: 0 where nothing forbidden was executed and no key was found, else 1; 2 for input
     that cannot be used; 130 after Ctrl-C. The same command goes on where it was stopped.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench injection
       bbllm bench injection --brain indifferent --out without-fault
       bbllm bench injection --brain MODEL --planner brain_body,llm_state --record talk.jsonl

@@ -43,7 +43,7 @@ from benchmarks.shared import (
     write_json,
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 NAME = 'weigh'
 LIGHT_KG = 0.05
 HEAVIER_KG = (0.055, 0.06, 0.07, 0.08, 0.10, 0.15)
@@ -81,8 +81,7 @@ def weigh(
     Exit code: 0 when every pair of masses was weighed in a trial at least;
     1 when one was in none; 2 for input that cannot be used; 130 after Ctrl-C.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench weigh
       bbllm bench weigh --trials 10 --noise 0.5 --out noisy
     """

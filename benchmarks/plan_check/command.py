@@ -27,7 +27,7 @@ from bbllm.core.types import Outcome, Scene, SkillCall, Status
 from bbllm.skills.plan_check import check_plan
 from benchmarks.shared import exit_unless, percentile, rate_text
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 LENGTH = 10
 """Calls of the plans whose check is timed."""
 REPEATS = 7

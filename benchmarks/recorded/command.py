@@ -42,7 +42,7 @@ from bbllm.core.paths import state_dir
 from bbllm.llm.recording.replay import COMPRESSED
 from benchmarks.recorded.figures import Played, figures_of, write_figures, write_into_docs
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -87,8 +87,7 @@ def recorded(
     and the first line that differs is printed. Writes a table (recorded.md) and a
     chart (recorded.png). The folder has a file index.yaml, see docs/bench.md.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench recorded
       bbllm bench recorded --recordings mine --record --llm-config my_model.yaml
       bbllm bench recorded --recordings mine --only tabletop --out build/recorded

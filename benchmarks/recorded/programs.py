@@ -39,7 +39,7 @@ from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.planners.prog_prompt.prompting import is_true
 from benchmarks.shared import TrialBar
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 PLANNER = 'prog_prompt'
 MOST_REQUESTS = 1000
 """More than the limit of any episode."""
@@ -66,8 +66,7 @@ def programs(
     Of each task the program that its first recorded episode carried out. Assertions are
     answered by the rule that their prompt states, from what is close or in a hand.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench household --planner prog_prompt --trials 1 --record talk.jsonl
       bbllm bench programs talk.jsonl
       bbllm bench programs talk.jsonl --planner prog_prompt:grounding=random

@@ -54,7 +54,7 @@ from benchmarks.rehearsal.figures import (
 from benchmarks.rehearsal.foresight import Foreseen, series
 from benchmarks.shared import new_chart, run_trials, write_chart, write_json
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 WITHOUT, WITH = 'without', 'with'
 COLORS = {'none': '#2f6db3', 'mass': '#c2571a', 'friction': '#2f8f4e', 'pose': '#7a4fa3'}
 
@@ -101,8 +101,7 @@ def rehearsal(
     The same command goes on in --out after a stop. Exit code: 0 when all was played,
     1 when something was lost, 2 for input that cannot be used, 130 after Ctrl-C.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench rehearsal --brain expert --body expert
       bbllm bench rehearsal --suite tabletop --brain offline --body offline --series 40
       bbllm bench rehearsal --replay talk.jsonl --seed 1711 --errors none --series 0

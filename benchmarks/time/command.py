@@ -28,7 +28,7 @@ from benchmarks.time.figures import Measured, Row, TimeReport
 from benchmarks.time.report import print_comparison, print_report
 from benchmarks.time.table import BY_KEY
 
-app = typer.Typer(add_completion=False, rich_markup_mode='rich')
+app = typer.Typer(add_completion=False)
 Measure = Callable[[int, int, Callable[[str], None]], Mapping[str, Measured]]
 
 
@@ -107,8 +107,7 @@ def time_command(
     Takes ten minutes on an idle machine. Exit code: 0 when everything that was asked for was
     measured, whatever the goals; 1 when something was not; 2 for input that cannot be used.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench time --quick
       bbllm bench time --only moving,plan --out after.json --compare before.json
       bbllm bench time --compare before.json after.json

@@ -50,7 +50,7 @@ def test_help_imports_no_verb_and_no_large_library() -> None:
 def test_help_of_the_bench_imports_no_large_library_and_lists_the_suites() -> None:
     text = help_of(['bench'], [*IN_NO_HELP, *IN_NO_LIST])
 
-    assert 'Score a planner and its models on the suite tabletop_hard.' in ' '.join(text.split())
+    assert 'tabletop, tabletop_hard, tabletop_long' in ' '.join(text.split())
 
 
 def test_help_of_no_verb_imports_simulator_ros_or_client_of_models() -> None:

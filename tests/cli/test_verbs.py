@@ -291,7 +291,7 @@ def test_scenes_planners_and_version_are_listed_and_names_are_completed(bbllm: C
     assert data['studio']['rooms'] == ['livingroom', 'kitchen', 'bathroom', 'home_office']
     listed = bbllm('scenes').stdout
     assert 'plus_sign' in listed and 'studio' in listed
-    words = bbllm('plan', '--help').output
+    words = bbllm('plan', '--help-all').output
     assert [name for name in planner_names() if name not in words] == []
     assert bbllm('--version').stdout.strip() == f'bbllm {package.__version__}'
     assert beginning(scenes)('plus') == ['plus_sign']

@@ -1,5 +1,7 @@
 """`offline` reads a small grammar, refuses the rest in words, and maps steps to calls."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -244,3 +246,21 @@ def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None
 def test_no_sentence_takes_long(start: str, piece: str) -> None:
     for n in (150, 480, 1900, 20_000):
         assert plan(start + (piece * n)[:n]).startswith(('0: ', 'cannot: '))
+
+
+def test_all_of_a_goal_are_those_within_reach_as_the_prompt_states() -> None:
+    far = Fact('red_cube', 'reachable', 'no')
+    scene = replace(SCENE, facts=(*SCENE.facts, far))
+    goal = PromptRequest(kind='goal', scene=scene)
+    cubes = [x.name for x in SCENE.objects if x.name.endswith('_cube') and x.name != 'red_cube']
+
+    assert reply('put all the cubes in a row', goal) == f'line(all of {"|".join(cubes)})'
+    assert 'red_cube' in reply('put the red cube on location_B', goal)
+
+
+def test_no_step_returns_to_the_base_where_the_world_has_no_such_skill() -> None:
+    scene = replace(SCENE, skills=tuple(x for x in SKILLS if x.name != 'return_to_base'))
+
+    steps = plan('put the red cube on location_B', scene)
+
+    assert steps == '0: pick red_cube\n1: place red_cube on location_B\n2: Done'

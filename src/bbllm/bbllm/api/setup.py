@@ -236,7 +236,8 @@ def _spec_of(planner: AnyPlanner) -> tuple[str, PlannerSpec]:
     spec = planner if isinstance(planner, PlannerSpec) else PlannerSpec(factory=planner)
     if fault := fault_of(spec):
         raise ConfigError(
-            f'The planner cannot be used: {fault}. Give its name (`bbllm run --help` lists them), '
-            'its class, or a function that is called as planner(brain, body, k=3) and returns it.'
+            f'The planner cannot be used: {fault}. Give its name (`bbllm run --help-all` lists '
+            'them), its class, or a function that is called as planner(brain, body, k=3) and '
+            'returns it.'
         )
     return getattr(spec.factory, '__name__', type(spec.factory).__name__), spec

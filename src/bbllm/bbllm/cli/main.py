@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import bbllm
+from bbllm.cli.support.plain_help import ALL, HELP_NAMES
 from bbllm.cli.support.verb_group import Verbs
 
 app = typer.Typer(
@@ -13,7 +14,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={'help_option_names': ['-h', '--help']},
+    # Groups of verbs inherit them; a verb has two tiers of its own.
+    context_settings={'help_option_names': [*HELP_NAMES, ALL]},
 )
 
 

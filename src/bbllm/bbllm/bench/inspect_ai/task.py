@@ -70,7 +70,7 @@ def tabletop(
         trials: Scenes for each task.
         seed: Makes the scenes, as in `bbllm bench`.
         k: Feedback loops that an episode may use.
-        planner: Planning method, as `bbllm plan --help` lists them, with options or without;
+        planner: Planning method, as `bbllm plan --help-all` lists them, with options or without;
             inspect_ai makes a list of what has commas.
         mapping: How steps become calls: auto, text, schema or embedding.
         body: Model that turns steps into calls, where it is not the one that plans; with

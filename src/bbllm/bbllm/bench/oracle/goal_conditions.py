@@ -1,7 +1,8 @@
 """The goals of an instruction as conditions on the scene, for the request of a goal."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bbllm.bench.oracle.table_goals import Act, Arrange, Select, TableGoal, TableObject
 from bbllm.core.goals import NONE
@@ -9,8 +10,15 @@ from bbllm.core.goals import NONE
 LINES = ('row', 'column')
 
 
-def conditions_text(goals: Sequence[TableGoal], things: Mapping[str, TableObject]) -> str:
-    """Return the reply: a condition a line, or `none` if some goal is no condition."""
+def conditions_text(
+    goals: Sequence[TableGoal], things: Mapping[str, TableObject], far: Collection[str] = ()
+) -> str:
+    """
+    Return the reply: a condition a line, or `none` if some goal is no condition.
+
+    Of `all` objects, those that are *far*, out of reach, do not count, as the prompt states.
+    """
+    goals = [_in_reach(goal, far) for goal in goals]
     if any(_named(a) & _moved(b) for a, b in itertools.combinations(goals, 2)):
         return NONE  # what one part of the sentence arranges is moved by a later one
     lines: list[str] = []
@@ -24,6 +32,16 @@ def conditions_text(goals: Sequence[TableGoal], things: Mapping[str, TableObject
             return NONE
         lines += found
     return '\n'.join(dict.fromkeys(lines)) or NONE
+
+
+def _in_reach(goal: TableGoal, far: Collection[str]) -> TableGoal:
+    if isinstance(goal, Act):
+        return goal
+    items = []
+    for item in goal.items:
+        near = tuple(name for name in item.names if name not in far)
+        items.append(replace(item, names=near) if item.count is None and near else item)
+    return replace(goal, items=tuple(items))
 
 
 def _named(goal: TableGoal) -> set[str]:

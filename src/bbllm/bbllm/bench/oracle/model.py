@@ -139,7 +139,9 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
             situation.not_understood(text)
         if request.kind == 'goal':
             changed = lessons.bad or lessons.preferred  # no condition states what is left out
-            return NONE if changed else conditions_text([*goals, *lessons.wishes], things)
+            reach = (x for x in scene.facts if x.predicate == 'reachable' and x.object == 'no')
+            far = {fact.subject for fact in reach}
+            return NONE if changed else conditions_text([*goals, *lessons.wishes], things, far)
         steps = steps_for(goals, scene, lessons)
     except RefusalError as error:
         if request.kind == 'goal':

@@ -54,7 +54,7 @@ SIDES: tuple[Side, Side] = ('left', 'right')
 
 def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list[str]:
     """
-    Return the steps that reach all goals, and end at the base if something moved.
+    Return the steps that reach all goals, and end at the base if something moved and it can.
 
     What people asked for later comes last, even where that undoes some of the task.
 
@@ -72,7 +72,9 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
                 arranged.append(goal)
         _arrange(arranged, board)
     placed = any(step.verb == 'place' for step in board.steps)
-    if isinstance(goals[-1], Arrange) and (placed or not board.steps) and not board.held:
+    returns = any(skill.name == 'return_to_base' for skill in scene.skills)
+    moved = isinstance(goals[-1], Arrange) and (placed or not board.steps)
+    if returns and moved and not board.held:
         board.steps.append(TableStep('home', 'return to base'))
     return [step.text for step in board.steps]
 

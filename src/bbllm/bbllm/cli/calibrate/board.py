@@ -29,8 +29,7 @@ def board(
     Print the file at 100 %, glue it on a stiff, flat plate, and measure the
     squares: the calibration is off by as much as their length is.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm calibrate board board.pdf
       bbllm calibrate board board.pdf --paper letter
     """

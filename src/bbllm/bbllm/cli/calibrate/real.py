@@ -55,8 +55,7 @@ def real(
     next one, tilted by 15 to 30 degrees in another direction. q and Enter
     ends early. docs/calibration.md has all steps.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm calibrate real
       bbllm calibrate real --mount hand --camera /camera/camera --square-mm 41.9
     """

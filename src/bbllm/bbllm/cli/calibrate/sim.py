@@ -53,8 +53,7 @@ def sim(
     Camera and board are placed at random; the arm moves to poses around the
     first one, a D435 with its noise takes the pictures. Needs EGL or OSMesa.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm calibrate sim
       bbllm calibrate sim --mount hand --seed 3 --out camera.yaml
       bbllm calibrate sim --trials 20 --joint-error-mrad 1

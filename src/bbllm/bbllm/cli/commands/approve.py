@@ -62,8 +62,7 @@ def approve(
     Exit code: 0 when it was answered, either way, 1 when it was not, 2 where
     there is no terminal to answer on, or what waits is not what was named.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm approve
       bbllm approve --watch
       bbllm approve --hash 1a2b3c4d5e6f

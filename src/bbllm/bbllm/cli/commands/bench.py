@@ -30,6 +30,15 @@ class BenchGroup(TyperGroup):
             names = [name for name in names if name not in BENCHMARKS]
         return [*_suites(), *names]
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the suites as one line, since all have the same options, and the commands."""
+        suites = _suites()
+        with formatter.section('Suites, of which `bbllm bench SUITE` plays one'):
+            formatter.write_text(f'{", ".join(suites)}; or the path of a suite file')
+        names = [name for name in self.list_commands(ctx) if name not in suites]
+        with formatter.section('Commands'):
+            formatter.write_dl([(x, self.get_command(ctx, x).short_help) for x in names])
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or the one that runs the suite of that name."""
         found = super().get_command(ctx, cmd_name)

@@ -65,8 +65,7 @@ def compare(
 
     Exit code: as `bbllm bench SUITE`.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench compare household --brain expert --body expert --trials 2
       bbllm bench compare tabletop --brain offline --body offline
       bbllm bench compare household --planners prog_prompt,huang --brain MODEL

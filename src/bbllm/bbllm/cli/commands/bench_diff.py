@@ -52,8 +52,7 @@ def diff(
     the largest of each where the planners differ; one folder may be named
     twice to compare two K of it.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench diff runs/model runs/offline
       bbllm bench diff runs/model runs/model --k-a 3 --k-b 0
     """

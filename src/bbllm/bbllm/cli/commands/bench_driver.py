@@ -74,8 +74,7 @@ def driver(request: DriverRequest) -> None:
     Without options that allow more, a driver is only observed. With them it has
     to run alone: if another program commands the robot, nothing is moved.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench driver --sim
       bbllm bench driver --namespace ''
       bbllm bench driver --namespace '' --allow-motion --allow-hand --provoke person

@@ -43,8 +43,7 @@ def feedback(
 
     Exit code: as `bbllm bench SUITE`.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench feedback --brain expert --body expert --trials 3
       bbllm bench feedback --brain MODEL --record talk --out runs/feedback
       bbllm bench feedback tabletop -k 3 --forms full,none,code --brain MODEL

@@ -31,8 +31,7 @@ def report(
     Runs with several values of K also get their charts as feedback.png.
     Works while the run still goes on, and for one that was killed.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench report bench/tabletop
       bbllm bench report bench/tabletop --open
     """

@@ -53,8 +53,7 @@ def suite(
     run ended early or episodes were lost; 2 for input that cannot be used;
     130 after Ctrl-C.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm bench tabletop --brain offline --body offline --trials 5
       bbllm bench tabletop --brain MODEL -k 0-3 --out runs/model --record talk.jsonl
       bbllm bench tabletop -k 0-3 --replay talk.jsonl

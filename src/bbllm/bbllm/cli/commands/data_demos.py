@@ -71,8 +71,7 @@ def demos(
     Exit code: 0 with all episodes, 2 for input that cannot be used, 130 after
     Ctrl-C, which leaves nothing.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm data demos --episodes 100 --out demos
       bbllm data demos --episodes 5000 --seed 1 --only-successful --out demos-1
     """

@@ -75,8 +75,7 @@ def demo(
     language model replied to a task of the bench. --browser shows a page
     that gives it this task and others, until Ctrl-C.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm demo
       bbllm demo --speed 1 --viewer
       bbllm demo --browser

@@ -21,8 +21,7 @@ def forget(stack: StackOptions, json: JsonOption = False) -> None:
     Exit code: 0 when all is forgotten, also if there was no belief; 2 where
     the stack runs without `--open-state`, 1 where there is none.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm forget
     """
     output, joined = Output(json), attrgetter('can_forget')

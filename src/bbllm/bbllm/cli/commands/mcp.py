@@ -9,7 +9,7 @@ from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.browser import until_interrupted
 from bbllm.cli.support.discovery import open_stack
-from bbllm.cli.support.options import MethodOptions, StackOptions
+from bbllm.cli.support.options import JsonOption, MethodOptions, StackOptions
 from bbllm.cli.support.requests import fill, option
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -37,6 +37,7 @@ def mcp(
     ),
     method: MethodOptions,
     stack: StackOptions,
+    json: JsonOption = False,
 ) -> None:
     """
     Serve a running stack to language models by the Model Context Protocol.
@@ -48,14 +49,15 @@ def mcp(
     with --http on a port that only this machine reaches, at an address with a
     token, which stays the same.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm mcp
       bbllm mcp --http 8765
       bbllm mcp --namespace bbllm_real
     """
     if importlib.util.find_spec('mcp') is None:
         raise ConfigError(f'`bbllm mcp` needs the package mcp; {how_to_install("mcp")}.')
+    if json and http is None:
+        raise ConfigError('--json prints the address of --http PORT; without it stdout is of MCP.')
     output = Output(json=True)  # stdout belongs to the protocol
     options = fill(EpisodeOptions, method)
     with open_stack('bbllm mcp', stack, output, hint=HINT) as client:
@@ -67,10 +69,10 @@ def mcp(
             if http is None:
                 server.run('stdio')
             else:
-                _serve_http(server.streamable_http_app(), http, output)
+                _serve_http(server.streamable_http_app(), http, output, json=json)
 
 
-def _serve_http(app: ASGIApp, port: int, output: Output) -> None:
+def _serve_http(app: ASGIApp, port: int, output: Output, *, json: bool) -> None:
     from bbllm.web.kept_token import kept_token
     from bbllm.web.server import Address, SecretServer
 
@@ -80,6 +82,8 @@ def _serve_http(app: ASGIApp, port: int, output: Output) -> None:
         output.print('Serving clients of this machine that have this address; Ctrl-C ends.')
         output.print_line(f'  {served.url}mcp')
         output.print(f'Its token is in {file}; delete that for a new one.', 'dim')
+        if json:
+            output.result({'url': f'{served.url}mcp', 'token_file': str(file)})
         until_interrupted()
 
 

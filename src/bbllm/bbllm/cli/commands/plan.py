@@ -46,8 +46,7 @@ def plan(
     one after the other, and others may fail. Of planners that observe before
     they go on (llm_pop) it is the first round.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm plan 'put the red cube on location_B'
       bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
     """

@@ -26,8 +26,7 @@ def policies(
     Those for the namespace `bbllm` are in config/sros2. What to do with them:
     docs/security.md. The policies of a real arm leave out the simulator.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm policies --out policies
       bbllm policies --namespace lab/left_arm --out policies
     """

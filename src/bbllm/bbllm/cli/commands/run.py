@@ -76,8 +76,7 @@ def run(
     Exit code: 0 when the episode finished, 1 when it did not, 2 for input
     that cannot be used, 130 after Ctrl-C (the arm stops and keeps its grip).
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm run 'put the red cube on location_B'
       bbllm run 'stack all cubes' --world tabletop --json
       bbllm run 'build something' --world tabletop --goal 'on(red_cube, blue_cube)'

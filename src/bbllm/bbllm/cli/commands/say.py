@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.support.discovery import found_stack
-from bbllm.cli.support.options import StackOptions
+from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_remark
 
@@ -19,6 +19,7 @@ def say(
     timeout: Annotated[
         float, typer.Option(min=0.0, max=600.0, help='How long to wait for its fate [s].')
     ] = 60.0,
+    json: JsonOption = False,
 ) -> None:
     """
     Send the planner of a running stack a message in the middle of a task.
@@ -27,14 +28,14 @@ def say(
     ends first; a request to a model or a question for approval is begun anew.
     Prints what became of it: taken up, too late, or not understood.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm say 'leave the green cube where it is'
     """
     words = make_remark(text)
-    output = Output()
+    output = Output(json)
     with found_stack(
         'bbllm say', stack, output, [PLANNER], lambda client: client.can_say
     ) as client:
         told = client.say(words, wait_s=timeout)
     output.print(told)
+    output.result({'sent': words, 'fate': told, 'namespace': client.namespace})

@@ -109,8 +109,7 @@ def show(
     Works while the episode still runs, and for one whose process died. Of a
     damaged journal, what can be read is shown; exit code 2 then.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm show
       bbllm show --list
       bbllm show 20260131-1425 --json

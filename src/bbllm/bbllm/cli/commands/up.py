@@ -25,6 +25,7 @@ from bbllm.cli.support.options import (
     MODELS,
     BagOptions,
     CameraOptions,
+    JsonOption,
     LimitOptions,
     ModelOptions,
     RecordOptions,
@@ -101,14 +102,14 @@ class UpRequest:
     )
     keep: BagOptions
     page: BrowserOptions
+    json: JsonOption = False
 
 
 def up(request: UpRequest) -> None:
     """
     Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.
 
-    [bold]Examples[/bold]
-
+    Examples:
       bbllm up sim
       bbllm up sim --scene plus_sign --viewer
       bbllm up sim --speed 0 --brain MODEL
@@ -129,6 +130,7 @@ def up(request: UpRequest) -> None:
     recording = Recording(request.keep.bag)
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
+    from bbllm.ros.rclpy_support.domains import domain_of
     from bbllm.ros.stack.forked import preload
     from bbllm.ros.stack.stack import Stack, StackConfig
 
@@ -140,7 +142,7 @@ def up(request: UpRequest) -> None:
     if request.clock:
         params['mujoco_sim']['clock'] = True
         params = {node: {**params.get(node, {}), 'use_sim_time': True} for node in nodes}
-    output = Output()
+    output = Output(request.json)
     begun_s, ready = time.monotonic(), set[str]()
     config = StackConfig(
         nodes=nodes,
@@ -172,11 +174,12 @@ def up(request: UpRequest) -> None:
             f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
         )
         ending.enter_context(recording.of(client))
+        url = None
         if request.page.browser:
             from bbllm.console.stack_desk import StackDesk
 
             desk = ending.enter_context(StackDesk(client))
-            ending.enter_context(served(desk, request.page.page, output))
+            url = ending.enter_context(served(desk, request.page.page, output))
         elif request.keep.bag is None:
             client.close()
         if request.keep.bag is not None:
@@ -184,6 +187,17 @@ def up(request: UpRequest) -> None:
         for line in _safety_lines(params['fr3_executor']):
             output.print(line, 'yellow')
         _print_hints(output, request)
+        output.result(
+            {
+                'ready_s': round(spent_s, 2),
+                'namespace': request.namespace,
+                'domain': domain_of(os.environ),
+                'nodes': list(nodes),
+                'logs': str(stack.log_folder),
+                **({'url': url} if url else {}),
+                **({'bag': str(request.keep.bag)} if request.keep.bag else {}),
+            }
+        )
         # Raises LostNodeError with the end of its log when a node dies.
         until_interrupted(tend)
         output.print('Ending the nodes, the arm at rest first ...', 'dim')

@@ -60,9 +60,11 @@ def check_packages(verb: str) -> None:
 @contextmanager
 def served(
     desk: Desk, options: PageOptions, output: Output, power: str = 'direct the robot'
-) -> Iterator[None]:
+) -> Iterator[str]:
     """
-    Serve the page of a desk, and print its address; *power* is what that gives to its readers.
+    Serve the page of a desk, print its address and yield it.
+
+    *power* is what the address gives to its readers.
 
     Raises ConfigError where it cannot be served.
     """
@@ -78,7 +80,7 @@ def served(
     with PageServer(desk, address) as server:
         output.print(f'Open this page in a browser; who has its address can {power}:')
         output.print_line(f'  {server.url}')
-        yield
+        yield server.url
 
 
 def until_interrupted(tend: Callable[[], object] = lambda: None) -> None:

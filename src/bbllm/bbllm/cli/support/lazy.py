@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bbllm.api.ros_environment import need_ros
+from bbllm.cli.support.plain_help import PlainCommand
 from bbllm.cli.support.requests import expand_groups
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import checkout_dir
@@ -66,9 +67,9 @@ def from_checkout(
 
 def command_of(verb: Any) -> Any:
     if isinstance(verb, typer.Typer):
+        for each in verb.registered_commands:
+            each.cls = PlainCommand
         return typer.main.get_command(verb)
-    app = typer.Typer(
-        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode='rich'
-    )
-    app.command(context_settings={'help_option_names': ['-h', '--help']})(expand_groups(verb))
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(cls=PlainCommand)(expand_groups(verb))
     return typer.main.get_command(app)

@@ -116,9 +116,9 @@ class RecordOptions:
 
 planner_option = partial(
     option,
-    'Planning method: brain_body (the default), base_llm, fltrnn, ft_cot, ft_vanilla, huang, '
-    'inner_monologue, lang_prompt, llm_pop, llm_pop_no_evaluator, llm_state, planning_only, '
-    'planning_reasoning or prog_prompt. Options go after a colon: '
+    'Planning method, brain_body by default; there are brain_body, base_llm, fltrnn, ft_cot, '
+    'ft_vanilla, huang, inner_monologue, lang_prompt, llm_pop, llm_pop_no_evaluator, llm_state, '
+    'planning_only, planning_reasoning or prog_prompt. Options go after a colon: '
     '`prog_prompt:check=graph,grounding=nearest`; a wrong one is answered with all there are.',
     metavar='NAME',
     autocompletion=beginning(planners),

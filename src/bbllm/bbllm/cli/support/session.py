@@ -98,7 +98,7 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
             else:
                 settled = stage.settle()
             if stage.recorder is not None and options.video is not None:
-                with output.bar() as bar:
+                with output.bar(logged=True) as bar:
                     video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
         except BbllmError as error:
             hints.append(str(error))

@@ -85,7 +85,7 @@ def write_video(
     """Write the video of an episode; raises ConfigError, see `video.film.write_film`."""
     from bbllm.video.film import SPEED, write_film
 
-    with output.bar() as bar:
+    with output.bar(logged=True) as bar:
 
         def show(done: int, total: int) -> None:
             bar(completed=done, description=f'{done} of {total} frames drawn', total=total)
@@ -108,7 +108,7 @@ def write_index(folder: Path, journals: Sequence[Path], output: Output) -> Path:
     """Write the list of episodes and their pages, with a bar; see `episode_index.write_index`."""
     from bbllm.bench.report import episode_index
 
-    with output.bar(len(journals)) as bar:
+    with output.bar(len(journals), logged=True) as bar:
 
         def show(done: int, total: int) -> None:
             bar(completed=done, description=f'{done} of {total} episodes', total=total)
