@@ -21,6 +21,7 @@ from bbllm.llm.paced import PacedModel
 from bbllm.llm.scripted import ScriptedModel
 
 PUBLIC = {
+    *('Fact', 'Kind', 'Pose', 'SceneObject'),
     *('Task', 'Scene', 'Skill', 'SkillCall', 'Outcome', 'Status', 'Plan', 'PlanStep'),
     *('Planner', 'World', 'ChatModel', 'Message', 'Reply', 'EpisodeContext'),
     *('Robot', 'run_episode', 'load_planner', 'load_suite', 'errors', 'events'),

@@ -22,20 +22,37 @@ if TYPE_CHECKING:
     from bbllm.core import errors, events
     from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Planner, Reply, World
     from bbllm.core.registry import load_planner
-    from bbllm.core.types import Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Status, Task
+    from bbllm.core.types import (
+        Fact,
+        Kind,
+        Outcome,
+        Plan,
+        PlanStep,
+        Pose,
+        Scene,
+        SceneObject,
+        Skill,
+        SkillCall,
+        Status,
+        Task,
+    )
 
 __version__ = '0.1.0'
 __all__ = [
     'ChatModel',
     'EpisodeContext',
+    'Fact',
+    'Kind',
     'Message',
     'Outcome',
     'Plan',
     'PlanStep',
     'Planner',
+    'Pose',
     'Reply',
     'Robot',
     'Scene',
+    'SceneObject',
     'Skill',
     'SkillCall',
     'Status',

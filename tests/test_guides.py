@@ -1,0 +1,71 @@
+"""The guides to skills, worlds and scene files: their programs run, their files load."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bbllm.core.errors import SceneFileError
+from bbllm.sim import scene_file
+from bbllm.sim.object_models import OBJECT_MODELS
+from bbllm.sim.scene_file import load_scene, make_scene
+
+DOCS = Path(__file__).resolve().parent.parent / 'docs'
+PRINTS = {
+    'writing-a-skill.md': 'SUCCEEDED 5 cm',
+    'writing-a-world.md': 'FINISHED (hand is empty) (red_cube on left_end)',
+}
+SCENES = DOCS / 'scene-files.md'
+
+
+def snippets(path: Path, language: str) -> list[str]:
+    return re.findall(rf'^```{language}\n(.*?)^```', path.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize('name', PRINTS)
+def test_the_program_of_a_guide_prints_what_the_guide_states(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (program,) = snippets(DOCS / name, 'python')
+
+    exec(compile(program, name, 'exec'), {'__name__': 'guide'})
+
+    assert capsys.readouterr().out.strip().splitlines()[-1] == PRINTS[name]
+    assert f'It prints `{PRINTS[name]}`.' in (DOCS / name).read_text()
+
+
+def test_the_scene_of_the_guide_loads_and_has_what_it_describes(tmp_path: Path) -> None:
+    (text,) = snippets(SCENES, 'yaml')
+    path = tmp_path / 'my_table.yaml'
+    path.write_text(text)
+
+    scene = load_scene(path)
+
+    assert [item.name for item in scene.places] == ['sink']
+    assert scene.fixed == {'post'}
+    assert {item.kind.value for item in scene.movables} >= {'cube', 'cylinder'}
+    broken = yaml.safe_load(text)
+    broken['objects'][0]['colour'] = 'red'
+    with pytest.raises(SceneFileError, match='color'):
+        make_scene(broken)
+
+
+def test_the_table_of_fields_is_that_of_the_model() -> None:
+    rows = re.findall(r'^\| `(\w+)` \| ([\w, ]+) \|', SCENES.read_text(), re.MULTILINE)
+    stated = {(name, owner) for name, owners in rows for owner in owners.split(', ')}
+    models = {
+        'scene': scene_file.SceneFile,
+        'table': scene_file.TableSpec,
+        'object': scene_file.ObjectSpec,
+        'location': scene_file.LocationSpec,
+    }
+    fields = {(name, owner) for owner, model in models.items() for name in model.model_fields}
+
+    assert stated == fields - {('name', 'scene')}
+
+
+def test_the_shapes_that_are_named_are_there() -> None:
+    line = SCENES.read_text().partition('masses of their own: ')[2].partition('and those')[0]
+
+    assert set(re.findall(r'`(\w+)`', line)) <= set(OBJECT_MODELS)
