@@ -10,10 +10,11 @@ import pytest
 from asking import BODY, PICK_PLACE, TASK, YES, end, models
 from bbllm_interfaces.msg import Approval
 from diagnostic_msgs.msg import DiagnosticArray
-from drivers import driver_of
+from drivers import driver_of, move
 from robots import Robot, nothing_waits, request_of
 from stacks import Background, Running, inject, log_of, until
 
+from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.core.approval import Answer, RequestKind, plan_hash
 from bbllm.core.errors import ApprovalError
 from bbllm.core.events import Ending, EventKind
@@ -66,7 +67,9 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
     assert [event.data.text for event in approvals] == [
         f'plan {request.hash[:12]} approved by ann'
     ]
-    assert f'plan {request.hash[:12]} approved by ann' in log_of(stack.stack, 'fr3_executor')
+    log = log_of(stack.stack, 'fr3_executor')
+    assert f'plan {request.hash[:12]} approved by ann' in log
+    assert 'Approvals are revoked' not in log  # by goals of its own
 
 
 def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_anew(
@@ -318,6 +321,31 @@ def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_mor
     put_down = stack.begin('put it down')
     stack.client.approvals.answer(request_of(stack).hash, YES)
     assert put_down.result().ending is Ending.FINISHED
+
+
+def test_plan_is_asked_for_again_when_another_program_has_moved_the_arm(
+    stack: Running, robot: Robot
+) -> None:
+    steps = ('return to base',)
+    episode_id = f'by-hand-{uuid.uuid4().hex[:8]}'
+    begun = replay(stack, episode_id, steps, SkillCall('return_to_base'))
+    first = request_of(stack)
+    stack.client.approvals.answer(first.hash, YES)
+    assert begun.result().succeeded
+    other = driver_of(stack)
+    until(lambda: robot.feed.newest() is not None, 'joint states')
+
+    assert other.follow(move(other, 0.1, 1.0), Tolerances()).status is GoalStatus.SUCCEEDED
+    robot.begin()
+    again = replay(stack, episode_id, steps, SkillCall('return_to_base'))
+    asked = request_of(stack)
+
+    why = 'another program has moved arm or hand since it was approved'
+    assert asked.reason == why
+    assert f'Approvals are revoked: {why}.' in log_of(stack.stack, 'fr3_executor')
+    assert robot.stood_still()
+    stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
+    assert again.result().code is Code.NOT_APPROVED
 
 
 def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_after(

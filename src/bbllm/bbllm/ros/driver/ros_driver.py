@@ -159,6 +159,11 @@ class RosDriver:
         """The world's clock when the last motion or wait had ended: what was seen earlier may not
         show what it did [s]."""
 
+    def watch_others(self, report: Callable[[], None]) -> None:
+        """Call *report* for each goal of arm or hand that another client has sent."""
+        for action in (self._follow, self._move, self._grasp, self._home):
+            action.on_other = report
+
     def now_s(self) -> float:
         """Return the stamp of the newest joint state [s]; it stands while the robot is stopped."""
         return self.feed.newest_stamp_s if self.feed.stopped else self.joint_state().stamp_s

@@ -89,6 +89,12 @@ class ApprovalService:
         robot = 'simulated' if self._simulated else 'real'
         log.info(f'Approval: {self.gate.mode.value}; the robot is {robot}.')
 
+    def revoke_for_other(self) -> None:
+        """Revoke what was approved, as another program has sent a goal to arm or hand."""
+        why = 'another program has moved arm or hand since it was approved'
+        self.gate.revoke(why)
+        self._node.get_logger().warning(f'Approvals are revoked: {why}.')
+
     def _hear_episode(self, msg: EpisodeEvent) -> None:
         if msg.kind == EpisodeEvent.STARTED:
             self.gate.begin_episode(msg.episode_id, _brain_of(msg))

@@ -54,6 +54,7 @@ class Fr3Executor(StackNode):
             never=guard.envelope.never,
         )
         gate = self._approval.gate
+        self._driver.watch_others(self._approval.revoke_for_other)
         lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
         self._skills = skills = SkillExecutor(
             self._driver,

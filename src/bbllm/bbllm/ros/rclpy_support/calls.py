@@ -187,6 +187,8 @@ STATUSES = {
 }
 ABANDONED = 64
 """How many abandoned goals are remembered."""
+KNOWN = 64
+"""So many goals are remembered as one's own, or as reported: more than are ever under way."""
 
 
 def not_begun(status: GoalStatus, goal: str, server: str) -> str:
@@ -221,6 +223,10 @@ class ActionCall:
         self._lock = threading.Lock()
         self._goals: dict[bytes, _Goal] = {}
         self._abandoned: deque[bytes] = deque(maxlen=ABANDONED)
+        self._known: deque[bytes] = deque(maxlen=KNOWN)
+        """Ids of own goals, and of those of others that were reported."""
+        self.on_other: Callable[[], None] = nothing
+        """Called once for each goal under way that another client has sent."""
         self._parts = kind.Impl
 
         def client(kind: Any, part: str) -> Any:
@@ -278,6 +284,7 @@ class ActionCall:
 
         with self._lock:
             self._goals[bytes(own.id.uuid)] = own
+            self._known.append(bytes(own.id.uuid))
         try:
             self.need_server(is_cancelled)
             with self._lock:  # a cancel comes before the goal is sent, or reaches the server
@@ -341,9 +348,13 @@ class ActionCall:
             goal.on_feedback(msg.feedback)
 
     def _hear_status(self, msg: GoalStatusArray) -> None:
+        others = 0
         with self._lock:
             for item in msg.status_list:
                 key = bytes(item.goal_info.goal_id.uuid)
+                if item.status in ACTIVE and key not in self._known:
+                    self._known.append(key)
+                    others += 1
                 ended = item.status in STATUSES
                 goal = self._goals.get(key)
                 if goal is not None and goal.sent is not None:
@@ -356,3 +367,5 @@ class ActionCall:
                         self._abandoned.remove(key)
                     elif item.status in ACTIVE:
                         self._request_cancel(item.goal_info.goal_id)
+        for _ in range(others):
+            self.on_other()
