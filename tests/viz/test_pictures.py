@@ -201,3 +201,16 @@ def test_plate_bowl_and_what_is_as_long_as_wide_are_round_and_a_box_is_not() -> 
 def test_a_colour_of_css_is_drawn_as_it_is_there(word: str, color: str) -> None:
     assert color_of(word) == color
     assert color_of(word) == color  # PIL remembers what it was asked
+
+
+def test_a_name_between_two_objects_has_a_line_to_its_own() -> None:
+    """The name of the lower of two cubes, close above each other, stood below the upper one."""
+    above, below = (100.0, 100.0), (100.0, 140.0)
+    boxes = tuple((x - 14, y - 14, x + 14, y + 14) for x, y in (above, below))
+    names = (Wanted('orange_cube', above, 14.0, 11.5), Wanted('red_cube', below, 14.0, 11.5))
+
+    for width, height in ((200.0, 240.0), (200.0, 160.0)):
+        placed = place_labels(names, boxes, width, height, boxes)
+        for name, spot, other in zip(names, placed, boxes[::-1], strict=True):
+            near = (spot.box[0] - 8, spot.box[1] - 8, spot.box[2] + 8, spot.box[3] + 8)
+            assert spot.leader is not None or overlap(near, other) == 0, name.text

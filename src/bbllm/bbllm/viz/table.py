@@ -39,6 +39,10 @@ GAPS_PX = (3.0, 12.0, 24.0, 40.0, 60.0, 80.0)
 LEADER_FROM_PX = 9.0
 """A label further away than this is joined to its object by a thin line."""
 LEADER_COST = 30.0
+NEAR_PX = 9.0
+"""A label that is this near to another object could be read as that one's."""
+RIVAL_COST = 200.0
+"""More than that of a line of usual length to a place further off."""
 
 
 def draw_scene(scene: Scene, view: View, corner: Point, *, before: Scene | None = None) -> Panel:
@@ -108,6 +112,7 @@ def _names(
     wanted: list[tuple[Wanted, str]] = []
     shapes: list[Flat] = []
     boxes: list[Box] = [_box(view.at(0, 0), BASE_M * view.scale)]
+    rivals: list[Box] = []
     short = short_names([item.name for item in locations])
     for pile in piles(movable):
         centre = view.at(*pile[0].pose.position_m[:2])
@@ -115,6 +120,7 @@ def _names(
         # The name of what is in a container may be in it too.
         if not any(lies_in(item, pile[0]) for item in movable):
             boxes.append(_box(centre, radius))
+            rivals.append(boxes[-1])
         far = any(_far(scene, item) for item in pile)
         names = [_caption(scene, item, short) for item in pile]
         text = '\n'.join([names[0], *(f'on {name}' for name in names[1:])])
@@ -132,7 +138,7 @@ def _names(
         elif len(text) > 2:
             wanted.append((Wanted(text, centre, radius, 10.0), color))
     labels = tuple(label for label, _ in wanted)
-    placed = place_labels(labels, tuple(boxes), view.width, view.height)
+    placed = place_labels(labels, tuple(boxes), view.width, view.height, tuple(rivals))
     leader = Paint(stroke=INK, stroke_opacity=0.5, width=0.8)
     shapes += [Polygon(x.leader, leader, closed=False) for x in placed if x.leader is not None]
     for (label, color), spot in zip(wanted, placed, strict=True):
@@ -183,9 +189,18 @@ class Placed:
 # A report draws the same table for several K, on its own page and in the gallery.
 @lru_cache(maxsize=64)
 def place_labels(
-    wanted: tuple[Wanted, ...], things: tuple[Box, ...], width: float, height: float
+    wanted: tuple[Wanted, ...],
+    things: tuple[Box, ...],
+    width: float,
+    height: float,
+    rivals: tuple[Box, ...] = (),
 ) -> tuple[Placed, ...]:
-    """Find places in a panel [px] for names, the most crowded first, beside *things*."""
+    """
+    Find places in a panel [px] for names, the most crowded first, beside *things*.
+
+    A name that would stand near one of *rivals*, objects that have names too, goes further off,
+    with a line to its own.
+    """
     placed: dict[int, Placed] = {}
     for index in sorted(range(len(wanted)), key=lambda index: -_crowding(wanted, index)):
         others = [*placed.values()]
@@ -195,11 +210,22 @@ def place_labels(
             if spot.leader is not None and least <= LEADER_COST:
                 break
             cost = _cost(spot, others, things, (width, height), least)
+            cost += RIVAL_COST * _rivals(spot.box, wanted[index].centre, rivals)
             if cost < least:
                 best, least = spot, cost
         assert best is not None  # costs are finite
         placed[index] = best
     return tuple(placed[index] for index in range(len(wanted)))
+
+
+def _rivals(label: Box, own: Point, rivals: Sequence[Box]) -> int:
+    """Count the objects near a label that are not its own."""
+    around = (label[0] - NEAR_PX, label[1] - NEAR_PX, label[2] + NEAR_PX, label[3] + NEAR_PX)
+    return sum(
+        overlap(around, box) > 0
+        and not (box[0] <= own[0] <= box[2] and box[1] <= own[1] <= box[3])
+        for box in rivals
+    )
 
 
 def overlap(one: Box, other: Box) -> float:
