@@ -92,9 +92,9 @@ class BrainPlanner(StackNode):
         reason = self.end_reason
         if not self.owner_lost and (lost := self._desk.lost_node()):
             self.end_for(lost.partition(f'. {AGAIN}')[0])
-            self._desk.wait_for_end(2.0)
+            self._desk.wait_for_end(4.0)
             reason = lost
-        self._desk.cancel(reason, wait_s=3.0)
+        self._desk.cancel(reason, wait_s=2.0)
 
     @property
     def busy(self) -> str:
