@@ -212,6 +212,7 @@ class Diary:
         self.memory = COLD_START
         self.held_done = False
         self.remarks_left = 10
+        self.before = None
         self._added: list[str] = []
 
     def emit(self, data: EventData) -> None:

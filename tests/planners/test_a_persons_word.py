@@ -237,7 +237,10 @@ def test_two_denials_with_reasons_change_the_task_and_cost_no_repair(k: int) -> 
     assert (play.episode.feedback_loops, play.episode.remarks) == (0, 2)
     assert play.table.calls == ['pick(orange_cube)', 'place(location_C)']
     last = play.prompts[-1]
-    assert 'Task: a cube on C\nThe person did not approve an earlier plan: use the orange' in last
+    denial = (
+        'The person did not approve a plan that went on with pick(yellow_cube): use the orange'
+    )
+    assert f'Task: a cube on C\n{denial}' in last
     assert last.count('use the orange cube') == 1
     assert not any('times in this same scene' in prompt for prompt in play.prompts)
 
@@ -322,3 +325,22 @@ def test_every_planner_that_listens_asks_anew_when_somebody_speaks_meanwhile(pla
     assert 'location_B is better' not in first
     assert second.count('location_B is better') == 1
     assert (episode.feedback_loops, episode.remarks) == (0, 1)
+
+
+def test_prompts_after_a_remark_have_its_authority_and_where_things_stood_before() -> None:
+    play = Play(
+        'Bring the aqua cube to location E.',
+        [
+            'on(aqua_cube, location_E)',
+            '0: pick(aqua_cube)\n1: place(location_E)\n2: pick(orange_cube)',
+            'not moved(aqua_cube)',
+            'New plan:\n2: pick(aqua_cube)\n3: place(0.4 0.2 0.02)',
+        ],
+        place_location_E='no, back where it was',
+    )
+
+    first_goal, _, goal, repair = play.prompts
+    assert 'the later one counts' in goal
+    assert 'the later one counts' not in first_goal
+    assert 'where that has changed since:\naqua_cube cube 0.400 0.200 0.020\n' in repair
+    assert 'Before the task' not in play.prompts[1]

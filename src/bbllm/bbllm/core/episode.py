@@ -252,7 +252,7 @@ class EpisodeRun:
         self._goal: TaskGoal | None = None
         self._reading: Future[None] | None = None
         """The reading of the goal, where the planner does not wait for it."""
-        self._before: Scene | None = None
+        self.before: Scene | None = None
         self.circles = CircleGuard(enabled=not self._limits.allow_circles)
         self._idle = threading.Event()
         self._idle.set()
@@ -282,9 +282,9 @@ class EpisodeRun:
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
         status = self._goal_status(None)
         try:
-            self._before = _usable(self._show_scene('before', world.observe()))
+            self.before = _usable(self._show_scene('before', world.observe()))
             self.token.raise_if_cancelled()
-            self._begin_goal(self._before, world)
+            self._begin_goal(self.before, world)
             guarded = GuardedWorld(self, world)
             if self.stream and isinstance(world, ForeseeingWorld):
                 guarded = GuardedForesight(self, world)
@@ -657,12 +657,12 @@ class EpisodeRun:
 
     def _renew_goal(self) -> None:
         """Have the goal read anew where something was added to the task; see `_begin_goal`."""
-        if self._goals is None or self._before is None or self._world is None:
+        if self._goals is None or self.before is None or self._world is None:
             return
         self._await_goal()
         new = self._remarks[self._n_in_goal : self._n_taken]
         if any(remark.sentence for remark in new):
-            self._begin_goal(self._before, self._world)
+            self._begin_goal(self.before, self._world)
 
     def _await_goal(self) -> None:
         """Wait until the goal is read; raises what the reading raised."""
@@ -710,8 +710,8 @@ class EpisodeRun:
     def _open_ends(self, scene: Scene) -> list[str]:
         """Return what speaks against the end of the task in a scene, one sentence each."""
         found = [fault for name in held_names(scene) if (fault := self._held_fault(name, scene))]
-        if self._goal is not None and self._goals is not None and self._before is not None:
-            finding = self._goals.check(self._goal, scene, self._before)
+        if self._goal is not None and self._goals is not None and self.before is not None:
+            finding = self._goals.check(self._goal, scene, self.before)
             if finding.unmet:
                 found.append(f'The goal is not met: {"; ".join(finding.unmet)}.')
         return found
@@ -725,7 +725,7 @@ class EpisodeRun:
         and the planner does not report that the task is done all the same.
         """
         if self._goal is not None and not self._goal.rest and scene.domain == TABLETOP:
-            asked_for = name in self._goal.to_hold or name in held_names(self._before)
+            asked_for = name in self._goal.to_hold or name in held_names(self.before)
             fault = f'{name} is still in the hand, and the task does not ask to hold it.'
             return '' if asked_for else fault
         if self._reported_done:
@@ -748,9 +748,9 @@ class EpisodeRun:
         """Return what the scene at the end shows of the goal; '' where none was asked for."""
         if self._goals is None:
             return ''
-        if self._goal is None or self._before is None or after is None:
+        if self._goal is None or self.before is None or after is None:
             return NOT_CHECKED
-        finding = self._goals.check(self._goal, after, self._before)
+        finding = self._goals.check(self._goal, after, self.before)
         return 'met' if finding.met else 'unmet' if finding.unmet else NOT_CHECKED
 
     def _is_stuck(self, world: World) -> bool:
@@ -774,7 +774,7 @@ class EpisodeRun:
         held = 'Whatever was taken'
         try:
             scene = world.observe()
-            taken = [name for name in held_names(scene) if name not in held_names(self._before)]
+            taken = [name for name in held_names(scene) if name not in held_names(self.before)]
             tables = [item.name for item in scene.objects if item.kind is Kind.FIXTURE]
             places = [skill for skill in scene.skills if (skill.name, skill.params) == PLACE]
             if not (taken and tables and places):

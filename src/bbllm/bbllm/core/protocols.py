@@ -551,6 +551,11 @@ class EpisodeContext(Protocol):
         """How many more remarks may change the plan."""
         ...
 
+    @property
+    def before(self) -> Scene | None:
+        """The scene before the task; None until it was observed."""
+        ...
+
     def hearing(self) -> AbstractContextManager[None]:
         """
         Let a remark cut requests to models short, which then raise SpokenError.

@@ -300,6 +300,7 @@ class BrainBody(ModelPlanner):
             earlier,
             picture=told,
             loops_left=loops_left,
+            before=context.before,
         )
         request = PromptRequest(
             kind='repair',

@@ -28,6 +28,7 @@ def goal_prompt(task: Task, scene: Scene) -> str:
         kinds=[f'{kind.form}: {kind.meaning}' for kind in kinds_for(scene.domain)],
         environment=environment(scene),
         task=task_text(task),
+        added=bool(task.added),
     )
 
 

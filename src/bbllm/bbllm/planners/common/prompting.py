@@ -145,12 +145,14 @@ class Prompts:
         *,
         picture: str = '',
         loops_left: int = 0,
+        before: Scene | None = None,
     ) -> str:
         """
         Return the prompt for the plan from a failure on.
 
         *picture* is the sentence on its picture. What was added to the task stands there alone,
-        and only then the prompt states how many loops are left after this one.
+        and only then the prompt has how many loops are left after this one, and what differed in
+        the scene *before* the task: a person may ask for that again.
         """
         return self._render(
             'feedback',
@@ -164,6 +166,7 @@ class Prompts:
             controller=one_line(failure.controller),
             added=bool(task.added),
             loops_left=loops_left,
+            before='\n'.join(self._gone(before, scene)) if task.added else '',
             earlier=[_delimited(item, scene) for item in earlier],
         )
 
@@ -195,12 +198,16 @@ class Prompts:
 
     def _changes(self, before: Scene | None, after: Scene | None) -> str:
         """Return which lines of the environment changed between two scenes; '' if none did."""
-        if before is None or after is None:
-            return ''
-        was, now = (self._environment(scene).split('\n') for scene in (before, after))
-        gone = [f'before: {line}' for line in was if line not in now]
-        new = [f'now: {line}' for line in now if line not in was]
+        gone = [f'before: {line}' for line in self._gone(before, after)]
+        new = [f'now: {line}' for line in self._gone(after, before)]
         return '; '.join([*gone, *new])
+
+    def _gone(self, scene: Scene | None, other: Scene | None) -> list[str]:
+        """Return the lines of the environment that another scene lacks; none without both."""
+        if scene is None or other is None:
+            return []
+        lines, others = (self._environment(each).split('\n') for each in (scene, other))
+        return [line for line in lines if line not in others]
 
     def _environment(self, scene: Scene) -> str:
         text = environment(scene, reach=self.reach)
