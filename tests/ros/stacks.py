@@ -17,6 +17,8 @@ from typing import Any
 from bbllm_interfaces.srv import InjectFault
 from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
 from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 
 from bbllm.core.errors import SceneError
 from bbllm.core.events import Event, EventKind
@@ -105,6 +107,14 @@ def inject(running: Running, fault: str, *, clear: bool = False) -> None:
     assert reply.success, reply.message
 
 
+def set_parameter(running: Running, node: str, name: str, value: float | str) -> str:
+    """Set a parameter of a node; return why it was refused, or nothing."""
+    message = Parameter(name, value=value).to_parameter_msg()
+    reply = running.ask(SetParameters, f'{node}/set_parameters', parameters=[message])
+    (result,) = reply.results
+    return '' if result.successful else result.reason
+
+
 class Background:
     """One call in a thread; `result` raises what it raised."""
 
@@ -147,18 +157,27 @@ def started(
     params: dict[str, dict[str, Value]] | None = None,
     speed: float = 0.0,
     namespace: str = '',
+    apart: bool = False,
 ) -> Iterator[Running]:
-    """Start a stack and wait until it is ready."""
+    """
+    Start a stack and wait until it is ready.
+
+    Plans are not rehearsed unless *params* ask for it, as that takes seconds of processor time.
+    Several nodes share one process, which takes a third of the processor time of a process for
+    each; with *apart* each has its own, for tests of what happens to one of them.
+    """
     begun_s = time.monotonic()
     given = dict(params or {})
     for node in ('mujoco_sim', DRIVER):
         given[node] = {'speed': speed, **given.get(node, {})}
+    given['brain_planner'] = {'rehearse': 0, **given.get('brain_planner', {})}
     config = StackConfig(
         nodes=nodes,
         executables={DRIVER: 'mujoco_sim'},
         params=given,
         namespace=namespace,
         environ=environ or {},
+        one_process=len(nodes) > 1 and not apart,
     )
     with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
         ready_s = time.monotonic() - begun_s

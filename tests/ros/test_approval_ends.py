@@ -37,9 +37,9 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
             **{'approval': 'plan', 'approval_timeout_s': 5.0},
             'never': 'touch the aqua cube',
         },
-        'brain_planner': {'skill_timeout_s': 4.0, 'feedback_loops': 0},
+        'brain_planner': {'skill_timeout_s': 4.0, 'feedback_loops': 0, 'rehearse': -1},
     }
-    with started(params=params) as stack:
+    with started(params=params, apart=True) as stack:
         robot = Robot(stack)
         stack.events.clear()
 

@@ -7,10 +7,8 @@ import pytest
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Log
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from robots import Robot
-from stacks import Background, Running, until
+from stacks import Background, Running, set_parameter, until
 
 from bbllm.core.errors import LostNodeError
 from bbllm.core.events import Ending, EventKind
@@ -47,14 +45,6 @@ def change(running: Running, node: str, *transitions: int) -> None:
             ChangeState, f'{node}/change_state', transition=Transition(id=transition)
         )
         assert reply.success, f'{node} {transition}'
-
-
-def set_parameter(running: Running, node: str, name: str, value: float | str) -> str:
-    """Set a parameter; return why it was refused, or nothing."""
-    message = Parameter(name, value=value).to_parameter_msg()
-    reply = running.ask(SetParameters, f'{node}/set_parameters', parameters=[message])
-    (result,) = reply.results
-    return '' if result.successful else result.reason
 
 
 def test_unconfigured_nodes_serve_nothing_and_a_manager_brings_them_up_and_down_and_up_again(

@@ -12,7 +12,7 @@ from bbllm_interfaces.msg import Approval
 from diagnostic_msgs.msg import DiagnosticArray
 from drivers import driver_of, move
 from robots import Robot, nothing_waits, request_of
-from stacks import Background, Running, inject, log_of, until
+from stacks import Background, Running, inject, log_of, set_parameter, until
 
 from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.core.approval import Answer, RequestKind, plan_hash
@@ -39,8 +39,10 @@ def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
 def test_nothing_moves_before_a_person_has_approved_that_very_plan(
     stack: Running, robot: Robot
 ) -> None:
+    assert not set_parameter(stack, 'brain_planner', 'rehearse', -1)
     task = stack.begin(TASK, goal='on(red_cube, location_B)')
     request = request_of(stack)
+    assert not set_parameter(stack, 'brain_planner', 'rehearse', 0)
     episode_id, plan = plan_told(stack)
 
     assert request.goal == ('red_cube is on location_B',)
