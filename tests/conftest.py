@@ -36,7 +36,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # pytest's importlib mode puts no folder on the path; these have helpers that tests share.
 HELPERS = ('console', 'core', 'doubles', 'video', 'view3d', 'vision', 'worlds', 'worlds/household')
 sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
-sys.path.append(str(Path(__file__).parent))  # of the browser
+sys.path.append(str(Path(__file__).parent))
+
+from sampling import entries, is_left_out  # noqa: E402  # found only now
+
+COLLECTED = pytest.StashKey[frozenset[str]]()
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
 BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')
@@ -55,9 +59,22 @@ def pytest_report_header() -> list[str]:
     return []
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest file: with several workers none is left alone with it in the end."""
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `make test` leaves out; begin with the longest file."""
+    config.stash[COLLECTED] = frozenset(item.nodeid for item in items)
+    sampled = entries()
+    for item in items:
+        if is_left_out(item.nodeid, sampled):
+            item.add_marker(pytest.mark.slow)
+    # With several workers none is left alone with the longest file in the end.
     items.sort(key=lambda item: item.path.name != 'test_readme.py')
+
+
+@pytest.fixture(scope='session')
+def collected(pytestconfig: pytest.Config) -> frozenset[str]:
+    """Return the ids of all tests, also of those that are not played in this run."""
+    return pytestconfig.stash[COLLECTED]
 
 
 @pytest.fixture(scope='session', autouse=True)

@@ -37,6 +37,7 @@ def test_rates_have_intervals_and_no_failure_has_none() -> None:
     assert row == ('nothing', '1', '0', '', '0.00 [0.00, 0.79]', '0.000')
 
 
+@pytest.mark.slow  # it rehearses a plan of ten calls, each in eight simulations
 def test_a_plan_that_fails_without_a_rehearsal_is_repaired_with_one(
     bbllm: Callable[..., Result], tmp_path: Path
 ) -> None:

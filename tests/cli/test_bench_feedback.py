@@ -12,6 +12,7 @@ STAND_IN = ('--brain', 'offline', '--body', 'offline')
 ONE = ('--tasks', 'plus_sign', '--trials', '1', '--seed', '2', '--jobs', '1')
 
 
+@pytest.mark.slow  # two runs in processes
 def test_forms_play_the_same_cases_and_a_replay_gives_the_same_table(
     bbllm: Command, tmp_path: Path
 ) -> None:

@@ -176,6 +176,7 @@ def full_in_the_last_scene(state: Path) -> int:
     return pages * PAGE // 1024
 
 
+@pytest.mark.slow  # three processes, two of them with an episode in physics
 def test_a_finished_episode_keeps_its_result_where_its_files_cannot_be_written(
     on_full_disk: Bbllm, disk: Path, own_environment: Env, state: Path
 ) -> None:

@@ -53,6 +53,7 @@ def rows_of(folder: Path, name: str = 'data') -> dict[str, list[Any]]:
     return dict(pa.concat_tables(tables).to_pydict())
 
 
+@pytest.mark.slow  # eight episodes in physics once more
 def test_data_sets_are_equal_for_equal_settings_whatever_the_number_of_jobs(
     made: tuple[Path, DemoFigures], tmp_path: Path
 ) -> None:
@@ -169,6 +170,7 @@ def test_statistics_are_those_of_the_frames(made: tuple[Path, DemoFigures]) -> N
             assert np.allclose(own[key], weighted, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow  # more episodes in physics
 def test_only_successful_episodes_where_that_is_asked(tmp_path: Path) -> None:
     out = tmp_path / 'set'
     settings = DemoSettings(episodes=3, seed=2, misses=1.0, unrepaired=0.7, only_successful=True)

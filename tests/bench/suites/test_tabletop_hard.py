@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from solved_cases import plan_of, scene_of
@@ -37,6 +38,12 @@ CASES = [
 ]
 
 
+@cache
+def case_of(name: str, seed: int = 0) -> Case:
+    """Draw a case, which takes a search of seconds."""
+    return make_case(SUITE, name, seed=seed, trial=0)
+
+
 def start_of(case: Case) -> dict[str, SceneObject]:
     items = (*case.table.fixtures, *case.table.movables, *case.table.places)
     return {item.name: item for item in items}
@@ -62,7 +69,7 @@ def after(case: Case, moves: tuple[tuple[str, str], ...]) -> FinalState:
 
 @pytest.mark.parametrize(('name', 'seed'), CASES)
 def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int) -> None:
-    case = make_case(SUITE, name, seed=seed, trial=0)
+    case = case_of(name, seed)
     goal = case.table_goal
     assert isinstance(goal, Layout)
     assert 12 <= len(case.table.objects) <= 21
@@ -87,7 +94,7 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
     ['retrieve_one', 'insert_three', pytest.param('partly_possible', marks=pytest.mark.slow)],
 )
 def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
-    case = make_case(SUITE, name, seed=0, trial=0)
+    case = case_of(name)
     expert = ModelConfig(provider='expert')
     config = RunConfig(
         planner='brain_body', llm=with_goal(LlmConfig(brain=expert, body=expert), case)
@@ -99,7 +106,7 @@ def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
 
 
 def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
-    case = make_case(SUITE, 'retrieve_one', seed=0, trial=0)
+    case = case_of('retrieve_one')
     aside = [move for move in case.solution if looks_like_pose(move[1])]
 
     assert len(aside) == len(case.solution) - 1 >= 3
@@ -110,7 +117,7 @@ def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
 
 
 def test_a_cube_fits_in_at_the_yaw_that_was_found_but_not_askew() -> None:
-    case = make_case(SUITE, 'insert_three', seed=0, trial=0)
+    case = case_of('insert_three')
 
     for name, target in case.solution:
         x, y, z, yaw = target.split()
@@ -120,7 +127,7 @@ def test_a_cube_fits_in_at_the_yaw_that_was_found_but_not_askew() -> None:
 
 
 def test_where_nothing_else_may_move_what_is_out_of_reach_may_not_either() -> None:
-    case = make_case(SUITE, 'insert_three', seed=0, trial=0)
+    case = case_of('insert_three')
     done, goal = after(case, case.solution), case.table_goal
     assert isinstance(goal, Layout)
     far = next(item for item in case.table.movables if item.name in case.out_of_reach)
@@ -132,6 +139,7 @@ def test_where_nothing_else_may_move_what_is_out_of_reach_may_not_either() -> No
     assert judge(goal, spoilt).reason == f'{far.name} has moved by 1.5 cm; 1.0 cm are allowed.'
 
 
+@pytest.mark.slow  # three processes, each with a search of its own
 def test_every_process_draws_the_same_case() -> None:
     """The order of a set differs between processes; what is drawn from it must not."""
     drawn = (

@@ -17,8 +17,9 @@ from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, 
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.step_grammar import call_of, is_call
+from drawn import full
 
-N_EPISODES = 500
+N_EPISODES = 500 if full() else 100
 CUBES = ('red_cube', 'green_cube', 'blue_cube', 'white_cube')
 PLACES = ('location_A', 'location_B', 'location_C')
 THINGS = {
@@ -213,6 +214,7 @@ def course(episode: Episode, world: RandomWorld, brain: RandomBrain) -> dict[str
     }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize('looks', [False, True])
 def test_calls_prompts_and_endings_are_those_of_the_loop_that_waits(looks: bool) -> None:
     n_early = n_ahead = 0

@@ -100,7 +100,7 @@ def seeds() -> Iterator[int]:
 
 
 def steps_wanted() -> int:
-    return int(os.environ.get(STEPS_VARIABLE) or (5000 if full() else 2500))
+    return int(os.environ.get(STEPS_VARIABLE) or (5000 if full() else 1000))
 
 
 def run_beside(case: Case, script: Iterable[str]) -> Run:

@@ -79,6 +79,7 @@ def test_random_scripts_in_random_houses_come_out_alike_after_every_step(
     assert comparisons[mode].steps >= steps_wanted()
 
 
+@pytest.mark.slow  # it needs all fixed seeds
 def test_the_scripts_try_every_action_and_a_third_of_the_steps_can_be_done(
     comparisons: Mapping[Mode, Comparison],
 ) -> None:

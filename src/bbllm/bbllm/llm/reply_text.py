@@ -1,12 +1,13 @@
 """Puts a streamed reply together: ends it at a stop string, leaves out the model's reasoning."""
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 
 from bbllm.core.redaction import Redactor
 
-_TAG = r'(?:think|thinking|thought|reasoning|reflection|analysis)'
-_REASONING = re.compile(rf'<({_TAG})>.*?</\1>', re.IGNORECASE | re.DOTALL)
+_TAG = r'(think|thinking|thought|reasoning|reflection|analysis)'
 _ENDS = re.compile(rf'</{_TAG}>', re.IGNORECASE)
 _BEGINS = re.compile(rf'<{_TAG}>', re.IGNORECASE)
 
@@ -63,8 +64,28 @@ def without_reasoning(reply: str) -> str:
     """
     if '<' not in reply:
         return reply
-    text = _ENDS.split(_REASONING.sub('', reply))[-1]
+    text = _ENDS.split(_without_pairs(reply))[-1]
     return _BEGINS.split(text)[0]
+
+
+def _without_pairs(reply: str) -> str:
+    """
+    Leave out what stands between an opening tag and the next closing tag of its name.
+
+    The time grows with the length of the reply alone; that of a regular expression for pairs grows
+    with the square of the number of opening tags.
+    """
+    ends = defaultdict[str, list[re.Match[str]]](list)
+    for end in _ENDS.finditer(reply):
+        ends[end[1].casefold()].append(end)
+    kept, at = [], 0
+    for begin in _BEGINS.finditer(reply):
+        same = ends[begin[1].casefold()]
+        i = bisect_left(same, begin.end(), key=re.Match.start)
+        if begin.start() >= at and i < len(same):
+            kept.append(reply[at : begin.start()])
+            at = same[i].end()
+    return ''.join([*kept, reply[at:]])
 
 
 def _answer(text: str) -> str:
