@@ -11,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import entry_points, requires
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ LIBRARIES = {
 """Modules that are called other than their library."""
 COMES_WITH = {
     'anyio': 'openai',
+    'h11': 'uvicorn',
+    'lz4': 'mcap',
     'markupsafe': 'jinja2',
     'pydantic-core': 'pydantic',
     'typing-extensions': 'pydantic',
@@ -122,10 +125,15 @@ def exec_depends() -> set[str]:
     return {str(depend.text) for depend in root.findall('exec_depend')}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def imported_by(paths: Iterable[Path]) -> set[str]:
     """Return the top-level modules that files import, wherever in them."""
     imported: set[str] = set()
-    for node in (node for path in paths for node in ast.walk(ast.parse(path.read_text()))):
+    for node in (node for path in paths for node in ast.walk(parsed(path))):
         if isinstance(node, ast.Import):
             imported.update(alias.name.partition('.')[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -182,7 +190,7 @@ def test_arm_is_reached_through_the_driver_only() -> None:
 
 
 def calls_in(path: Path) -> Iterator[ast.Call]:
-    return (x for x in ast.walk(ast.parse(path.read_text())) if isinstance(x, ast.Call))
+    return (x for x in ast.walk(parsed(path)) if isinstance(x, ast.Call))
 
 
 def test_every_import_is_a_declared_dependency() -> None:

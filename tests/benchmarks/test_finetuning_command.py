@@ -59,6 +59,7 @@ def test_a_data_set_checks_out_and_one_that_was_tampered_with_does_not(
     assert json.loads(refused.stdout)[str(bad)]['refused'] == {'under the table': 2}
 
 
+@pytest.mark.slow  # it plays more episodes
 def test_the_same_command_on_a_finished_set_plays_nothing_and_resume_takes_more_pairs(
     bbllm: Command, made: tuple[Path, Result], tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ needs_original = pytest.mark.usefixtures('original_household')
 
 
 @needs_original
+@pytest.mark.slow  # it runs VirtualHome; test_agreement.py compares the two in make test
 def test_both_are_given_the_same_lines_and_say_the_same() -> None:
     report = run_speed_bench((40, 60), scripts=2, rounds=1)
 

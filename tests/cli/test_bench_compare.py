@@ -67,6 +67,7 @@ def test_tasks_of_each_split_are_told_by_split_and_by_their_least_steps(
     assert [line for line in ran.output.splitlines() if line.startswith('2/2 prog_prompt: 13/26')]
 
 
+@pytest.mark.slow  # runs three times
 def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
     bbllm: Command, tmp_path: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence_before_anything_starts(
     assert not (tmp_path / 'run').exists()
 
 
+@pytest.mark.slow  # a run with workers in processes
 def test_ctrl_c_keeps_what_is_there_and_ends_with_130(
     own_environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ def bbllm() -> Callable[..., Result]:
     return lambda *words: CliRunner().invoke(app, ['data', *words], prog_name='bbllm')
 
 
+@pytest.mark.slow  # episodes in a process
 def test_demos_writes_a_data_set_once_and_prints_what_it_has(
     bbllm: Callable[..., Result], tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_goal_that_predicates_cannot_say_is_told_so() -> None:
         parse_suite(yaml.safe_dump(data), Path('/x/one.yaml'))
 
 
+@pytest.mark.slow  # goals are drawn twice, each with a search
 def test_drawing_is_the_same_for_the_same_seed_and_makes_a_suite_that_loads() -> None:
     told = []
     drawing = sample(1, 11, lambda now: told.append(len(now.found)))

@@ -80,9 +80,15 @@ def variant(**fields: object) -> Suite:
     return parse_suite(yaml.safe_dump(data), path)
 
 
-def test_only_the_last_episode_is_on_record_and_counts() -> None:
-    case = case_of_sessions('second')
-    game = played(case)
+@pytest.fixture(scope='module')
+def third() -> tuple[Case, EpisodeRecord]:
+    """Play a session of three episodes, once for the tests that look at it."""
+    case = case_of_sessions('third')
+    return case, played(case)
+
+
+def test_only_the_last_episode_is_on_record_and_counts(third: tuple[Case, EpisodeRecord]) -> None:
+    case, game = third
 
     events = [json.loads(line) for line in game.journal.splitlines()]
     assert [event['data']['task'] for event in events if event['kind'] == 'started'] == [
@@ -97,10 +103,9 @@ def test_only_the_last_episode_is_on_record_and_counts() -> None:
 
 
 def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
-    tmp_path: Path,
+    third: tuple[Case, EpisodeRecord], tmp_path: Path
 ) -> None:
-    case = case_of_sessions('third')
-    game = played(case)
+    case, game = third
 
     # What the first episodes found out is known, so that nothing fails here.
     assert (game.result.verdict, game.result.loops) == ('passed', 0)

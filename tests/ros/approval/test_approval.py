@@ -36,13 +36,20 @@ def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
     return str(episode_id), Plan(tuple(PlanStep(i, text) for i, text in enumerate(steps)))
 
 
-def test_nothing_moves_before_a_person_has_approved_that_very_plan(
-    stack: Running, robot: Robot
-) -> None:
+@pytest.fixture
+def rehearsing(stack: Running) -> Iterator[None]:
+    """Rehearse plans, as the shipped parameters do."""
     assert not set_parameter(stack, 'brain_planner', 'rehearse', -1)
+    yield
+    # A parameter that shapes episodes changes between them only.
+    until(lambda: not set_parameter(stack, 'brain_planner', 'rehearse', 0), 'end of the episode')
+
+
+def test_nothing_moves_before_a_person_has_approved_that_very_plan(
+    stack: Running, robot: Robot, rehearsing: None
+) -> None:
     task = stack.begin(TASK, goal='on(red_cube, location_B)')
     request = request_of(stack)
-    assert not set_parameter(stack, 'brain_planner', 'rehearse', 0)
     episode_id, plan = plan_told(stack)
 
     assert request.goal == ('red_cube is on location_B',)
