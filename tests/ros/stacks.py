@@ -157,14 +157,11 @@ def started(
     params: dict[str, dict[str, Value]] | None = None,
     speed: float = 0.0,
     namespace: str = '',
-    apart: bool = False,
 ) -> Iterator[Running]:
     """
     Start a stack and wait until it is ready.
 
     Plans are not rehearsed unless *params* ask for it, as that takes seconds of processor time.
-    Several nodes share one process, which takes a third of the processor time of a process for
-    each; with *apart* each has its own, for tests of what happens to one of them.
     """
     begun_s = time.monotonic()
     given = dict(params or {})
@@ -177,7 +174,6 @@ def started(
         params=given,
         namespace=namespace,
         environ=environ or {},
-        one_process=len(nodes) > 1 and not apart,
     )
     with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
         ready_s = time.monotonic() - begun_s

@@ -39,7 +39,7 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
         },
         'brain_planner': {'skill_timeout_s': 4.0, 'feedback_loops': 0, 'rehearse': -1},
     }
-    with started(params=params, apart=True) as stack:
+    with started(params=params) as stack:
         robot = Robot(stack)
         stack.events.clear()
 

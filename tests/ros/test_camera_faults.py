@@ -39,7 +39,7 @@ def seen(ros_domain: int, detector: Double) -> Iterator[tuple[Running, PictureCa
     with (
         filming(simulated=True) as camera,
         perceiving(detector, scene='tabletop'),
-        started(NODES, params=PARAMS, speed=1.0, apart=True) as running,
+        started(NODES, params=PARAMS, speed=1.0) as running,
     ):
         yield running, camera
 

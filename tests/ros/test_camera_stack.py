@@ -43,7 +43,7 @@ def running(ros_domain: int) -> Iterator[Running]:
             cameras.take('table_camera')
     except RenderError as error:
         pytest.skip(str(error))
-    with started((*NODES, PERCEPTION), params=PARAMS, speed=0.5, apart=True) as running:
+    with started((*NODES, PERCEPTION), params=PARAMS, speed=0.5) as running:
         yield running
 
 

@@ -150,7 +150,7 @@ def test_refusal_of_the_stack_is_shown(stack: Running, desk: StackDesk) -> None:
 
 def test_node_that_is_killed_is_named_and_its_episode_ends(ros_domain: int) -> None:
     with (
-        started(namespace='bbllm_killed', params={'fr3_executor': EXECUTOR}, apart=True) as stack,
+        started(namespace='bbllm_killed', params={'fr3_executor': EXECUTOR}) as stack,
         StackDesk(stack.client) as desk,
     ):
         reader = Reader(desk.feed)

@@ -40,7 +40,7 @@ def test_trajectory_is_cancelled_when_the_executor_fails_in_mid_motion(
     ros_domain: int, tmp_path: Path
 ) -> None:
     # Slowly, so that a motion that nobody stops would go on for long.
-    with started(('mujoco_sim', 'state_estimator'), speed=0.25, apart=True) as stack:
+    with started(('mujoco_sim', 'state_estimator'), speed=0.25) as stack:
         process = executor(tmp_path)
         try:
             fail_in_mid_motion(stack)

@@ -30,7 +30,7 @@ LONG_S = 0.5
 
 @pytest.fixture(scope='module')
 def shared(ros_domain: int) -> Iterator[tuple[Running, JointFeed]]:
-    with started(speed=0.25, apart=True) as stack:
+    with started(speed=0.25) as stack:
         yield stack, feed_of(stack)
 
 

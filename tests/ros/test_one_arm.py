@@ -32,7 +32,7 @@ PICK = SkillCall('pick', ('red_cube',))
 @pytest.fixture(scope='module')
 def real(ros_domain: int) -> Iterator[Running]:
     """Start the nodes as they are shipped for a real arm, with approval of plans."""
-    with started(REAL_LIKE, speed=1.0, namespace=REAL, apart=True) as running:
+    with started(REAL_LIKE, speed=1.0, namespace=REAL) as running:
         yield running
 
 
@@ -69,7 +69,7 @@ def last_of(process: subprocess.Popen[str]) -> str:
 
 
 def test_simulation_of_its_own_namespace_moves_its_own_arm_only(robot: Robot) -> None:
-    with started(speed=0.0, apart=True) as simulation:
+    with started(speed=0.0) as simulation:
         result = simulation.run(TASK)
 
         assert result.ending is Ending.FINISHED
@@ -116,7 +116,7 @@ def test_executor_for_a_simulation_sends_nothing_to_a_real_driver(
     ros_domain: int, tmp_path: Path
 ) -> None:
     nodes = ('state_estimator', 'body_mapper', DRIVER)
-    with started(nodes, speed=1.0, namespace='bbllm_lone', apart=True) as real:
+    with started(nodes, speed=1.0, namespace='bbllm_lone') as real:
         robot = Robot(real)
         robot.begin()
         process = lone(tmp_path, 'fr3_executor', 'bbllm_lone')

@@ -81,7 +81,7 @@ def secure(ros_domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope='module')
 def stack(secure: None) -> Iterator[Running]:
     params = {'perception': {'scene': 'tabletop'}}
-    with started((*NODES, *OPTIONAL_NODES), params=params, apart=True) as running:
+    with started((*NODES, *OPTIONAL_NODES), params=params) as running:
         # The nodes take longer to find each other where each has to show its keys.
         until(lambda: running.run('return to base').ending is Ending.FINISHED, 'whole graph')
         yield running

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.ros
 
 
 def test_stack_leaves_no_process_behind_and_says_nothing(ros_domain: int) -> None:
-    with started(apart=True) as running:
+    with started() as running:
         processes = list(running.stack.processes.values())
         assert [process.poll() for process in processes] == [None] * len(NODES)
         logs = [running.stack.log_file(node) for node in NODES]
@@ -105,7 +105,7 @@ def test_executables_are_the_nodes() -> None:
 
 
 def test_nodes_that_all_get_sigterm_in_mid_task_end_without_a_traceback(ros_domain: int) -> None:
-    with started(speed=0.25, apart=True) as running:
+    with started(speed=0.25) as running:
         task = running.begin('put the red cube on location_B')
         running.wait_for(EventKind.CALL)
         processes = dict(running.stack.processes)

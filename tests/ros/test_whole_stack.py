@@ -100,7 +100,7 @@ TOPICS = {
 
 @pytest.fixture(scope='module')
 def running(ros_domain: int) -> Iterator[Running]:
-    with started(STACK, params={'perception': {'scene': 'tabletop'}}, apart=True) as stack:
+    with started(STACK, params={'perception': {'scene': 'tabletop'}}) as stack:
         yield stack
 
 

@@ -45,8 +45,9 @@ def rehearsing(stack: Running) -> Iterator[None]:
     until(lambda: not set_parameter(stack, 'brain_planner', 'rehearse', 0), 'end of the episode')
 
 
+@pytest.mark.usefixtures('rehearsing')
 def test_nothing_moves_before_a_person_has_approved_that_very_plan(
-    stack: Running, robot: Robot, rehearsing: None
+    stack: Running, robot: Robot
 ) -> None:
     task = stack.begin(TASK, goal='on(red_cube, location_B)')
     request = request_of(stack)
@@ -290,6 +291,7 @@ def stops_counted(stack: Running) -> Iterator[list[int]]:
         node.destroy_subscription(subscription)
 
 
+@pytest.mark.usefixtures('rehearsing')
 def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_more_answers(
     stack: Running, robot: Robot, server: FakeServer
 ) -> None:
