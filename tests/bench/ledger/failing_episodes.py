@@ -57,7 +57,8 @@ def play(
     first, *others = replies
 
     def begin(request: Request) -> str:
-        run.add_feedback(said)
+        if said:
+            run.add_feedback(said)
         return first
 
     model = ScriptedModel([begin, *others], name=brain)

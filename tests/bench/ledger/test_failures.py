@@ -90,7 +90,7 @@ def test_steps_without_a_call_are_failures_and_words_of_a_person_are_not() -> No
     assert (unknown.status, unknown.code, unknown.call) == (NOT_TRIED, 'NONE', '')
     assert (unknown.step, unknown.recovered) == ('pick(unicorn)', 'task')
     assert far.code == 'OUT_OF_WORKSPACE'
-    assert episode.feedback_loops == 3
+    assert (episode.feedback_loops, episode.remarks) == (2, 1)
 
 
 def test_a_step_that_failed_in_a_rehearsal_is_a_failure_that_the_arm_did_not_have() -> None:
