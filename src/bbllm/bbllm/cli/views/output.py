@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,8 @@ class Output:
     def doing(self, what: str) -> Iterator[None]:
         """State work that takes seconds: as a line that goes with the work, or that stays."""
         if not self.live:
-            self.print(f'  {what} ...')
+            with suppress(BrokenPipeError):  # the work counts, also without a reader
+                self.print(f'  {what} ...')
         with self.console.status(f'{what} ...') if self.live else nullcontext():
             yield
 
@@ -148,4 +149,5 @@ class _Quarters:
         quarter = 4 * completed // self._total if self._total else 0
         if quarter > self._quarter:
             self._quarter = quarter
-            self._output.print(f'  {description}')
+            with suppress(BrokenPipeError):
+                self._output.print(f'  {description}')
