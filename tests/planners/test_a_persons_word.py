@@ -237,9 +237,7 @@ def test_two_denials_with_reasons_change_the_task_and_cost_no_repair(k: int) -> 
     assert (play.episode.feedback_loops, play.episode.remarks) == (0, 2)
     assert play.table.calls == ['pick(orange_cube)', 'place(location_C)']
     last = play.prompts[-1]
-    denial = (
-        'The person did not approve a plan that went on with pick(yellow_cube): use the orange'
-    )
+    denial = 'The person did not approve the plan "pick(yellow_cube); place(location_C)": use'
     assert f'Task: a cube on C\n{denial}' in last
     assert last.count('use the orange cube') == 1
     assert not any('times in this same scene' in prompt for prompt in play.prompts)

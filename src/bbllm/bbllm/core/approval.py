@@ -190,14 +190,11 @@ def raw_of(kind: RequestKind, answer: Answer) -> str:
     return f'{DENIED[kind]}{answer.reason}' if answer.by else ''
 
 
-def denied(outcome: Outcome) -> tuple[str, str] | None:
-    """Return what a person denied, in words, and the reason, '' for none; None if nothing."""
+def denied(outcome: Outcome) -> tuple[RequestKind, str] | None:
+    """Return the kind of what a person denied, and the reason, '' for none; None if nothing."""
     for kind, begin in DENIED.items():
         if outcome.code is Code.NOT_APPROVED and outcome.raw.startswith(begin):
-            # The call is checked against the scene, which the text of the steps is not.
-            plan = f'a plan that went on with {outcome.call}'
-            what = plan if kind is RequestKind.PLAN else str(outcome.call)
-            return what, outcome.raw.removeprefix(begin)
+            return kind, outcome.raw.removeprefix(begin)
     return None
 
 

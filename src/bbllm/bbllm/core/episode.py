@@ -20,7 +20,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 import bbllm
-from bbllm.core.approval import denied, withdrawn
+from bbllm.core.approval import RequestKind, denied, withdrawn
 from bbllm.core.cancel import CancelToken
 from bbllm.core.circles import CircleGuard
 from bbllm.core.errors import (
@@ -114,6 +114,8 @@ from bbllm.core.types import (
 
 PLACE = ('place', ('target',))
 """Name and parameters of the skill that sets down what is held."""
+PLAN_CHARACTERS = 400
+"""How much of a denied plan the task quotes [characters]."""
 NAMED_STEPS = 3
 """How many passed steps the message of an ending quotes."""
 STEP_CHARACTERS = 80
@@ -546,6 +548,13 @@ class EpisodeRun:
         """How many plans there were; one that grows stays the same."""
         return sum(type(event.data) is PlanMade for event in self.events)
 
+    @property
+    def plan_words(self) -> str:
+        """The rest of the plan from the step under way on, as prompts name it."""
+        plans, begun = self._all(PlanMade), self._all(StepBegun)
+        steps = plans[-1].steps[begun[-1].index :] if plans and begun else ()
+        return f'the plan "{cut("; ".join(steps), PLAN_CHARACTERS)}"'
+
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
         self.token.raise_if_cancelled()
@@ -881,7 +890,9 @@ class GuardedWorld:
                 outcome = self._run.circles.after(outcome, scene, self._run.plans)
         self._run.emit(outcome)
         if denial is not None:
-            what, reason = denial
+            kind, reason = denial
+            plan = kind is RequestKind.PLAN
+            what = self._run.plan_words if plan else str(call)
             self._run.hear_denial(Denial(reason, what=what))
         self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
