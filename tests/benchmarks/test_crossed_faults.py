@@ -166,13 +166,16 @@ def fail_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ServedModel, '_prepare', fail)
 
 
+RELEASED = threading.Event()
+"""Ends the threads that `leave_a_thread` leaves."""
+
+
 def leave_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = answers.answer
+    RELEASED.clear()
 
     def busy(planner: str, request: Any) -> str:
-        threading.Thread(
-            target=threading.Event().wait, args=(5,), name='left', daemon=True
-        ).start()
+        threading.Thread(target=RELEASED.wait, args=(600,), name='left', daemon=True).start()
         return answer(planner, request)
 
     monkeypatch.setattr(playing, 'answer', busy)
@@ -222,7 +225,10 @@ def test_a_broken_invariant_is_found(
 ) -> None:
     sabotage(monkeypatch)
 
-    result = play(PLAIN)
+    try:
+        result = play(PLAIN)
+    finally:
+        RELEASED.set()
 
     assert broken(result) >= invariants
     assert not result.good
