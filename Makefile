@@ -66,7 +66,7 @@ bench-recorded: setup ## Replay a language model's recorded replies, without a k
 	@bin/bbllm bench recorded --docs
 
 docs: build/docs/done ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
-	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --quiet --strict && echo 'Open build/site/index.html; with search: python3 -m http.server -d build/site'
+	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build && echo 'Open build/site/index.html; it needs no server and no network.'
 
 build/docs/done: requirements/docs.txt
 	@python3 -m venv build/docs && build/docs/bin/pip install --quiet --require-hashes --no-deps -r $< && touch $@

@@ -61,6 +61,34 @@ def test_links_out_of_the_docs_become_names_of_files() -> None:
     )
 
 
+def test_site_needs_no_server_and_no_other_host(caplog: pytest.LogCaptureFixture) -> None:
+    site = yaml.safe_load((ROOT / 'mkdocs.yml').read_text())
+    (shim,) = (x for x in site['extra']['polyfills'] if 'iframe-worker' in x)
+    assert 'offline' in site['plugins']
+    assert site['theme']['font'] is False
+    assert 'Permission is hereby granted' in (ROOT / 'docs' / shim).read_text()
+    assert f'docs/{shim} ' in (ROOT / 'NOTICE').read_text()
+
+    hook = load(ROOT / 'tools' / 'docs_links.py')
+    page = SimpleNamespace(file=SimpleNamespace(src_uri='bags.md'))
+    local = f'<script src="../{shim}"></script><a href="https://x.org"></a><link href="a.css">'
+    hook.on_post_page(local, page, {})
+    assert caplog.messages == []
+
+    for foreign in ('<script src="https://x.org/a">', "<link rel=icon href='//x.org/a'>"):
+        hook.on_post_page(local + foreign, page, {})
+    assert [x.split(' loads ')[1].split(': ')[0] for x in caplog.messages] == [
+        *('https://x.org/a', '//x.org/a')
+    ]
+
+
+def test_a_warning_fails_the_build_of_the_site() -> None:
+    (recipe,) = re.findall(r'mkdocs build.*', (ROOT / 'Makefile').read_text())
+
+    assert yaml.safe_load((ROOT / 'mkdocs.yml').read_text())['strict'] is True
+    assert '--quiet' not in recipe, 'mkdocs counts no warnings then.'
+
+
 def test_table_of_conditions_is_that_of_the_code() -> None:
     tool = load(ROOT / 'tools' / 'conditions_table.py')
     page = tool.PAGE.read_text()

@@ -1,12 +1,17 @@
-"""A hook of mkdocs: links from docs/ to other files become the names of those files."""
+"""A hook of mkdocs: the site is complete, without links out of docs/ and files of other hosts."""
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import Any
 
 LINK = re.compile(r'(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)(#[^)]*)?\)')
+FOREIGN = re.compile(
+    r'<(?:script|link|img|iframe)\b[^>]*\s(?:src|href)=["\']?((?:https?:)?//[^\s"\'>]+)'
+)
+log = logging.getLogger('mkdocs.hooks.docs_links')
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **rest: object) -> str:
@@ -24,3 +29,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **rest: object) -> s
         return f'`{path}`' if path.endswith(name) else f'{name} (`{path}`)'
 
     return LINK.sub(rewrite, markdown)
+
+
+def on_post_page(output: str, page: Any, config: Any, **rest: object) -> None:
+    """Warn, which fails a strict build, of each file that a page loads from another host."""
+    for address in FOREIGN.findall(output):
+        log.warning('%s loads %s: keep a copy in docs/.', page.file.src_uri, address)
