@@ -171,6 +171,7 @@ def stack(tmp_path: Path) -> Iterator[dict[str, str]]:
         yield variables
 
 
+@pytest.mark.slow  # a stack of its own; tests/cli/test_stack.py has the same task
 @pytest.mark.ros
 def test_a_task_is_given_to_a_running_stack(stack: dict[str, str]) -> None:
     for command in dict.fromkeys(commands('bbllm run')):  # the page has one of them twice

@@ -14,6 +14,7 @@ from benchmarks.faults.trials import FaultResult, FaultTrial, Verdict, draw_tria
 pytestmark = pytest.mark.ros
 
 
+@pytest.mark.slow  # eleven faults in tasks on a stack
 def test_faults_in_mid_task_end_in_a_finished_task_or_in_a_clear_stop() -> None:
     trials = draw_trials([Fault.REFLEX, Fault.USER_STOP, Fault.GRIPPER_MISS], 1, seed=1)
     heard: list[FaultResult] = []

@@ -67,6 +67,7 @@ def test_trial_is_good_where_the_node_is_named_in_time_and_all_is_at_rest_and_wh
     assert not judge(seen(episode, at_rest=False)).good
 
 
+@pytest.mark.slow  # two stacks
 @pytest.mark.ros
 def test_node_that_is_killed_and_one_that_is_stopped_are_good_trials(ros_domain: int) -> None:
     results: list[ProcessFaultResult] = []

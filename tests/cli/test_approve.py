@@ -182,6 +182,7 @@ def test_watch_asks_for_each_and_sees_when_somebody_else_was_quicker(there: Env)
         assert terminal.end() == 0
 
 
+@pytest.mark.slow  # a stack and rehearsals for one terminal
 def test_run_asks_on_its_own_terminal_where_ctrl_c_cancels(there: Env) -> None:
     with Terminal(there, 'run', HOME) as terminal:
         terminal.wait_for('  0: return to base')

@@ -58,6 +58,7 @@ def test_a_task_in_this_process_leaves_a_bag(
     assert read_motion(bag).complete
 
 
+@pytest.mark.slow  # a stack of its own
 @pytest.mark.ros
 def test_a_stack_and_a_task_on_it_leave_a_bag_each(
     environment: dict[str, str], empty_domain: int, tmp_path: Path

@@ -12,7 +12,7 @@ from terminals import bbllm
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]  # two stacks beside each other
 
 TASK = 'put the red cube on location_B'
 OFFLINE = {'brain_planner': {'brain': 'offline'}, 'body_mapper': {'body': 'offline'}}

@@ -30,6 +30,7 @@ PATIENCE_S = 30.0
 PATIENT = (f'--patience={PATIENCE_S}', '--await-driver=60')
 
 
+@pytest.mark.slow  # all 147 checks
 def test_simulator_passes_all_147_checks_in_a_namespace(simulator: str, tmp_path: Path) -> None:
     run = run_checks(tmp_path, f'--robot-namespace={simulator}', *ALL, *PATIENT)
 

@@ -101,6 +101,7 @@ def node(ros_domain: int) -> Iterator[Node]:
         yield own.join('lone', NAMESPACE)
 
 
+@pytest.mark.slow  # records a stack beside its own bag
 def test_topics_that_are_written_without_ros_are_those_of_a_stack(recorded: Recorded) -> None:
     for name, topic in WRITTEN.items():
         kind = recorded.bag.kinds[name]

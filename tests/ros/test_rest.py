@@ -12,6 +12,7 @@ pytestmark = pytest.mark.ros
 STATES = 20 * REST_EVERY
 
 
+@pytest.mark.slow  # waits for the rest of an arm
 def test_objects_come_with_fewer_states_of_an_arm_that_rests(ros_domain: int) -> None:
     with started(('mujoco_sim',), speed=1.0) as running:
         states: list[JointState] = []
