@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from bbllm.core.forked import ONE_THREAD
 from bbllm.ros.rclpy_support.dds_boundary import bounded
 from bbllm.ros.rclpy_support.domains import own_domain
 from benchmarks.household_speed.virtualhome import why_not_here
@@ -27,6 +28,7 @@ settings.register_profile('few', deadline=None, max_examples=20)
 settings.load_profile('few')
 
 # Also for the processes that tests start, and before any fixture could look.
+os.environ.setdefault(*ONE_THREAD)
 for name in [name for name in os.environ if name.startswith('OPENAI_')]:
     del os.environ[name]
 

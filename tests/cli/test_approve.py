@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
+from fork_server import serve_module
 from terminals import Terminal, bbllm, end, read_until, running_stack, start
 
 from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
@@ -221,6 +222,7 @@ def test_programs_are_refused_where_the_robot_is_real_and_a_person_is_still_aske
     config = StackConfig(
         nodes=(*REAL_NODES, 'franka_driver'),
         executables={'franka_driver': 'mujoco_sim'},
+        start=serve_module,
         params=params,
         environ=there,
     )

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
 import yaml
+from fork_server import serve_module
 from terminals import Terminal, bbllm, end, read_until, start
 
 from bbllm.core.constants import REAL_NAMESPACE
@@ -60,6 +61,7 @@ def there(environment: Env) -> Iterator[Env]:
     config = StackConfig(
         nodes=(*REAL_NODES, 'franka_driver'),
         executables={'franka_driver': 'mujoco_sim'},
+        start=serve_module,
         params={**told, **stand_in},
         environ=environment,
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fork_server import serve_module
 
 from bbllm.ros.stack.stack import Stack, StackConfig
 
@@ -20,5 +21,8 @@ SPEED = 3.0
 def simulator(ros_domain: int) -> Iterator[str]:
     """Start `mujoco_sim` alone; return its namespace."""
     params = {'mujoco_sim': {'speed': SPEED}}
-    with Stack(StackConfig(nodes=('mujoco_sim',), namespace=NAMESPACE, params=params)):
+    config = StackConfig(
+        nodes=('mujoco_sim',), namespace=NAMESPACE, params=params, start=serve_module
+    )
+    with Stack(config):
         yield NAMESPACE

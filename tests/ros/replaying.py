@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bbllm_interfaces.msg import Scene as SceneMsg
+from fork_server import serve_module
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from stacks import until
@@ -131,6 +132,7 @@ def lone_estimator() -> Iterator[tuple[Stack, StackClient]]:
         nodes=('state_estimator',),
         namespace=NAMESPACE,
         params={'state_estimator': {'use_sim_time': True, 'rate_hz': 20.0}},
+        start=serve_module,
     )
     with Stack(config) as stack, StackClient(NAMESPACE) as client:
         yield stack, client

@@ -16,6 +16,7 @@ from typing import Any
 
 from bbllm_interfaces.srv import InjectFault
 from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
+from fork_server import serve_module
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -174,6 +175,7 @@ def started(
         params=given,
         namespace=namespace,
         environ=environ or {},
+        start=serve_module,
     )
     with Stack(config) as stack, stack.wait_ready(timeout_s=PATIENCE_S) as client:
         ready_s = time.monotonic() - begun_s

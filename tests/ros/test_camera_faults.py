@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from bbllm_interfaces.msg import SimGoal
+from fork_server import serve_module
 from perceiving import CUBE, Double, perceiving
 from pictures import PictureCamera, filming
 from sim_clients import heard
@@ -117,7 +118,8 @@ def test_fault_of_a_camera_is_an_error_with_its_remedy_and_nothing_moves(
 
 
 def test_perception_that_is_not_there_is_named(ros_domain: int) -> None:
-    config = StackConfig(nodes=('mujoco_sim', 'state_estimator'), namespace='blind', params=PARAMS)
+    nodes = ('mujoco_sim', 'state_estimator')
+    config = StackConfig(nodes=nodes, namespace='blind', params=PARAMS, start=serve_module)
     with Stack(config) as stack, StackClient('blind', environ=stack.environ()) as client:
         until(lambda: not client.missing(config.nodes), 'the other nodes')
         with pytest.raises(SceneError) as error:

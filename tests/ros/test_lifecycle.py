@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from fork_server import serve_module
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Log
@@ -27,7 +28,7 @@ DOWN = (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
 def managed(ros_domain: int) -> Iterator[Running]:
     given = {node: {'autostart': False} for node in NODES}
     given['mujoco_sim']['speed'] = 0.0  # type: ignore[assignment]  # another parameter's type
-    config = StackConfig(params=given)  # type: ignore[arg-type]  # dicts of one type each
+    config = StackConfig(params=given, start=serve_module)  # type: ignore[arg-type]  # dicts of one type each
     with Stack(config) as stack, StackClient(config.namespace) as client:
         running = Running(stack, client)
         for node in NODES:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import ResetSim, SetObjectMass
+from fork_server import serve_module
 from members import member
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
@@ -120,7 +121,8 @@ def test_an_executor_whose_safety_file_cannot_be_used_does_not_start(
 ) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text(text)
-    config = StackConfig(nodes=('fr3_executor',), params={'fr3_executor': {'safety': str(path)}})
+    given = {'fr3_executor': {'safety': str(path)}}
+    config = StackConfig(nodes=('fr3_executor',), params=given, start=serve_module)
 
     with Stack(config) as stack, pytest.raises(LostNodeError, match='fr3_executor') as caught:
         stack.wait_ready(PATIENCE_S)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fork_server import serve_module
 from stacks import PATIENCE_S, started, until
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
@@ -29,13 +30,13 @@ def test_stack_leaves_no_process_behind_and_says_nothing(ros_domain: int) -> Non
 
 def test_one_node_per_name_namespace_and_domain(ros_domain: int) -> None:
     nodes = ('body_mapper',)
-    with Stack(StackConfig(nodes=nodes)) as stack:
+    with Stack(StackConfig(nodes=nodes, start=serve_module)) as stack:
         stack.wait_ready(PATIENCE_S).close()
         pid = stack.processes['body_mapper'].pid
 
         with pytest.raises(ConfigError, match=f'body_mapper runs already.*process {pid}'):
             Stack(StackConfig(nodes=nodes)).start()
-        with Stack(StackConfig(nodes=nodes, namespace='other')) as other:
+        with Stack(StackConfig(nodes=nodes, namespace='other', start=serve_module)) as other:
             other.wait_ready(PATIENCE_S).close()
 
 
@@ -65,7 +66,7 @@ def test_node_that_cannot_start_is_named_with_its_reason(
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
     (node,) = params
-    config = StackConfig(nodes=(node,), params=params)
+    config = StackConfig(nodes=(node,), params=params, start=serve_module)
 
     with Stack(config) as stack, pytest.raises(LostNodeError, match=node) as error:
         stack.wait_ready(PATIENCE_S)

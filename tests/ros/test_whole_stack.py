@@ -14,6 +14,7 @@ import pytest
 from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.srv import ResetSim, SetObjectPose
 from diagnostic_msgs.msg import DiagnosticArray
+from fork_server import serve_module
 from geometry_msgs.msg import Point, Pose
 from policies import differences, policies
 from rcl_interfaces.msg import Log
@@ -151,7 +152,7 @@ def test_policy_allows_what_the_node_does_and_nothing_else(running: Running, nam
 def test_policy_of_the_estimator_allows_every_source_of_objects(running: Running) -> None:
     node, name = running.client.node, 'state_estimator'
     params = {name: {'sources': 'camera, apriltag', 'scene': 'tower', 'catalogue': 'tabletop'}}
-    config = StackConfig(nodes=(name,), namespace='cameras', params=params)
+    config = StackConfig(nodes=(name,), namespace='cameras', params=params, start=serve_module)
     extra: set[str] = set()
 
     def hears_all() -> bool:

@@ -5,7 +5,9 @@ import subprocess
 import time
 from collections.abc import Callable
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any, Literal
 
 PROC = Path('/proc/self')
 ONE_THREAD = ('OPENBLAS_NUM_THREADS', '1')
@@ -27,10 +29,21 @@ class ForkedProcess:
     A function that runs in a fork; what its owners use of `subprocess.Popen`.
 
     This process waits at its end until a fork has ended, and ends one that is a *daemon*.
+
+    With the start method `forkserver` of multiprocessing it is a fork of that server, so that this
+    process may have threads. Function and arguments are pickled then.
     """
 
-    def __init__(self, run: Callable[..., None], *arguments: object, daemon: bool = False) -> None:
-        self._process = get_context('fork').Process(target=run, args=arguments, daemon=daemon)
+    def __init__(
+        self,
+        run: Callable[..., None],
+        *arguments: object,
+        daemon: bool = False,
+        start_method: Literal['fork', 'forkserver'] = 'fork',
+    ) -> None:
+        # Both contexts have a `Process`; the types of their common base do not.
+        context: Any = get_context(start_method)
+        self._process: BaseProcess = context.Process(target=run, args=arguments, daemon=daemon)
         self._process.start()
 
     @property

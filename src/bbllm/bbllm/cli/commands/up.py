@@ -131,7 +131,7 @@ def up(request: UpRequest) -> None:
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm.ros.rclpy_support.domains import domain_of
-    from bbllm.ros.stack.forked import preload
+    from bbllm.ros.stack.forked import fork_module, preload
     from bbllm.ros.stack.stack import Stack, StackConfig
 
     preload()
@@ -150,7 +150,7 @@ def up(request: UpRequest) -> None:
         namespace=request.namespace,
         respawn=request.respawn,
         one_process=request.one_process,
-        forked=True,
+        start=fork_module,
         owner='bbllm up',
     )
     with Stack(config) as stack, ExitStack() as ending:

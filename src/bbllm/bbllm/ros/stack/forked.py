@@ -12,12 +12,15 @@ import ctypes
 import gc
 import importlib
 import os
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from bbllm.core.forked import ONE_THREAD, PROC, ForkedProcess, has_one_thread
+
+NodeProcess = subprocess.Popen[bytes] | ForkedProcess
 
 PRELOADED = (
     'bbllm.arm.execution.executor',
@@ -62,14 +65,33 @@ def preload() -> None:
             importlib.import_module(module)
 
 
+def new_process(
+    module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int
+) -> NodeProcess:
+    """Run `python -m module`, with its output in a log (a file descriptor)."""
+    return subprocess.Popen(
+        [sys.executable, '-m', module, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env=environ,
+        # Ctrl-C in the terminal is for whoever owns the stack, who ends it in order.
+        start_new_session=True,
+    )
+
+
 def fork_module(
     module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int
-) -> ForkedProcess:
-    """Run the `main` of a module in a fork, with its output in a log (a file descriptor)."""
-    return ForkedProcess(_run, module, arguments, environ, log)
+) -> NodeProcess:
+    """Run the `main` of a module in a fork of this process, or as a new process after ROS."""
+    if not can_fork():
+        return new_process(module, arguments, environ, log)
+    return ForkedProcess(run_module, module, arguments, environ, log)
 
 
-def _run(module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int) -> None:
+def run_module(
+    module: str, arguments: Sequence[str], environ: Mapping[str, str], log: int
+) -> None:
     """Become what `python -m module` would be, with its output in a log."""
     os.setsid()
     gc.freeze()  # what is collected is written to, and then no longer shared

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError, LostNodeError
-from bbllm.core.forked import ONE_THREAD, ForkedProcess
+from bbllm.core.forked import ONE_THREAD
 from bbllm.core.paths import config_dir, state_dir
 from bbllm.ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
 from bbllm.ros.rclpy_support.domains import check_names_free, domain_of
 from bbllm.ros.rclpy_support.peer_process import owner_environ
-from bbllm.ros.stack.forked import can_fork, fork_module
+from bbllm.ros.stack.forked import NodeProcess, new_process
 
 if TYPE_CHECKING:
     from bbllm.ros.stack.client import StackClient
@@ -53,7 +52,8 @@ RESPAWNS = 5
 RESPAWN_WINDOW_S = 60.0
 
 Value = str | int | float | bool
-NodeProcess = subprocess.Popen[bytes] | ForkedProcess
+Start = Callable[[str, Sequence[str], Mapping[str, str], int], NodeProcess]
+"""Starts a module with its arguments, environment and log (a file descriptor)."""
 
 SIMULATED: Mapping[str, Mapping[str, Value]] = {
     'fr3_executor': {'approval': 'none', 'simulated': True, 'safety': 'safety'}
@@ -138,11 +138,8 @@ class StackConfig:
     Whether all nodes share one process, which is lighter and starts faster; one that crashes ends
     all then.
     """
-    forked: bool = False
-    """
-    Whether nodes are forks of this process as long as they can be; see `forked`. For programs that
-    do nothing else before.
-    """
+    start: Start = new_process
+    """How the process of a node is started: anew, or as a fork; see `forked`."""
     owner: str = 'the program'
     """What people call the process that starts the nodes, for when it has ended."""
     log_folder: Path | None = None
@@ -289,17 +286,7 @@ class Stack:
         arguments = self._arguments(node) if node != ONE_PROCESS else self._arguments_of_all()
         environ = {**self.environ(), **owner_environ(self.config.owner)}
         with self.log_file(node).open('ab') as log:
-            if self.config.forked and can_fork():
-                return fork_module(module, arguments, environ, log.fileno())
-            return subprocess.Popen(
-                [sys.executable, '-m', module, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=environ,
-                # Ctrl-C in the terminal is for whoever owns the stack, who ends it in order.
-                start_new_session=True,
-            )
+            return self.config.start(module, arguments, environ, log.fileno())
 
     def _arguments(self, node: str) -> list[str]:
         given = self.config.params.get(node, {})
