@@ -63,14 +63,21 @@ def pytest_report_header() -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what `make test` leaves out; begin with the longest file."""
+    """Mark what `make test` leaves out; mix files that wait for nodes with those that compute."""
     config.stash[COLLECTED] = frozenset(item.nodeid for item in items)
     sampled = entries()
     for item in items:
         if is_left_out(item.nodeid, sampled):
             item.add_marker(pytest.mark.slow)
-    # With several workers none is left alone with the longest file in the end.
-    items.sort(key=lambda item: item.path.name != 'test_readme.py')
+    places = {}
+    for waits in (True, False):
+        files = list(
+            dict.fromkeys(x.path for x in items if bool(x.get_closest_marker('ros')) is waits)
+        )
+        # With several workers none is left alone with the longest file in the end.
+        files.sort(key=lambda path: path.name != 'test_readme.py')
+        places |= {path: i / len(files) for i, path in enumerate(files)}
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(scope='session')

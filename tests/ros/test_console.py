@@ -121,11 +121,11 @@ def test_a_remark_withdraws_the_question_and_the_console_shows_the_new_one(
         told = desk.say('leave the green cube where it is')
 
         assert told == 'Taken up: the plan was made anew with it.'
-        until(lambda: 'human_feedback' in reader.kinds(), 'remark')
+        until(lambda: 'repair' in reader.kinds(), 'repair with the remark')
         kinds = reader.kinds()
         assert kinds[0] == 'started' and 'plan' in kinds
         assert kinds.count('human_feedback') == 1
-        assert 'repair' in kinds and 'ended' not in kinds
+        assert 'ended' not in kinds
         assert 'CANCELLED' not in json.dumps(reader.events)
         until(lambda: (reader.value('request') or {}).get('hash') != request.hash, 'new question')
         second = request_of(stack)

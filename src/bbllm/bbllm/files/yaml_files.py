@@ -14,6 +14,10 @@ from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from yaml.composer import Composer
+from yaml.constructor import SafeConstructor
+from yaml.cyaml import CParser  # type: ignore[attr-defined]  # not exported by its stub
+from yaml.resolver import Resolver
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.naming import MAX_NAME, name_fault, quoted
@@ -37,19 +41,25 @@ class YamlError(ValueError):
     """A text that is no YAML, or none that is read; the sentence part names the line."""
 
 
-class StrictLoader(yaml.SafeLoader):
-    """Reads plain values only: no tags, no aliases, and none too many, too long or too deep."""
+class StrictLoader(Composer, CParser, SafeConstructor, Resolver):
+    """
+    Reads plain values only: no tags, no aliases, and none too many, too long or too deep.
+
+    libyaml finds the events, and the composer of Python makes nodes of them.
+    """
 
     takes_aliases = False
 
     def __init__(self, text: str) -> None:
-        super().__init__(text)
+        CParser.__init__(self, text)
+        for base in (Composer, SafeConstructor, Resolver):
+            base.__init__(self)
         self._values = self._depth = 0
         self._sizes: dict[yaml.Node, int] = {}
         """Values of each node, by which an alias of it counts."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]  # of PyYAML
+        event: Any = self.peek_event()
         before = self._values
         mark = event.start_mark
         is_alias = isinstance(event, yaml.AliasEvent)
