@@ -71,10 +71,10 @@ STEP_S = 0.02
 
 def play(trial: CrossedTrial) -> CrossedResult:
     """Play one trial, and check what it leaves behind."""
-    before = {*threading.enumerate()}
+    before, children = {*threading.enumerate()}, _children()
     result = _play(trial)
     left = [f'thread {thread.name}' for thread in _left_threads(before)]
-    left += [f'process {pid}' for pid in _children()]
+    left += [f'process {pid}' for pid in _children() - children]
     found = tuple(Violation(invariant='left', evidence=what) for what in left)
     return replace(result, violations=(*result.violations, *found))
 
@@ -406,7 +406,7 @@ def _left_threads(before: set[threading.Thread]) -> set[threading.Thread]:
     return left
 
 
-def _children() -> list[int]:
+def _children() -> set[int]:
     """Return the processes that this one has started and that have not ended."""
     files = Path('/proc/self/task').glob('*/children')
-    return [int(word) for file in files for word in file.read_text().split()]
+    return {int(word) for file in files for word in file.read_text().split()}

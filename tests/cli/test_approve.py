@@ -146,7 +146,7 @@ def test_neither_what_was_typed_before_a_question_nor_leaving_it_answers(there: 
         with waiting(there, HOME):
             terminal.wait_for('[y/N]')
             before = what_waits(there)
-            assert before['lines'] == ['0: return to base']
+            assert before['lines'][0] == '0: return to base'
             terminal.interrupt()
             terminal.end()
 

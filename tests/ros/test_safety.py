@@ -19,6 +19,7 @@ from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.ros.convert.records import LATCHED
 from bbllm.ros.estimator.safety_envelope import SceneAge
+from bbllm.ros.stack.service_clients import FRESH_S
 from bbllm.ros.stack.stack import NODES, Stack, StackConfig, Value
 from bbllm.ros.stack.stack_checks import check_params
 
@@ -172,6 +173,7 @@ def lift(running: Running) -> Outcome:
         SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=HEAVY_KG
     ).success
     until(lambda: running.client.scene().held is None, 'scene of an empty hand')
+    time.sleep(FRESH_S)  # the scene that the executor has may be as old
     return running.client.execute(SkillCall('pick', ('red_cube',)))
 
 

@@ -81,17 +81,10 @@ def pixels(message: Image) -> NDArray[Any]:
     return np.frombuffer(message.data, kind).reshape(shape)
 
 
-def drawing_processes() -> list[str]:
-    """Return the processes of this machine that draw for cameras or pictures."""
-    found = []
-    for path in Path('/proc').glob('[0-9]*/cmdline'):
-        try:
-            words = path.read_bytes().split(b'\0')
-        except OSError:  # it has ended meanwhile
-            continue
-        if any(word.endswith(b'render_process.py') for word in words):
-            found.append(path.parent.name)
-    return found
+def drawing_processes(sim: Running) -> set[str]:
+    """Return the processes that draw for the cameras of a simulator: its children."""
+    tasks = Path(f'/proc/{sim.stack.processes["mujoco_sim"].pid}/task')
+    return {pid for path in tasks.glob('*/children') for pid in path.read_text().split()}
 
 
 def inject(sim: Running, fault: str) -> None:
@@ -107,12 +100,11 @@ def healthy(sim: Running) -> Iterator[None]:
 
 
 def test_nothing_is_drawn_without_subscribers(sim: Running) -> None:
-    before = set(drawing_processes())
+    until(lambda: not drawing_processes(sim), 'end of what has drawn before')
     with pictures(sim, 'table_camera') as (colors, _):
         until(lambda: colors, 'picture')
-        ours = set(drawing_processes()) - before
-        assert len(ours) == 1
-    until(lambda: not ours & set(drawing_processes()), 'end of the process that draws')
+        assert len(drawing_processes(sim)) == 1
+    until(lambda: not drawing_processes(sim), 'end of the process that draws')
     with pictures(sim, 'hand_camera', [DEPTH]) as (depths,):
         until(lambda: depths, 'picture of another process')
 
