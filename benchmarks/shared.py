@@ -21,7 +21,7 @@ from bbllm.bench.log.files import write_atomically
 from bbllm.bench.log.intervals import wilson
 from bbllm.bench.report.plots import new_figure, to_png, to_svg
 from bbllm.bench.report.words import interval
-from bbllm.cli.views.output import PlainConsole
+from bbllm.cli.views.output import Output, PlainConsole
 
 INK, BLUE, ORANGE = '#22262b', '#2f6db3', '#c2571a'
 Result = TypeVar('Result')
@@ -64,10 +64,22 @@ def machine_text(machine: Mapping[str, str]) -> str:
     return ', '.join(f'{key} {value}' for key, value in machine.items())
 
 
-def write_json(path: Path, report: object) -> None:
-    """Write a report as JSON, with null for values that are not a number."""
+def write_json(path: Path, report: object, *, printed: bool = False) -> None:
+    """
+    Write a report as JSON, with null for values that are not a number.
+
+    Where it is *printed* too, that is by `print_json`.
+    """
     data = pydantic_core.to_json(report, indent=2, inf_nan_mode='null')
     write_atomically(path, data + b'\n')
+    if printed:
+        print_json(path, report)
+
+
+def print_json(path: Path, report: object) -> None:
+    """Print a report as the one object of stdout, with the file that it is in under `out`."""
+    data = pydantic_core.from_json(pydantic_core.to_json(report, inf_nan_mode='null'))
+    Output(json=True).result({**data, 'out': str(path)})
 
 
 @contextmanager

@@ -74,8 +74,8 @@ def call_pytest(name: str, options: Sequence[str]) -> Run:
     report = RESULTS / f'{name}.xml'
     report.unlink(missing_ok=True)
     command = [sys.executable, '-m', 'pytest', *options, f'--junitxml={report}']
-    # Where Python is told to keep no bytecode, as in many containers, every worker and every process
-    # that a test starts would compile its imports anew: a sixth of the processor time of a run.
+    # Where Python is told to keep no bytecode, as in many containers, every worker and every
+    # process that a test starts would compile its imports anew.
     env = {key: value for key, value in os.environ.items() if key != 'PYTHONDONTWRITEBYTECODE'}
     start = time.monotonic()
     code = subprocess.run([*command, '--durations=30'], check=False, env=env).returncode

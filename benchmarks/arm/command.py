@@ -30,7 +30,7 @@ from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.bench.safety.limit_audit import NOTHING, Audit
 from bbllm.cli.support.options import JsonOption
-from bbllm.cli.views.output import Output, PlainConsole
+from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
 from bbllm.skills.motions import Pick, plan_motions
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -130,11 +130,10 @@ def arm(
     """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
     n, shapes = (20, 3) if quick else (200, 30)
     report = run_arm_bench(trials or n, seed, shapes=shapes, scale=scale)
-    output, console = Output(json), PlainConsole(stderr=json, markup=True)
+    console = PlainConsole(stderr=json, markup=True)
     print_report(report, console)
-    write_json(out, report.as_json())
+    write_json(out, report.as_json(), printed=json)
     console.print(f'{report.wall_s:.0f} s; written to {out}')
-    output.result({**report.as_json(), 'out': str(out)})
 
 
 def run_arm_bench(

@@ -21,6 +21,7 @@ import typer
 
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from benchmarks.console.chromium import launched
 from benchmarks.console.pages import START_S, serving, shown
@@ -68,9 +69,10 @@ def console(
     replay_steps: Annotated[
         int | None, typer.Option(min=1, help='Only measure the replay of so many steps.')
     ] = None,
+    json: JsonOption = False,
 ) -> None:
     """Measure what an open page of the console costs (needs ROS and Chromium, minutes)."""
-    terminal = PlainConsole()
+    terminal = PlainConsole(stderr=json)
     if pictures is not None:
         for name, draw in PICTURES.items():
             draw(pictures / name)
@@ -83,7 +85,7 @@ def console(
             f'{replay.bytes / 1e6:.1f} MB; a seek takes {replay.drag_ms:.0f} ms in a drag, '
             f'{replay.jump_ms:.0f} ms far away'
         )
-        write_json(out, asdict(replay))
+        write_json(out, asdict(replay), printed=json)
         return
     report = run_console_bench(rounds, 2 * pairs, lambda text: terminal.print(text, style='dim'))
     rows = [
@@ -105,7 +107,7 @@ def console(
         f'{report.idle_cores:.3f} while the arm rested'
     )
     terminal.print(machine_text(report.machine))
-    write_json(out, asdict(report))
+    write_json(out, asdict(report), printed=json)
     terminal.print(f'written to {out}')
 
 

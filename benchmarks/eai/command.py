@@ -30,6 +30,7 @@ from bbllm.bench.suites.eai_suite import (
     script_of,
 )
 from bbllm.bench.suites.household import judge_household
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
 from bbllm.worlds.household.household import Household, Mode
@@ -174,6 +175,7 @@ def eai_check(
     out: Annotated[Path, typer.Option(metavar='DIR', help='Folder of the JSON.')] = Path(
         'bench-eai-check'
     ),
+    json: JsonOption = False,
 ) -> None:
     """
     Compare our houses and scores with EAI's evaluator, on its own annotated programs.
@@ -210,6 +212,8 @@ def eai_check(
             if kind == ANNOTATED:
                 agreed = total['alike'] / max(1, total['evaluated'])
     note = 'Evaluated: programs that its own test takes, those with one edge goal at most.'
-    print_grid(grid_of('Household and EAI', rows, notes={'programs': note}), PlainConsole())
-    write_json(out / 'eai-check.json', rows)
+    print_grid(
+        grid_of('Household and EAI', rows, notes={'programs': note}), PlainConsole(stderr=json)
+    )
+    write_json(out / 'eai-check.json', {'rows': rows}, printed=json)
     exit_unless(agreed >= LEAST)

@@ -23,6 +23,7 @@ from bbllm.bench.log.intervals import Estimate, rate_of
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.bench.report.summary import DISTANCES_M, SHARES
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError, UnknownNameError
 from benchmarks.eyes.tables import TROUBLES
@@ -115,6 +116,7 @@ def eyes(
         int, typer.Option(min=1, help='Processes; more than 1 affects the times.')
     ] = 1,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-eyes.json'),
+    json: JsonOption = False,
 ) -> None:
     """
     Measure the detector and the tracking alone: recall, precision, errors, time per picture.
@@ -141,9 +143,9 @@ def eyes(
     report = run_eyes_bench(
         trials, seed, names, looks=pictures_of_each, folder=pictures, processes=processes
     )
-    console = PlainConsole(markup=True)
+    console = PlainConsole(stderr=json, markup=True)
     print_report(report, console)
-    write_json(out, asdict(report))
+    write_json(out, asdict(report), printed=json)
     console.print(f'{report.wall_s:.0f} s; written to {out}', markup=False)
 
 

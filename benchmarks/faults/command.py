@@ -96,17 +96,17 @@ def faults(
     """
     robot = _robot_faults(fault)
     if planner is None:
-        if model_fault or only or jobs > 1 or json or None in robot:
+        if model_fault or only or jobs > 1 or None in robot:
             raise ConfigError(
                 'Without --planner the faults are those of a robot in a stack of nodes, one trial '
-                'after the other: leave --model-fault, --only, --jobs, --json and the fault none '
-                'out, or add --planner all.'
+                'after the other: leave --model-fault, --only, --jobs and the fault none out, or '
+                'add --planner all.'
             )
         need_ros('bbllm bench faults')
         from benchmarks.faults.robot import measure
 
         named = [each for each in robot if each is not None] or list(Fault)
-        exit_unless(measure(named, trials or EACH, seed, out or OUT))
+        exit_unless(measure(named, trials or EACH, seed, out or OUT, json=json))
         return
     trials_drawn = crossing.drawn(
         planners=crossing.planners_named(planner),

@@ -28,6 +28,7 @@ from rich.console import Console
 
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
@@ -112,6 +113,7 @@ def process_faults(
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path(
         'bench-process-faults.json'
     ),
+    json: JsonOption = False,
 ) -> None:
     """Kill, stop and freeze processes of a stack in mid-task, and report how the tasks end."""
     drawn = draw_trials(trials, seed)
@@ -123,7 +125,7 @@ def process_faults(
             bar.advance(f'{len(results)}/{len(drawn)} {_line(result)}', failed=not result.good)
 
         run_trials(drawn, on_result)
-    console = PlainConsole()
+    console = PlainConsole(stderr=json)
     print_report(results, console)
     report = {
         'machine': describe_machine(),
@@ -131,7 +133,7 @@ def process_faults(
         'task': TASK,
         'results': [{**asdict(result), 'good': result.good} for result in results],
     }
-    write_json(out, report)
+    write_json(out, report, printed=json)
     console.print(f'written to {out}')
     exit_unless(all(result.good for result in results))
 

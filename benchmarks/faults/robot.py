@@ -65,7 +65,9 @@ BACK_M = 0.005
 GOALS = QoSProfile(depth=1000)
 
 
-def measure(faults: Sequence[Fault], trials: int, seed: int, out: Path) -> bool:
+def measure(
+    faults: Sequence[Fault], trials: int, seed: int, out: Path, *, json: bool = False
+) -> bool:
     """Play trials of each fault, print and write the report; return whether all are good."""
     drawn = draw_trials(faults, trials, seed)
     results: list[FaultResult] = []
@@ -79,7 +81,7 @@ def measure(faults: Sequence[Fault], trials: int, seed: int, out: Path) -> bool:
             )
 
         run_fault_bench(drawn, on_result)
-    console = PlainConsole()
+    console = PlainConsole(stderr=json)
     print_report(results, console)
     report = {
         'machine': describe_machine(),
@@ -88,7 +90,7 @@ def measure(faults: Sequence[Fault], trials: int, seed: int, out: Path) -> bool:
         'rows': rows_of(results),
         'results': [to_json(result) for result in results],
     }
-    write_json(out, report)
+    write_json(out, report, printed=json)
     console.print(f'written to {out}')
     return all(result.good for result in results)
 

@@ -26,6 +26,7 @@ from rich.console import Console
 from bbllm.arm.driver import GoalStatus
 from bbllm.bench.log.versions import describe_machine
 from bbllm.bench.report.grid import grid_of, print_grid
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import WorldError
@@ -98,12 +99,13 @@ def stack(
     moves: Annotated[int, typer.Option(min=1, help='Tasks for the overhead per step.')] = 6,
     trips: Annotated[int, typer.Option(min=10, help='Round trips of the bare action.')] = 200,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-stack.json'),
+    json: JsonOption = False,
 ) -> None:
     """Measure the stack of five nodes: start, memory, speed, overhead per step."""
-    console = PlainConsole()
+    console = PlainConsole(stderr=json)
     report = run_stack_bench(moves, trips, say=lambda text: console.print(text, style='dim'))
     print_report(report, console)
-    write_json(out, asdict(report))
+    write_json(out, asdict(report), printed=json)
     console.print(f'written to {out}')
 
 

@@ -20,9 +20,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from bbllm.api.ros_environment import need_ros
 from bbllm.bench.log.versions import describe_machine, find_versions
+from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
-from benchmarks.shared import TrialBar, exit_unless, write_json
+from benchmarks.shared import TrialBar, exit_unless, print_json, write_json
 from benchmarks.time import commands, motion, stack, task
 from benchmarks.time.figures import Measured, Row, TimeReport
 from benchmarks.time.report import print_comparison, print_report
@@ -100,6 +101,7 @@ def time_command(
         Path | None, typer.Option(metavar='FILE', help='Set an earlier run beside this one.')
     ] = None,
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-time.json'),
+    json: JsonOption = False,
 ) -> None:
     """
     Measure motion, planning, simulation, stack and commands, each beside a reference.
@@ -114,7 +116,7 @@ def time_command(
     """
     keys = _keys_of(only)
     other = None if compare is None else read_report(compare)
-    console = PlainConsole(markup=True)
+    console = PlainConsole(stderr=json, markup=True)
     if measured is not None:
         report = read_report(measured)
     else:
@@ -125,6 +127,8 @@ def time_command(
         print_comparison(report, other, console)
     if measured is None:
         console.print(f'{report.wall_s:.0f} s; written to {out}', markup=False)
+    if json:
+        print_json(measured or out, report)
     exit_unless(not any(row.missing for row in report.rows))
 
 

@@ -51,6 +51,7 @@ def test_a_run_is_printed_and_written_and_can_be_shown_again(
 
     ran = bbllm('bench', 'time', '--quick', '--only', 'moving,task', '--out', str(out))
     shown = bbllm('bench', 'time', str(out))
+    printed = bbllm('bench', 'time', str(out), '--json')
 
     assert ran.exit_code == shown.exit_code == 0, ran.output
     assert 'moving time of a pick and place, s 2.50 [2.00, 3.00]' in squeezed(shown.output)
@@ -62,6 +63,7 @@ def test_a_run_is_printed_and_written_and_can_be_shown_again(
     data = json.loads(out.read_text())
     assert {'commit', 'source'} <= data['versions'].keys()
     assert (data['quick'], len(data['load'])) == (True, 2)
+    assert json.loads(printed.stdout) == {**data, 'out': str(out)}
 
 
 def test_what_cannot_be_measured_is_named_with_the_reason(
