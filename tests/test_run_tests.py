@@ -160,7 +160,7 @@ def test_tests_beside_busy_processes_are_counted(project: Project) -> None:
 
 
 def test_each_entry_of_the_list_names_a_test_and_its_cause_or_owner() -> None:
-    for entry in yaml.safe_load((ROOT / 'tests' / 'unsteady.yaml').read_text()):
+    for entry in yaml.safe_load((ROOT / 'tests' / 'unsteady.yaml').read_text()) or ():
         path, _, rest = entry['test'].partition('::')
         name = rest.partition('[')[0].rpartition('::')[2]
         assert entry.get('cause') or entry.get('owner'), entry

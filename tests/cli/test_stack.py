@@ -1,7 +1,6 @@
 """The verbs that use a running stack: real nodes, in a domain of their own."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,13 +64,15 @@ def test_a_second_task_is_refused_and_what_is_said_is_heard(
     read_until(process, ' call ')
 
     second = bbllm(environment, 'run', TASK)
-    said = bbllm(environment, 'say', 'leave the green cube where it is')
-    time.sleep(0.5)
+    said = bbllm(environment, 'say', 'leave the green cube where it is', '--json')
     end(process)
 
     assert second.returncode == 2
     assert 'Another task is under way' in second.stderr
     assert said.returncode == 0
+    told = json.loads(said.stdout)
+    assert (told['sent'], told['namespace']) == ('leave the green cube where it is', 'bbllm')
+    assert told['fate'].startswith('Taken up')
     heard = events_of(environment, 'human_feedback')
     assert [event['text'] for event in heard] == ['leave the green cube where it is']
 

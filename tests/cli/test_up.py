@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm, read_until, running_stack, start
+from terminals import bbllm, end, read_until, running_stack, start
 
 from bbllm.cli.commands.up import UpRequest, _nodes, _params, _print_hints, _safety_lines
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
@@ -31,6 +33,8 @@ from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.ros.rclpy_support.domains import lock_name, nodes_of
+from bbllm.ros.stack.stack import NODES
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0
@@ -111,6 +115,8 @@ OTHERS = [
     RunningProcess('python\0-m\0bbllm\0run\0stack the cubes\0', ''),
     RunningProcess('vim\0notes.txt\0', 'ROS_DOMAIN_ID=7\0'),
 ]
+HERE = {'ROS_DOMAIN_ID': '203'}
+"""A domain in which nobody runs anything."""
 STACKS = (
     'python\0-m\0bbllm.ros.nodes.brain_planner\0--ros-args\0',
     '/opt/venv/bin/python\0/opt/venv/bin/bbllm\0up\0sim\0',
@@ -119,13 +125,25 @@ STACKS = (
 
 
 def test_a_stack_may_run_where_a_process_is_one_or_starts_one_or_nothing_is_seen() -> None:
-    assert not stack_may_run({}, OTHERS)
+    assert not stack_may_run(HERE, OTHERS)
     for command in STACKS:
-        assert stack_may_run({}, [*OTHERS, RunningProcess(command, 'HOME=/root\0')])
+        there = RunningProcess(command, 'HOME=/root\0ROS_DOMAIN_ID=203\0')
+        assert stack_may_run(HERE, [*OTHERS, there])
     assert '\0'.join(sys.orig_argv) in ''.join(each.command for each in running_processes())
-    assert stack_may_run({}, [])  # no command can be read
-    assert stack_may_run({'BBLLM_NETWORK': 'true'}, OTHERS)
-    assert stack_may_run({'FASTRTPS_DEFAULT_PROFILES_FILE': '/my/own.xml'}, OTHERS)
+    assert stack_may_run(HERE, [])  # no command can be read
+    assert stack_may_run({**HERE, 'BBLLM_NETWORK': 'true'}, OTHERS)
+    assert stack_may_run({**HERE, 'FASTRTPS_DEFAULT_PROFILES_FILE': '/my/own.xml'}, OTHERS)
+
+
+def test_a_node_that_runs_is_found_by_its_name_whatever_its_command() -> None:
+    assert not stack_may_run(HERE, OTHERS)
+    lock = lock_name('brain_planner', 'bbllm', 203)
+    try:
+        assert nodes_of(203) == ['/bbllm brain_planner']
+        assert stack_may_run(HERE, OTHERS)
+    finally:
+        os.close(lock)
+    assert not stack_may_run(HERE, OTHERS)
 
 
 @pytest.mark.parametrize('command', STACKS)
@@ -133,7 +151,6 @@ def test_a_stack_of_another_domain_is_not_waited_for(command: str) -> None:
     there = RunningProcess(command, 'HOME=/root\0ROS_DOMAIN_ID=7\0')
     unreadable = RunningProcess(command)
 
-    assert not stack_may_run({}, [there])
     assert not stack_may_run({'ROS_DOMAIN_ID': '8'}, [there])
     assert stack_may_run({'ROS_DOMAIN_ID': '7'}, [there])
     assert stack_may_run({'ROS_DOMAIN_ID': '8'}, [unreadable])
@@ -302,3 +319,35 @@ def test_clock_and_menu_come_and_go_with_the_stack(
     assert f'rviz2 -d {repository / "config" / "rviz" / "bbllm.rviz"}' in said
     # 130 where Ctrl-C came before the command waited for it.
     assert process.returncode in (0, 130), errors
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.mark.slow  # a stack and four processes
+def test_with_json_commands_that_keep_running_print_one_object_first(
+    environment: dict[str, str], empty_domain: int
+) -> None:
+    there = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}
+
+    def first_object(process: subprocess.Popen[str]) -> Any:
+        assert process.stdout is not None
+        return json.loads(process.stdout.readline())
+
+    stack = start(there, 'up', 'sim', '--speed', '0', '--json')
+    others = []
+    try:
+        ready = first_object(stack)
+        assert (ready['namespace'], ready['domain']) == ('bbllm', empty_domain)
+        assert set(ready['nodes']) == set(NODES)
+        alone = bbllm(there, 'say', 'hello', '--json')
+        assert (alone.returncode, json.loads(alone.stdout)['error_kind']) == (2, 'TaskError')
+        for words in (('console', '--port'), ('mcp', '--http')):
+            others.append(start(there, *words, str(free_port()), '--json'))
+            assert first_object(others[-1])['url'].startswith('http://127.0.0.1:')
+    finally:
+        for process in (*others, stack):
+            end(process)

@@ -130,8 +130,8 @@ def parse_yaml(text: str, loader: type[StrictLoader] = StrictLoader) -> object:
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         # libyaml names the line after the last one for what ends too early.
-        last = max(1, len(text.splitlines()))
-        line = f' in line {min(mark.line + 1, last)}' if mark is not None else ''
+        last = text.count('\n')
+        line = f' in line {min(mark.line, last) + 1}' if mark is not None else ''
         problem = getattr(error, 'problem', None) or 'it holds characters that YAML does not allow'
         raise YamlError(f'is not valid YAML{line}: {cut(escape_line(problem), 200)}') from error
     return data

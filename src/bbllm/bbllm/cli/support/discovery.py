@@ -127,15 +127,19 @@ def open_stack(
 
 
 def stack_may_run(environ: Mapping[str, str], processes: Sequence[RunningProcess]) -> bool:
-    """Return False where only this machine is searched, and no process of it is a stack there."""
+    """
+    Return False where only this machine is searched, and no process of it is a stack there.
+
+    A node has locked its name once it runs; a process that starts one is known by its command.
+    """
     from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
-    from bbllm.ros.rclpy_support.domains import domain_of
+    from bbllm.ros.rclpy_support.domains import domain_of, nodes_of
     from bbllm.ros.stack.stack import REAL_NODES
 
     if wants_network(environ) or has_own_profile(environ) or not processes:
         return True
     stacks, here = rf'({"|".join(REAL_NODES)})\0|bbllm\0up\0|launch\0bbllm\0', domain_of(environ)
-    return any(
+    return bool(nodes_of(here)) or any(
         re.search(stacks, process.command) and process.domain in (None, here)
         for process in processes
     )

@@ -17,6 +17,7 @@ import socket
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from bbllm.core.errors import ConfigError
 
@@ -26,6 +27,8 @@ MOST = 232
 PREFIX = 'bbllm'
 MOST_NAME_BYTES = 100
 """The kernel takes 107; longer names are hashed [bytes]."""
+NAMES = Path('/proc/net/unix')
+"""Where the kernel lists sockets, abstract ones with `@` before the name."""
 WHO_ASKS = 128
 """How often the holder of a name can be asked for."""
 _CREDENTIALS = struct.Struct('3i')
@@ -90,6 +93,16 @@ def check_names_free(names: Iterable[str], namespace: str, domain: int) -> None:
     """Raise ConfigError where a running process has one of these names."""
     for name in names:
         os.close(lock_name(name, namespace, domain))
+
+
+def nodes_of(domain: int) -> list[str]:
+    """Return the names that nodes of this machine have locked in a domain, as `/place name`."""
+    mark = f' @{PREFIX} node {domain} '
+    try:
+        lines = NAMES.read_text('utf-8', 'replace').splitlines()
+    except OSError:  # no Linux
+        return []
+    return sorted(line.partition(mark)[2] for line in lines if mark in line)
 
 
 def _lock(words: str) -> int:
