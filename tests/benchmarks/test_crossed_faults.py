@@ -259,6 +259,7 @@ def test_an_episode_that_hangs_is_ended_and_where_it_waited_is_named(
 # --- the command ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # episodes in physics
 def test_the_command_reports_and_plays_one_trial_again(
     bbllm: Callable[..., Result], tmp_path: Path
 ) -> None:

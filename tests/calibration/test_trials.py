@@ -32,6 +32,7 @@ def test_a_simulated_camera_is_found_where_it_is(mount: Mount) -> None:
     assert trial.point_m < 0.5e-3
 
 
+@pytest.mark.slow  # many pictures
 def test_joints_that_are_off_show_in_the_residual() -> None:
     exact = trial_of(Mount.STAND)
     off = trial_of(Mount.STAND, errors=SetupErrors(joint_rad=3e-3))

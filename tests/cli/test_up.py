@@ -157,6 +157,7 @@ def test_a_stack_of_another_domain_is_not_waited_for(command: str) -> None:
     assert RunningProcess('bbllm\0up\0sim\0--domain=5\0', 'ROS_DOMAIN_ID=7\0').domain == 5
 
 
+@pytest.mark.slow  # a stack, and waits
 def test_run_without_a_stack_is_not_slowed_by_one_in_another_domain(
     environment: dict[str, str], empty_domain: int
 ) -> None:

@@ -326,6 +326,7 @@ def test_two_browsers_and_a_reload_show_the_same(desk: ScriptedDesk, visit: Open
         assert page.page.locator('#rows li').count() == 1
 
 
+@pytest.mark.slow  # a long journal
 def test_journal_of_2000_steps_is_shown_and_grows_by_what_is_new(
     desk: ScriptedDesk, visit: Open
 ) -> None:

@@ -223,6 +223,7 @@ def test_markup_of_an_episode_appears_as_text(replay: Open) -> None:
     assert {urlsplit(x).netloc for x in page.requested} == {url.netloc}
 
 
+@pytest.mark.slow  # a long journal
 def test_episode_of_2000_steps_changes_only_what_differs(replay: Open) -> None:
     n = 2000
     page = replay(list(long_one(n)))

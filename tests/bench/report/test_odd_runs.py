@@ -145,6 +145,7 @@ def test_run_by_pictures_has_errors_by_how_the_camera_saw_objects(tmp_path: Path
     assert not plain.all('section', **{'aria-labelledby': 'sights'})
 
 
+@pytest.mark.slow  # draws large maps
 def test_run_of_many_trials_has_a_map_for_each_k(tmp_path: Path) -> None:
     page = page_of(tmp_path, small(trials=13))
 

@@ -65,6 +65,7 @@ def test_what_is_on_record_is_not_played_again(path: Path) -> None:
     assert end.progress.done == 6
 
 
+@pytest.mark.slow  # several runs in processes
 def test_a_run_that_was_killed_at_random_and_resumed_is_as_if_it_never_was(
     tmp_path: Path,
 ) -> None:
