@@ -3,9 +3,9 @@
 RUN = . ./activate &&
 SETUP = $(or $(PYTHON),python3) tools/setup_env.py
 export BBLLM_ROOT = $(CURDIR)
-# Each file in one process, since the tests of a file share their nodes. One process more than cores, as tests of nodes
+# Each file in one process, since the tests of a file share their nodes. Two processes more than cores, as tests of nodes
 # wait for the robot; more than four stacks at once would starve.
-SPREAD = -n $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
+SPREAD = -n $(shell n=$$(nproc); echo $$((n < 3 ? n + 2 : 4))) --dist loadfile --no-loadscope-reorder
 # AGAIN=--again replays failures alone after the run, as in CI.
 PLAY = python tools/run_tests.py play $(AGAIN)
 

@@ -293,6 +293,7 @@ def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> 
     assert all(' --domain 7' in line for line in hints)
 
 
+@pytest.mark.slow  # two stacks
 def test_clock_and_menu_come_and_go_with_the_stack(
     environment: dict[str, str], ros_domain: int, repository: Path
 ) -> None:

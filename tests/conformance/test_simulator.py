@@ -46,6 +46,7 @@ def test_simulator_passes_all_147_checks_in_a_namespace(simulator: str, tmp_path
     assert follow in {each['name'] for each in run.messages}
 
 
+@pytest.mark.slow  # a process that waits for its driver
 def test_nothing_is_sent_when_the_question_is_answered_with_no(
     simulator: str, tmp_path: Path
 ) -> None:

@@ -200,6 +200,7 @@ def test_a_server_that_is_down_before_the_judged_episode_loses_it_in_either_worl
         assert played.result.earlier.episodes == 1
 
 
+@pytest.mark.slow  # a process that waits for its stack
 def test_stack_that_cannot_start_is_an_episode_lost_with_the_reason(stacks: list[Stack]) -> None:
     played = play_over_ros(replace(job_of('right_side', 3), replay='no recording\n'))
 

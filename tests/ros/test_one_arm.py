@@ -68,6 +68,7 @@ def last_of(process: subprocess.Popen[str]) -> str:
     return output
 
 
+@pytest.mark.slow  # a second stack
 def test_simulation_of_its_own_namespace_moves_its_own_arm_only(robot: Robot) -> None:
     with started(speed=0.0) as simulation:
         result = simulation.run(TASK)

@@ -125,6 +125,7 @@ def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
     assert not all(x.held for x in told.values()), 'the replay shows the table before the pick'
 
 
+@pytest.mark.slow  # a stack of its own
 @pytest.mark.parametrize('speed', [pytest.param(0.0, marks=SLOW), 3.0])
 def test_a_stack_that_takes_the_time_of_the_simulation_carries_out_a_task(
     ros_domain: int, speed: float
