@@ -15,7 +15,7 @@ pytestmark = pytest.mark.ros
 
 PLAN = '0: wait for 20 seconds\n1: return to base\n2: Done'
 PATIENCE_S = 20.0
-BODY = {'wait for': '<rob0>[wait] <1>', 'return': '<rob0>[return_to_base]'}
+BODY = {'wait for': '<rob0>[wait] <1>', 'rest': '<rob0>[wait] <1>', 'return': '<rob0>[return_to_base]'}
 
 
 @pytest.fixture(scope='module')
@@ -37,7 +37,7 @@ def prompts(server: FakeServer) -> list[str]:
 def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
     stack: Running, server: FakeServer
 ) -> None:
-    answer = models(['0: wait for 1 seconds\n1: wait for 1 seconds\n2: Done', PLAN], BODY)
+    answer = models(['0: rest a little\n1: rest a little\n2: Done', PLAN], BODY)
     said = Event()
 
     def answer_once_said(handler: Handler, request: dict[str, Any]) -> None:
@@ -47,7 +47,7 @@ def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
 
     server.will(answer_once_said)
     server.bodies.clear()
-    task = stack.begin('wait twice')
+    task = stack.begin('rest twice')
     stack.wait_for(EventKind.PLAN)
 
     stack.client.say('leave the green cube alone')
