@@ -15,7 +15,11 @@ pytestmark = pytest.mark.ros
 
 PLAN = '0: wait for 20 seconds\n1: return to base\n2: Done'
 PATIENCE_S = 20.0
-BODY = {'wait for': '<rob0>[wait] <1>', 'rest': '<rob0>[wait] <1>', 'return': '<rob0>[return_to_base]'}
+BODY = {
+    'wait for': '<rob0>[wait] <1>',
+    'rest': '<rob0>[wait] <1>',
+    'return': '<rob0>[return_to_base]',
+}
 
 
 @pytest.fixture(scope='module')
