@@ -62,7 +62,8 @@ class PictureCamera:
         self._content: tuple[Any, Any] | None = None
         self.stamps_s: list[float] = []
         """Of the pictures so far."""
-        self._stamp_s = 0.0
+        self._stamp_s = self._taken_s = 0.0
+        self._period_s = 1.0 / rate_hz
         self._world_s: float | None = None
         self._simulated = simulated
         self._own = OwnNodes(args=[], domain_id=int(os.environ['ROS_DOMAIN_ID']))
@@ -79,7 +80,7 @@ class PictureCamera:
             self._static.publish(TFMessage(transforms=[link]))
         if simulated:
             self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
-        self.node.create_timer(1.0 / rate_hz, self._publish)
+        self.node.create_timer(self._period_s, self._publish)
         self._own.spin(self.node, name)
 
     def close(self) -> None:
@@ -104,6 +105,10 @@ class PictureCamera:
         time_s = self._world_s if self._simulated else now_s(self.node)
         if time_s is None:
             return
+        if not self._simulated:
+            # As from a camera, also where this process was kept waiting: two frames that were
+            # nearer to each other could make a pair of colour and depth.
+            time_s = self._taken_s = max(time_s, self._taken_s + self._period_s)
         if not self.stamp_stands:
             self._stamp_s = time_s + self.ahead_s
         self.stamps_s.append(self._stamp_s)
