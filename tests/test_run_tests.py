@@ -1,8 +1,10 @@
 """CI replays failures alone, and what passes then fails the run only where it is much."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,14 @@ def test_unsteady(n):
     assert not first
 """
 STEADY = 'def test_steady():\n    pass\n'
+ENDLESS = """
+import os, time
+from pathlib import Path
+
+def test_endless():
+    Path('pid').write_text(str(os.getpid()))
+    time.sleep(600)
+"""
 BROKEN = 'def test_broken():\n    assert 1 == 2\n'
 
 
@@ -157,6 +167,20 @@ def test_tests_beside_busy_processes_are_counted(project: Project) -> None:
     assert '1 of 2 runs passed' in done.stdout
     assert 'failed 1 of 2 times' in done.stdout
     assert 'test_unsteady[0]' in done.stdout
+
+
+def test_a_run_that_is_ended_takes_pytest_along(project: Project) -> None:
+    project.has(endless=ENDLESS)
+    with subprocess.Popen([sys.executable, str(TOOL), 'play', 'fast'], cwd=project.root) as tool:
+        pid = project.root / 'pid'
+        deadline_s = time.monotonic() + 60.0
+        while not (pid.exists() and pid.read_text()):
+            assert time.monotonic() < deadline_s, 'no test began within 60 s'
+            time.sleep(0.01)
+        tool.terminate()
+    assert tool.returncode == 128 + signal.SIGTERM
+    state = Path(f'/proc/{pid.read_text()}/stat')
+    assert not state.exists() or state.read_text().rpartition(')')[2].split()[0] in 'ZX'
 
 
 def test_each_entry_of_the_list_names_a_test_and_its_cause_or_owner() -> None:

@@ -16,6 +16,7 @@ import argparse
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -183,6 +184,8 @@ def steady(times: int, processes: int, options: Sequence[str]) -> int:
 
 
 def main(words: Sequence[str]) -> int:
+    # pytest and the busy processes end with this one.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     commands = parser.add_subparsers(dest='command', required=True)
     once = commands.add_parser('play', help='run once')

@@ -112,13 +112,17 @@ def test_nothing_is_drawn_without_subscribers(sim: Running) -> None:
 @pytest.mark.parametrize('camera', CAMERAS)
 def test_pictures_have_the_form_of_the_real_driver(sim: Running, camera: str) -> None:
     with pictures(sim, camera, [COLOR, DEPTH, COLOR_INFO, DEPTH_INFO]) as heard_:
-        until(lambda: all(len(messages) > 3 for messages in heard_), 'four of each message')
-    colors, depths, infos, depth_infos = heard_
-    both = sorted(set(stamps(colors)) & set(stamps(depths)))
-    assert len(both) >= 3
-    assert set(both[1:-1]) <= set(stamps(infos)) & set(stamps(depth_infos))
-    color = next(each for each in colors if stamps([each]) == both[:1])
-    depth = next(each for each in depths if stamps([each]) == both[:1])
+        colors, depths, infos, depth_infos = heard_
+
+        def whole() -> list[float]:
+            """Return the moments of which all four messages came."""
+            return sorted(set.intersection(*(set(stamps(messages)) for messages in heard_)))
+
+        # A machine that is busy loses pictures, and not of all topics the same.
+        until(lambda: len(whole()) >= 3, 'three moments of all four messages')
+    first = whole()[:1]
+    color = next(each for each in colors if stamps([each]) == first)
+    depth = next(each for each in depths if stamps([each]) == first)
     width, height = SIZE_PX
     assert pixels(color).shape == (height, width, 3)
     assert pixels(depth).shape == (height, width)
