@@ -23,6 +23,8 @@ TOPIC = 'heartbeat'
 
 QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Beats that wait at a busy listener: those of six nodes in five seconds."""
+LAST_BEATS = 3
+"""How often the last beat is sent: where it is lost, the end of the node counts as a crash."""
 
 
 class Heartbeat:
@@ -53,11 +55,12 @@ class Heartbeat:
         self._publish()
 
     def end(self) -> None:
-        """Beat once more, with the reason for the end, and then no more."""
+        """Beat for the last time, with the reason for the end."""
         beat, self._beat = self._beat, None
         if beat is not None:
-            last = f'{self._name} {self._life} {LEAVES}{self.reason}'
-            self._publisher.publish(String(data=last))
+            last = String(data=f'{self._name} {self._life} {LEAVES}{self.reason}')
+            for _ in range(LAST_BEATS):
+                self._publisher.publish(last)
 
     def _publish(self) -> None:
         beat = self._beat
