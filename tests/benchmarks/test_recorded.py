@@ -45,6 +45,7 @@ def run(folder: Path, out: str, *more: str) -> tuple[int, str]:
     return ended.exit_code, ended.output
 
 
+@pytest.mark.slow  # episodes of two runs
 def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None:
     config = str(folder.parent / 'llm.yaml')
     record = ('--record', '--llm-config', config)

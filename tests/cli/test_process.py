@@ -106,6 +106,7 @@ def test_what_was_said_before_the_process_was_killed_can_be_shown(
     assert (data['ending'], data['task']) == ('INTERRUPTED', TASK)
 
 
+@pytest.mark.slow  # an episode with its pictures
 def test_an_episode_whose_reader_goes_away_is_carried_out_and_drawn(
     own_environment: Env, state: Path
 ) -> None:

@@ -45,6 +45,7 @@ def test_run_carries_out_a_task_on_the_stack(stack: str, environment: dict[str, 
     assert json.loads(plan.stdout)['plan'][0]['call'] == 'pick(green_cube)'
 
 
+@pytest.mark.slow  # a task at real time
 def test_ctrl_c_cancels_on_the_stack_which_takes_the_next_task(
     stack: str, environment: dict[str, str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_a_second_task_is_refused_and_what_is_said_is_heard(
     assert [event['text'] for event in heard] == ['leave the green cube where it is']
 
 
+@pytest.mark.slow  # a task at real time
 def test_a_task_that_takes_too_long_is_cancelled(stack: str, environment: dict[str, str]) -> None:
     result = bbllm(environment, 'run', 'stack all cubes', '--timeout', '1', '--json')
 

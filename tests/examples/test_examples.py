@@ -108,6 +108,7 @@ def stack(tmp_path: Path, ros_domain: int) -> Iterator[Path]:
         yield tmp_path
 
 
+@pytest.mark.slow  # a stack of its own
 @pytest.mark.ros
 def test_client_gives_a_running_stack_a_task(stack: Path) -> None:
     done = run('ros_client', stack)

@@ -183,6 +183,7 @@ def test_task_ends_with_the_client_that_began_it(stack: Running, robot: Robot) -
     assert robot.stood_still()
 
 
+@pytest.mark.slow  # two servers
 def test_server_over_http_serves_who_has_the_address_and_no_page_of_another_port_or_site(
     stack: Running, tmp_path: Path
 ) -> None:

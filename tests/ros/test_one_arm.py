@@ -91,6 +91,7 @@ def test_lone_node_does_not_start_under_a_name_that_is_taken(
     assert process.returncode == 1
 
 
+@pytest.mark.slow  # a second stack
 def test_simulator_beside_the_real_arm_stops_its_executor_from_sending(
     real: Running, robot: Robot, tmp_path: Path
 ) -> None:

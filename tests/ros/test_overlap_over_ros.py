@@ -16,7 +16,7 @@ from bbllm.ros.nodes.body_mapper import BodyMapper
 from bbllm.ros.planner.ros_world import RosBody
 from bbllm.ros.rclpy_support.entities import leave_graph
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]  # 125 episodes over nodes each
 
 N_EPISODES = 250
 

@@ -105,6 +105,7 @@ def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
     assert game.result.model_calls == 1
 
 
+@pytest.mark.slow  # searches of seconds
 def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
     case = case_of('retrieve_one')
     aside = [move for move in case.solution if looks_like_pose(move[1])]
