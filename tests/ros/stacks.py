@@ -116,6 +116,16 @@ def set_parameter(running: Running, node: str, name: str, value: float | str) ->
     return '' if result.successful else result.reason
 
 
+@contextmanager
+def real_time(running: Running) -> Iterator[None]:
+    """Let simulated time pass as on the clock, so that what runs lasts while a test acts."""
+    assert set_parameter(running, 'mujoco_sim', 'speed', 1.0) == ''
+    try:
+        yield
+    finally:
+        until(lambda: not set_parameter(running, 'mujoco_sim', 'speed', 0.0), 'arm at rest')
+
+
 class Background:
     """One call in a thread; `result` raises what it raised."""
 

@@ -23,6 +23,7 @@ from stacks import started, until
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
+from bbllm.bags.bag_file import BagFile
 from bbllm.bags.motion import read_motion
 from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
 from bbllm.core.constants import NAMESPACE
@@ -214,6 +215,33 @@ def test_images_are_recorded_and_raw_ones_only_where_none_are_compressed(
     bag = ReadBag(tmp_path / 'a.mcap')
     assert bag.kinds.keys() == {'wrist/image', 'top/image/compressed', 'top/camera_info'}
     assert Counter(name for name, _, _ in bag.messages) == Counter(bag.kinds.keys())
+
+
+def test_a_topic_of_which_more_comes_than_can_be_written_keeps_no_other_from_the_bag_and_ends(
+    node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = node.create_publisher(Image, 'camera/image', 10)
+    until(lambda: node.count_publishers('camera/image'), 'publisher of the images')
+    written = Counter[str]()
+    write = BagFile.write
+
+    def write_while_more_comes(self: BagFile, topic: str, *given: Any) -> None:
+        written[topic] += 1
+        assert written[topic] < 1000, 'images alone'
+        write(self, topic, *given)
+        if topic.endswith('image'):
+            fast.publish(Image())
+
+    monkeypatch.setattr(BagFile, 'write', write_while_more_comes)
+    with BagRecorder(node, tmp_path / 'a.mcap', NAMESPACE) as recorder:
+        until(lambda: recorder.topics, 'subscription to the images')
+        for _ in range(10):
+            fast.publish(Image())
+        until(lambda: written, 'images')
+        node.create_publisher(String, 'robot_description', LATCHED).publish(String())
+        until(lambda: written[f'{BASE}robot_description'], 'the other topic')
+
+    assert recorder.broken == ''
 
 
 def test_a_full_disk_ends_the_bag_with_a_sentence(

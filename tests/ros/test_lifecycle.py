@@ -9,7 +9,7 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Log
 from robots import Robot
-from stacks import Background, Running, set_parameter, until
+from stacks import Background, Running, real_time, set_parameter, until
 
 from bbllm.core.errors import LostNodeError
 from bbllm.core.events import Ending, EventKind
@@ -69,21 +69,24 @@ def test_deactivated_executor_has_stopped_the_arm_and_serves_again_after_activat
     managed.client.wait_ready(NODES, 60.0)
     robot = Robot(managed)
     activity: list[str] = []
-    call = Background(
-        lambda: managed.client.execute(
-            SkillCall('pick', ('green_cube',)), on_activity=activity.append
+    assert set_parameter(managed, 'fr3_executor', 'speed_scale', 0.1) == ''
+    with real_time(managed):
+        call = Background(
+            lambda: managed.client.execute(
+                SkillCall('pick', ('green_cube',)), on_activity=activity.append
+            )
         )
-    )
-    until(lambda: activity, 'begin of the call')
+        until(lambda: activity, 'begin of the call')
 
-    change(managed, 'fr3_executor', Transition.TRANSITION_DEACTIVATE)
+        change(managed, 'fr3_executor', Transition.TRANSITION_DEACTIVATE)
 
-    with suppress(LostNodeError):  # its server may be gone before its result is there
-        assert call.result().code is Code.CANCELLED
+        with suppress(LostNodeError):  # its server may be gone before its result is there
+            assert call.result().code is Code.CANCELLED
     robot.begin()
     assert robot.stood_still()
     change(managed, 'fr3_executor', Transition.TRANSITION_ACTIVATE)
     managed.client.wait_ready(NODES, 60.0)
+    assert set_parameter(managed, 'fr3_executor', 'speed_scale', 1.0) == ''
     assert managed.client.execute(SkillCall('return_to_base', ())).succeeded
 
 
@@ -128,11 +131,12 @@ def test_parameters_change_when_they_can(managed: Running) -> None:
 
 
 def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(managed: Running) -> None:
-    task = managed.begin('wait for 60 seconds')
-    managed.wait_for(EventKind.CALL)
+    with real_time(managed):
+        task = managed.begin('wait for 60 seconds')
+        managed.wait_for(EventKind.CALL)
 
-    reason = set_parameter(managed, 'brain_planner', 'feedback_loops', 2)
+        reason = set_parameter(managed, 'brain_planner', 'feedback_loops', 2)
 
-    managed.client.cancel()
-    task.result()
+        managed.client.cancel()
+        task.result()
     assert 'at rest only: the episode' in reason

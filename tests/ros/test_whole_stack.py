@@ -21,7 +21,7 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rviz_client import DISPLAYS, RvizClient
 from sim_clients import heard
-from stacks import Background, Running, started, udp_addresses, until
+from stacks import Background, Running, real_time, started, udp_addresses, until
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
@@ -376,12 +376,13 @@ def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> 
     with StackClient(name='other') as other:
         until(lambda: not other.missing(('brain_planner',)), 'discovery')
         running.events.clear()
-        # A task that does not end by itself before the second one has come.
-        first = running.begin('wait for 60 seconds', episode_id='the-first')
-        running.wait_for(EventKind.CALL)
+        with real_time(running):  # the first task does not end before the second one has come
+            first = running.begin('wait for 60 seconds', episode_id='the-first')
+            running.wait_for(EventKind.CALL)
 
-        result = other.run_task('put the blue cube on location_C')
-        running.client.cancel()
+            result = other.run_task('put the blue cube on location_C')
+            running.client.cancel()
+            first.result()
 
     assert result.refused
     assert 'the-first' in result.message
@@ -495,14 +496,15 @@ def test_second_task_is_refused_in_words_and_stop_stops_the_first(
     rviz: RvizClient, running: Running
 ) -> None:
     # Somebody else's task: the menu stops it all the same.
-    task = running.begin('put the blue cube on location_C. Wait 50 seconds. Return to base.')
-    running.wait_for(EventKind.CALL)
+    with real_time(running):
+        task = running.begin('put the blue cube on location_C. Wait 50 seconds. Return to base.')
+        running.wait_for(EventKind.CALL)
 
-    rviz.choose('yellow_cube', 'pick up')
-    until(lambda: 'refused: Another task is under way' in rviz.status, 'a refusal')
-    rviz.choose(ROBOT.name, 'stop')
+        rviz.choose('yellow_cube', 'pick up')
+        until(lambda: 'refused: Another task is under way' in rviz.status, 'a refusal')
+        rviz.choose(ROBOT.name, 'stop')
 
-    assert task.result().ending.name == 'CANCELLED'
+        assert task.result().ending.name == 'CANCELLED'
     until(lambda: 'ended: cancelled' in rviz.status, "'ended: cancelled' in the status")
     until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
 
@@ -514,10 +516,11 @@ def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
 
 
 def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, running: Running) -> None:
-    call = Background(lambda: running.client.execute(SkillCall('wait', ('60',))))
-    until(lambda: 'arm: waiting 60 s' in rviz.status, 'what the arm does in the status')
+    with real_time(running):
+        call = Background(lambda: running.client.execute(SkillCall('wait', ('60',))))
+        until(lambda: 'arm: waiting 60 s' in rviz.status, 'what the arm does in the status')
 
-    rviz.choose(ROBOT.name, 'stop')
+        rviz.choose(ROBOT.name, 'stop')
 
-    assert call.result().code.name == 'CANCELLED'
+        assert call.result().code.name == 'CANCELLED'
     until(lambda: STOPPED in rviz.status, 'the note that all has stopped')

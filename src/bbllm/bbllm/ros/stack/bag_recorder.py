@@ -50,6 +50,8 @@ HISTORIES = ('episode_events', 'approval_events')
 """Topics whose publishers keep what was long before the recording; that is left out."""
 DEPTH = 1000
 """How many messages of a topic may wait: a second of a driver that publishes 1 kHz."""
+IMAGES_DEPTH = 15
+"""How many images of a topic may wait, as `DEPTH` of them would take gigabytes."""
 PERIOD_S = 0.025
 """Wall time between two looks for messages [s]."""
 LOOK_S = 0.5
@@ -126,8 +128,9 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
             while self._file.is_open:
                 if ending := self._ending.wait(PERIOD_S):
                     time.sleep(PERIOD_S)  # what others have just received is on its way here too
+                turn_ns = time.time_ns()
                 for topic, subscription in self._subscriptions.items():
-                    self._take(topic, subscription)
+                    self._take(topic, subscription, turn_ns)
                 if ending:
                     return
                 now_s = time.monotonic()
@@ -142,13 +145,16 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         except Exception:  # a recording that ended must not look whole
             self._fault = f'The recording {self.path} broke off:\n{traceback.format_exc()}'
 
-    def _take(self, topic: str, subscription: Any) -> None:
+    def _take(self, topic: str, subscription: Any, turn_ns: int) -> None:
+        """Record what had come when the turn began: more may come than can be written."""
         with subscription.handle:
             while taken := subscription.handle.take_message(subscription.msg_type, True):
                 data, info = taken
                 sent_ns = info['source_timestamp']
                 if topic not in self._histories or sent_ns >= self._begun_ns:
                     self._file.write(topic, data, info['received_timestamp'], sent_ns)
+                if info['received_timestamp'] > turn_ns:
+                    return
 
     def _look(self) -> None:
         """Subscribe to wanted topics whose publishers have come."""
@@ -190,7 +196,7 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
             kind,
             topic,
             lambda _: None,
-            accepting(offered),
+            accepting(offered, IMAGES_DEPTH if message in IMAGES else DEPTH),
             callback_group=self._group,
             raw=True,
         )
@@ -228,12 +234,12 @@ def quality_of(profile: QoSProfile) -> Quality:
     )
 
 
-def accepting(offered: list[QoSProfile]) -> QoSProfile:
-    """Return the best quality that all publishers offer."""
+def accepting(offered: list[QoSProfile], depth: int) -> QoSProfile:
+    """Return the best quality that all publishers offer, for so many messages that wait."""
     reliable = all(each.reliability is ReliabilityPolicy.RELIABLE for each in offered)
     latched = all(each.durability is DurabilityPolicy.TRANSIENT_LOCAL for each in offered)
     return QoSProfile(
-        depth=DEPTH,
+        depth=depth,
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
         durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
     )
