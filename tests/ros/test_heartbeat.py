@@ -1,13 +1,18 @@
 """Nodes that end and are started anew before anybody could have missed them."""
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 import pytest
 from members import member
 from rclpy.executors import SingleThreadedExecutor
-from stacks import until
+from stacks import PATIENCE_S, until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
@@ -67,3 +72,75 @@ def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:
     name, life, process = beats[0].data.split(' ', 2)
     assert (name, len(life)) == (NAME, 32)
     assert PeerProcess.parse(process) == PeerProcess.own() is not None
+
+
+LISTENER = """
+import sys, time
+from bbllm.core.errors import LostNodeError
+from bbllm.ros.rclpy_support.heartbeat import listen
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+with OwnNodes() as own:
+    node = own.join('listener', '')
+    heard = listen(node)
+    own.spin(node, 'listener')
+    end_s = time.monotonic() + 60.0
+    while not heard.alive(sys.argv[1]):
+        time.sleep(0.01)
+        assert time.monotonic() < end_s, 'no beat'
+    print('heard', flush=True)
+    while True:
+        time.sleep(0.01)
+        try:
+            heard.check([sys.argv[1]])
+        except LostNodeError as error:
+            sys.exit(str(error))
+"""
+
+
+LEAVER = """
+import os, sys
+from bbllm.ros.rclpy_support import heartbeat
+from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+heartbeat.RECEIVED_S = 60.0
+with OwnNodes() as own:
+    node = own.join(sys.argv[1], '')
+    beat = heartbeat.Heartbeat(node)
+    beat.start()
+    own.spin(node, 'leaver')
+    sys.stdin.readline()
+    beat.reason = 'its work is done'
+    beat.end()
+os._exit(0)
+"""
+
+
+def test_a_node_leaves_only_when_its_last_beat_has_reached_a_listener_that_was_kept_waiting(
+    ros_domain: int,
+) -> None:
+    def begin(script: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, '-c', script, NAME],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    listener, leaver = begin(LISTENER), begin(LEAVER)
+    assert listener.stdout is not None and leaver.stdin is not None
+    try:
+        assert listener.stdout.readline() == 'heard\n'
+        os.kill(listener.pid, signal.SIGSTOP)
+        leaver.stdin.write('leave\n')
+        leaver.stdin.flush()
+        with suppress(subprocess.TimeoutExpired):
+            leaver.wait(3.0)  # one that does not wait has gone by then
+        os.kill(listener.pid, signal.SIGCONT)
+        leaver.communicate(timeout=PATIENCE_S)
+        _, error = listener.communicate(timeout=PATIENCE_S)
+    finally:
+        for process in (listener, leaver):
+            process.kill()
+            process.communicate()
+
+    assert error == f'The node {NAME} has gone: its work is done. Start the stack again.\n'

@@ -50,6 +50,16 @@ def heard(state: ProcessState, beat: str = BEAT) -> Watched:
     return watched
 
 
+def test_a_beat_that_comes_after_the_last_one_of_its_life_takes_back_no_reason() -> None:
+    watched = heard(ProcessState.GONE)
+    watched.liveness.hear(f'{NAME} first !its work is done')
+
+    watched.liveness.hear(BEAT)
+
+    watched.listen(QUIET_S)
+    assert 'its work is done' in watched.said()
+
+
 def test_a_node_whose_process_has_ended_is_told_after_three_beats() -> None:
     watched = heard(ProcessState.GONE)
     watched.listen(QUIET_S - PERIOD_S)

@@ -6,12 +6,14 @@ has the name of the node, a word that changes with every start, so that a node t
 anew is recognized to have lost its state, and its process. `liveness` evaluates them.
 """
 
+import time
 from uuid import uuid4
 
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 
 from bbllm.ros.rclpy_support.entities import steady_timer, take_all
@@ -21,10 +23,17 @@ from bbllm.ros.rclpy_support.peer_process import PeerProcess
 
 TOPIC = 'heartbeat'
 
-QOS = QoSProfile(depth=60, reliability=ReliabilityPolicy.BEST_EFFORT)
+SENT = QoSProfile(depth=1)
+"""
+Reliable, as a node that ends waits until its last beat was received: DDS delivers nothing of a
+publisher to a listener that has learned that it has left, which a busy listener may learn first.
+Of depth 1, as Fast DDS then asks for an acknowledgement of each beat, and not every 3 s.
+"""
+QOS = QoSProfile(depth=60)
 """Beats that wait at a busy listener: those of six nodes in five seconds."""
-LAST_BEATS = 3
-"""How often the last beat is sent: where it is lost, the end of the node counts as a crash."""
+RECEIVED_S = 1.0
+"""How long a node that ends waits for listeners that are stopped or too busy [s]."""
+LOOK_S = 0.002
 
 
 class Heartbeat:
@@ -43,7 +52,7 @@ class Heartbeat:
         self._name = node.get_name()
         self._beat: String | None = None
         self._life = ''
-        self._publisher = node.create_publisher(String, TOPIC, QOS)
+        self._publisher = node.create_publisher(String, TOPIC, SENT)
         steady_timer(node, PERIOD_S, self._publish, MutuallyExclusiveCallbackGroup())
 
     def start(self) -> None:
@@ -55,12 +64,18 @@ class Heartbeat:
         self._publish()
 
     def end(self) -> None:
-        """Beat for the last time, with the reason for the end."""
+        """Beat for the last time, with the reason for the end; returns when that was received."""
         beat, self._beat = self._beat, None
         if beat is not None:
             last = String(data=f'{self._name} {self._life} {LEAVES}{self.reason}')
-            for _ in range(LAST_BEATS):
-                self._publisher.publish(last)
+            self._publisher.publish(last)
+            self._wait_received()
+
+    def _wait_received(self) -> None:
+        # No time-out of rclpy 7.1, which keeps all threads waiting meanwhile (it keeps the GIL).
+        end_s = time.monotonic() + RECEIVED_S
+        while not self._publisher.wait_for_all_acked(Duration()) and time.monotonic() < end_s:
+            time.sleep(LOOK_S)
 
     def _publish(self) -> None:
         beat = self._beat

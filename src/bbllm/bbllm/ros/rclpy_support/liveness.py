@@ -99,6 +99,8 @@ class Liveness:
                 if life and life.last_turn == record.lives[record.newest].last_turn:
                     record.left = process.removeprefix(LEAVES)
                 return
+            if record.left and word == record.newest:
+                return  # a beat that was being sent when the last one was
             if life is None:
                 if record.lives:
                     record.anew_s = self._now_s()
