@@ -24,7 +24,7 @@ HAS_ROS = importlib.util.find_spec('rclpy') is not None
 # How long an example takes depends on what else the machine does. Few are drawn, but with
 # --hypothesis-profile=full; see drawn.py.
 settings.register_profile('full', deadline=None, max_examples=100)
-settings.register_profile('few', deadline=None, max_examples=20)
+settings.register_profile('few', deadline=None, max_examples=10)
 settings.load_profile('few')
 
 # Also for the processes that tests start, and before any fixture could look.
@@ -40,7 +40,7 @@ HELPERS = ('console', 'core', 'doubles', 'video', 'view3d', 'vision', 'worlds', 
 sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
 sys.path.append(str(Path(__file__).parent))
 
-from sampling import entries, is_left_out  # noqa: E402  # found only now
+from sampling import entries, is_left_out, left_out_files  # noqa: E402  # found only now
 
 COLLECTED = pytest.StashKey[frozenset[str]]()
 
@@ -59,6 +59,14 @@ def pytest_report_header() -> list[str]:
     if collect_ignore:
         return [f'rclpy is not installed here: {ROS_TESTS} are left out (make test has them)']
     return []
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of which nothing would be played, as some of them import for seconds."""
+    if 'not slow' not in config.option.markexpr or collection_path.suffix != '.py':
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    return True if name in left_out_files(entries()) else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers

@@ -1,10 +1,12 @@
 """The lists of tests name tests that there are."""
 
+from pathlib import Path
+
 import pytest
 
-from sampling import case_of, entries, is_left_out
+from sampling import case_of, entries, is_left_out, left_out_files
 
-ENTRY = {'a.py::test_a': {'keep': ['one', 'two-*']}}
+ENTRY = {'a.py::test_a': {'keep': ['one', 'two-*']}, 'b.py': {}}
 
 
 @pytest.mark.parametrize(
@@ -15,10 +17,18 @@ ENTRY = {'a.py::test_a': {'keep': ['one', 'two-*']}}
         ('a.py::test_a[three]', True),
         ('a.py::test_b[three]', False),
         ('a.py::test_b', False),
+        ('b.py::test_a[one]', True),
     ],
 )
 def test_cases_that_are_not_kept_are_left_out(nodeid: str, left_out: bool) -> None:
     assert is_left_out(nodeid, ENTRY) is left_out
+
+
+def test_each_file_that_is_left_out_is_there_and_has_a_reason(repository: Path) -> None:
+    files = left_out_files(entries())
+
+    assert files
+    assert all((repository / name).is_file() and entries()[name]['reason'] for name in files)
 
 
 def test_each_entry_has_its_reason_keeps_cases_and_leaves_some_out(
@@ -33,6 +43,8 @@ def test_each_entry_has_its_reason_keeps_cases_and_leaves_some_out(
 
     for test, entry in sampled.items():
         assert entry['reason']
+        if '::' not in test:
+            continue
         cases = [case_of(nodeid)[1] for nodeid in collected if case_of(nodeid)[0] == test]
         for pattern in entry['keep']:
             only = {test: {'keep': [pattern]}}

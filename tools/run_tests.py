@@ -69,17 +69,23 @@ class Run:
         return f'{words} in {self.seconds:.2f}s ({took})'
 
 
+def with_bytecode() -> dict[str, str]:
+    """Return the environment without the order to keep no bytecode, as in many containers.
+
+    Every worker and every process that a test starts would compile its imports anew.
+    """
+    return {key: value for key, value in os.environ.items() if key != 'PYTHONDONTWRITEBYTECODE'}
+
+
 def call_pytest(name: str, options: Sequence[str]) -> Run:
     """Run pytest once, with a report in `build/tests`."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     report = RESULTS / f'{name}.xml'
     report.unlink(missing_ok=True)
     command = [sys.executable, '-m', 'pytest', *options, f'--junitxml={report}']
-    # Where Python is told to keep no bytecode, as in many containers, every worker and every
-    # process that a test starts would compile its imports anew.
-    env = {key: value for key, value in os.environ.items() if key != 'PYTHONDONTWRITEBYTECODE'}
     start = time.monotonic()
-    code = subprocess.run([*command, '--durations=30'], check=False, env=env).returncode
+    command.append('--durations=30')
+    code = subprocess.run(command, check=False, env=with_bytecode()).returncode
     run = Run(code, seconds=time.monotonic() - start)
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter('testsuite'):
@@ -93,8 +99,17 @@ def call_pytest(name: str, options: Sequence[str]) -> Run:
     return run
 
 
+def compile_once() -> None:
+    """Compile what tests import, as all workers would compile it at the same time otherwise."""
+    folders = [name for name in ('src', 'benchmarks', 'tests') if Path(name).is_dir()]
+    skipped = r'(^|/)(test_\w+|conftest)\.py$'  # pytest compiles these in its own way
+    command = [sys.executable, '-m', 'compileall', '-q', '-j', '0', '-x', skipped, *folders]
+    subprocess.run(command, check=False, env=with_bytecode())
+
+
 def play(name: str, options: Sequence[str], again: bool = False) -> Run:
     """Run pytest, then replay what failed in one process; write the sum."""
+    compile_once()
     run = call_pytest(name, [*options, '--cache-clear'])
     if again and run.code == FAILED and run.failed:
         print(f'\nReplaying alone what failed ({len(run.failed)}):', flush=True)

@@ -239,6 +239,7 @@ def test_page_names_the_node_whose_death_ends_the_stack(ros_domain: int) -> None
     assert 'The node body_mapper was killed by signal 9.' in shown.rpartition('"end"')[2]
 
 
+@pytest.mark.slow  # Chromium beside a stack; tests/console/test_page.py has the page
 def test_person_with_a_browser_directs_a_stack(stack: Running) -> None:
     with launched() as browser, serving('console') as (_, url):
         page = Visitor(browser, url)
