@@ -1,14 +1,17 @@
 """Answers that a server throws away, as those to clients that it has not found yet."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
 import pytest
-from action_msgs.msg import GoalStatusArray
+from action_msgs.msg import GoalInfo, GoalStatusArray
+from action_msgs.msg import GoalStatus as GoalStatusMsg
 from bbllm_interfaces.action import ExecuteSkill
+from builtin_interfaces.msg import Time
 from members import member
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
@@ -17,6 +20,7 @@ from rclpy.client import Client
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from stacks import Background, until
+from unique_identifier_msgs.msg import UUID
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.cancel import CancelToken
@@ -183,3 +187,26 @@ def test_goal_that_is_not_wanted_any_more_is_not_sent(both: tuple[Server, Action
 
     assert call.run(ExecuteSkill.Goal(), PATIENCE_S)[0] is GoalStatus.SUCCEEDED
     assert server.begun == 1
+
+
+def test_goal_of_another_client_is_reported_once_also_where_it_ended_before_its_first_status(
+    both: tuple[Server, ActionCall],
+) -> None:
+    _, call = both
+    reported: list[int] = []
+    now_s = int(time.time())
+
+    def see(number: int, *, accepted_s: int, status: int) -> int:
+        info = GoalInfo(goal_id=UUID(uuid=[number] * 16), stamp=Time(sec=accepted_s))
+        seen = GoalStatusMsg(goal_info=info, status=status)
+        call._hear_status(GoalStatusArray(status_list=[seen]))
+        return len(reported)
+
+    call.on_other = lambda: reported.append(1)
+    ended, runs = GoalStatusMsg.STATUS_SUCCEEDED, GoalStatusMsg.STATUS_EXECUTING
+
+    assert see(1, accepted_s=now_s - 600, status=ended) == 0  # before this client was made
+    assert see(2, accepted_s=now_s + 5, status=ended) == 1
+    assert see(2, accepted_s=now_s + 5, status=ended) == 1
+    assert see(3, accepted_s=now_s + 6, status=runs) == 2
+    assert see(3, accepted_s=now_s + 6, status=ended) == 2

@@ -346,14 +346,15 @@ def test_plan_is_asked_for_again_when_another_program_has_moved_the_arm(
     other = driver_of(stack)
     until(lambda: robot.feed.newest() is not None, 'joint states')
 
+    why = 'another program has moved arm or hand since it was approved'
+    revoked = f'Approvals are revoked: {why}.'
     assert other.follow(move(other, 0.1, 1.0), Tolerances()).status is GoalStatus.SUCCEEDED
+    until(lambda: revoked in log_of(stack.stack, 'fr3_executor'), 'revocation')
     robot.begin()
     again = replay(stack, episode_id, steps, SkillCall('return_to_base'))
     asked = request_of(stack)
 
-    why = 'another program has moved arm or hand since it was approved'
     assert asked.reason == why
-    assert f'Approvals are revoked: {why}.' in log_of(stack.stack, 'fr3_executor')
     assert robot.stood_still()
     stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
     assert again.result().code is Code.NOT_APPROVED

@@ -198,6 +198,10 @@ def not_begun(status: GoalStatus, goal: str, server: str) -> str:
     return f'{server} rejected {goal} without a reason.'
 
 
+def _time_of(stamp: Any) -> tuple[int, int]:
+    return stamp.sec, stamp.nanosec
+
+
 @dataclass(slots=True)
 class _Goal:
     """A goal that a thread waits for; its future is that of its acceptance, once it is sent."""
@@ -226,7 +230,9 @@ class ActionCall:
         self._known: deque[bytes] = deque(maxlen=KNOWN)
         """Ids of own goals, and of those of others that were reported."""
         self.on_other: Callable[[], None] = nothing
-        """Called once for each goal under way that another client has sent."""
+        """Called once for each goal that another client has sent since this client was made."""
+        self._newest = _time_of(node.get_clock().now().to_msg())
+        """When the newest goal was accepted that was seen so far, by the server's clock."""
         self._parts = kind.Impl
 
         def client(kind: Any, part: str) -> Any:
@@ -350,9 +356,15 @@ class ActionCall:
     def _hear_status(self, msg: GoalStatusArray) -> None:
         others = 0
         with self._lock:
+            newest = self._newest
             for item in msg.status_list:
                 key = bytes(item.goal_info.goal_id.uuid)
-                if item.status in ACTIVE and key not in self._known:
+                accepted = _time_of(item.goal_info.stamp)
+                self._newest = max(self._newest, accepted)
+                # A short goal may have ended before its first status is received. The list also
+                # has goals of the last minutes, of which some were sent before this client began.
+                is_new = item.status in ACTIVE or accepted > newest
+                if is_new and key not in self._known:
                     self._known.append(key)
                     others += 1
                 ended = item.status in STATUSES
