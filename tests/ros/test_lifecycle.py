@@ -1,5 +1,7 @@
 """The nodes as managed nodes: what a lifecycle manager can do with them."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -140,3 +142,53 @@ def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(managed: Running) 
         managed.client.cancel()
         task.result()
     assert 'at rest only: the episode' in reason
+
+
+LATE = """
+import threading, time
+from std_srvs.srv import Trigger
+from bbllm.ros.rclpy_support.stack_node import StackNode, run
+
+class Late(StackNode):
+    def build(self):
+        self.client = self.create_client(Trigger, 'nobody_serves_it')
+        self.begun, self.returned = threading.Event(), threading.Event()
+    def begin(self):
+        self.every(0.01, self.use_late)
+    def use_late(self):
+        self.begun.set()
+        try:
+            while self._built:
+                time.sleep(0.001)
+            self.client.service_is_ready()
+        finally:
+            self.returned.set()
+
+def down_and_up(node):
+    while node._state_machine.current_state[1] != 'active' or not node.begun.is_set():
+        time.sleep(0.01)
+    returned = node.returned
+    node.trigger_deactivate()
+    assert returned.wait(60.0)
+    print('returned', flush=True)
+    time.sleep(0.1)  # a fault would have been reported by then
+    os.kill(os.getpid(), 15)
+
+import os
+def make():
+    node = Late('late')
+    threading.Thread(target=down_and_up, args=[node], daemon=True).start()
+    return node
+run(make)
+"""
+
+
+def test_a_callback_under_way_that_meets_what_was_destroyed_is_no_fault_of_the_node(
+    ros_domain: int,
+) -> None:
+    done = subprocess.run(
+        [sys.executable, '-c', LATE], capture_output=True, text=True, timeout=120.0, check=False
+    )
+
+    assert 'returned' in done.stdout, done.stderr
+    assert (done.returncode, 'InvalidHandle' in done.stderr) == (0, False), done.stderr

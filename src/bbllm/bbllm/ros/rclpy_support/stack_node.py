@@ -9,6 +9,7 @@ rclpy, so that a node can still reach the others when it ends: an arm that moves
 its executor is gone.
 """
 
+import math
 import os
 import signal
 import sys
@@ -23,7 +24,7 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
-from rclpy._rclpy_pybind11 import RCLError
+from rclpy._rclpy_pybind11 import InvalidHandle, RCLError
 from rclpy.callback_groups import CallbackGroup, ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -85,6 +86,7 @@ class StackNode(LifecycleNode):
         self._joined_s = time.monotonic()
         self._beat = Heartbeat(self)
         self._built = False
+        self._torn_down_s = -math.inf
         self._reason: BaseException | None = None
         description = 'Configure and activate at the start; otherwise a lifecycle manager does.'
         self.declare_parameter(
@@ -219,8 +221,16 @@ class StackNode(LifecycleNode):
 
     def _tear_down(self) -> None:
         self._beat.end()
-        destroy_since(self, self._own)
-        self._built = False
+        try:
+            destroy_since(self, self._own)
+        finally:
+            self._built = False
+            self._torn_down_s = time.monotonic()
+
+    def excuses(self, fault: BaseException) -> bool:
+        """Return whether a callback only met what was destroyed while it was under way."""
+        lately = not self._built or time.monotonic() - self._torn_down_s < REST_S
+        return isinstance(fault, InvalidHandle) and lately
 
     def _take(self, params: Any) -> None:
         if self._built:  # otherwise the next configuration reads it
@@ -386,6 +396,8 @@ def _spun(node: StackNode, threads: int) -> Iterator[None]:
     faults: list[BaseException] = []
 
     def report(fault: BaseException) -> None:
+        if node.excuses(fault):
+            return
         faults.append(fault)
         if len(faults) == 1:  # what runs comes to rest while its answers come
             reason = ''.join(traceback.format_exception(fault))
