@@ -70,7 +70,8 @@ class Run:
 
 
 def with_bytecode() -> dict[str, str]:
-    """Return the environment without the order to keep no bytecode, as in many containers.
+    """
+    Return the environment without the order to keep no bytecode, which many containers have.
 
     Every worker and every process that a test starts would compile its imports anew.
     """

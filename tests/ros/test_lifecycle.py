@@ -158,9 +158,9 @@ class Late(StackNode):
     def use_late(self):
         self.begun.set()
         try:
-            while self._built:
+            while True:
+                self.client.service_is_ready()
                 time.sleep(0.001)
-            self.client.service_is_ready()
         finally:
             self.returned.set()
 

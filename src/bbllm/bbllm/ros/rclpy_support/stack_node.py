@@ -221,10 +221,10 @@ class StackNode(LifecycleNode):
 
     def _tear_down(self) -> None:
         self._beat.end()
+        self._built = False  # first: a callback under way may meet what is destroyed at once
         try:
             destroy_since(self, self._own)
         finally:
-            self._built = False
             self._torn_down_s = time.monotonic()
 
     def excuses(self, fault: BaseException) -> bool:
