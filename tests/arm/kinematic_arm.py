@@ -131,9 +131,10 @@ class KinematicArm:
             return REFUSED
         self.risen = self.held is not None
         if stop_condition is not None and not self.hears_late and stop_condition():
+            self.down = self.cut_reply.error_string == DEACTIVATED.error_string
             return self.cut_reply
         result = self.replies.pop(0) if self.replies else SUCCESS
-        self.down = result == DEACTIVATED
+        self.down = result.error_string == DEACTIVATED.error_string
         if result.status is GoalStatus.SUCCEEDED:
             self._move_to(trajectory.position_rad[-1])
             self.clock_s += trajectory.duration_s

@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock
 from stacks import until
 
 from bbllm.core.types import Fact, Scene
-from bbllm.ros.convert.records import from_msg, stamp_to_msg
+from bbllm.ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
 from bbllm.ros.stack.client import StackClient
 from bbllm.ros.stack.stack import Stack, StackConfig
 
@@ -30,6 +30,8 @@ NAMESPACE = 'replayed'
 EDGE_S = 0.3
 """So near to a change of facts the joint states of a moment may make a difference [s]."""
 OBJECTS = 'objects'
+STEP_S = 1e-4
+"""Between the stamps of repeated messages [s]."""
 SAME_M = 1e-4
 """A hand that moved less shows the same joint states [m]."""
 
@@ -101,28 +103,41 @@ class Player(threading.Thread):
                 self._clock.publish(Clock(clock=stamp_to_msg(self.now_s)))
             self._topics[topic].publish(data)
 
-    def repeat_until(self, condition: Callable[[], Any], what: str) -> None:
+    def repeat_until(
+        self, condition: Callable[[], Any], what: str, scenes: Sequence[SceneMsg]
+    ) -> None:
         """
         Wait for what the last messages bring about, and repeat them, for those that were lost.
 
-        An arm whose states have one stamp hangs: only those of the objects stay as they were.
+        An arm whose states have one stamp hangs: only those of the objects stay as they were. The
+        others are of the moment of the objects and after, as a scene has the joint states that
+        are nearest to its moment, and those of the recording may be lost.
         """
         last = {
             topic: deserialize_message(data, self._kinds[topic])
             for topic, _, data in self._messages
         }
+        stamp_s = stamp_from_msg(last[OBJECTS].header.stamp)
 
         def repeated() -> Any:
             if met := condition():
                 return met
-            self.now_s += 0.01
+            nonlocal stamp_s
+            stamp_s += STEP_S
             for topic, message in last.items():
                 if topic != OBJECTS:
-                    message.header.stamp = stamp_to_msg(self.now_s)
+                    message.header.stamp = stamp_to_msg(stamp_s)
                 self._topics[topic].publish(message)
             return False
 
-        until(repeated, what)
+        try:
+            until(repeated, what)
+        except AssertionError as error:
+            stamps = sorted(moments_of(scenes)) or [0.0]
+            raise AssertionError(
+                f'{error}; {len(scenes)} scenes came, from {stamps[0]} s to {stamps[-1]} s, of a '
+                f'recording from {self._messages[0][1]} s to {self._messages[-1][1]} s'
+            ) from None
 
 
 @contextmanager

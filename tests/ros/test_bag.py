@@ -172,7 +172,9 @@ def replay(bag: ReadBag, rate: float) -> Moments:
         scenes: list[SceneMsg] = []
         client.node.create_subscription(SceneMsg, 'scene', scenes.append, 500)
         player = play(client, messages, {name: bag.kinds[name] for name in INPUTS}, rate)
-        player.repeat_until(lambda: last in moments_of(scenes), 'scene of the last objects')
+        player.repeat_until(
+            lambda: last in moments_of(scenes), 'scene of the last objects', scenes
+        )
     return moments_of(scenes)
 
 

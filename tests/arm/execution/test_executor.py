@@ -224,6 +224,7 @@ def test_a_cube_that_does_not_come_to_its_target_is_reported(
         ),
         (replace(DEACTIVATED, error_string='preempted'), Code.CONTROLLER_ABORTED),
         (DEACTIVATED, Code.REFLEX),
+        (replace(DEACTIVATED, status=GoalStatus.CANCELED), Code.REFLEX),
         (FollowResult(status=GoalStatus.TIMED_OUT, error_string='no result'), Code.TIMEOUT),
         (FollowResult(status=GoalStatus.ENDLESS, error_string='no result'), Code.TIMEOUT),
         (FollowResult(status=GoalStatus.CANCELED), Code.CANCELLED),
@@ -794,6 +795,15 @@ def test_a_lift_that_the_controller_gives_up_is_not_gone_on_with_out_of_the_way(
     assert (status, found) == (Status.FAILED, code)
     assert 'while lifting red_cube' in message
     assert (arm.held, len(arm.sent)) == ('red_cube', 2)
+
+
+def test_a_reflex_in_a_lift_that_is_being_cancelled_for_its_force_is_the_reason() -> None:
+    arm = arm_that_feels(12.0)
+    arm.cut_reply = replace(DEACTIVATED, status=GoalStatus.CANCELED)
+
+    [(status, code, _)] = run(arm, PICK_RED)
+
+    assert (status, code, arm.recoveries) == (Status.FAILED, Code.REFLEX, 1)
 
 
 def test_a_hand_that_does_not_open_is_not_said_to_have_let_go() -> None:

@@ -434,10 +434,14 @@ class TrajectoryExecutor:
         return result
 
     def _cause_of(self, failure: SkillError, activity: str) -> SkillError:
-        """Return why a motion failed: where the robot has stopped, it is recovered first."""
-        if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT):
-            return failure
+        """
+        Return why a motion failed: where the robot has stopped, it is recovered first.
+
+        A goal that was being cancelled when the robot stopped ends as cancelled.
+        """
         said_so = 'deactivat' in failure.raw
+        if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT) and not said_so:
+            return failure
         if self._recovery.able(DEACTIVATED_S if said_so else STOP_S):
             return failure
         return stop_failure(self._recover(activity), activity, failure.raw)
