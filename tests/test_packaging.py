@@ -299,6 +299,7 @@ def test_demo_installs_what_bbllm_needs_in_the_versions_of_the_whole_lock(whole:
     assert not {name for name in names if name.startswith('ros-')} | names & {'pytest', 'mypy'}
 
 
+@pytest.mark.slow  # colcon builds the package
 def test_colcon_installs_executables_and_configuration(tmp_path: Path) -> None:
     if not shutil.which('colcon'):
         pytest.skip('colcon is not installed here (make setup brings it)')

@@ -88,6 +88,7 @@ def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None
         CliRunner().invoke(app, ['--recordings', str(folder)], catch_exceptions=False)
 
 
+@pytest.mark.slow  # a run of the bench
 def test_a_run_that_is_lost_is_not_listed_as_recorded(folder: Path) -> None:
     config = folder.parent / 'nobody.yaml'
     nobody = '{provider: openai, base_url: "http://127.0.0.1:9/v1", model: nobody, retries: 0}'
@@ -98,6 +99,7 @@ def test_a_run_that_is_lost_is_not_listed_as_recorded(folder: Path) -> None:
     assert 'Episodes of toast are lost. The same command asks again' in text
 
 
+@pytest.mark.slow  # a run of the bench
 def test_a_recording_without_its_last_episodes_is_refused(folder: Path) -> None:
     run(folder, 'made', '--record', '--llm-config', str(folder.parent / 'llm.yaml'))
     (folder / 'index.yaml').write_text(INDEX.replace('trials: 1', 'trials: 2'))
@@ -105,6 +107,7 @@ def test_a_recording_without_its_last_episodes_is_refused(folder: Path) -> None:
         CliRunner().invoke(app, ['--recordings', str(folder)], catch_exceptions=False)
 
 
+@pytest.mark.slow  # a run of the bench
 def test_table_and_chart_get_into_readme_and_docs(folder: Path, tmp_path: Path) -> None:
     run(folder, 'made', '--record', '--llm-config', str(tmp_path / 'llm.yaml'))
     run(folder, 'made')

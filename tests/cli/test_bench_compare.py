@@ -85,6 +85,7 @@ def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
     assert 'over 2 pairs' in diff.output or 'in 2 pairs' in diff.output
 
 
+@pytest.mark.slow  # all planners are loaded
 def test_of_all_those_that_do_not_play_are_told_with_their_reasons(
     bbllm: Command, tmp_path: Path
 ) -> None:

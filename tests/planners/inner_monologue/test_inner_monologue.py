@@ -192,6 +192,7 @@ def test_only_what_is_new_is_told_of_a_scene() -> None:
     assert changes({'': ['red_cube cube 1 2 3']}, {'': ['red_cube 4']}) == 'red_cube 4'
 
 
+@pytest.mark.slow  # walks through a whole house
 @pytest.mark.drawn
 def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -> None:
     world, names = HouseholdWorld('studio'), ShortNames()
