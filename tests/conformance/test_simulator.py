@@ -148,6 +148,8 @@ def test_person_can_stop_the_robot_in_place_of_the_simulator(simulator: str) -> 
                 stop.release(Cause.USER_STOP)
 
         driver.await_driver(PATIENCE_S)
+        with person.probe(JointTrajectoryControllerState, topic) as probe:
+            probe.wait_for(lambda state: not _is_moving(state), 'the end of a motion', PATIENCE_S)
         scenario = stop_while_moving(Arm(driver), PersonProvoker(ask), Cause.USER_STOP)
 
     assert not scenario.broke

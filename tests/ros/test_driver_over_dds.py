@@ -35,6 +35,8 @@ from bbllm.ros.sim.topics import GOALS
 pytestmark = pytest.mark.ros
 
 SMALL_RAD = 0.2
+LONG = (2.0, 20.0)
+"""A motion that lasts until it is stopped, also where a test is kept waiting [rad, s]."""
 UNDER_WAY_S = 0.05
 """How much later than the result of a motion its last states may be received [s]."""
 
@@ -57,7 +59,7 @@ def test_trajectory_ends_where_and_when_it_should(driver: RosDriver) -> None:
 
 
 def test_cancel_ends_the_goal_and_holds(driver: RosDriver) -> None:
-    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
+    running = Background(lambda: driver.follow(move(driver, *LONG), Tolerances()))
     until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
 
     driver.stop()
@@ -72,7 +74,7 @@ def test_cancel_ends_the_goal_and_holds(driver: RosDriver) -> None:
 def test_the_motion_after_a_stop_begins_at_the_set_point_at_which_the_arm_rests(
     sim: Running, driver: RosDriver
 ) -> None:
-    running = Background(lambda: driver.follow(move(driver, 0.8, 2.0), Tolerances()))
+    running = Background(lambda: driver.follow(move(driver, 2.0, 5.0), Tolerances()))
     until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.3, 'motion')
     driver.stop()
     assert running.result().status is GoalStatus.CANCELED
@@ -241,7 +243,7 @@ SILENCE_S = 0.5
 
 def stop_in_mid_motion(sim: Running, driver: RosDriver, fault: str) -> None:
     """Make the arm move, stop it by a fault, and see that its goal ends as the driver ends it."""
-    running = Background(lambda: driver.follow(move(driver, 0.8, 4.0), Tolerances()))
+    running = Background(lambda: driver.follow(move(driver, *LONG), Tolerances()))
     until(lambda: running.ended or abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')
     inject(sim, fault)
     result = running.result()
