@@ -8,6 +8,8 @@ export BBLLM_ROOT = $(CURDIR)
 SPREAD = -n $(shell n=$$(nproc); echo $$((n < 3 ? n + 2 : 4))) --dist loadfile --no-loadscope-reorder
 # AGAIN=--again replays failures alone after the run, as in CI.
 PLAY = python tools/run_tests.py play $(AGAIN)
+# How fast this machine is, before and after the tests: durations of two machines compare by it.
+SPEED = python -m benchmarks.time.machine
 
 .PHONY: help has-python setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 
@@ -33,8 +35,9 @@ extras: has-python ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry,
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \
 		'and fail where BBLLM_REQUIRE names what they need.' >&2
+	@$(RUN) $(SPEED)
 	@mkdir -p build; $(RUN) $(LINT) > build/lint.log 2>&1 & lint=$$!; $(RUN) code=0; \
-		$(PLAY) fast $(SPREAD) -m 'not slow' || code=1; wait $$lint || { code=1; cat build/lint.log; }; exit $$code
+		$(PLAY) fast $(SPREAD) -m 'not slow' || code=1; wait $$lint || { code=1; cat build/lint.log; }; $(SPEED); exit $$code
 
 test-slow: setup ## Run the tests that take minutes, and those that draw random inputs with all of these
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2

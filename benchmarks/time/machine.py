@@ -1,5 +1,13 @@
-"""Fixed pieces of work: how fast this machine is, and how busy, while something is measured."""
+"""
+Fixed pieces of work: how fast this machine is, and how busy, while something is measured.
 
+`python -m benchmarks.time.machine` prints how long the fixed work takes here on all cores at once;
+`make test` does it before and after the tests, so that durations of two machines compare.
+"""
+
+import multiprocessing
+import os
+import statistics
 import time
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +22,9 @@ WARM = 16
 """How many questions are asked before the clock runs: the first ones pay for caches."""
 _ROUNDS = 60
 _SETTLE_S, _RAW_S = 1.0, 2.0
+_COUNT = 400
+MEASURED_MS = 0.45
+"""Processor time of the fixed work on the machine of docs/measured.md [ms]."""
 
 
 def fixed_work() -> object:
@@ -63,3 +74,23 @@ def raw_factor(scene: SceneFile) -> float:
     used_s = time.process_time()
     mujoco.mj_step(model, data, nstep=round(_RAW_S / model.opt.timestep))
     return _RAW_S / (time.process_time() - used_s)
+
+
+def _median_ms(count: int) -> float:
+    """Return the median processor time of the fixed work [ms]."""
+    return statistics.median(_processor_ms(fixed_work) for _ in range(count))
+
+
+def speed(count: int = _COUNT) -> str:
+    """Measure the fixed work on all cores at once; return a sentence that compares it."""
+    cores = os.cpu_count() or 1
+    with multiprocessing.Pool(cores) as pool:
+        took_ms = statistics.mean(pool.map(_median_ms, [count] * cores))
+    return (
+        f'The fixed work in NumPy takes {took_ms:.2f} ms on this machine, '
+        f'{took_ms / MEASURED_MS:.2f} times as long as on that of docs/measured.md.'
+    )
+
+
+if __name__ == '__main__':
+    print(speed(), flush=True)

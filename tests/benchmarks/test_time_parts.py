@@ -1,5 +1,6 @@
 """The measurements of `bbllm bench time`: way-points, waits, the paced server, processes."""
 
+import re
 import socket
 import sys
 import threading
@@ -25,7 +26,7 @@ from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
 from bbllm.skills.motions import HOVER_M
-from benchmarks.time.machine import beside_fixed_work
+from benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
 from benchmarks.time.motion import waypoints_of
 from benchmarks.time.paced_server import Answered, Pace, PacedServer, TaskScript, paced_server
 from benchmarks.time.processes import family_of, run_command, running
@@ -161,6 +162,13 @@ def test_each_question_is_timed_once_with_work_beside_it() -> None:
     assert asked == [0, 1, 2] * 2  # once before, for the caches
     assert len(values) == len(works) == 3
     assert min(works) > 0
+
+
+def test_speed_of_the_machine_is_compared_with_that_of_the_page() -> None:
+    took_ms, ratio = map(float, re.findall(r'\d+\.\d+', speed(10)))
+
+    assert took_ms > 0
+    assert ratio == pytest.approx(took_ms / MEASURED_MS, abs=0.02)
 
 
 def test_a_command_that_fails_or_hangs_is_named() -> None:
