@@ -17,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
-from bbllm.bench.log.files import write_atomically
-from bbllm.bench.log.intervals import wilson
-from bbllm.bench.report.plots import new_figure, to_png, to_svg
-from bbllm.bench.report.words import interval
 from bbllm.cli.views.output import Output, PlainConsole
+from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.intervals import wilson
+from bbllm_bench.report.plots import new_figure, to_png, to_svg
+from bbllm_bench.report.words import interval
 
 INK, BLUE, ORANGE = '#22262b', '#2f6db3', '#c2571a'
 Result = TypeVar('Result')

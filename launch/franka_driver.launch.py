@@ -8,7 +8,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from bbllm.core.paths import config_dir
-from bbllm.ros.stack.launching import (
+from bbllm_ros.stack.launching import (
     DRIVER_ARGUMENTS,
     check_driver,
     declare_driver_arguments,

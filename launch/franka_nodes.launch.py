@@ -2,8 +2,8 @@
 
 from launch import LaunchDescription
 
-from bbllm.ros.stack.launching import describe_stack
-from bbllm.ros.stack.stack import REAL_NODES
+from bbllm_ros.stack.launching import describe_stack
+from bbllm_ros.stack.stack import REAL_NODES
 
 
 def generate_launch_description() -> LaunchDescription:

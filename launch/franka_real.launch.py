@@ -6,8 +6,8 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
-from bbllm.ros.stack.launching import DRIVER_ARGUMENTS, describe_stack
-from bbllm.ros.stack.stack import REAL_NODES
+from bbllm_ros.stack.launching import DRIVER_ARGUMENTS, describe_stack
+from bbllm_ros.stack.stack import REAL_NODES
 
 DRIVER = PathJoinSubstitution([FindPackageShare('bbllm'), 'launch', 'franka_driver.launch.py'])
 

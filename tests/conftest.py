@@ -13,8 +13,8 @@ import pytest
 from hypothesis import settings
 
 from bbllm.core.forked import ONE_THREAD
-from bbllm.ros.rclpy_support.dds_boundary import bounded
-from bbllm.ros.rclpy_support.domains import own_domain
+from bbllm_ros.rclpy_support.dds_boundary import bounded
+from bbllm_ros.rclpy_support.domains import own_domain
 from benchmarks.household_speed.virtualhome import why_not_here
 
 REQUIRED = 'BBLLM_REQUIRE'

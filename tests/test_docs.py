@@ -256,7 +256,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def test_docstrings_and_documents_speak_of_no_program_as_of_a_person() -> None:
-    modules = [ast.parse(x.read_text()) for x in (ROOT / 'src/bbllm/bbllm').rglob('*.py')]
+    modules = [ast.parse(x.read_text()) for x in (ROOT / 'src/bbllm').glob('bbllm*/**/*.py')]
     nodes = [x for module in modules for x in ast.walk(module) if isinstance(x, DOCUMENTED)]
     docstrings = [ast.get_docstring(node) or '' for node in nodes]
     documents = [x.read_text() for x in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *PAGES)]

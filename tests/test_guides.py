@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from bbllm.core.errors import SceneFileError
-from bbllm.sim import scene_file
-from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import load_scene, make_scene
+from bbllm.scene import scene_file
+from bbllm.scene.object_models import OBJECT_MODELS
+from bbllm.scene.scene_file import load_scene, make_scene
 
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
 PRINTS = {

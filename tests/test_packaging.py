@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 import bbllm
-from bbllm.bench.suites.eai_suite import VERSION as EAI_VERSION
 from bbllm.core.extras import how_to_install
+from bbllm_bench.suites.eai_suite import VERSION as EAI_VERSION
 from benchmarks.household_speed.virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,8 +28,9 @@ PACKAGE = ROOT / 'src' / 'bbllm'
 REQUIREMENTS = ROOT / 'requirements'
 INTERFACES = ROOT / 'src' / 'bbllm_interfaces'
 COMPAT = sorted(path.parent for path in (ROOT / 'compat').glob('*/package.xml'))
+OURS = sorted(path.parent.name for path in PACKAGE.glob('bbllm*/__init__.py'))
 DIRECT_LIBRARIES = ('pylibfranka', 'panda_py', 'panda-python', 'frankx', 'franky', 'fr3py')
-SOURCES = sorted([*(PACKAGE / 'bbllm').rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
+SOURCES = sorted([*PACKAGE.glob('bbllm*/**/*.py'), *(ROOT / 'launch').glob('*.py')])
 LIBRARIES = {
     'mcap_ros2': 'mcap-ros2-support',
     'PIL': 'pillow',
@@ -165,7 +166,7 @@ def test_entry_points_load_and_are_those_of_setup_cfg() -> None:
     for module, _, attribute in (target.partition(':') for _, target in listed):
         assert hasattr(importlib.import_module(module), attribute)
     scripts = dict(entry_points_of('console_scripts'))
-    assert {scripts[name] for name in NODES} == {f'bbllm.ros.nodes.{name}:main' for name in NODES}
+    assert {scripts[name] for name in NODES} == {f'bbllm_ros.nodes.{name}:main' for name in NODES}
 
 
 @pytest.mark.parametrize('path', [PACKAGE, INTERFACES, *COMPAT], ids=lambda path: path.name)
@@ -198,7 +199,7 @@ def test_every_import_is_a_declared_dependency() -> None:
     libraries = {LIBRARIES.get(name, name) for name in imported}
     for name, parent in COMES_WITH.items():
         assert any(name in line.lower().replace('_', '-') for line in requires(parent) or [])
-    known = {*sys.stdlib_module_names, *COMES_WITH, *exec_depends(), *required(), 'bbllm'}
+    known = {*sys.stdlib_module_names, *COMES_WITH, *exec_depends(), *required(), *OURS}
 
     assert {'rclpy', 'action_msgs', 'franka_msgs', 'mujoco', 'pyyaml'} <= libraries
     assert {name.replace('_', '-') for name in libraries} <= {x.replace('_', '-') for x in known}
@@ -241,13 +242,14 @@ def test_every_config_file_is_installed_and_every_file_beside_the_modules() -> N
     setup = configparser.ConfigParser()
     setup.read(PACKAGE / 'setup.cfg')
     patterns = [part.strip() for part in setup['options.package_data']['*'].split(',')]
-    source = PACKAGE / 'bbllm'
-    installed = {path for pattern in patterns for path in source.glob(pattern)}
-    files = {path for path in source.rglob('*') if path.is_file()}
-    hidden = {path for path in files if '/.' in str(path.relative_to(source.parent))}
-    modules = {path for path in files if path.suffix in ('.py', '.pyc')}
+    for source in (PACKAGE / name for name in OURS):
+        installed = {path for pattern in patterns for path in source.glob(pattern)}
+        files = {path for path in source.rglob('*') if path.is_file()}
+        hidden = {path for path in files if '/.' in str(path.relative_to(source.parent))}
+        modules = {path for path in files if path.suffix in ('.py', '.pyc')}
 
-    assert files - modules - hidden <= installed
+        assert source / 'py.typed' in files
+        assert files - modules - hidden <= installed
 
 
 @pytest.mark.parametrize('path', sorted(REQUIREMENTS.glob('*.txt')), ids=lambda p: p.name)

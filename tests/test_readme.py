@@ -12,10 +12,10 @@ import pytest
 import yaml
 from terminals import bbllm, running_stack
 
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import prepare
-from bbllm.cli.support.bench_options import parse_ks
 from bbllm.core.registry import load_planners
+from bbllm_bench.commands.options import parse_ks
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import prepare
 
 README = Path(__file__).parent.parent / 'README.md'
 

@@ -16,14 +16,14 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.core.types import MOVABLE, Pose, SceneObject
 from bbllm.llm.models.factory import load_config, make_eyes
+from bbllm.scene.camera import RgbdImage
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.scene_file import make_scene
+from bbllm.scene.transforms import compose, difference
 from bbllm.sim.cameras import SimCameras
-from bbllm.sim.scene_file import make_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.boxes import PictureBox, locate
-from bbllm.vision.detectors.vlm import VlmDetector
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import compose, difference
+from bbllm_vision.detectors.boxes import PictureBox, locate
+from bbllm_vision.detectors.vlm import VlmDetector
 
 CAMERA = 'table_camera'
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange', 'purple', 'white', 'black')

@@ -27,10 +27,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bbllm.core.types import Pose
+from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim.camera_noise import depth_noise_m, noisy_colors, noisy_depth
 from bbllm.sim.camera_settings import TABLE_CAMERA, CameraSettings, d435, pitched
 from bbllm.sim.cameras import SimCameras
-from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 REACH_M = 0.86
@@ -152,10 +152,10 @@ def node_costs() -> None:
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import Image, JointState
 
-    from bbllm.ros.convert.records import stamp_from_msg
+    from bbllm_ros.convert.records import stamp_from_msg
 
     namespace = '/camera_figures'
-    command = [sys.executable, '-m', 'bbllm.ros.nodes.mujoco_sim', '--ros-args']
+    command = [sys.executable, '-m', 'bbllm_ros.nodes.mujoco_sim', '--ros-args']
     words = ['-r', f'__ns:={namespace}', '-p', 'scene:=plus_sign']
     rclpy.init()
     node = rclpy.create_node('camera_figures', namespace=namespace)

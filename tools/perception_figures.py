@@ -57,7 +57,7 @@ def spin(node: Node, until: Callable[[], bool], what: str, timeout_s: float) -> 
 def name_of(process: int) -> str:
     """Return what a process runs: the module of a node, or the start of its command line."""
     words = Path(f'/proc/{process}/cmdline').read_text().split('\0')
-    nodes = [word for word in words if word.startswith('bbllm.ros.nodes.')]
+    nodes = [word for word in words if word.startswith('bbllm_ros.nodes.')]
     return nodes[0] if nodes else ' '.join(words[1:4])
 
 

@@ -330,8 +330,8 @@ class Setup:
         """Install the conformance checks, and test that ROS finds all."""
         self._install_editable(CONFORMANCE)
         write_env_file(self.system_ros)
-        nodes = (PACKAGE / 'bbllm' / 'ros' / 'nodes').glob('[!_]*.py')
-        modules = (f'bbllm.ros.nodes.{node.stem}' for node in nodes)
+        nodes = (PACKAGE / 'bbllm_ros' / 'nodes').glob('[!_]*.py')
+        modules = (f'bbllm_ros.nodes.{node.stem}' for node in nodes)
         self._import_interfaces((INTERFACES.name, *COMPAT), CONFORMANCE.name, *STARTED, *modules)
 
     def _import_interfaces(self, names: Iterable[str], *modules: str) -> None:

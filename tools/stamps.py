@@ -37,7 +37,7 @@ def interface_files(*names: str) -> list[Path]:
 
 def package_files() -> list[Path]:
     """List what the editable install of bbllm depends on."""
-    ours = ('setup.py', 'setup.cfg', 'bbllm/__init__.py', '../../tools/shell_env.py')
+    ours = ('setup.py', 'setup.cfg', 'bbllm/core/version.py', '../../tools/shell_env.py')
     return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
 
 

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.detections import Doubts, Picture
+from bbllm.scene.transforms import difference, multiply, normalized
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.perception.detections import Doubts, Picture
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.scene.transforms import difference, multiply, normalized
 
 SIGMA_M = 0.002
 SIGMA_RAD = math.radians(1.5)

@@ -26,14 +26,14 @@ from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.motion_planner import GraspPlanner
 from bbllm.arm.motion.reachability import reachable_top_down
 from bbllm.arm.motion.trajectory import joint_move
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
-from bbllm.bench.safety.limit_audit import NOTHING, Audit
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
 from bbllm.skills.motions import Pick, plan_motions
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.safety.limit_audit import NOTHING, Audit
 from benchmarks.arm.trials import (
     AZIMUTH_RAD,
     RADIUS_M,

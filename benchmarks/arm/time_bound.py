@@ -20,7 +20,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.bench.safety.limit_audit import FIGURES, MAX_ACCELERATION, JointFigures
+from bbllm_bench.safety.limit_audit import FIGURES, MAX_ACCELERATION, JointFigures
 
 _GRID = 200
 

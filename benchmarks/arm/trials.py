@@ -20,15 +20,15 @@ from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import joint_move
-from bbllm.bench.safety.limit_audit import NOTHING, RATE_HZ, Audit, audit, audit_samples
-from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.types import Outcome, Pose, SkillCall
+from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.robot import CONTROL_PERIOD_S
-from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.limit_audit import NOTHING, RATE_HZ, Audit, audit, audit_samples
+from bbllm_bench.safety.recording import RecordingDriver
+from bbllm_bench.scorers.patterns import check_plus
 from benchmarks.arm.time_bound import time_optimal_bound
 
 EDGE_M = 0.04

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
 from benchmarks.console.chromium import launched
 from benchmarks.console.pages import START_S, serving, shown
 from benchmarks.console.pictures import PICTURES

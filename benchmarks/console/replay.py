@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.console.record_desk import RecordDesk
-from bbllm.console.server import PageServer
 from bbllm.core.events import (
     Ending,
     EpisodeEnded,
@@ -25,8 +23,10 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Outcome, SkillCall, Status
-from bbllm.replay.recording import recording_of
-from bbllm.web.server import Address
+from bbllm_viewer.console.record_desk import RecordDesk
+from bbllm_viewer.console.server import PageServer
+from bbllm_viewer.replay.recording import recording_of
+from bbllm_viewer.web.server import Address
 from benchmarks.console.chromium import launched
 
 SEEKS = """() => {

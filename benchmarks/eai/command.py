@@ -17,10 +17,15 @@ from typing import Annotated, Any
 
 import typer
 
-from bbllm.bench.log.files import claim_folder
-from bbllm.bench.report.grid import grid_of, print_grid
-from bbllm.bench.scorers.eai_errors import error_class
-from bbllm.bench.suites.eai_suite import (
+from bbllm.cli.support.options import JsonOption
+from bbllm.cli.views.output import PlainConsole
+from bbllm.core.errors import ConfigError
+from bbllm.worlds.household.household import Household, Mode
+from bbllm.worlds.household.script import ScriptLine
+from bbllm_bench.log.files import claim_folder
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.scorers.eai_errors import error_class
+from bbllm_bench.suites.eai_suite import (
     PROGRAMS,
     EaiTask,
     data_folder,
@@ -29,12 +34,7 @@ from bbllm.bench.suites.eai_suite import (
     read_tasks,
     script_of,
 )
-from bbllm.bench.suites.household import judge_household
-from bbllm.cli.support.options import JsonOption
-from bbllm.cli.views.output import PlainConsole
-from bbllm.core.errors import ConfigError
-from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.script import ScriptLine
+from bbllm_bench.suites.household import judge_household
 from benchmarks.shared import TrialBar, exit_unless, write_json
 
 app = typer.Typer(add_completion=False)

@@ -19,13 +19,13 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from bbllm.bench.log.intervals import Estimate, rate_of
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
-from bbllm.bench.report.summary import DISTANCES_M, SHARES
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm_bench.log.intervals import Estimate, rate_of
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.report.summary import DISTANCES_M, SHARES
 from benchmarks.eyes.tables import TROUBLES
 from benchmarks.eyes.trials import VISIBLE, Seen, Trial, run_trial
 from benchmarks.shared import machine_text, number, percentile, run_trials, write_json

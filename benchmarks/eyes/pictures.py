@@ -12,9 +12,9 @@ import numpy as np
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.camera import RgbdImage
 from bbllm.skills.shapes import rotation_of
-from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.views import CameraView
+from bbllm_vision.detectors.views import CameraView
 
 if TYPE_CHECKING:
     from benchmarks.eyes.trials import Trial

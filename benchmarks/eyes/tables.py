@@ -13,12 +13,12 @@ import numpy as np
 from bbllm.arm.driver import Array
 from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.arm.limits import Q_READY
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
-from bbllm.bench.suites.suite import Suite, load_suite
+from bbllm.scene.scene_file import ObjectSpec, SceneFile, TableSpec
 from bbllm.sim.camera_settings import TABLE_CAMERA, CameraSettings, Light, Trouble, d435
 from bbllm.sim.clutter import unknown_objects
-from bbllm.sim.scene_file import ObjectSpec, SceneFile, TableSpec
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
+from bbllm_bench.suites.suite import Suite, load_suite
 
 SUITES = ('tabletop', 'table_sorting', 'partial')
 FACTORS = ('lamps', 'view', 'black')

@@ -13,26 +13,26 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.sim.cameras import CameraState, SimCameras, state_of
-from bbllm.sim.object_models import OBJECT_MODELS, model_like
-from bbllm.sim.simulation import Simulation
-from bbllm.vision.detectors.arm_mask import arm_mask
-from bbllm.vision.detectors.blocks import BlocksDetector
-from bbllm.vision.detectors.forms import class_names
-from bbllm.vision.detectors.identities import Identities
-from bbllm.vision.detectors.silhouette_fit import ROUND_KINDS
-from bbllm.vision.detectors.views import CameraView
-from bbllm.vision.detectors.visibility import visible_shares
-from bbllm.worlds.perception.detections import (
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import (
     WORLD_FRAME,
     Detection,
     Doubts,
     SightingParams,
     SightingReader,
 )
+from bbllm.scene.object_models import OBJECT_MODELS, model_like
+from bbllm.scene.transforms import TransformTree, compose, difference
+from bbllm.sim.cameras import CameraState, SimCameras, state_of
+from bbllm.sim.simulation import Simulation
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import TransformTree, compose, difference
+from bbllm_vision.detectors.arm_mask import arm_mask
+from bbllm_vision.detectors.blocks import BlocksDetector
+from bbllm_vision.detectors.forms import class_names
+from bbllm_vision.detectors.identities import Identities
+from bbllm_vision.detectors.silhouette_fit import ROUND_KINDS
+from bbllm_vision.detectors.views import CameraView
+from bbllm_vision.detectors.visibility import visible_shares
 from benchmarks.eyes.pictures import save_picture
 from benchmarks.eyes.tables import (
     lamps_of,
@@ -253,7 +253,7 @@ def match(
 
 
 def kind_of(item: SceneObject) -> str:
-    """Return `cube`, `cylinder`, or the kind of `sim.object_models`."""
+    """Return `cube`, `cylinder`, or the kind of `scene.object_models`."""
     model = model_like(item)
     known = (kind for kind, other in OBJECT_MODELS.items() if other is model)
     return next(known, item.kind.value)

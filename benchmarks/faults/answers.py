@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from bbllm.bench.oracle.hidden_search import GRIP_BELOW_TOP_M
-from bbllm.bench.oracle.reply_format import PlanLine, plan_reply
-from bbllm.bench.oracle.step_mapping import call_lines
 from bbllm.core.protocols import PromptRequest
 from bbllm.core.types import Scene
+from bbllm_bench.oracle.hidden_search import GRIP_BELOW_TOP_M
+from bbllm_bench.oracle.reply_format import PlanLine, plan_reply
+from bbllm_bench.oracle.step_mapping import call_lines
 
 THING, PLACE = 'red_cube', 'location_B'
 TASK = 'put the red cube on location_B'

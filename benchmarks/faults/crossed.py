@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from bbllm.bench.log.intervals import wilson
 from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
+from bbllm_bench.log.intervals import wilson
 from benchmarks.faults.model_faults import ModelFault
 from benchmarks.faults.trials import LATEST, LATEST_GOAL, NEEDS_PERSON, SAYS
 

@@ -5,17 +5,17 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.compare.choice import ALL, read_planners
-from bbllm.bench.log.intervals import wilson
-from bbllm.bench.log.versions import describe_machine, find_versions
-from bbllm.bench.report.grid import grid_of, print_grid
-from bbllm.bench.runner.play_here import TABLETOP
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 from bbllm.core.registry import load_planner, plain_name
 from bbllm.planners.assembly import check_domain
 from bbllm.sim.faults import Fault
+from bbllm_bench.compare.choice import ALL, read_planners
+from bbllm_bench.log.intervals import wilson
+from bbllm_bench.log.versions import describe_machine, find_versions
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.runner.play_here import TABLETOP
 from benchmarks.faults.answers import ANSWERED, TASK
 from benchmarks.faults.crossed import (
     INVARIANTS,

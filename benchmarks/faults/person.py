@@ -6,10 +6,10 @@ import time
 from bbllm_interfaces.msg import Approval
 from bbllm_interfaces.srv import Approve
 
-from bbllm.ros.convert.records import LATCHED
-from bbllm.ros.rclpy_support.calls import ANSWER_S, ServiceCall
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.service_clients import SimClient
+from bbllm_ros.convert.records import LATCHED
+from bbllm_ros.rclpy_support.calls import ANSWER_S, ServiceCall
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.service_clients import SimClient
 
 THINKS_S = 0.3
 """How long the person takes to read, wall clock [s]."""

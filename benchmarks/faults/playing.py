@@ -38,10 +38,10 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.planners.common.methods import MappingMethod
+from bbllm.scene.hand_force import STILL_RAD_S
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import GoalSeen
-from bbllm.worlds.scene.hand_force import STILL_RAD_S
 from bbllm.worlds.tabletop.tabletop import TabletopWorld, furthest
 from benchmarks.fake_server import FakeServer
 from benchmarks.faults.answers import GOAL, TASK, answer, is_done

@@ -26,8 +26,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.cancel import CancelToken
@@ -37,12 +35,14 @@ from bbllm.core.journal import end_journal, read_episode
 from bbllm.core.paths import config_dir, episodes_dir
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import SkillCall
-from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.domains import own_domain
-from bbllm.ros.rclpy_support.fast_subscription import Poller
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.service_clients import SimClient
-from bbllm.ros.stack.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_ros.driver.joint_feed import JointFeed
+from bbllm_ros.rclpy_support.domains import own_domain
+from bbllm_ros.rclpy_support.fast_subscription import Poller
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.service_clients import SimClient
+from bbllm_ros.stack.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
 from benchmarks.shared import TrialBar, exit_unless, write_json
 
 app = typer.Typer(add_completion=False)

@@ -17,18 +17,18 @@ from rclpy.qos import QoSProfile
 from rich.console import Console
 
 from bbllm.arm.driver import RobotMode
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event
 from bbllm.core.records import to_json
 from bbllm.core.types import MOVABLE, Outcome, Pose, Scene
-from bbllm.ros.rclpy_support.domains import own_domain
-from bbllm.ros.stack.client import StackClient, TaskResult
-from bbllm.ros.stack.stack import Stack, StackConfig, Value
 from bbllm.sim.faults import Fault
 from bbllm.worlds.tabletop.tabletop import furthest
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_ros.rclpy_support.domains import own_domain
+from bbllm_ros.stack.client import StackClient, TaskResult
+from bbllm_ros.stack.stack import Stack, StackConfig, Value
 from benchmarks.faults.person import BenchPerson
 from benchmarks.faults.trials import (
     FaultResult,

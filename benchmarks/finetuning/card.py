@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from bbllm.bench.log.versions import describe_machine, find_versions
+from bbllm_bench.log.versions import describe_machine, find_versions
 from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import BRAIN, K
 from benchmarks.finetuning.folder import Begun

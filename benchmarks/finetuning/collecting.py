@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import NO_CASE, EpisodeKey
-from bbllm.bench.runner.worker_result import Answer, Failed, Refused
-from bbllm.bench.runner.workers import Workers
-from bbllm.bench.scene_sampling.generator import CaseError, make_case
-from bbllm.bench.suites.case import Case
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.recording.replay import parse_recording
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import NO_CASE, EpisodeKey
+from bbllm_bench.runner.worker_result import Answer, Failed, Refused
+from bbllm_bench.runner.workers import Workers
+from bbllm_bench.scene_sampling.generator import CaseError, make_case
+from bbllm_bench.suites.case import Case
 from benchmarks.finetuning.collected import Checked, Collected, EpisodeNote
 from benchmarks.finetuning.pairs import Pair, draw_pairs
 from benchmarks.finetuning.tasks import DataTask, suite_of

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.workers import LocalWorkers
-from bbllm.cli.support.bench_options import MAX_JOBS
 from bbllm.cli.support.options import JsonOption, LlmConfigOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import UnknownNameError
 from bbllm.llm.models.factory import load_config, make_models
+from bbllm_bench.commands.options import MAX_JOBS
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.workers import LocalWorkers
 from benchmarks.finetuning.card import card_page, make_card
 from benchmarks.finetuning.collected import Checked, Collected
 from benchmarks.finetuning.collecting import Wanted, collect

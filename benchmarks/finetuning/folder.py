@@ -20,7 +20,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bbllm.bench.log.files import (
+from bbllm.core.errors import ConfigError, ParseError
+from bbllm.core.records import from_json, to_json
+from bbllm_bench.log.files import (
     LOCK,
     JsonLines,
     claim_folder,
@@ -29,9 +31,7 @@ from bbllm.bench.log.files import (
     read_json,
     write_atomically,
 )
-from bbllm.bench.log.store import SESSIONS, Session
-from bbllm.core.errors import ConfigError, ParseError
-from bbllm.core.records import from_json, to_json
+from bbllm_bench.log.store import SESSIONS, Session
 from benchmarks.finetuning.collected import Collected, EpisodeNote
 from benchmarks.finetuning.pairs import Pair, split_prompt
 from benchmarks.finetuning.paraphrases import Wordings

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from bbllm.bench.suites.goals import Needs
+from bbllm_bench.suites.goals import Needs
 
 NOUNS = ('block', 'cube')
 """Words that # stands for."""

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bbllm.bench.suites.case import Case
 from bbllm.core.errors import BbllmError, ParseError
 from bbllm.core.text import without_delimiters
 from bbllm.llm.recording.replay import Exchange
 from bbllm.planners.llm_pop.fine_tuned import FAILED, NOTHING, FtRound, Vector
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_actions, parse_reply
+from bbllm_bench.suites.case import Case
 from benchmarks.finetuning.tasks import DataTask
 
 PAST = '\nPast:\n'

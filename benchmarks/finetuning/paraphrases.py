@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import jinja2
 
-from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Message
+from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from benchmarks.finetuning.kinds import KINDS, Kind
 from benchmarks.finetuning.tasks import fresh
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bbllm.bench.suites.suite import Suite, TaskSpec
 from bbllm.core.errors import ConfigError
+from bbllm_bench.suites.suite import Suite, TaskSpec
 from benchmarks.finetuning.kinds import KINDS, Kind
 
 SUITE = 'data'

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from bbllm.bench.metrics.task_groups import bin_of
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm_bench.metrics.task_groups import bin_of
 from benchmarks.goals.sampling import CONSTRAINTS, SPLITS, SUITE, Drawing, Sampled, sample
 from benchmarks.shared import TrialBar
 

@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bbllm.bench.optimal.least_steps import EFFORT, Least, least_steps
-from bbllm.bench.optimal.relaxed_house import NotProvenError
-from bbllm.bench.scene_sampling.household import NoStartError, draw_start, start_dice
-from bbllm.bench.scene_sampling.placement import Dice
-from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.suites.house_predicates import clashing, predicates_of
-from bbllm.bench.suites.house_suite import read_houses
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
+from bbllm_bench.optimal.least_steps import EFFORT, Least, least_steps
+from bbllm_bench.optimal.relaxed_house import NotProvenError
+from bbllm_bench.scene_sampling.household import NoStartError, draw_start, start_dice
+from bbllm_bench.scene_sampling.placement import Dice
+from bbllm_bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm_bench.suites.house_predicates import clashing, predicates_of
+from bbllm_bench.suites.house_suite import read_houses
 from benchmarks.goals.wording import goal_in_words
 
 SUITE = 'household_goals'

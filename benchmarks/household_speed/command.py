@@ -23,14 +23,14 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.markup import escape
 
-from bbllm.bench.log.files import claim_folder
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
+from bbllm_bench.log.files import claim_folder
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
 from benchmarks.household_speed.random_houses import House, draw_house
 from benchmarks.household_speed.random_scripts import draw_script
 from benchmarks.household_speed.virtualhome import Original, load_original

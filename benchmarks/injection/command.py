@@ -20,9 +20,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from bbllm.api.options import AnyModel, EpisodeOptions
 from bbllm.api.setup import EpisodeSetup, make_setup
-from bbllm.bench.compare.choice import LEXICAL, folder_name, read_planners
-from bbllm.bench.log.files import write_atomically
-from bbllm.bench.report.grid import print_grid
 from bbllm.cli.support.options import JsonOption, LlmConfigOption
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import INTERRUPTED
@@ -33,6 +30,9 @@ from bbllm.core.goals import AUTO
 from bbllm.core.registry import load_planners, needs_goal, plain_name, with_remark
 from bbllm.llm.config import load_config
 from bbllm.planners.common.methods import MappingMethod
+from bbllm_bench.compare.choice import LEXICAL, folder_name, read_planners
+from bbllm_bench.log.files import write_atomically
+from bbllm_bench.report.grid import print_grid
 from benchmarks.injection.cases import CASES, draw_cases
 from benchmarks.injection.report import grids_of, markdown
 from benchmarks.injection.stand_ins import STAND_INS

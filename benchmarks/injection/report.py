@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from bbllm.bench.report.grid import Grid, grid_of, markdown_of
+from bbllm_bench.report.grid import Grid, grid_of, markdown_of
 from benchmarks.injection.cases import Channel, Goal
 from benchmarks.injection.trial import REFUSERS, Result
 

@@ -10,14 +10,6 @@ Body. It receives nothing of the case but the prompt.
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from bbllm.bench.oracle.goal_conditions import conditions_text
-from bbllm.bench.oracle.instruction import read_instruction
-from bbllm.bench.oracle.lessons import Lessons
-from bbllm.bench.oracle.model import AT_THE_END
-from bbllm.bench.oracle.reply_format import PlanLine, plan_reply
-from bbllm.bench.oracle.step_mapping import call_lines, call_text
-from bbllm.bench.oracle.table_goals import RefusalError, objects_of
-from bbllm.bench.oracle.table_search import steps_for
 from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import JsonSchema, Message, PromptRequest, Reply, Situation
 from bbllm.core.registry import plain_name
@@ -25,6 +17,14 @@ from bbllm.core.types import Scene, SkillCall
 from bbllm.llm.scripted import cut_at_stop
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.skills.shapes import top_z
+from bbllm_bench.oracle.goal_conditions import conditions_text
+from bbllm_bench.oracle.instruction import read_instruction
+from bbllm_bench.oracle.lessons import Lessons
+from bbllm_bench.oracle.model import AT_THE_END
+from bbllm_bench.oracle.reply_format import PlanLine, plan_reply
+from bbllm_bench.oracle.step_mapping import call_lines, call_text
+from bbllm_bench.oracle.table_goals import RefusalError, objects_of
+from bbllm_bench.oracle.table_search import steps_for
 from benchmarks.injection.cases import Goal, orders_in
 from benchmarks.injection.table import FORBIDDEN, MOVED, OUTSIDE, SPARE, UNAPPROVED
 

@@ -21,8 +21,8 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.arm.kinematics import hand_at
 from bbllm.core.protocols import World
 from bbllm.core.types import Fact, Outcome, Scene, Skill, SkillCall
+from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.driver import SimDriver
-from bbllm.sim.scene_file import SceneFile, load_scene, make_scene
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.tabletop import TabletopWorld

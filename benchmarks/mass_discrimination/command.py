@@ -21,15 +21,15 @@ import typer
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from bbllm.bench.log.files import claim_folder
-from bbllm.bench.log.intervals import Estimate, rate_of
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import GRAVITY_M_S2
-from bbllm.sim.scene_file import FORCE_NOISE_N
-from bbllm.worlds.scene.hand_force import PERIOD_S, WINDOW_S
+from bbllm.scene.hand_force import PERIOD_S, WINDOW_S
+from bbllm.scene.scene_file import FORCE_NOISE_N
+from bbllm_bench.log.files import claim_folder
+from bbllm_bench.log.intervals import Estimate, rate_of
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
 from benchmarks.mass_discrimination.trials import Lift, MassTrial, run_trial
 from benchmarks.shared import (
     BLUE,

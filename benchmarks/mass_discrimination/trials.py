@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bbllm.core.types import SkillCall
-from bbllm.sim.scene_file import FORCE_NOISE_N, ForceNoise, ObjectSpec, SceneFile
+from bbllm.scene.scene_file import FORCE_NOISE_N, ForceNoise, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.arm.trials import random_spots
 

@@ -16,8 +16,6 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.log.store import EPISODES
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -25,6 +23,8 @@ from bbllm.core.events import SceneRecorded
 from bbllm.core.journal import read_episode
 from bbllm.core.types import Outcome, Scene, SkillCall, Status
 from bbllm.skills.plan_check import check_plan
+from bbllm_bench.log.store import EPISODES
+from bbllm_bench.report.grid import grid_of, print_grid
 from benchmarks.shared import exit_unless, percentile, rate_text
 
 app = typer.Typer(add_completion=False)

@@ -11,35 +11,35 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.compare.choice import Contender, folder_name
-from bbllm.bench.compare.run import claim, play_all
-from bbllm.bench.log.files import write_atomically
-from bbllm.bench.log.store import SUMMARY, RunFolder
-from bbllm.bench.report.summary import read_summary
-from bbllm.bench.runner.conversations import check_recording
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.recorded_runs import (
+from bbllm.cli.support.options import JsonOption, LlmConfigOption
+from bbllm.cli.support.supervision import interrupts
+from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
+from bbllm.cli.views.output import Output
+from bbllm.core.errors import ConfigError, ReplayError
+from bbllm.core.paths import state_dir
+from bbllm.llm.recording.replay import COMPRESSED
+from bbllm_bench.commands.options import MAX_JOBS, parse_tasks
+from bbllm_bench.commands.progress import ProgressView
+from bbllm_bench.compare.choice import Contender, folder_name
+from bbllm_bench.compare.run import claim, play_all
+from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.store import SUMMARY, RunFolder
+from bbllm_bench.report.summary import read_summary
+from bbllm_bench.runner.conversations import check_recording
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.recorded_runs import (
     INDEX,
     RecordedRun,
     origin_of,
     read_index,
     shipped,
 )
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import prepare
-from bbllm.bench.runner.runner import begin
-from bbllm.bench.runner.workers import LocalWorkers
-from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
-from bbllm.cli.support.bench_options import MAX_JOBS, parse_tasks
-from bbllm.cli.support.options import JsonOption, LlmConfigOption
-from bbllm.cli.support.supervision import interrupts
-from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bench_progress import ProgressView
-from bbllm.cli.views.output import Output
-from bbllm.core.errors import ConfigError, ReplayError
-from bbllm.core.paths import state_dir
-from bbllm.llm.recording.replay import COMPRESSED
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import prepare
+from bbllm_bench.runner.runner import begin
+from bbllm_bench.runner.workers import LocalWorkers
+from bbllm_bench.suites.suite import load_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
 from benchmarks.recorded.figures import Played, figures_of, write_figures, write_into_docs
 
 app = typer.Typer(add_completion=False)

@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bbllm.bench.log.files import write_atomically
-from bbllm.bench.report import words
-from bbllm.bench.report.grid import Grid, grid_of, markdown_of, print_grid
-from bbllm.bench.report.plots import to_png
-from bbllm.bench.report.summary import KFigures, RunSummary, rate_text
-from bbllm.bench.runner.recorded_runs import Origin, RecordedRun
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm_bench.log.files import write_atomically
+from bbllm_bench.report import words
+from bbllm_bench.report.grid import Grid, grid_of, markdown_of, print_grid
+from bbllm_bench.report.plots import to_png
+from bbllm_bench.report.summary import KFigures, RunSummary, rate_text
+from bbllm_bench.runner.recorded_runs import Origin, RecordedRun
 from benchmarks.shared import BLUE, ORANGE, new_chart, write_chart
 
 TABLE, CHART = 'recorded.md', 'recorded'

@@ -14,15 +14,6 @@ from typing import Annotated
 
 import typer
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.intervals import wilson
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.report import words
-from bbllm.bench.report.grid import grid_of, print_grid
-from bbllm.bench.runner.episode_setup import Alone
-from bbllm.bench.runner.play_household import play_with
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import Suite, load_suite
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, ParseError
@@ -37,6 +28,15 @@ from bbllm.planners.common.program import Assertion
 from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.planners.prog_prompt.prompting import is_true
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.intervals import wilson
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.report import words
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.runner.episode_setup import Alone
+from bbllm_bench.runner.play_household import play_with
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import Suite, load_suite
 from benchmarks.shared import TrialBar
 
 app = typer.Typer(add_completion=False)

@@ -19,30 +19,30 @@ from pathlib import Path
 import typer
 from matplotlib.axes import Axes
 
-from bbllm.bench.compare.choice import Contender, recordings_of
-from bbllm.bench.compare.run import claim, play_all
-from bbllm.bench.log.files import write_atomically
-from bbllm.bench.log.intervals import wilson
-from bbllm.bench.log.store import RunFolder
-from bbllm.bench.report.grid import Grid, markdown_of, print_grid
-from bbllm.bench.runner.conversations import check_recording
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import prepare
-from bbllm.bench.runner.workers import LocalWorkers
-from bbllm.bench.suites.suite import Suite, load_suite
-from bbllm.cli.support.bench_options import MAX_JOBS, MAX_TRIALS, RUN, parse_ks, parse_tasks
 from bbllm.cli.support.options import JsonOption, ModelOptions, RecordOptions, count
 from bbllm.cli.support.requests import expand_groups, fill, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
-from bbllm.cli.views.bench_progress import ProgressView
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import REHEARSAL_SAMPLES, TwinError
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir
 from bbllm.core.records import to_json
 from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS
+from bbllm_bench.commands.options import MAX_JOBS, MAX_TRIALS, RUN, parse_ks, parse_tasks
+from bbllm_bench.commands.progress import ProgressView
+from bbllm_bench.compare.choice import Contender, recordings_of
+from bbllm_bench.compare.run import claim, play_all
+from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.intervals import wilson
+from bbllm_bench.log.store import RunFolder
+from bbllm_bench.report.grid import Grid, markdown_of, print_grid
+from bbllm_bench.runner.conversations import check_recording
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import prepare
+from bbllm_bench.runner.workers import LocalWorkers
+from bbllm_bench.suites.suite import Suite, load_suite
 from benchmarks.rehearsal.figures import (
     ForesightFigures,
     VariantFigures,

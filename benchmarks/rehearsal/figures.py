@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.store import EPISODES
-from bbllm.bench.report.grid import Grid
 from bbllm.core.constants import TwinError
 from bbllm.core.events import PlanRehearsed, RepairBegun
 from bbllm.core.journal import read_episode
 from bbllm.core.types import Outcome, Status
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.log.store import EPISODES
+from bbllm_bench.report.grid import Grid
 from benchmarks.rehearsal.foresight import Foreseen
 from benchmarks.shared import rate_text
 

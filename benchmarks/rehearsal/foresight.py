@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.constants import TwinError
 from bbllm.core.types import MOVABLE, Kind, Scene, SkillCall, Status
-from bbllm.sim.scene_file import SceneFile
+from bbllm.scene.scene_file import SceneFile
 from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, TwinRehearsal
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
 
 CALLS = 8
 """Calls of a series at most."""

@@ -24,15 +24,15 @@ import typer
 from rich.console import Console
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.bench.log.versions import describe_machine
-from bbllm.bench.report.grid import grid_of, print_grid
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Ending, Event, ModelCall, StepBegun
 from bbllm.core.types import Outcome, SkillCall
-from bbllm.ros.stack.stack import Stack, StackConfig, node_environ
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_ros.stack.stack import Stack, StackConfig, node_environ
 from benchmarks.shared import machine_text, percentile, write_json
 
 app = typer.Typer(add_completion=False)
@@ -188,7 +188,7 @@ def _bare_action(
     """Time an action that does nothing: seconds to acceptance and to the result."""
     from bbllm_interfaces.action import ExecuteSkill
 
-    from bbllm.ros.rclpy_support.calls import ActionCall, need_server
+    from bbllm_ros.rclpy_support.calls import ActionCall, need_server
     from benchmarks.stack import echo
 
     command = [sys.executable, echo.__file__, '--ros-args', '-r', f'__ns:=/{NAMESPACE}']
@@ -253,7 +253,7 @@ def _watch_goals(client: Any, accepted: dict[bytes, float]) -> None:
     """Note when the controller accepted which goal, by the server's own stamps."""
     from action_msgs.msg import GoalStatusArray
 
-    from bbllm.ros.convert.records import LATCHED, stamp_from_msg
+    from bbllm_ros.convert.records import LATCHED, stamp_from_msg
 
     def hear(msg: GoalStatusArray) -> None:
         for status in msg.status_list:

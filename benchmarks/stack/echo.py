@@ -4,7 +4,7 @@ from bbllm_interfaces.action import ExecuteSkill
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle
 
-from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm_ros.rclpy_support.stack_node import StackNode, run
 
 ACTION = 'bench_echo'
 

@@ -19,10 +19,10 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from bbllm.api.ros_environment import need_ros
-from bbllm.bench.log.versions import describe_machine, find_versions
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
+from bbllm_bench.log.versions import describe_machine, find_versions
 from benchmarks.shared import TrialBar, exit_unless, print_json, write_json
 from benchmarks.time import commands, motion, stack, task
 from benchmarks.time.figures import Measured, Row, TimeReport

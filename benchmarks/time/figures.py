@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.bench.log.intervals import CONFIDENCE, SEED, Estimate
+from bbllm_bench.log.intervals import CONFIDENCE, SEED, Estimate
 
 RESAMPLES = 4000
 WORSE = 1.1

@@ -15,7 +15,7 @@ from functools import partial
 import mujoco
 import numpy as np
 
-from bbllm.sim.scene_file import SceneFile
+from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.simulation import Simulation
 
 WARM = 16

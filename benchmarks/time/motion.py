@@ -22,11 +22,11 @@ from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.cartesian_path import rising_path
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import NoPathError
-from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.errors import WorldError
 from bbllm.core.types import SkillCall
 from bbllm.skills.motions import HOVER_M
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.recording import RecordingDriver
 from benchmarks.arm.command import pick_plans, reachability_queries
 from benchmarks.arm.time_bound import time_optimal_bound
 from benchmarks.arm.trials import AZIMUTH_RAD, EDGE_M, RADIUS_M, SCALE, random_spots, random_table

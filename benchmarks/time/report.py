@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from bbllm.bench.log.intervals import Estimate
-from bbllm.bench.report.grid import grid_of, print_grid
+from bbllm_bench.log.intervals import Estimate
+from bbllm_bench.report.grid import grid_of, print_grid
 from benchmarks.shared import machine_text
 from benchmarks.time.figures import (
     Figure,

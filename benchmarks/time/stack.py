@@ -13,15 +13,15 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.ros.stack.stack import NODES, READY_S, node_environ
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
+from bbllm_ros.stack.stack import NODES, READY_S, node_environ
 from benchmarks.stack.command import FAST_SCENE, cores_used, fast_factors, step_overheads
 from benchmarks.time.figures import Measured
 from benchmarks.time.machine import raw_factor
 from benchmarks.time.processes import family_of, python, run_command, running
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.client import StackClient
+    from bbllm_ros.stack.client import StackClient
 
 STARTS = 3
 """How often the stack is started as fast as it can."""
@@ -121,7 +121,7 @@ def _up(*options: str) -> AbstractContextManager[tuple[int, float]]:
 
 @contextmanager
 def _client() -> Iterator[StackClient]:
-    from bbllm.ros.stack.client import StackClient
+    from bbllm_ros.stack.client import StackClient
 
     with StackClient(environ=node_environ()) as client:
         client.wait_ready(NODES, READY_S)

@@ -240,9 +240,9 @@ def test_a_stack_is_sent_a_goal_only_where_one_was_given(
             goals.append(goal)
             raise errors.TaskError('enough')
 
-    client = types.ModuleType('bbllm.ros.stack.client')
+    client = types.ModuleType('bbllm_ros.stack.client')
     vars(client)['StackClient'] = Client
-    stack = types.ModuleType('bbllm.ros.stack.stack')
+    stack = types.ModuleType('bbllm_ros.stack.stack')
     vars(stack)['REAL_NODES'] = ()
     for module in (client, stack):
         monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -31,9 +31,9 @@ from bbllm.arm.motion.trajectory import sample
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
-from bbllm.worlds.scene.relations import build_scene
 
 TABLE = SceneObject(
     name='table',

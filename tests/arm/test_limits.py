@@ -1,7 +1,7 @@
 import numpy as np
 
 from bbllm.arm.limits import Q_MAX, Q_MIN, Q_READY, speed_limits, velocity_limits
-from bbllm.bench.safety.limit_audit import FIGURES
+from bbllm_bench.safety.limit_audit import FIGURES
 
 
 def test_velocity_limits_at_the_ready_posture_are_the_published_ones() -> None:

@@ -13,9 +13,9 @@ from bbllm.bags.motion import read_motion
 from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
 from bbllm.core.events import Ending, Episode, PlanMade, event_text
 from bbllm.core.types import Pose, Scene, SkillCall
+from bbllm.scene.transforms import TransformTree
 from bbllm.sim.episode_bag import EpisodeBag
 from bbllm.sim.motion_recorder import MotionRecorder
-from bbllm.worlds.scene.transforms import TransformTree
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 Decoded = dict[str, list[tuple[int, Any]]]

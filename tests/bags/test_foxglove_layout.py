@@ -9,7 +9,7 @@ from foxglove_paths import LAYOUT, NAMED, MessagePath, paths_of
 from bbllm.bags.definitions import PRIMITIVES, shipped_fields
 from bbllm.bags.topics import WRITTEN
 from bbllm.core.constants import NAMESPACE
-from bbllm.ros.stack.namespaced_files import in_namespace
+from bbllm_ros.stack.namespaced_files import in_namespace
 
 
 def placed(layout: Any) -> Iterator[str]:

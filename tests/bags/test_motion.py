@@ -21,12 +21,12 @@ from bbllm.bags.motion import (
     read_motion,
 )
 from bbllm.bags.topics import OBJECT_STATES
-from bbllm.console.local_desk import LocalDesk
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Kind, Pose, SceneObject, SkillCall
 from bbllm.sim.motion_recorder import MotionRecorder
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_viewer.console.local_desk import LocalDesk
 
 TABLE = SceneObject(name='table', kind=Kind.FIXTURE, pose=Pose(position_m=(0.5, 0.0, 0.0)))
 CUBE = SceneObject(

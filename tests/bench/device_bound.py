@@ -19,10 +19,6 @@ Places that stand in for each other (two cabinets, two taps) count as one.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from bbllm.bench.optimal.house_state import held_by
-from bbllm.bench.optimal.relaxed_house import zones
-from bbllm.bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
-from bbllm.bench.suites.household import HouseView
 from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.derived import (
     FAUCETS,
@@ -38,6 +34,10 @@ from bbllm.worlds.household.derived import (
 )
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from bbllm_bench.optimal.house_state import held_by
+from bbllm_bench.optimal.relaxed_house import zones
+from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
+from bbllm_bench.suites.household import HouseView
 
 _MAKERS: Mapping[str, frozenset[str]] = {
     HEATED: HEATING,

@@ -9,13 +9,13 @@ from typing import Any
 
 from made_results import make_result
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.goals import Resting
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.goals import Resting
 
 SLOW_S = 0.15
 DEATHS = {'dies': 99, 'dies_once': 1}

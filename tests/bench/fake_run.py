@@ -14,15 +14,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fake_play
 from made_results import make_settings
 
-from bbllm.bench.log.episodes import EpisodeSpec
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.run_settings import RunSettings
-from bbllm.bench.log.store import RunFolder
-from bbllm.bench.report.summary import summarize_run
-from bbllm.bench.runner.run_watch import RunEnd, RunProgress
-from bbllm.bench.runner.runner import RunPlan, run_bench
-from bbllm.bench.runner.worker_result import Answer, Failed, attempt
-from bbllm.bench.runner.workers import LocalWorkers
+from bbllm_bench.log.episodes import EpisodeSpec
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.log.run_settings import RunSettings
+from bbllm_bench.log.store import RunFolder
+from bbllm_bench.report.summary import summarize_run
+from bbllm_bench.runner.run_watch import RunEnd, RunProgress
+from bbllm_bench.runner.runner import RunPlan, run_bench
+from bbllm_bench.runner.worker_result import Answer, Failed, attempt
+from bbllm_bench.runner.workers import LocalWorkers
 
 KS = (0, 1, 2, 3)
 TRIALS = 5

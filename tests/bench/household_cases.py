@@ -3,13 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.runner.episode_setup import Alone
-from bbllm.bench.runner.play_household import play_with
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.events import Event
 from bbllm.core.naming import instance_name
 from bbllm.core.types import Outcome, SkillCall
@@ -19,6 +12,13 @@ from bbllm.llm.scripted import ScriptedModel
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.runner.episode_setup import Alone
+from bbllm_bench.runner.play_household import play_with
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('household')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

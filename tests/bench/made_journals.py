@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bbllm.bench.suites.case import Case
 from bbllm.core.events import Ending, Episode, Event, EventData, ModelCall, SceneRecorded
 from bbllm.core.journal import line_of, read_line
 from bbllm.core.observation import Observed
@@ -19,6 +18,7 @@ from bbllm.core.types import (
     Status,
     Task,
 )
+from bbllm_bench.suites.case import Case
 
 LIFT_M = 0.08
 HAND = (0.5, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0)

@@ -8,13 +8,13 @@ from typing import Any
 
 from rich.console import Console
 
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.log.run_settings import RunSettings
-from bbllm.bench.log.store import Session
-from bbllm.bench.report.summary import RunSummary, summarize_run, summary_text
-from bbllm.bench.report.summary_table import print_summary
 from bbllm.core.records import to_json
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.log.run_settings import RunSettings
+from bbllm_bench.log.store import Session
+from bbllm_bench.report.summary import RunSummary, summarize_run, summary_text
+from bbllm_bench.report.summary_table import print_summary
 
 TASKS = ('cubes_right', 'plus_sign')
 

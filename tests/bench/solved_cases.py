@@ -5,15 +5,15 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.goals import Triangle
-from bbllm.bench.suites.scores import FinalState
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import skills_for
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import half_height
 from bbllm.worlds.scene.reaching import ReachCache
-from bbllm.worlds.scene.relations import build_scene
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.goals import Triangle
+from bbllm_bench.suites.scores import FinalState
 
 SPECTRUM = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
 PLUS = ((0, 0), (1, 0), (0, 1), (0, -1), (-1, 0))

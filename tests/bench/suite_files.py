@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from bbllm.bench.suites.suite import Suite, parse_suite
+from bbllm_bench.suites.suite import Suite, parse_suite
 
 STANDING = {'level_m': 0.01, 'tilt_deg': 18}
 

@@ -8,9 +8,9 @@ from typing import Any
 import made_pairs as made
 from made_results import make_result
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm.bench.runner.worker_result import Answer
 from bbllm.llm.config import LlmConfig
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm_bench.runner.worker_result import Answer
 from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import Wanted, collect
 

@@ -1,6 +1,5 @@
 """A conversation of FT-CoT made by hand: red_cube weighs 0.08 kg, blue_cube 0.15 kg."""
 
-from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.protocols import Reply
 from bbllm.llm.recording.replay import FORMAT, Exchange, RecordedMessage, line_of
 from bbllm.planners.common.model_planner import PromptHistory
@@ -12,6 +11,7 @@ from bbllm.planners.llm_pop.fine_tuned import (
     numbers,
 )
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
+from bbllm_bench.scene_sampling.generator import make_case
 from benchmarks.finetuning.kinds import KINDS
 from benchmarks.finetuning.pairs import Pair, split_prompt
 from benchmarks.finetuning.tasks import DataTask, suite_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bbllm.bench.safety.limit_audit import NOTHING
 from bbllm.core.types import Pose
+from bbllm_bench.safety.limit_audit import NOTHING
 from benchmarks.arm.command import figures_of, print_report, run_arm_bench
 from benchmarks.arm.trials import Trial, audit_stop, run_trial, yaw_error_deg
 from benchmarks.shared import write_json

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.commands import bench
 from bbllm.cli.support import lazy
 from bbllm.core import paths
+from bbllm_bench.commands import bench
 
 
 @pytest.mark.parametrize(

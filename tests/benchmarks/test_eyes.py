@@ -10,13 +10,13 @@ import pytest
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.camera import Intrinsics
+from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.build import build_spec
 from bbllm.sim.camera_settings import d435
 from bbllm.sim.drawing import RenderError
-from bbllm.sim.scene_file import SceneFile
-from bbllm.vision.camera import Intrinsics
-from bbllm.vision.detectors.views import CameraView
-from bbllm.vision.detectors.visibility import visible_shares
+from bbllm_vision.detectors.views import CameraView
+from bbllm_vision.detectors.visibility import visible_shares
 from benchmarks.eyes.command import eyes, figures_of, run_eyes_bench
 from benchmarks.eyes.tables import (
     BLACK,

@@ -7,13 +7,13 @@ import made_pairs as made
 import pytest
 from made_collections import TASKS, Here, gather, played
 
-from bbllm.bench.log.episodes import EpisodeSpec
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.worker_result import Answer, Refused
-from bbllm.bench.scene_sampling.generator import CaseError, make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import Suite
 from bbllm.llm.config import LlmConfig
+from bbllm_bench.log.episodes import EpisodeSpec
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.worker_result import Answer, Refused
+from bbllm_bench.scene_sampling.generator import CaseError, make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import Suite
 from benchmarks.finetuning import collecting
 from benchmarks.finetuning.card import card_page, make_card
 from benchmarks.finetuning.collected import Collected

@@ -8,11 +8,11 @@ import pytest
 from made_collections import TASKS, Here, played, talk_of
 from made_results import make_result
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm.bench.runner.worker_result import Answer
-from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm_bench.runner.worker_result import Answer
+from bbllm_bench.scene_sampling.generator import make_case
 from benchmarks.finetuning.collected import Collected
 from benchmarks.finetuning.collecting import Wanted, collect
 from benchmarks.finetuning.folder import (

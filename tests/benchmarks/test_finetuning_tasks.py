@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from bbllm.bench.oracle.case_goals import brief_of
-from bbllm.bench.scene_sampling.generator import make_case
 from bbllm.core.errors import ConfigError
 from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm_bench.oracle.case_goals import brief_of
+from bbllm_bench.scene_sampling.generator import make_case
 from benchmarks.finetuning.kinds import KINDS, Kind
 from benchmarks.finetuning.paraphrases import ask_wordings, fault_of
 from benchmarks.finetuning.tasks import (

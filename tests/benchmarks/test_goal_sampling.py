@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.optimal.least_steps import Least
-from bbllm.bench.optimal.relaxed_house import NotProvenError
-from bbllm.bench.suites.house_predicates import clashing
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
+from bbllm_bench.optimal.least_steps import Least
+from bbllm_bench.optimal.relaxed_house import NotProvenError
+from bbllm_bench.suites.house_predicates import clashing
 from benchmarks.goals import sampling as goal_sampling
 from benchmarks.goals.sampling import (
     LONG_STEPS,

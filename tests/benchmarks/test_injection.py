@@ -18,7 +18,7 @@ from bbllm.core.naming import color_fault, name_fault, words_fault
 from bbllm.core.protocols import Message, PromptRequest, Reply, Situation
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
-from bbllm.sim.scene_file import make_scene
+from bbllm.scene.scene_file import make_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from benchmarks.injection import table
 from benchmarks.injection.cases import (

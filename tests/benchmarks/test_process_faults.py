@@ -7,7 +7,7 @@ import pytest
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
-from bbllm.ros.stack.stack import NODES
+from bbllm_ros.stack.stack import NODES
 from benchmarks.faults.process import (
     LIMIT_S,
     OWNERS,

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bbllm.bench.report.summary import read_summary
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.recorded_runs import (
+from bbllm.core.errors import ConfigError, ReplayError
+from bbllm_bench.commands.bench import BENCHMARKS
+from bbllm_bench.report.summary import read_summary
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.recorded_runs import (
     RecordedRun,
     origin_of,
     read_index,
@@ -17,10 +19,8 @@ from bbllm.bench.runner.recorded_runs import (
     shipped,
     stratified,
 )
-from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
-from bbllm.cli.commands.bench import BENCHMARKS
-from bbllm.core.errors import ConfigError, ReplayError
+from bbllm_bench.suites.suite import load_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
 from benchmarks.recorded.command import app
 from benchmarks.recorded.figures import BEGIN, END, Played, write_into_docs
 

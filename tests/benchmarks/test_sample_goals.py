@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import Result
 
-from bbllm.bench.suites.suite import load_suite
+from bbllm_bench.suites.suite import load_suite
 
 Command = Callable[..., Result]
 

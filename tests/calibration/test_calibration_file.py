@@ -6,7 +6,8 @@ import pytest
 from drawn_boards import INTRINSICS, pose, views_of
 
 from bbllm.arm.obstacles import matrix_from_pose
-from bbllm.calibration.calibration_file import (
+from bbllm.core.errors import ConfigError
+from bbllm_vision.calibration.calibration_file import (
     CalibrationFile,
     FixedFrame,
     calibration_of,
@@ -14,8 +15,7 @@ from bbllm.calibration.calibration_file import (
     load,
     save,
 )
-from bbllm.core.errors import ConfigError
-from bbllm.vision.hand_eye import Mount, solve
+from bbllm_vision.hand_eye import Mount, solve
 
 X = pose((1.1, -0.4, 0.7), (100.0, 60.0, -130.0))
 Z = pose((0.0, 0.01, 0.2), (90.0, 0.0, 5.0))

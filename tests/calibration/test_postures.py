@@ -6,8 +6,9 @@ from drawn_boards import BOARD, INTRINSICS, pose
 
 from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_READY
-from bbllm.calibration.arm_mover import hand_pose, postures
-from bbllm.calibration.postures import (
+from bbllm_vision.board import transformed
+from bbllm_vision.calibration.arm_mover import hand_pose, postures
+from bbllm_vision.calibration.postures import (
     FAR,
     NEAR,
     PoseRange,
@@ -15,8 +16,7 @@ from bbllm.calibration.postures import (
     farthest_first,
     is_in_view,
 )
-from bbllm.vision.board import transformed
-from bbllm.vision.hand_eye import Mount, angle_of
+from bbllm_vision.hand_eye import Mount, angle_of
 
 HAND = pose((0.45, 0.1, 0.4), (175.0, 10.0, 30.0))
 PIVOT_M = np.array([0.0, 0.0, 0.2])

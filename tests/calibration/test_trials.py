@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bbllm.calibration import trials
-from bbllm.calibration.simulated import SetupErrors
-from bbllm.calibration.trials import Trial, run_trial, run_trials
 from bbllm.sim.drawing import PACKAGES, RenderError
-from bbllm.vision.hand_eye import Bounds, CalibrationError, Mount, check
+from bbllm_vision.calibration import trials
+from bbllm_vision.calibration.simulated import SetupErrors
+from bbllm_vision.calibration.trials import Trial, run_trial, run_trials
+from bbllm_vision.hand_eye import Bounds, CalibrationError, Mount, check
 
 
 def trial_of(mount: Mount, *, errors: SetupErrors | None = None, count: int = 8) -> Trial:

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from fork_server import serve_module
 from terminals import Terminal, bbllm, end, read_until, running_stack, start
 
-from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
+from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 

@@ -5,8 +5,8 @@ from unittest.mock import Mock
 import pytest
 from made_results import make_result
 
-from bbllm.bench.runner.run_watch import RunProgress
-from bbllm.cli.views.bench_progress import ProgressView
+from bbllm_bench.commands.progress import ProgressView
+from bbllm_bench.runner.run_watch import RunProgress
 
 
 @pytest.mark.parametrize(

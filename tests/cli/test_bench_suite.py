@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'bench' / 'report'))
 import made_up
 
 from bbllm.cli.main import app
-from bbllm.cli.support.bench_options import parse_ks
 from bbllm.core.errors import ConfigError
+from bbllm_bench.commands.options import parse_ks
 
 Command = Callable[..., Result]
 WAIT_S = 180.0

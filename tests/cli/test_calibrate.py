@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.calibration import trials
-from bbllm.calibration.calibration_file import load
 from bbllm.core.errors import ConfigError
 from bbllm.sim.drawing import PACKAGES
-from bbllm.vision.hand_eye import Bounds
+from bbllm_vision.calibration import trials
+from bbllm_vision.calibration.calibration_file import load
+from bbllm_vision.hand_eye import Bounds
 
 Command = Callable[..., Result]
 
@@ -58,7 +58,7 @@ def test_a_file_without_a_folder_is_refused_before_anything_moves(
 def test_a_calibration_outside_of_its_bounds_ends_with_1(
     bbllm: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr('bbllm.cli.calibrate.sim.Bounds', lambda: Bounds(residual_m=1e-9))
+    monkeypatch.setattr('bbllm_ros.commands.calibrate_sim.Bounds', lambda: Bounds(residual_m=1e-9))
     path = tmp_path / 'camera.yaml'
     result = bbllm('calibrate', 'sim', '--views', '6', '--out', str(path))
     if PACKAGES in result.stderr:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bbllm.cli.commands import data as module
 from bbllm.cli.main import app
+from bbllm_bench.commands import data as module
 
 
 @pytest.fixture

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.bench.fitness import fitness
-from bbllm.bench.fitness.fitness import Grade, PlannerFitness, WrongAnswer
 from bbllm.cli.checks import machine
 from bbllm.cli.checks.machine import Finding, Level
 from bbllm.cli.checks.real_arm import (
@@ -24,6 +22,8 @@ from bbllm.cli.checks.real_arm import (
     trips_of,
 )
 from bbllm.cli.commands import doctor
+from bbllm_bench.fitness import fitness
+from bbllm_bench.fitness.fitness import Grade, PlannerFitness, WrongAnswer
 
 Command = Callable[..., Result]
 

@@ -8,8 +8,8 @@ import pytest
 from bbllm.cli.checks.cameras import judge_camera
 from bbllm.cli.checks.machine import Level, fail
 from bbllm.core.types import Pose
-from bbllm.vision.camera import Intrinsics
-from bbllm.vision.camera_report import CameraReport
+from bbllm.scene.camera import Intrinsics
+from bbllm_vision.camera_report import CameraReport
 
 NAME = '/bbllm/table_camera'
 DEPTH = f'{NAME}/aligned_depth_to_color/image_raw'

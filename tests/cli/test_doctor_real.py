@@ -22,7 +22,7 @@ from bbllm.cli.checks.real_arm import (
     RealArm,
     judge_graph,
 )
-from bbllm.ros.driver.robot_graph import Giver, Heard, RobotGraph
+from bbllm_ros.driver.robot_graph import Giver, Heard, RobotGraph
 
 Command = Callable[..., Result]
 JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
@@ -181,7 +181,7 @@ def test_network_of_a_simulated_robot_is_not_measured(
     monkeypatch.setattr(
         real_arm, 'check_network', lambda address, tell: measured.append(address) or []
     )
-    monkeypatch.setattr('bbllm.ros.driver.real_probe.probe', lambda *_: graph)
+    monkeypatch.setattr('bbllm_ros.driver.real_probe.probe', lambda *_: graph)
 
     found = list(real_arm.check_real_arm(real_arm.RealArm(), lambda doing: None))
 

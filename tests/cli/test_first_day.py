@@ -16,10 +16,10 @@ from fork_server import serve_module
 from terminals import Terminal, bbllm, end, read_until, start
 
 from bbllm.core.constants import REAL_NAMESPACE
-from bbllm.ros.rclpy_support.params import NODE_PARAMS
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
+from bbllm_ros.rclpy_support.params import NODE_PARAMS
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.commands.bench import COMMANDS
 from bbllm.cli.support.lazy import command_of
 from bbllm.cli.support.plain_help import COMMON, FEW
-from bbllm.cli.support.verb_group import VERBS
+from bbllm.cli.support.verbs import find_verbs
+from bbllm_bench.commands.bench import COMMANDS
 
 Command = Callable[..., Result]
 GROUPS = ('bench', 'calibrate', 'data')
 NAMES = [
-    *((name,) for name in VERBS if name not in GROUPS),
+    *((name,) for name in find_verbs() if name not in GROUPS),
     *(('bench', name) for name in (*COMMANDS, 'tabletop', 'arm')),
     *(('calibrate', name) for name in ('sim', 'real', 'board')),
     ('data', 'demos'),
@@ -24,7 +24,8 @@ NAMES = [
 
 def options_of(*words: str) -> list[Any]:
     """Return the options of a verb."""
-    module = importlib.import_module('bbllm.cli.commands.' + '_'.join(words))
+    package = find_verbs()[words[0]].module.rpartition('.')[0]
+    module = importlib.import_module(f'{package}.{"_".join(words)}')
     return [
         x for x in command_of(getattr(module, words[-1])).params if x.param_type_name == 'option'
     ]

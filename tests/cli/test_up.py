@@ -17,7 +17,6 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm, end, read_until, running_stack, start
 
-from bbllm.cli.commands.up import UpRequest, _nodes, _params, _print_hints, _safety_lines
 from bbllm.cli.support.browser import BrowserOptions, PageOptions
 from bbllm.cli.support.discovery import RunningProcess, running_processes, stack_may_run
 from bbllm.cli.support.options import (
@@ -33,8 +32,9 @@ from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.ros.rclpy_support.domains import lock_name, nodes_of
-from bbllm.ros.stack.stack import NODES
+from bbllm_ros.commands.up import UpRequest, _nodes, _params, _print_hints, _safety_lines
+from bbllm_ros.rclpy_support.domains import lock_name, nodes_of
+from bbllm_ros.stack.stack import NODES
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0
@@ -47,7 +47,7 @@ def children(pid: int) -> dict[str, int]:
     found = {}
     for word in Path(f'/proc/{pid}/task/{pid}/children').read_text().split():
         command = Path(f'/proc/{word}/cmdline').read_text()
-        if match := re.search(r'bbllm\.ros\.nodes\.(\w+)', command):
+        if match := re.search(r'bbllm_ros\.nodes\.(\w+)', command):
             found[match[1]] = int(word)
     return found
 
@@ -118,7 +118,7 @@ OTHERS = [
 HERE = {'ROS_DOMAIN_ID': '203'}
 """A domain in which nobody runs anything."""
 STACKS = (
-    'python\0-m\0bbllm.ros.nodes.brain_planner\0--ros-args\0',
+    'python\0-m\0bbllm_ros.nodes.brain_planner\0--ros-args\0',
     '/opt/venv/bin/python\0/opt/venv/bin/bbllm\0up\0sim\0',
     'ros2\0launch\0bbllm\0franka_sim.launch.py\0',
 )
@@ -235,7 +235,7 @@ def request_of(**options: Any) -> UpRequest:
 
 
 def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simulator() -> None:
-    from bbllm.ros.stack.stack import MENU, NODES, PERCEPTION
+    from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION
 
     request = request_of(
         scene='tower', menu=True, looking=CameraOptions(sources='camera', detector='blocks')
@@ -249,7 +249,7 @@ def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simul
 
 
 def test_the_file_of_a_network_is_found_from_any_folder_and_a_model_stays_a_name() -> None:
-    from bbllm.ros.stack.stack import PERCEPTION
+    from bbllm_ros.stack.stack import PERCEPTION
 
     def model_of(detector: str, name: str) -> object:
         looking = CameraOptions(sources='camera', detector=detector, detector_model=name)
@@ -260,7 +260,7 @@ def test_the_file_of_a_network_is_found_from_any_folder_and_a_model_stays_a_name
 
 
 def test_options_of_cameras_need_the_source_camera() -> None:
-    from bbllm.ros.stack.stack import NODES
+    from bbllm_ros.stack.stack import NODES
 
     plain = request_of(looking=CameraOptions())
     assert _nodes(plain) == NODES
@@ -297,8 +297,8 @@ def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> 
 def test_clock_and_menu_come_and_go_with_the_stack(
     environment: dict[str, str], ros_domain: int, repository: Path
 ) -> None:
-    from bbllm.ros.stack.client import StackClient
-    from bbllm.ros.stack.stack import MENU, NODES
+    from bbllm_ros.stack.client import StackClient
+    from bbllm_ros.stack.stack import MENU, NODES
 
     wide = {**environment, 'COLUMNS': '200'}
     process = start(wide, 'up', 'sim', '--clock', '--menu', '--speed', '0')

@@ -10,7 +10,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from terminals import bbllm
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
-from bbllm.ros.stack.stack import REAL_NODES, Stack, StackConfig
+from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]  # two stacks beside each other
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fork_server import serve_module
 
-from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm_ros.stack.stack import Stack, StackConfig
 
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -223,6 +223,6 @@ def _bend_actions() -> None:
 if __name__ == '__main__':
     os.environ.setdefault('PYTHONUNBUFFERED', '1')
     bend_all()
-    from bbllm.ros.nodes.mujoco_sim import main
+    from bbllm_ros.nodes.mujoco_sim import main
 
     main()

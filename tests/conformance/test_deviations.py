@@ -9,7 +9,7 @@ from conformance_runs import ALL, Run, run_checks
 from deviant_sim import DEVIATIONS, deviant_sim
 
 from bbllm.core.constants import NAMESPACE
-from bbllm.ros.stack.stack import node_arguments, node_environ
+from bbllm_ros.stack.stack import node_arguments, node_environ
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 

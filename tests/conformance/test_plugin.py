@@ -13,10 +13,10 @@ from sensor_msgs.msg import JointState
 from typer.testing import CliRunner, Result
 
 import franka_driver_conformance
-from bbllm.cli.commands import bench_driver
 from bbllm.cli.main import app
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.sim import faults
+from bbllm_bench.commands import bench_driver
 from franka_driver_conformance import plugin
 from franka_driver_conformance.__main__ import CHECKS, PLUGIN
 from franka_driver_conformance.checks.test_frames import Description

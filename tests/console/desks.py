@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from bbllm.console.feed import Feed
 from bbllm.core.errors import TaskError
 from bbllm.core.events import EpisodeStarted, Event, PlanMade
+from bbllm_viewer.console.feed import Feed
 
 
 @dataclass

@@ -18,8 +18,6 @@ from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.views.question import person
-from bbllm.console.local_desk import LocalDesk
-from bbllm.console.server import PageServer
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import (
     ApprovalAnswered,
@@ -40,8 +38,10 @@ from bbllm.core.events import (
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.web.server import Address
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_viewer.console.local_desk import LocalDesk
+from bbllm_viewer.console.server import PageServer
+from bbllm_viewer.web.server import Address
 from browser import PHONE, Visitor, launched
 
 PATIENCE_S = 60.0

@@ -14,11 +14,11 @@ pytest.importorskip('uvicorn', reason='the extra `console` is not installed: mak
 
 from desks import ScriptedDesk
 
-from bbllm.console.record_desk import REFUSAL, RecordDesk
-from bbllm.console.server import PageServer
 from bbllm.core.events import EventData
 from bbllm.core.journal import read_damaged
-from bbllm.web.server import Address
+from bbllm_viewer.console.record_desk import REFUSAL, RecordDesk
+from bbllm_viewer.console.server import PageServer
+from bbllm_viewer.web.server import Address
 from browser import PHONE, Visitor, launched
 from recorded_episodes import events_of, long_one, repaired, write_journal, write_motion
 

@@ -18,14 +18,14 @@ pytest.importorskip('uvicorn', reason='the extra `console` is not installed: mak
 
 from desks import ScriptedDesk
 
-from bbllm.console.server import MOST_BROWSERS, MOST_BYTES, PageServer
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import PromptText
 from bbllm.core.prompt_store import PromptEncoder, prompts_path
 from bbllm.core.protocols import data_url
-from bbllm.web import connections
-from bbllm.web.guard import HEADERS
-from bbllm.web.server import Address
+from bbllm_viewer.console.server import MOST_BROWSERS, MOST_BYTES, PageServer
+from bbllm_viewer.web import connections
+from bbllm_viewer.web.guard import HEADERS
+from bbllm_viewer.web.server import Address
 
 PATIENCE_S = 30.0
 ACTS = {

@@ -24,7 +24,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.records import to_json
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.replay.exchanges import KeptMessage, KeptPicture, read_exchanges
+from bbllm_viewer.replay.exchanges import KeptMessage, KeptPicture, read_exchanges
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'

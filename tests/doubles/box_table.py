@@ -15,8 +15,8 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
+from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import SKILLS
-from bbllm.worlds.scene.relations import build_scene
 
 EDGE_M = 0.04
 TABLE = SceneObject(

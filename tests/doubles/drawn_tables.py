@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 
 from bbllm.core.types import Pose
-from bbllm.vision.camera import Intrinsics, RgbdImage
-from bbllm.worlds.scene.catalogue import Catalogue, CatalogueEntry
-from bbllm.worlds.scene.transforms import compose, inverse
+from bbllm.scene.camera import Intrinsics, RgbdImage
+from bbllm.scene.catalogue import Catalogue, CatalogueEntry
+from bbllm.scene.transforms import compose, inverse
 
 CAMERA = Intrinsics(width_px=640, height_px=480, fx_px=600.0, fy_px=600.0, cx_px=320, cy_px=240)
 HEIGHT_M = 1.2

@@ -11,7 +11,7 @@ from multiprocessing.reduction import DupFd
 from typing import Any
 
 from bbllm.core.forked import ForkedProcess
-from bbllm.ros.stack.forked import PRELOADED, run_module
+from bbllm_ros.stack.forked import PRELOADED, run_module
 
 
 def serve_module(

@@ -17,7 +17,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.sim.scene_file import SceneFile, load_scene
+from bbllm.scene.scene_file import SceneFile, load_scene
 from bbllm.skills.catalog import SKILLS
 
 REACH_M = 0.8

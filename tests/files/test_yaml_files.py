@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bbllm.arm.envelope import load_envelope
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.paths import config_dir
 from bbllm.files import yaml_files
@@ -21,7 +20,8 @@ from bbllm.files.yaml_files import (
     yaml_text,
 )
 from bbllm.llm.config import load_config
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
+from bbllm_bench.suites.suite import load_suite
 
 Load = Callable[[Path], object]
 LOADERS: dict[str, Load] = {

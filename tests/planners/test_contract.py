@@ -9,7 +9,6 @@ from chosen import built
 from pop_runs import Scales
 from symbolic_table import busy_table
 
-from bbllm.bench.oracle.model import offline
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
@@ -24,6 +23,7 @@ from bbllm.core.protocols import (
 from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.llm.scripted import ScriptedModel
+from bbllm_bench.oracle.model import offline
 
 WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from bbllm.bags.motion import RecordedMotion, read_motion
-from bbllm.console.feed import Feed
 from bbllm.core.events import Event, EventData, SceneRecorded, StepBegun
 from bbllm.core.journal import read_damaged
 from bbllm.core.types import Scene, SkillCall
-from bbllm.replay import packed_motion as packing
-from bbllm.replay.packed_motion import packed_motion
-from bbllm.replay.recording import LONGEST_S, play_times, recording_of
+from bbllm_viewer.console.feed import Feed
+from bbllm_viewer.replay import packed_motion as packing
+from bbllm_viewer.replay.packed_motion import packed_motion
+from bbllm_viewer.replay.recording import LONGEST_S, play_times, recording_of
 from recorded_episodes import (
     START_S,
     TABLE,
@@ -234,7 +234,7 @@ def test_no_physics_is_stepped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_no_simulator_planner_or_ros_is_imported() -> None:
     words = 'bbllm.sim.simulation', 'bbllm.worlds', 'bbllm.planners', 'bbllm.api', 'rclpy'
     code = (
-        'import sys, bbllm.replay.recording; '
+        'import sys, bbllm_viewer.replay.recording; '
         f'print([name for name in {words!r} if name in sys.modules])'
     )
     run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)

@@ -14,18 +14,18 @@ from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.kinematics import forward
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.ros.convert.arm import arm_from_msg
-from bbllm.ros.convert.records import (
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.transforms import compose, inverse, multiply, normalized
+from bbllm_ros.convert.arm import arm_from_msg
+from bbllm_ros.convert.records import (
     LATCHED,
     WORLD_FRAME,
     objects_from_msg,
     pose_to_msg,
     transform_to_msg,
 )
-from bbllm.ros.driver.joint_feed import ARM_TOPIC
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import compose, inverse, multiply, normalized
+from bbllm_ros.driver.joint_feed import ARM_TOPIC
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 
 MOUNT = Pose(position_m=(0.9, -0.6, 0.9), quat_xyzw=normalized((0.3, 0.8, -0.4, 0.2)))
 """The camera's housing in the world, turned any way: nothing may depend on it."""

@@ -9,7 +9,7 @@ import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 
 from bbllm.arm.limits import Q_READY
-from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm_ros.driver.ros_driver import RosDriver
 
 # The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
 # on paper.

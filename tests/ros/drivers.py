@@ -10,8 +10,8 @@ from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.cancel import CancelToken
-from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm_ros.driver.ros_driver import RosDriver
+from bbllm_ros.rclpy_support.fast_subscription import Poller
 
 
 def driver_of(sim: Running, **options: Any) -> RosDriver:

@@ -2,8 +2,8 @@
 
 from std_msgs.msg import Empty
 
-from bbllm.ros.nodes.fr3_executor import Fr3Executor
-from bbllm.ros.rclpy_support.stack_node import run
+from bbllm_ros.nodes.fr3_executor import Fr3Executor
+from bbllm_ros.rclpy_support.stack_node import run
 
 TOPIC = 'fault'
 

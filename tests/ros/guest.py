@@ -14,7 +14,7 @@ from bbllm_interfaces.action import RunTask
 from rclpy.action import ActionClient
 
 from bbllm.core.events import Ending
-from bbllm.ros.stack.stack import NODES
+from bbllm_ros.stack.stack import NODES
 
 
 def main() -> None:

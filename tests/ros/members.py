@@ -9,7 +9,7 @@ from rclpy.context import Context
 from rclpy.executors import Executor
 from rclpy.node import Node
 
-from bbllm.ros.rclpy_support.entities import leave_graph
+from bbllm_ros.rclpy_support.entities import leave_graph
 
 PATIENCE_S = 60.0
 

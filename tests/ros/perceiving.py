@@ -11,15 +11,15 @@ from rclpy.context import Context
 from stacks import PATIENCE_S
 
 from bbllm.core.types import Pose
-from bbllm.ros.nodes.perception import Perception
-from bbllm.ros.perception import picture_setup
-from bbllm.ros.rclpy_support.entities import leave_graph
-from bbllm.ros.rclpy_support.executor import PoolExecutor
-from bbllm.ros.rclpy_support.stack_node import CONTEXT
-from bbllm.ros.stack.stack import Value, node_arguments
-from bbllm.vision.camera import Mask, RgbdImage
-from bbllm.worlds.perception.detections import Detection
-from bbllm.worlds.scene.catalogue import Catalogue
+from bbllm.scene.camera import Mask, RgbdImage
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import Detection
+from bbllm_ros.nodes.perception import Perception
+from bbllm_ros.perception import picture_setup
+from bbllm_ros.rclpy_support.entities import leave_graph
+from bbllm_ros.rclpy_support.executor import PoolExecutor
+from bbllm_ros.rclpy_support.stack_node import CONTEXT
+from bbllm_ros.stack.stack import Value, node_arguments
 
 CUBE = Detection(
     name='red_cube',

@@ -12,12 +12,12 @@ from sensor_msgs.msg import CameraInfo, Image
 from tf2_msgs.msg import TFMessage
 
 from bbllm.core.types import Pose
-from bbllm.ros.convert.images import depth_to_msg, info_to_msg, rgb_to_msg
-from bbllm.ros.convert.records import LATCHED, WORLD_FRAME, stamp_from_msg, transform_to_msg
-from bbllm.ros.rclpy_support.entities import now_s
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.vision.camera import Intrinsics
-from bbllm.vision.stream_health import Stream
+from bbllm.scene.camera import Intrinsics
+from bbllm_ros.convert.images import depth_to_msg, info_to_msg, rgb_to_msg
+from bbllm_ros.convert.records import LATCHED, WORLD_FRAME, stamp_from_msg, transform_to_msg
+from bbllm_ros.rclpy_support.entities import now_s
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_vision.stream_health import Stream
 
 MOUNT = Pose(position_m=(0.5, 0.0, 1.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 """The optical frame over the table, looking straight down."""

@@ -20,9 +20,9 @@ from rosgraph_msgs.msg import Clock
 from stacks import until
 
 from bbllm.core.types import Fact, Scene
-from bbllm.ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm_ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import Stack, StackConfig
 
 Message = tuple[str, float, bytes]
 """Topic relative to the namespace, time of the recording [s], the message as it is sent."""

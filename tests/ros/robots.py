@@ -9,9 +9,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from stacks import Running, until
 
 from bbllm.core.approval import ApprovalRequest, RequestKind
-from bbllm.ros.convert.records import stamp_from_msg
-from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.fast_subscription import Poller
+from bbllm_ros.convert.records import stamp_from_msg
+from bbllm_ros.driver.joint_feed import JointFeed
+from bbllm_ros.rclpy_support.fast_subscription import Poller
 
 ARM_GOALS = 'fr3_arm_controller/follow_joint_trajectory'
 HAND_GOALS = tuple(f'franka_gripper/{name}' for name in ('grasp', 'move', 'homing'))

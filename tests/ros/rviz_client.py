@@ -16,7 +16,7 @@ from visualization_msgs.msg import (
 from visualization_msgs.srv import GetInteractiveMarkers
 
 from bbllm.core.paths import config_dir
-from bbllm.ros.convert.records import LATCHED
+from bbllm_ros.convert.records import LATCHED
 
 SETTINGS = yaml.safe_load((config_dir() / 'rviz' / 'bbllm.rviz').read_text())[
     'Visualization Manager'

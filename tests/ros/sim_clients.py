@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from bbllm.arm.driver import GoalStatus
 from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.limits import Q_READY
-from bbllm.ros.rclpy_support.calls import ActionCall, nothing
+from bbllm_ros.rclpy_support.calls import ActionCall, nothing
 
 ARM = 'fr3_arm_controller'
 STATE = 'franka_robot_state_broadcaster'

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from managers import EVERYTHING, Manager, Topics, activity
 
-from bbllm.ros.driver import activity_feed
-from bbllm.ros.driver.activity_feed import JOINT_BROADCASTER, ActivityFeed
+from bbllm_ros.driver import activity_feed
+from bbllm_ros.driver.activity_feed import JOINT_BROADCASTER, ActivityFeed
 
 pytestmark = pytest.mark.ros
 

@@ -17,11 +17,11 @@ from bbllm.core.approval import Answer
 from bbllm.core.errors import ApprovalError, SceneError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Scene
-from bbllm.ros.convert.records import EVENTS
-from bbllm.ros.executor.approval_service import ApprovalService
-from bbllm.ros.rclpy_support.entities import leave_graph
-from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
-from bbllm.ros.rclpy_support.stack_node import StackNode
+from bbllm_ros.convert.records import EVENTS
+from bbllm_ros.executor.approval_service import ApprovalService
+from bbllm_ros.rclpy_support.entities import leave_graph
+from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm_ros.rclpy_support.stack_node import StackNode
 
 pytestmark = pytest.mark.ros
 

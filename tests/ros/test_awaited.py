@@ -7,9 +7,9 @@ from builtin_interfaces.msg import Time
 from stacks import Running, started, until
 
 from bbllm.core.types import SkillCall
-from bbllm.ros.convert.records import stamp_from_msg
-from bbllm.ros.sim.loop import LONGEST_WAIT_S, SimLoop
-from bbllm.ros.stack.stack import AWAITED
+from bbllm_ros.convert.records import stamp_from_msg
+from bbllm_ros.sim.loop import LONGEST_WAIT_S, SimLoop
+from bbllm_ros.stack.stack import AWAITED
 
 pytestmark = pytest.mark.ros
 

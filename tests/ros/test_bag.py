@@ -28,10 +28,10 @@ from bbllm.bags.motion import read_motion
 from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.events import Event
-from bbllm.ros.convert.events import event_from_msg
-from bbllm.ros.convert.records import LATCHED, stamp_from_msg
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.ros.stack.bag_recorder import BagRecorder
+from bbllm_ros.convert.events import event_from_msg
+from bbllm_ros.convert.records import LATCHED, stamp_from_msg
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_ros.stack.bag_recorder import BagRecorder
 
 pytestmark = pytest.mark.ros
 

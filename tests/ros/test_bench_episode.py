@@ -10,13 +10,6 @@ import pytest
 from bbllm_interfaces.srv import MapStep
 from stacks import process_alive, started
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.oracle.case_goals import brief_of
-from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.runner.play_here import play as play_here
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError
 from bbllm.core.events import EventKind, Limits
 from bbllm.core.journal import read_episode
@@ -25,14 +18,21 @@ from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
 from bbllm.planners.common.prompting import BELIEVED
-from bbllm.replay.exchanges import read_exchanges
-from bbllm.ros.bench import episode as bench_episode
-from bbllm.ros.bench.episode import _Files
-from bbllm.ros.bench.episode import play as play_over_ros
-from bbllm.ros.convert.mapped_steps import mapped_from_msg
-from bbllm.ros.convert.records import from_msg, to_msg
-from bbllm.ros.stack.stack import Stack
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.oracle.case_goals import brief_of
+from bbllm_bench.oracle.goal_brief import GoalBrief
+from bbllm_bench.runner.play_here import play as play_here
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.stack import episode as bench_episode
+from bbllm_bench.stack.episode import _Files
+from bbllm_bench.stack.episode import play as play_over_ros
+from bbllm_bench.suites.suite import load_suite
+from bbllm_ros.convert.mapped_steps import mapped_from_msg
+from bbllm_ros.convert.records import from_msg, to_msg
+from bbllm_ros.stack.stack import Stack
+from bbllm_viewer.replay.exchanges import read_exchanges
 from benchmarks.fake_server import FakeServer, Handler, says
 
 pytestmark = pytest.mark.ros

@@ -14,7 +14,7 @@ import pytest
 from stacks import PATIENCE_S, started, udp_addresses
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support.dds_boundary import (
+from bbllm_ros.rclpy_support.dds_boundary import (
     FILE,
     NETWORK,
     OLD_RANGE,

@@ -19,18 +19,18 @@ from bbllm.arm.driver import Array
 from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.kinematics import pose_of_matrix
 from bbllm.arm.limits import Q_READY
-from bbllm.calibration.arm_mover import hand_pose, postures
-from bbllm.calibration.calibration_file import load
-from bbllm.calibration.postures import FAR, candidates, farthest_first, is_in_view
-from bbllm.cli.calibrate import real
 from bbllm.cli.main import app
 from bbllm.core.errors import WorldError
-from bbllm.ros.calibration import arm_camera
-from bbllm.ros.calibration.arm_camera import ArmCamera
-from bbllm.ros.convert.images import info_to_msg, rgb_to_msg
-from bbllm.ros.convert.records import LATCHED, header, transform_to_msg
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.vision.hand_eye import Mount, predicted
+from bbllm_ros.calibration import arm_camera
+from bbllm_ros.calibration.arm_camera import ArmCamera
+from bbllm_ros.commands import calibrate_real as real
+from bbllm_ros.convert.images import info_to_msg, rgb_to_msg
+from bbllm_ros.convert.records import LATCHED, header, transform_to_msg
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_vision.calibration.arm_mover import hand_pose, postures
+from bbllm_vision.calibration.calibration_file import load
+from bbllm_vision.calibration.postures import FAR, candidates, farthest_first, is_in_view
+from bbllm_vision.hand_eye import Mount, predicted
 
 pytestmark = pytest.mark.ros
 

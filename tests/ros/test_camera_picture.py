@@ -15,10 +15,10 @@ from tf2_msgs.msg import TFMessage
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Pose
-from bbllm.ros.convert.records import WORLD_FRAME, stamp_to_msg, transform_to_msg
-from bbllm.ros.planner import camera_picture
-from bbllm.ros.planner.camera_picture import STATIC, CameraPicture, pixels_of
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_ros.convert.records import WORLD_FRAME, stamp_to_msg, transform_to_msg
+from bbllm_ros.planner import camera_picture
+from bbllm_ros.planner.camera_picture import STATIC, CameraPicture, pixels_of
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 
 pytestmark = pytest.mark.ros
 

@@ -11,12 +11,12 @@ from stacks import Background, Running, inject, started, until
 
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose
-from bbllm.ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
-from bbllm.ros.stack.stack import NODES, PERCEPTION, Value
+from bbllm.scene.scene_file import load_scene
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
-from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
+from bbllm_ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
+from bbllm_ros.stack.stack import NODES, PERCEPTION, Value
 
 pytestmark = pytest.mark.ros
 

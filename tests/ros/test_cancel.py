@@ -8,8 +8,8 @@ from stacks import Background, Running, started, until
 
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.stack.client import StackClient
+from bbllm_ros.driver.joint_feed import JointFeed
+from bbllm_ros.stack.client import StackClient
 
 pytestmark = pytest.mark.ros
 

@@ -12,12 +12,12 @@ from rviz_client import RvizClient
 from stacks import Running, started, until
 
 from bbllm.core.events import Event, EventKind
-from bbllm.ros.rclpy_support import calls
-from bbllm.ros.rclpy_support.calls import need_server
-from bbllm.ros.rviz import menu_actions as choice_desk
-from bbllm.ros.rviz.menu_actions import STOPPED, ChoiceDesk
-from bbllm.ros.stack.stack import NODES
 from bbllm.worlds.tabletop.menu import ROBOT, ChoiceKind, MenuChoice
+from bbllm_ros.rclpy_support import calls
+from bbllm_ros.rclpy_support.calls import need_server
+from bbllm_ros.rviz import menu_actions as choice_desk
+from bbllm_ros.rviz.menu_actions import STOPPED, ChoiceDesk
+from bbllm_ros.stack.stack import NODES
 
 pytestmark = pytest.mark.ros
 

@@ -20,12 +20,12 @@ from robots import Robot, nothing_waits, request_of
 from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.cli.views.question import person
-from bbllm.console.feed import Cursor, Feed
-from bbllm.console.stack_desk import StackDesk
 from bbllm.core.errors import ApprovalError, LostNodeError, TaskError
 from bbllm.core.events import ApprovalAnswered
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
+from bbllm_ros.stack.console_desk import StackDesk
+from bbllm_viewer.console.feed import Cursor, Feed
 from browser import Visitor, launched
 
 pytestmark = pytest.mark.ros

@@ -12,8 +12,8 @@ from stacks import Running, until
 from bbllm.arm.driver import GoalStatus, RecoveryError
 from bbllm.arm.envelope import ContactForce
 from bbllm.arm.limits import Q_READY
-from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.rclpy_support.calls import ActionCall
+from bbllm_ros.driver.ros_driver import RosDriver
+from bbllm_ros.rclpy_support.calls import ActionCall
 
 pytestmark = pytest.mark.ros
 

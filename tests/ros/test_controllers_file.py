@@ -12,9 +12,9 @@ from bbllm.arm.limits import DDQ_MAX
 from bbllm.arm.model import arm_model
 from bbllm.arm.motion.trajectory import STOP_SHARE
 from bbllm.core.paths import config_dir
-from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm.sim.controllers.manager import KINDS
 from bbllm.sim.controllers.trajectory_goal import STOPPED_RAD_S
+from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
 
 FILE = config_dir() / 'franka' / 'controllers.yaml'
 ARM = Fr3ExecutorParams().controller

@@ -79,9 +79,11 @@ from bbllm.core.types import (
     Status,
     Task,
 )
-from bbllm.ros.convert import arm as convert_arm
-from bbllm.ros.convert import records as convert
-from bbllm.ros.convert.approval import (
+from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
+from bbllm.sim.faults import Fault
+from bbllm_ros.convert import arm as convert_arm
+from bbllm_ros.convert import records as convert
+from bbllm_ros.convert.approval import (
     answer_from_request,
     answer_to_request,
     approval_event,
@@ -89,12 +91,10 @@ from bbllm.ros.convert.approval import (
     approval_to_msg,
     provenance_from_goal,
 )
-from bbllm.ros.convert.events import event_from_msg, event_to_msg, feedback_event
-from bbllm.ros.convert.mapped_steps import mapped_from_msg, mapped_to_msg
-from bbllm.ros.nodes.body_mapper import error_code
-from bbllm.ros.planner.ros_world import MAP_ERRORS
-from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
-from bbllm.sim.faults import Fault
+from bbllm_ros.convert.events import event_from_msg, event_to_msg, feedback_event
+from bbllm_ros.convert.mapped_steps import mapped_from_msg, mapped_to_msg
+from bbllm_ros.nodes.body_mapper import error_code
+from bbllm_ros.planner.ros_world import MAP_ERRORS
 
 pytestmark = pytest.mark.ros
 

@@ -13,18 +13,18 @@ from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.convert.records import stamp_to_msg
-from bbllm.ros.estimator.detection_feed import (
+from bbllm.scene.detections import Doubts
+from bbllm.scene.transforms import TransformTree
+from bbllm.worlds.perception.sources import SceneSource
+from bbllm_ros.convert.records import stamp_to_msg
+from bbllm_ros.estimator.detection_feed import (
     DetectionBatch,
     TfFeed,
     batch_from_detections,
     batch_from_vision,
     subscribe_detections,
 )
-from bbllm.ros.stack.stack import node_arguments
-from bbllm.worlds.perception.detections import Doubts
-from bbllm.worlds.perception.sources import SceneSource
-from bbllm.worlds.scene.transforms import TransformTree
+from bbllm_ros.stack.stack import node_arguments
 
 pytestmark = pytest.mark.ros
 
@@ -150,7 +150,7 @@ def test_vision_messages_are_heard_where_their_package_is_installed() -> None:
 
 
 def test_node_that_cannot_work_so_ends_at_once_with_the_reason(ros_domain: int) -> None:
-    command = [sys.executable, '-m', 'bbllm.ros.nodes.state_estimator']
+    command = [sys.executable, '-m', 'bbllm_ros.nodes.state_estimator']
     command += node_arguments('state_estimator', {'sources': 'sonar'})
 
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support import domains
-from bbllm.ros.rclpy_support.domains import domain_of, own_domain
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm_ros.rclpy_support import domains
+from bbllm_ros.rclpy_support.domains import domain_of, own_domain
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import Stack, StackConfig
 
 TWO = range(30, 32)
 

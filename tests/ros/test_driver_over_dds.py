@@ -28,9 +28,9 @@ from bbllm.arm.failures import SkillError
 from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, SceneError
-from bbllm.ros.convert.records import stamp_to_msg
-from bbllm.ros.driver.ros_driver import RosDriver
-from bbllm.ros.sim.topics import GOALS
+from bbllm_ros.convert.records import stamp_to_msg
+from bbllm_ros.driver.ros_driver import RosDriver
+from bbllm_ros.sim.topics import GOALS
 
 pytestmark = pytest.mark.ros
 

@@ -21,9 +21,9 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
-from bbllm.ros.rclpy_support.calls import wait_for
-from bbllm.ros.rclpy_support.entities import leave_graph, steady_timer
-from bbllm.ros.rclpy_support.executor import PoolExecutor, UnspunGroup
+from bbllm_ros.rclpy_support.calls import wait_for
+from bbllm_ros.rclpy_support.entities import leave_graph, steady_timer
+from bbllm_ros.rclpy_support.executor import PoolExecutor, UnspunGroup
 
 pytestmark = pytest.mark.ros
 

@@ -15,7 +15,7 @@ from std_msgs.msg import Empty
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Code, SkillCall
-from bbllm.ros.stack.stack import SIMULATED, node_arguments, node_environ
+from bbllm_ros.stack.stack import SIMULATED, node_arguments, node_environ
 
 pytestmark = pytest.mark.ros
 

@@ -7,7 +7,7 @@ import pytest
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
-from bbllm.ros.stack.discovery import (
+from bbllm_ros.stack.discovery import (
     FoundStack,
     Names,
     await_stacks,
@@ -16,7 +16,7 @@ from bbllm.ros.stack.discovery import (
     only_stack,
     stacks_among,
 )
-from bbllm.ros.stack.stack import NODES, REAL_NODES
+from bbllm_ros.stack.stack import NODES, REAL_NODES
 
 SIM = [(node, f'/{NAMESPACE}') for node in NODES]
 REAL = [(node, f'/{REAL_NAMESPACE}') for node in (*REAL_NODES, 'controller_manager')]

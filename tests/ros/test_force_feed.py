@@ -14,11 +14,11 @@ from stacks import Running, started, until
 
 from bbllm.arm.force_estimator import SilentForceError
 from bbllm.core.types import HandReading, Scene, SkillCall, Status
-from bbllm.ros.convert.arm import ARM_JOINTS
-from bbllm.ros.convert.records import stamp_to_msg
-from bbllm.ros.driver import force_feed
-from bbllm.ros.driver.force_feed import TOPIC, ForceFeed, PullFeed
-from bbllm.ros.driver.joint_feed import ARM_TOPIC, JointFeed
+from bbllm_ros.convert.arm import ARM_JOINTS
+from bbllm_ros.convert.records import stamp_to_msg
+from bbllm_ros.driver import force_feed
+from bbllm_ros.driver.force_feed import TOPIC, ForceFeed, PullFeed
+from bbllm_ros.driver.joint_feed import ARM_TOPIC, JointFeed
 
 pytestmark = pytest.mark.ros
 

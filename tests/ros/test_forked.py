@@ -13,7 +13,7 @@ pytestmark = pytest.mark.ros
 PATIENCE_S = 240.0
 AFTER_PRELOAD = """
 import json, sys
-from bbllm.ros.stack.forked import can_fork, preload
+from bbllm_ros.stack.forked import can_fork, preload
 preload()
 found = {'numpy': 'numpy' in sys.modules, 'before': can_fork()}
 import rclpy
@@ -36,7 +36,7 @@ def main():
 """
 STARTER = """
 import json, os, signal, sys, time
-from bbllm.ros.stack.forked import fork_module
+from bbllm_ros.stack.forked import fork_module
 with open(sys.argv[1], 'wb') as log, open(sys.argv[2], 'wb') as other:
     first = fork_module('a_node', ['end'], {'GIVEN': 'yes'}, log.fileno())
     second = fork_module('a_node', ['wait'], {'GIVEN': 'no'}, other.fileno())

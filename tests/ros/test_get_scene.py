@@ -14,13 +14,13 @@ from stacks import until
 
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.ros.convert.records import objects_to_msg, to_msg
-from bbllm.ros.convert.serialized import StampedMessage
-from bbllm.ros.estimator.object_feed import TOPIC, ObjectFeed
-from bbllm.ros.nodes.state_estimator import FELT_S, StateEstimator
-from bbllm.ros.rclpy_support.entities import leave_graph, sources_of
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.tabletop.table import TableView
+from bbllm_ros.convert.records import objects_to_msg, to_msg
+from bbllm_ros.convert.serialized import StampedMessage
+from bbllm_ros.estimator.object_feed import TOPIC, ObjectFeed
+from bbllm_ros.nodes.state_estimator import FELT_S, StateEstimator
+from bbllm_ros.rclpy_support.entities import leave_graph, sources_of
 
 pytestmark = pytest.mark.ros
 

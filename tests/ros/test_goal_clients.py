@@ -10,7 +10,7 @@ from members import member
 from rclpy.node import Node
 from stacks import until
 
-from bbllm.ros.executor.skill_server import GoalClients
+from bbllm_ros.executor.skill_server import GoalClients
 
 pytestmark = pytest.mark.ros
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bbllm.ros.driver import ros_driver
-from bbllm.ros.driver.ros_driver import GoalWatch
+from bbllm_ros.driver import ros_driver
+from bbllm_ros.driver.ros_driver import GoalWatch
 
 pytestmark = pytest.mark.ros
 

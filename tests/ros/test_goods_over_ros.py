@@ -7,9 +7,9 @@ from stacks import Running, started, until
 from visualization_msgs.msg import Marker, MarkerArray
 
 from bbllm.core.types import SkillCall
-from bbllm.ros.convert.records import LATCHED
-from bbllm.ros.planner.ros_world import RosWorld
 from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
+from bbllm_ros.convert.records import LATCHED
+from bbllm_ros.planner.ros_world import RosWorld
 
 pytestmark = pytest.mark.ros
 

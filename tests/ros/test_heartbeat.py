@@ -16,9 +16,9 @@ from stacks import PATIENCE_S, until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat, listen
-from bbllm.ros.rclpy_support.liveness import Liveness
-from bbllm.ros.rclpy_support.peer_process import PeerProcess
+from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat, listen
+from bbllm_ros.rclpy_support.liveness import Liveness
+from bbllm_ros.rclpy_support.peer_process import PeerProcess
 
 pytestmark = pytest.mark.ros
 
@@ -77,8 +77,8 @@ def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:
 LISTENER = """
 import sys, time
 from bbllm.core.errors import LostNodeError
-from bbllm.ros.rclpy_support.heartbeat import listen
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_ros.rclpy_support.heartbeat import listen
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 with OwnNodes() as own:
     node = own.join('listener', '')
     heard = listen(node)
@@ -99,8 +99,8 @@ with OwnNodes() as own:
 
 LEAVER = """
 import os, sys
-from bbllm.ros.rclpy_support import heartbeat
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_ros.rclpy_support import heartbeat
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 heartbeat.RECEIVED_S = 60.0
 with OwnNodes() as own:
     node = own.join(sys.argv[1], '')

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import CameraInfo, Image
 
-from bbllm.ros.convert.images import (
+from bbllm.scene.camera import Intrinsics
+from bbllm_ros.convert.images import (
     ImageError,
     depth_from_msg,
     depth_to_msg,
@@ -16,7 +17,6 @@ from bbllm.ros.convert.images import (
     rgb_from_msg,
     rgb_to_msg,
 )
-from bbllm.vision.camera import Intrinsics
 
 pytestmark = pytest.mark.ros
 

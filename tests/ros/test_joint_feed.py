@@ -8,10 +8,10 @@ from managers import EVERYTHING, Once, Topics, activity
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.core.errors import LostNodeError, SceneError
-from bbllm.ros.convert.arm import ARM_JOINTS, FINGERS
-from bbllm.ros.convert.records import stamp_to_msg
-from bbllm.ros.driver import joint_feed
-from bbllm.ros.driver.joint_feed import ARM_TOPIC, JointFeed
+from bbllm_ros.convert.arm import ARM_JOINTS, FINGERS
+from bbllm_ros.convert.records import stamp_to_msg
+from bbllm_ros.driver import joint_feed
+from bbllm_ros.driver.joint_feed import ARM_TOPIC, JointFeed
 
 pytestmark = pytest.mark.ros
 

@@ -9,9 +9,9 @@ import pytest
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
-from bbllm.ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
-from bbllm.ros.rclpy_support.params import NODE_PARAMS
-from bbllm.ros.stack.stack import MENU, NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
+from bbllm_ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
+from bbllm_ros.rclpy_support.params import NODE_PARAMS
+from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'
 FILES = sorted(LAUNCH.glob('*.launch.py'))
@@ -201,7 +201,7 @@ def test_launch_keeps_its_processes_on_this_machine_unless_it_is_opened(
 
 @needs_launch
 def test_arguments_are_parameters_of_their_nodes() -> None:
-    from bbllm.ros.stack.launching import ARGUMENTS, PARAMETERS, REAL_ARGUMENTS
+    from bbllm_ros.stack.launching import ARGUMENTS, PARAMETERS, REAL_ARGUMENTS
 
     for node, names in [*ARGUMENTS.items(), *REAL_ARGUMENTS.items()]:
         parameters = {PARAMETERS.get(name, name) for name in names}

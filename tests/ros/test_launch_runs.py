@@ -15,8 +15,8 @@ from stacks import PATIENCE_S, process_alive, until
 from bbllm.core.events import Ending
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import NODES
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import NODES
 
 pytestmark = [
     pytest.mark.ros,

@@ -12,8 +12,8 @@ from rclpy.node import Node
 from stacks import until
 from std_srvs.srv import Trigger
 
-from bbllm.ros.rclpy_support.entities import leave_graph, unless_destroyed
-from bbllm.ros.stack.client import StackClient
+from bbllm_ros.rclpy_support.entities import leave_graph, unless_destroyed
+from bbllm_ros.stack.client import StackClient
 from franka_driver_conformance.client import DriverClient
 
 pytestmark = pytest.mark.ros

@@ -16,8 +16,8 @@ from stacks import Background, Running, real_time, set_parameter, until
 from bbllm.core.errors import LostNodeError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import NODES, Stack, StackConfig
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import NODES, Stack, StackConfig
 
 pytestmark = pytest.mark.ros
 
@@ -147,7 +147,7 @@ def test_dynamic_parameter_is_refused_in_the_middle_of_a_task(managed: Running) 
 LATE = """
 import threading, time
 from std_srvs.srv import Trigger
-from bbllm.ros.rclpy_support.stack_node import StackNode, run
+from bbllm_ros.rclpy_support.stack_node import StackNode, run
 
 class Late(StackNode):
     def build(self):

@@ -14,8 +14,8 @@ from stacks import Running, started, until
 from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.arm.force_estimator import SilentForceError
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.ros.driver.activity_feed import STATE_BROADCASTER
-from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm_ros.driver.activity_feed import STATE_BROADCASTER
+from bbllm_ros.driver.ros_driver import RosDriver
 
 pytestmark = pytest.mark.ros
 

@@ -11,9 +11,9 @@ import pytest
 from stacks import until
 
 from bbllm.core.errors import DuplicateNodeError, LostNodeError
-from bbllm.ros.rclpy_support import peer_process
-from bbllm.ros.rclpy_support.liveness import FAR_S, HANGS_S, PERIOD_S, QUIET_S, Liveness
-from bbllm.ros.rclpy_support.peer_process import PeerProcess, ProcessState
+from bbllm_ros.rclpy_support import peer_process
+from bbllm_ros.rclpy_support.liveness import FAR_S, HANGS_S, PERIOD_S, QUIET_S, Liveness
+from bbllm_ros.rclpy_support.peer_process import PeerProcess, ProcessState
 
 NAME = 'fr3_executor'
 PEER = PeerProcess('boot/pid:[1]', 77, '1234')
@@ -149,7 +149,7 @@ def test_last_beat_of_a_node_that_comes_after_the_first_of_the_next_is_no_third_
 def child() -> Iterator[subprocess.Popen[str]]:
     """Start a process that tells how others know it, and does nothing more."""
     program = (
-        'import sys\nfrom bbllm.ros.rclpy_support.peer_process import PeerProcess\n'
+        'import sys\nfrom bbllm_ros.rclpy_support.peer_process import PeerProcess\n'
         'print(PeerProcess.own(), flush=True)\nsys.stdin.read()'
     )
     process = subprocess.Popen(

@@ -25,8 +25,8 @@ from unique_identifier_msgs.msg import UUID
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
-from bbllm.ros.rclpy_support import calls
-from bbllm.ros.rclpy_support.calls import ActionCall
+from bbllm_ros.rclpy_support import calls
+from bbllm_ros.rclpy_support.calls import ActionCall
 
 pytestmark = pytest.mark.ros
 

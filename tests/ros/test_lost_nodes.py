@@ -16,9 +16,9 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, SkillCall
-from bbllm.ros.driver.joint_feed import JointFeed
-from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC
-from bbllm.ros.stack.stack import NODES
+from bbllm_ros.driver.joint_feed import JointFeed
+from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC
+from bbllm_ros.stack.stack import NODES
 
 pytestmark = pytest.mark.ros
 

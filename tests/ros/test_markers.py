@@ -6,10 +6,10 @@ from visualization_msgs.msg import Marker
 
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
-from bbllm.ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
 from bbllm.worlds.tabletop.menu import Numbers, robot_menu
 from bbllm.worlds.tabletop.status import Mood
+from bbllm_ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
 
 pytestmark = pytest.mark.ros
 

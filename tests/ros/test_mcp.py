@@ -27,7 +27,7 @@ from bbllm.core.errors import ApprovalError, TaskError
 from bbllm.core.events import EventKind, FeedbackReceived
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.mcp.task_desk import TaskDesk
+from bbllm_ros.mcp.task_desk import TaskDesk
 
 pytestmark = pytest.mark.ros
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support.domains import check_names_free, lock_name
+from bbllm_ros.rclpy_support.domains import check_names_free, lock_name
 
 DOMAIN = 230
 """No test of ROS uses it."""
 HOLD = """
 import sys
-from bbllm.ros.rclpy_support.domains import lock_name
+from bbllm_ros.rclpy_support.domains import lock_name
 lock = lock_name(sys.argv[1], '/held', 230)
 print('held', flush=True)
 sys.stdin.read()
@@ -59,7 +59,7 @@ NOBODY = 65534
 TAKE = """
 import os, sys
 from bbllm.core.errors import ConfigError
-from bbllm.ros.rclpy_support.domains import lock_name
+from bbllm_ros.rclpy_support.domains import lock_name
 os.setuid(int(sys.argv[2]))
 try:
     lock = lock_name(sys.argv[1], '/held', 230)

@@ -13,7 +13,7 @@ from stacks import DRIVER, PATIENCE_S, REAL_LIKE, Running, process_alive, starte
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.ros.stack.stack import (
+from bbllm_ros.stack.stack import (
     NODES,
     SIMULATED,
     Stack,
@@ -51,7 +51,7 @@ def robot(robot_of_module: Robot) -> Iterator[Robot]:
 
 def lone(tmp_path: Path, node: str, namespace: str, **params: str | bool) -> subprocess.Popen[str]:
     """Start one node by itself, as `ros2 run` does."""
-    command = [sys.executable, '-m', f'bbllm.ros.nodes.{node}']
+    command = [sys.executable, '-m', f'bbllm_ros.nodes.{node}']
     command += node_arguments(node, {**SIMULATED.get(node, {}), **params}, namespace)
     return subprocess.Popen(
         command,
@@ -137,7 +137,7 @@ def test_executor_for_a_simulation_sends_nothing_to_a_real_driver(
 
 OWNER = """
 import sys, time
-from bbllm.ros.stack.stack import Stack, StackConfig
+from bbllm_ros.stack.stack import Stack, StackConfig
 stack = Stack(StackConfig(namespace=sys.argv[1]))
 stack.start()
 print(*(process.pid for process in stack.processes.values()), flush=True)

@@ -9,13 +9,13 @@ from stacks import PATIENCE_S
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.events import Ending
-from bbllm.ros.nodes.one_process import starts_of
-from bbllm.ros.stack.stack import NODES, ONE_PROCESS, Stack, StackConfig, node_environ
+from bbllm_ros.nodes.one_process import starts_of
+from bbllm_ros.stack.stack import NODES, ONE_PROCESS, Stack, StackConfig, node_environ
 
 pytestmark = pytest.mark.ros
 
 FAULTY = """
-from bbllm.ros.rclpy_support.stack_node import NodeStart, StackNode, run_all
+from bbllm_ros.rclpy_support.stack_node import NodeStart, StackNode, run_all
 
 class Sound(StackNode):
     def __init__(self):

@@ -14,9 +14,9 @@ from std_srvs.srv import Trigger
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import EventKind
 from bbllm.core.types import Code, Fact
-from bbllm.ros.estimator.open_state_feed import FORGET
-from bbllm.ros.parameters.model_params import model_of_open_state
-from bbllm.ros.rclpy_support.params import StateEstimatorParams
+from bbllm_ros.estimator.open_state_feed import FORGET
+from bbllm_ros.parameters.model_params import model_of_open_state
+from bbllm_ros.rclpy_support.params import StateEstimatorParams
 
 pytestmark = pytest.mark.ros
 

@@ -12,9 +12,9 @@ from test_overlap import RandomBody, course, play
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import OverlappingBody
-from bbllm.ros.nodes.body_mapper import BodyMapper
-from bbllm.ros.planner.ros_world import RosBody
-from bbllm.ros.rclpy_support.entities import leave_graph
+from bbllm_ros.nodes.body_mapper import BodyMapper
+from bbllm_ros.planner.ros_world import RosBody
+from bbllm_ros.rclpy_support.entities import leave_graph
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]  # 125 episodes over nodes each
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 from rclpy.impl.implementation_singleton import rclpy_implementation as rclpy_c
 
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 
 
 def test_a_callback_that_runs_ends_before_its_node_leaves_the_graph(ros_domain: int) -> None:

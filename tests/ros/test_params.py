@@ -16,16 +16,16 @@ from std_msgs.msg import String
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir, episodes_dir
-from bbllm.ros.parameters.model_params import journal_folder
-from bbllm.ros.rclpy_support.diagnostics import PlainLogger
-from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
-from bbllm.ros.rclpy_support.params import (
+from bbllm_ros.parameters.model_params import journal_folder
+from bbllm_ros.rclpy_support.diagnostics import PlainLogger
+from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
+from bbllm_ros.rclpy_support.params import (
     NODE_PARAMS,
     BrainPlannerParams,
     MujocoSimParams,
     Parameters,
 )
-from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
+from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
 
 pytestmark = pytest.mark.ros
 

@@ -11,12 +11,12 @@ from rclpy.qos import ReliabilityPolicy
 from stacks import until
 
 from bbllm.core.constants import SAME_S
-from bbllm.ros.convert.camera_status import TOPIC, faults_from_msg
-from bbllm.ros.convert.records import LATCHED, stamp_from_msg
-from bbllm.ros.estimator.detection_feed import batch_from_vision
-from bbllm.ros.perception.detection_outputs import vision_to_msg
-from bbllm.ros.rclpy_support.own_nodes import OwnNodes
-from bbllm.vision.stream_health import Stream
+from bbllm_ros.convert.camera_status import TOPIC, faults_from_msg
+from bbllm_ros.convert.records import LATCHED, stamp_from_msg
+from bbllm_ros.estimator.detection_feed import batch_from_vision
+from bbllm_ros.perception.detection_outputs import vision_to_msg
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_vision.stream_health import Stream
 
 pytestmark = pytest.mark.ros
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.ros.parameters.real_arguments import DRIVER_PACKAGES, check_robot_ip, need_franka_ros2
+from bbllm_ros.parameters.real_arguments import DRIVER_PACKAGES, check_robot_ip, need_franka_ros2
 
 
 @pytest.mark.parametrize(

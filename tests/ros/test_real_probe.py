@@ -4,8 +4,8 @@ import pytest
 from franka_msgs.srv import SetLoad
 
 from bbllm.cli.checks.real_arm import RealArm, judge_graph
-from bbllm.ros.driver import real_probe
-from bbllm.ros.driver.real_probe import probe
+from bbllm_ros.driver import real_probe
+from bbllm_ros.driver.real_probe import probe
 from franka_driver_conformance.client import DriverClient
 
 pytestmark = pytest.mark.ros

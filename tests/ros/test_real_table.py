@@ -9,7 +9,7 @@ from stacks import Running, started, until
 
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, Scene, SkillCall, Status
-from bbllm.worlds.scene.catalogue import load_catalogue
+from bbllm.scene.catalogue import load_catalogue
 
 pytestmark = pytest.mark.ros
 

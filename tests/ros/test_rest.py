@@ -5,7 +5,7 @@ from bbllm_interfaces.msg import ObjectStates
 from sensor_msgs.msg import JointState
 from stacks import started, until
 
-from bbllm.ros.sim.topics import FAST_S, REST_EVERY, REST_S, SLOW_EVERY
+from bbllm_ros.sim.topics import FAST_S, REST_EVERY, REST_S, SLOW_EVERY
 
 pytestmark = pytest.mark.ros
 

@@ -12,9 +12,9 @@ from stacks import Running
 
 from bbllm.arm.driver import RobotMode
 from bbllm.arm.stop_causes import StopCause
-from bbllm.ros.driver import ros_driver
-from bbllm.ros.driver.activity_feed import ActivityFeed
-from bbllm.ros.driver.ros_driver import RosDriver
+from bbllm_ros.driver import ros_driver
+from bbllm_ros.driver.activity_feed import ActivityFeed
+from bbllm_ros.driver.ros_driver import RosDriver
 
 pytestmark = pytest.mark.ros
 

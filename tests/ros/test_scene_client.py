@@ -9,9 +9,9 @@ from rclpy.task import Future
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError
-from bbllm.ros.convert.records import header, stamp_from_msg
-from bbllm.ros.stack import service_clients
-from bbllm.ros.stack.service_clients import SceneClient
+from bbllm_ros.convert.records import header, stamp_from_msg
+from bbllm_ros.stack import service_clients
+from bbllm_ros.stack.service_clients import SceneClient
 
 pytestmark = pytest.mark.ros
 

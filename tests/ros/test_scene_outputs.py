@@ -12,10 +12,10 @@ from shape_msgs.msg import SolidPrimitive
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.ros.convert.records import pose_from_msg, stamp_from_msg, vector_from_msg
-from bbllm.ros.estimator import scene_outputs
-from bbllm.ros.estimator.detection_feed import batch_from_vision
-from bbllm.ros.estimator.scene_outputs import (
+from bbllm_ros.convert.records import pose_from_msg, stamp_from_msg, vector_from_msg
+from bbllm_ros.estimator import scene_outputs
+from bbllm_ros.estimator.detection_feed import batch_from_vision
+from bbllm_ros.estimator.scene_outputs import (
     SceneOutputs,
     collision_object_of,
     detections_of,

@@ -10,8 +10,8 @@ from policies import FOLDER, policies, read
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
-from bbllm.ros.stack.namespaced_files import view_file, write_policies
-from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments
+from bbllm_ros.stack.namespaced_files import view_file, write_policies
+from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments
 
 pytestmark = pytest.mark.ros
 

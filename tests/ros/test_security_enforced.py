@@ -17,7 +17,7 @@ from policies import policies
 from stacks import Running, started, until
 
 from bbllm.core.events import Ending
-from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES
+from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES
 
 pytestmark = [
     pytest.mark.ros,

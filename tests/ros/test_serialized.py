@@ -8,10 +8,10 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from bbllm.arm.joints import ARM_JOINTS
-from bbllm.ros.convert import serialized
-from bbllm.ros.convert.arm import arm_from_msg
-from bbllm.ros.convert.records import stamp_from_msg, stamp_to_msg
-from bbllm.ros.convert.serialized import (
+from bbllm_ros.convert import serialized
+from bbllm_ros.convert.arm import arm_from_msg
+from bbllm_ros.convert.records import stamp_from_msg, stamp_to_msg
+from bbllm_ros.convert.serialized import (
     ArmReader,
     StampedMessage,
     read_force,

@@ -11,8 +11,8 @@ from rclpy.task import Future
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
-from bbllm.ros.rclpy_support import calls
-from bbllm.ros.rclpy_support.calls import ServiceCall, wait_for
+from bbllm_ros.rclpy_support import calls
+from bbllm_ros.rclpy_support.calls import ServiceCall, wait_for
 
 pytestmark = pytest.mark.ros
 

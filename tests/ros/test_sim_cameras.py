@@ -17,12 +17,12 @@ from stacks import Running, started, until
 from tf2_msgs.msg import TFMessage
 
 from bbllm.core.types import Pose
-from bbllm.ros.convert.records import LATCHED, stamp_from_msg
+from bbllm.scene.scene_file import load_scene
+from bbllm.scene.transforms import FrameError, TransformTree, angle_between
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
-from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.worlds.scene.transforms import FrameError, TransformTree, angle_between
+from bbllm_ros.convert.records import LATCHED, stamp_from_msg
 
 pytestmark = pytest.mark.ros
 

@@ -23,8 +23,8 @@ from tf2_msgs.msg import TFMessage
 from urdf_text import chain, joints_of, step
 
 from bbllm.arm.urdf import robot_description
-from bbllm.ros.convert.records import LATCHED
-from bbllm.ros.sim.topics import description_of
+from bbllm_ros.convert.records import LATCHED
+from bbllm_ros.sim.topics import description_of
 
 pytestmark = pytest.mark.ros
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bbllm.ros.sim.loop import CHUNK_S, REST_S, SimLoop
+from bbllm_ros.sim.loop import CHUNK_S, REST_S, SimLoop
 
 pytestmark = pytest.mark.ros
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bbllm.arm.kinematics import forward
-from bbllm.ros.rclpy_support.params import MujocoSimParams
-from bbllm.ros.sim.loop import SimLoop
-from bbllm.ros.sim.state import state_of, wrenches_of
 from bbllm.sim.reading import tool_load
+from bbllm_ros.rclpy_support.params import MujocoSimParams
+from bbllm_ros.sim.loop import SimLoop
+from bbllm_ros.sim.state import state_of, wrenches_of
 
 pytestmark = pytest.mark.ros
 

@@ -31,8 +31,8 @@ from sim_clients import (
 from stacks import Running, inject, started, until
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.ros.convert.records import stamp_from_msg
-from bbllm.ros.sim.topics import GOALS
+from bbllm_ros.convert.records import stamp_from_msg
+from bbllm_ros.sim.topics import GOALS
 
 pytestmark = pytest.mark.ros
 

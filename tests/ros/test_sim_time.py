@@ -21,8 +21,8 @@ from stacks import started, until
 
 from bbllm.core.events import Ending
 from bbllm.core.types import SkillCall, Status
-from bbllm.ros.convert.records import EVENTS, stamp_from_msg, stamp_to_msg
-from bbllm.ros.stack.stack import NODES
+from bbllm_ros.convert.records import EVENTS, stamp_from_msg, stamp_to_msg
+from bbllm_ros.stack.stack import NODES
 
 pytestmark = pytest.mark.ros
 

@@ -19,15 +19,15 @@ from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest, RequestKind
 from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Code, Plan, PlanStep, Scene, SkillCall, Status
-from bbllm.ros.convert.records import plan_to_msg
-from bbllm.ros.executor import skill_server
-from bbllm.ros.executor.robot_identity import RobotIdentity
-from bbllm.ros.executor.skill_server import SkillServer
-from bbllm.ros.rclpy_support.diagnostics import PlainLogger
-from bbllm.ros.rclpy_support.entities import leave_graph
-from bbllm.ros.rclpy_support.stack_node import StackNode
-from bbllm.ros.stack.client import StackClient
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_ros.convert.records import plan_to_msg
+from bbllm_ros.executor import skill_server
+from bbllm_ros.executor.robot_identity import RobotIdentity
+from bbllm_ros.executor.skill_server import SkillServer
+from bbllm_ros.rclpy_support.diagnostics import PlainLogger
+from bbllm_ros.rclpy_support.entities import leave_graph
+from bbllm_ros.rclpy_support.stack_node import StackNode
+from bbllm_ros.stack.client import StackClient
 
 pytestmark = pytest.mark.ros
 

@@ -11,11 +11,11 @@ from stacks import until
 from std_msgs.msg import String
 
 from bbllm.core.errors import LostNodeError
-from bbllm.ros.rclpy_support.entities import take_all
-from bbllm.ros.rclpy_support.executor import UnspunGroup
-from bbllm.ros.rclpy_support.heartbeat import QOS, TOPIC, listen
-from bbllm.ros.rclpy_support.liveness import HANGS_S, PERIOD_S, Liveness
-from bbllm.ros.rclpy_support.peer_process import PeerProcess
+from bbllm_ros.rclpy_support.entities import take_all
+from bbllm_ros.rclpy_support.executor import UnspunGroup
+from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC, listen
+from bbllm_ros.rclpy_support.liveness import HANGS_S, PERIOD_S, Liveness
+from bbllm_ros.rclpy_support.peer_process import PeerProcess
 
 pytestmark = pytest.mark.ros
 

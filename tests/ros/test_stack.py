@@ -11,8 +11,8 @@ from stacks import PATIENCE_S, started, until
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError, LostNodeError, WorldError
 from bbllm.core.events import Ending, EventKind
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.stack import NODES, REAL_NODES, Stack, StackConfig, node_arguments
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import NODES, REAL_NODES, Stack, StackConfig, node_arguments
 
 pytestmark = pytest.mark.ros
 
@@ -101,8 +101,8 @@ def test_executables_are_the_nodes() -> None:
 
     found = {point.name: point.value for point in entry_points(group='console_scripts')}
     for node in NODES:
-        assert found[node] == f'bbllm.ros.nodes.{node}:main'
-        assert (Path(__file__).parents[2] / f'src/bbllm/bbllm/ros/nodes/{node}.py').exists()
+        assert found[node] == f'bbllm_ros.nodes.{node}:main'
+        assert (Path(__file__).parents[2] / f'src/bbllm/bbllm_ros/nodes/{node}.py').exists()
 
 
 def test_nodes_that_all_get_sigterm_in_mid_task_end_without_a_traceback(ros_domain: int) -> None:

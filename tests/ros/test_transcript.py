@@ -7,7 +7,7 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import Message
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.ros.planner.transcript import Transcript
+from bbllm_ros.planner.transcript import Transcript
 
 ASK = [Message('user', 'which call?')]
 

@@ -33,18 +33,18 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.ros.convert.records import vector_from_msg
-from bbllm.ros.driver import real_probe
-from bbllm.ros.driver.real_probe import probe
-from bbllm.ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
-from bbllm.ros.rclpy_support.diagnostics import TOPIC
-from bbllm.ros.rviz.menu_actions import STOPPED
-from bbllm.ros.stack.bag_recorder import BagRecorder
-from bbllm.ros.stack.client import StackClient
-from bbllm.ros.stack.newest_states import NewestStates
-from bbllm.ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
-from bbllm.vision.stream_health import Stream
 from bbllm.worlds.tabletop.menu import ROBOT
+from bbllm_ros.convert.records import vector_from_msg
+from bbllm_ros.driver import real_probe
+from bbllm_ros.driver.real_probe import probe
+from bbllm_ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
+from bbllm_ros.rclpy_support.diagnostics import TOPIC
+from bbllm_ros.rviz.menu_actions import STOPPED
+from bbllm_ros.stack.bag_recorder import BagRecorder
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.newest_states import NewestStates
+from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+from bbllm_vision.stream_health import Stream
 
 pytestmark = pytest.mark.ros
 

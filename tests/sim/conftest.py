@@ -11,10 +11,10 @@ import pytest
 from bbllm.arm.driver import Array, FollowResult, JointTrajectory, Tolerances
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.model import TCP_SITE, arm_model
+from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 # pytest's importlib mode puts no test folder on the path.

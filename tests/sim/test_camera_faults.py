@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bbllm.core.errors import UnknownNameError
+from bbllm.scene.camera import RgbdImage
 from bbllm.sim.camera_faults import CameraFault, FaultyCamera, camera_faults
 from bbllm.sim.camera_settings import d435, d435_of
 from bbllm.sim.faults import fault_named
-from bbllm.vision.camera import RgbdImage
 
 Picture = Callable[[float], RgbdImage]
 

@@ -15,6 +15,9 @@ from scipy.spatial.transform import Rotation
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose
+from bbllm.scene.camera import RgbdImage
+from bbllm.scene.object_models import ObjectPart
+from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim import drawing
 from bbllm.sim.camera_noise import depth_noise_m, noisy_colors, noisy_depth
 from bbllm.sim.camera_settings import (
@@ -28,10 +31,7 @@ from bbllm.sim.camera_settings import (
 from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.clutter import unknown_objects
 from bbllm.sim.drawing import RenderError
-from bbllm.sim.object_models import ObjectPart
-from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.vision.camera import RgbdImage
 
 EDGE_M = 0.06
 CUBE = {'name': 'red_cube', 'kind': 'cube', 'color': 'red', 'xy': [0.45, 0.05], 'size': EDGE_M}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bbllm.core.errors import SceneFileError
-from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, make_scene
+from bbllm.scene.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, make_scene
 from bbllm.sim.simulation import Simulation
 
 

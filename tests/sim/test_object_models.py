@@ -5,8 +5,8 @@ import math
 import pytest
 
 from bbllm.core.errors import SceneFileError
-from bbllm.sim.object_models import OBJECT_MODELS
-from bbllm.sim.scene_file import SceneFile, make_scene
+from bbllm.scene.object_models import OBJECT_MODELS
+from bbllm.scene.scene_file import SceneFile, make_scene
 from bbllm.sim.simulation import Simulation
 
 

@@ -12,6 +12,7 @@ from PIL import Image, ImageSequence
 
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ConfigError
+from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim import drawing
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.render import (
@@ -24,7 +25,6 @@ from bbllm.sim.render import (
     viewer,
 )
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import Simulation
 
 

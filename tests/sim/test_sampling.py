@@ -7,10 +7,10 @@ import pytest
 
 from bbllm.arm.driver import Array, JointTrajectory, Tolerances
 from bbllm.arm.limits import Q_READY
+from bbllm.scene.scene_file import load_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.sampling import MotionSampler
-from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
 
 GOAL = Q_READY + np.array([0.4, 0.3, -0.2, 0.3, 0.2, 0.3, -0.5])

@@ -8,7 +8,7 @@ import pytest
 from bbllm.core.errors import SceneFileError
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import SceneObject
-from bbllm.sim.scene_file import list_scenes, load_scene, make_scene, parse_scene
+from bbllm.scene.scene_file import list_scenes, load_scene, make_scene, parse_scene
 from bbllm.sim.simulation import Simulation
 
 GRASPABLE_M = (0.30, 0.70)

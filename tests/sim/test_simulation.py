@@ -11,9 +11,9 @@ from bbllm.arm.driver import Array, JointTrajectory, Tolerances
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Pose
+from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scene_file import load_scene, make_scene
 from bbllm.sim.simulation import MOST_SKIPPED_S, Simulation
 
 CUBE = {'name': 'cube', 'kind': 'cube', 'xy': [0.5, 0.0]}

@@ -3,7 +3,7 @@ import sys
 
 STEPS = """
 import mujoco
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
 model = mujoco.MjModel.from_xml_string('<mujoco><worldbody/></mujoco>')
 data = mujoco.MjData(model)

@@ -16,10 +16,10 @@ from laid_tables import (
 
 from bbllm.core.skill_calls import PoseLiteral, format_pose
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
+from bbllm.scene.transforms import compose
 from bbllm.skills.grasps import Hand
 from bbllm.skills.placing import PlaceTarget
 from bbllm.skills.rejection import Rejection
-from bbllm.worlds.scene.transforms import compose
 
 
 def holding(item: SceneObject, *others: SceneObject, below_m: float = 0.012) -> tuple[Scene, Hand]:

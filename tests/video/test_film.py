@@ -14,9 +14,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter, read_damaged
 from bbllm.sim.drawing import RenderError
-from bbllm.video import film
-from bbllm.video.film import write_film
-from bbllm.video.layout import view_box
+from bbllm_viewer.video import film
+from bbllm_viewer.video.film import write_film
+from bbllm_viewer.video.layout import view_box
 
 VIEW = view_box(1.0)
 Write = Callable[..., Path]

@@ -7,8 +7,8 @@ import pytest
 from made_episodes import CAUSE, START_S, made, moved, repaired, started
 
 from bbllm.core.events import Event
-from bbllm.video.story import Caption, Story
-from bbllm.video.storyboard import BROKEN, PAUSED, REST_S, Frame, Storyboard
+from bbllm_viewer.video.story import Caption, Story
+from bbllm_viewer.video.storyboard import BROKEN, PAUSED, REST_S, Frame, Storyboard
 
 FPS = 20.0
 

@@ -5,7 +5,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array
-from bbllm.vision.board import (
+from bbllm.scene.camera import Intrinsics, Pixels
+from bbllm_vision.board import (
     BoardSighting,
     NotSeen,
     TagBoard,
@@ -14,8 +15,7 @@ from bbllm.vision.board import (
     project,
     transformed,
 )
-from bbllm.vision.camera import Intrinsics, Pixels
-from bbllm.vision.hand_eye import BoardView, Mount
+from bbllm_vision.hand_eye import BoardView, Mount
 
 INTRINSICS = Intrinsics(
     width_px=640, height_px=480, fx_px=615.0, fy_px=615.0, cx_px=319.5, cy_px=239.5

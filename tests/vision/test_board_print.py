@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from bbllm.core.errors import ConfigError
-from bbllm.vision.board import BoardSighting, TagBoard, find_board
-from bbllm.vision.board_print import PX_PER_MM, SHEETS_MM, Paper, save_board, sheet
-from bbllm.vision.camera import Intrinsics
+from bbllm.scene.camera import Intrinsics
+from bbllm_vision.board import BoardSighting, TagBoard, find_board
+from bbllm_vision.board_print import PX_PER_MM, SHEETS_MM, Paper, save_board, sheet
 
 PAPERS = pytest.mark.parametrize('paper', list(Paper))
 

@@ -7,10 +7,10 @@ import pytest
 from drawn_tables import BRICK, CAN, RED, T_WORLD_CAMERA, Drawn, drawn
 
 from bbllm.core.types import Kind, Pose
-from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.boxes import PictureBox, locate
-from bbllm.worlds.perception.detections import Detection
-from bbllm.worlds.scene.transforms import compose, difference
+from bbllm.scene.camera import RgbdImage
+from bbllm.scene.detections import Detection
+from bbllm.scene.transforms import compose, difference
+from bbllm_vision.detectors.boxes import PictureBox, locate
 
 
 def box_of(item: Drawn, *, grown_px: float = 0.0, moved_px: float = 0.0) -> PictureBox:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bbllm.vision.frame_pairs import FramePairs
+from bbllm_vision.frame_pairs import FramePairs
 
 
 def test_frames_of_one_stamp_are_a_pair_whichever_comes_first() -> None:

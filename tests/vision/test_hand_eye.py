@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn_boards import INTRINSICS, pose, views_of
 
-from bbllm.vision.board import BoardSighting, locate_board, transformed
-from bbllm.vision.hand_eye import (
+from bbllm_vision.board import BoardSighting, locate_board, transformed
+from bbllm_vision.hand_eye import (
     BoardView,
     Bounds,
     CalibrationError,

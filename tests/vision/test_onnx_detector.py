@@ -11,9 +11,9 @@ from tiny_onnx import INT64, network
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose
-from bbllm.vision.detectors.onnx_detector import OnnxDetector
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import compose
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.transforms import compose
+from bbllm_vision.detectors.onnx_detector import OnnxDetector
 
 pytest.importorskip('onnxruntime', reason='the extra `onnx` is not installed: make extras')
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bbllm.vision.camera import Intrinsics, RgbdImage
-from bbllm.vision.picture_health import HealthLimits, PictureHealth, depth_share
+from bbllm.scene.camera import Intrinsics, RgbdImage
+from bbllm_vision.picture_health import HealthLimits, PictureHealth, depth_share
 
 
 def picture(seed: int = 0, width: int = 64, height: int = 48) -> RgbdImage:

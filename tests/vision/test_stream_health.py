@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bbllm.vision.stream_health import Stream, StreamHealth
+from bbllm_vision.stream_health import Stream, StreamHealth
 
 TOPICS = {stream: f'/bbllm/left/{stream.value}' for stream in Stream}
 

@@ -14,10 +14,10 @@ from bbllm.llm.config import parse_config
 from bbllm.llm.models import factory
 from bbllm.llm.models.factory import make_eyes, probe_models, resolve
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.ros.perception.model_use import ModelUse
-from bbllm.vision.detectors.registry import DetectorSetup, load_detector
-from bbllm.vision.detectors.vlm import VlmDetector
-from bbllm.worlds.scene.transforms import compose
+from bbllm.scene.transforms import compose
+from bbllm_ros.perception.model_use import ModelUse
+from bbllm_vision.detectors.registry import DetectorSetup, load_detector
+from bbllm_vision.detectors.vlm import VlmDetector
 
 ITEM = Drawn(entry=RED, x_m=0.45, y_m=0.2, yaw_rad=0.3)
 IMAGE = drawn(ITEM)

@@ -10,14 +10,14 @@ from bbllm.core.events import EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.naming import class_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
-from bbllm.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan, lay_out
-from bbllm.viz.house import PLAIN, HouseItem, rooms_of
-from bbllm.viz.shapes import Panel, Polygon, Text
-from bbllm.viz.sheet import draw_episode
-from bbllm.viz.svg import to_svg
-from bbllm.viz.table import overlap
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_viewer.viz.floor_plan import CHANGED, LIT, PERSON, draw_floor_plan, lay_out
+from bbllm_viewer.viz.house import PLAIN, HouseItem, rooms_of
+from bbllm_viewer.viz.shapes import Panel, Polygon, Text
+from bbllm_viewer.viz.sheet import draw_episode
+from bbllm_viewer.viz.svg import to_svg
+from bbllm_viewer.viz.table import overlap
 
 NOWHERE = Pose(position_m=(0.0, 0.0, 0.0))
 

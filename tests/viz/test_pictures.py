@@ -14,14 +14,14 @@ from bbllm.cli.views.picture_files import write_pictures
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.sim.scene_file import list_scenes, load_scene
-from bbllm.viz.colors import HEX, UNKNOWN, color_of
-from bbllm.viz.png import to_png
-from bbllm.viz.shapes import Page, Panel, Polygon, Text, text_width, wrap
-from bbllm.viz.sheet import draw_episode
-from bbllm.viz.svg import to_svg
-from bbllm.viz.table import Wanted, draw_scene, overlap, place_labels
-from bbllm.viz.view import view_of
+from bbllm.scene.colors import HEX, UNKNOWN, color_of
+from bbllm.scene.scene_file import list_scenes, load_scene
+from bbllm_viewer.viz.png import to_png
+from bbllm_viewer.viz.shapes import Page, Panel, Polygon, Text, text_width, wrap
+from bbllm_viewer.viz.sheet import draw_episode
+from bbllm_viewer.viz.svg import to_svg
+from bbllm_viewer.viz.table import Wanted, draw_scene, overlap, place_labels
+from bbllm_viewer.viz.view import view_of
 
 
 def scene(name: str = 'plus_sign') -> Scene:

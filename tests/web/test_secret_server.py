@@ -18,8 +18,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from bbllm.core.errors import ConfigError
-from bbllm.web.kept_token import kept_token
-from bbllm.web.server import Address, SecretServer
+from bbllm_viewer.web.kept_token import kept_token
+from bbllm_viewer.web.server import Address, SecretServer
 
 PATIENCE_S = 30.0
 

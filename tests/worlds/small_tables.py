@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bbllm.arm.driver import ArmDriver
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Outcome, SkillCall
-from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.15), yaw_deg=20)

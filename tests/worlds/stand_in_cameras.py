@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.camera import Intrinsics, RgbdImage
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import Detection
+from bbllm.scene.scene_file import SceneFile
+from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
-from bbllm.sim.scene_file import SceneFile
-from bbllm.vision.camera import Intrinsics, RgbdImage
-from bbllm.worlds.perception.detections import Detection
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import compose, inverse
 from bbllm.worlds.tabletop.object_source import CameraSource, ReadPicture, TakenPicture
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
 

@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.detections import Doubts, Picture
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.perception.detections import Doubts, Picture
 from bbllm.worlds.perception.tracking import Hidden, ObjectTracker, TrackingParams
 
 PERIOD_S = 0.2

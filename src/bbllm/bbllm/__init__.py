@@ -15,10 +15,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from bbllm.core.version import VERSION
+
 if TYPE_CHECKING:
     from bbllm.api.robot import Robot
     from bbllm.api.setup import run_episode
-    from bbllm.bench.suites.suite import load_suite
     from bbllm.core import errors, events
     from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Planner, Reply, World
     from bbllm.core.registry import load_planner
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
         Status,
         Task,
     )
+    from bbllm_bench.suites.suite import load_suite
 
-__version__ = '0.1.0'
+__version__ = VERSION
 __all__ = [
     'ChatModel',
     'EpisodeContext',
@@ -66,8 +68,8 @@ __all__ = [
 ]
 
 _MODULES = (
-    *('core.types', 'core.protocols', 'core.registry'),
-    *('api.setup', 'api.robot', 'bench.suites.suite'),
+    *('bbllm.core.types', 'bbllm.core.protocols', 'bbllm.core.registry'),
+    *('bbllm.api.setup', 'bbllm.api.robot', 'bbllm_bench.suites.suite'),
 )
 """Where public names are looked for, in that order: what is light comes first."""
 
@@ -76,7 +78,7 @@ def __getattr__(name: str) -> Any:
     if name in ('errors', 'events'):
         return importlib.import_module(f'bbllm.core.{name}')
     for place in _MODULES if name in __all__ else ():
-        module = importlib.import_module(f'bbllm.{place}')
+        module = importlib.import_module(place)
         if hasattr(module, name):
             return getattr(module, name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -11,10 +11,10 @@ from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, pars
 from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
 from bbllm.arm.failures import SkillError
 from bbllm.arm.limits import Q_READY
-from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.recording import RecordingDriver
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
 PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))

@@ -8,7 +8,7 @@ from bbllm.arm.motion.cartesian_path import LINE_SPEED_M_S, line_path, path_move
 from bbllm.arm.motion.motion_planner import choose_grasp_configuration
 from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.trajectory import NoPathError, sample
-from bbllm.bench.safety.limit_audit import audit
+from bbllm_bench.safety.limit_audit import audit
 
 
 def line_move(

@@ -21,9 +21,9 @@ from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.rrt_connect import find_way
 from bbllm.arm.motion.trajectory import NoPathError, concatenate, joint_move, sample
 from bbllm.arm.obstacles import Obstacle, ObstacleShape, obstacles_from_scene
-from bbllm.bench.safety.limit_audit import audit
 from bbllm.core.types import SceneObject
 from bbllm.skills.motions import Pick, plan_motions
+from bbllm_bench.safety.limit_audit import audit
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:

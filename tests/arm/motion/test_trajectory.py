@@ -28,7 +28,7 @@ from bbllm.arm.motion.trajectory import (
     time_optimal,
     waypoint_move,
 )
-from bbllm.bench.safety.limit_audit import audit
+from bbllm_bench.safety.limit_audit import audit
 from drawn import examples
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD

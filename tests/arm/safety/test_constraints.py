@@ -15,12 +15,12 @@ from bbllm.arm.motion.collision import TABLE, CollisionChecker
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.arm.obstacles import forbidden_bodies
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
-from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.constraints import parse_never
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.recording import RecordingDriver
 
 PICK, PLACE = SkillCall('pick', ('red_cube',)), SkillCall('place', ('location_A',))
 BETWEEN = ObjectSpec(name='vase', kind='cylinder', color='blue', xy=(0.45, 0.0), size=(0.06, 0.3))

@@ -32,16 +32,16 @@ from bbllm.arm.model import TCP_SITE, arm_model, robot_spec
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.trajectory import joint_move, sample, slowed
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
-from bbllm.bench.safety.limit_audit import positions
-from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.bench.safety.safety import tcp_positions
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.sim.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.scene.relations import build_scene
+from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
-from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.limit_audit import positions
+from bbllm_bench.safety.recording import RecordingDriver
+from bbllm_bench.safety.safety import tcp_positions
 from drawn import examples
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))

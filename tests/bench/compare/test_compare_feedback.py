@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.compare.feedback import (
+from bbllm.core.registry import load_planner
+from bbllm_bench.compare.feedback import (
     CHART,
     FORMS,
     TABLES,
@@ -15,9 +16,8 @@ from bbllm.bench.compare.feedback import (
     planner_with,
     write_feedback,
 )
-from bbllm.bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
-from bbllm.bench.log.store import SavedRun
-from bbllm.core.registry import load_planner
+from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
+from bbllm_bench.log.store import SavedRun
 
 
 def entry(form: str, *episodes: tuple[str, int], **tokens: int) -> PlannerResults:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.compare.figures import PlannerComparison, PlannerResults, comparison_of, holm
-from bbllm.bench.compare.plots import curves, growth_figure
-from bbllm.bench.compare.text import closing_line, grids_of, markdown
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.store import SavedRun
-from bbllm.bench.metrics.metrics import growth_of
-from bbllm.bench.metrics.task_groups import parts_of
-from bbllm.bench.report.plots import to_png, to_svg
+from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of, holm
+from bbllm_bench.compare.plots import curves, growth_figure
+from bbllm_bench.compare.text import closing_line, grids_of, markdown
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.log.store import SavedRun
+from bbllm_bench.metrics.metrics import growth_of
+from bbllm_bench.metrics.task_groups import parts_of
+from bbllm_bench.report.plots import to_png, to_svg
 
 N = 30
 PARTS = ({'name': 'EASY', 'difficulty': 'easy'}, {'name': 'HARD', 'difficulty': 'hard'})

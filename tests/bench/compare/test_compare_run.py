@@ -7,11 +7,11 @@ import pytest
 from fake_run import Here, Notes, make_plan
 from made_results import make_settings
 
-from bbllm.bench.compare.choice import Contender
-from bbllm.bench.compare.run import PlannerRun, claim, play_all
-from bbllm.bench.log.store import read_run
-from bbllm.bench.runner.run_setup import Prepared
 from bbllm.core.errors import ConfigError
+from bbllm_bench.compare.choice import Contender
+from bbllm_bench.compare.run import PlannerRun, claim, play_all
+from bbllm_bench.log.store import read_run
+from bbllm_bench.runner.run_setup import Prepared
 
 
 class Spectator(Notes):

@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from bbllm.bench.demonstrations.drawing import DemoSettings, DemoSpec, draw
-from bbllm.bench.demonstrations.playing import FPS, NONE, DemoRecord, label, play
-from bbllm.bench.runner.play_here import play as play_unsampled
 from bbllm.core.events import Ending, EpisodeEnded, Event, EventData, RepairBegun, StepBegun
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.llm.config import LlmConfig
+from bbllm_bench.demonstrations.drawing import DemoSettings, DemoSpec, draw
+from bbllm_bench.demonstrations.playing import FPS, NONE, DemoRecord, label, play
+from bbllm_bench.runner.play_here import play as play_unsampled
 
 SEED = 5
 

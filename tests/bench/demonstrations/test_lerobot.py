@@ -17,20 +17,20 @@ import pytest
 pa = pytest.importorskip('pyarrow', reason='the extra `lerobot` is not installed: make extras')
 import pyarrow.parquet as pq  # noqa: E402
 
-from bbllm.bench.demonstrations import lerobot_files  # noqa: E402
-from bbllm.bench.demonstrations.collecting import (  # noqa: E402
+from bbllm.core.errors import ConfigError  # noqa: E402
+from bbllm.llm.config import LlmConfig  # noqa: E402
+from bbllm_bench.demonstrations import lerobot_files  # noqa: E402
+from bbllm_bench.demonstrations.collecting import (  # noqa: E402
     StoppedError,
     collect,
     new_folder,
 )
-from bbllm.bench.demonstrations.columns import NO_STEP, SLOTS  # noqa: E402
-from bbllm.bench.demonstrations.drawing import DemoSettings  # noqa: E402
-from bbllm.bench.demonstrations.figures import DemoFigures  # noqa: E402
-from bbllm.bench.demonstrations.lerobot_files import Feature, LeRobotWriter  # noqa: E402
-from bbllm.bench.demonstrations.playing import FPS, play  # noqa: E402
-from bbllm.bench.runner.workers import LocalWorkers  # noqa: E402
-from bbllm.core.errors import ConfigError  # noqa: E402
-from bbllm.llm.config import LlmConfig  # noqa: E402
+from bbllm_bench.demonstrations.columns import NO_STEP, SLOTS  # noqa: E402
+from bbllm_bench.demonstrations.drawing import DemoSettings  # noqa: E402
+from bbllm_bench.demonstrations.figures import DemoFigures  # noqa: E402
+from bbllm_bench.demonstrations.lerobot_files import Feature, LeRobotWriter  # noqa: E402
+from bbllm_bench.demonstrations.playing import FPS, play  # noqa: E402
+from bbllm_bench.runner.workers import LocalWorkers  # noqa: E402
 
 READER = Path(__file__).with_name('read_by_lerobot.py')
 LEROBOT = 'BBLLM_LEROBOT_PYTHON'

@@ -6,15 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.bench.fitness.fitness import Grade, examine
-from bbllm.bench.fitness.questions import (
-    BODY_QUESTIONS,
-    BRAIN,
-    BodyQuestion,
-    BrainQuestion,
-    facts_of,
-)
-from bbllm.bench.fitness.small_worlds import TABLE, SmallTable, small_house
 from bbllm.core.errors import ConfigError, ModelDeclinedError, ModelUnavailableError, ReplayError
 from bbllm.core.registry import load_planner
 from bbllm.core.skill_calls import check_call
@@ -27,6 +18,15 @@ from bbllm.llm.models.factory import (
     replay_models,
 )
 from bbllm.llm.scripted import Answer, Request, ScriptedModel
+from bbllm_bench.fitness.fitness import Grade, examine
+from bbllm_bench.fitness.questions import (
+    BODY_QUESTIONS,
+    BRAIN,
+    BodyQuestion,
+    BrainQuestion,
+    facts_of,
+)
+from bbllm_bench.fitness.small_worlds import TABLE, SmallTable, small_house
 
 ACTION = re.compile(r'<\w+0>\[\w+\](?: ?<[^<>]+>)*')
 

@@ -18,15 +18,6 @@ from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
-from bbllm.bench.inspect_ai.episode import PHYSICS, play_sample
-from bbllm.bench.inspect_ai.model import InspectModel
-from bbllm.bench.inspect_ai.task import tabletop
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.oracle.case_goals import brief_of
-from bbllm.bench.oracle.model import expert, offline
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import BbllmError, ModelError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.protocols import ChatModel, Message, Reply, Situation, data_url, in_episode
@@ -34,11 +25,20 @@ from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.call_grammar import CallForm, body_schema
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.inspect_ai.episode import PHYSICS, play_sample
+from bbllm_bench.inspect_ai.model import InspectModel
+from bbllm_bench.inspect_ai.task import tabletop
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.oracle.case_goals import brief_of
+from bbllm_bench.oracle.model import expert, offline
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
 
 Run = Callable[..., EvalLog]
 NEEDY = ['stack', 'movable_on_fixed']
 """A task that needs nothing, and one in which something has to be found out."""
-TASK_FILE = 'src/bbllm/bbllm/bench/inspect_ai/task.py'
+TASK_FILE = 'src/bbllm/bbllm_bench/inspect_ai/task.py'
 
 
 def output(text: str, **fields: Any) -> ModelOutput:

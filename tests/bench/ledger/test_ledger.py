@@ -11,12 +11,12 @@ import pytest
 from failing_episodes import FAR, UNCOVER, far_table, play, stack
 from made_results import make_result, make_settings, write_run
 
-from bbllm.bench.ledger.failures import failures_of
-from bbllm.bench.ledger.ledger import COLUMNS, read_failures, read_memory, update_ledger
-from bbllm.bench.ledger.recoveries import recoveries
-from bbllm.bench.log.files import JsonLines
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
 from bbllm.core.errors import ConfigError
+from bbllm_bench.ledger.failures import failures_of
+from bbllm_bench.ledger.ledger import COLUMNS, read_failures, read_memory, update_ledger
+from bbllm_bench.ledger.recoveries import recoveries
+from bbllm_bench.log.files import JsonLines
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 
 PICK = ['0: pick(red_cube)\n1: place(location_A)', UNCOVER]
 

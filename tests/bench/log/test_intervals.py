@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.bench.log.intervals import mcnemar, mean_of, paired_rate_difference, rate_of, wilson
+from bbllm_bench.log.intervals import mcnemar, mean_of, paired_rate_difference, rate_of, wilson
 
 counts = st.integers(0, 60)
 figures = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))

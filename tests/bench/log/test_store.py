@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.log.episodes import EpisodeRecord
-from bbllm.bench.log.files import cannot_write
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.store import RunFolder, Session
 from bbllm.core.errors import ConfigError
+from bbllm_bench.log.episodes import EpisodeRecord
+from bbllm_bench.log.files import cannot_write
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.log.store import RunFolder, Session
 
 SETTINGS = make_settings()
 
@@ -136,7 +136,7 @@ def test_two_runs_cannot_work_in_one_folder(path: Path) -> None:
 def test_a_killed_process_leaves_no_lock(path: Path) -> None:
     code = (
         'import sys, os, signal, pathlib\n'
-        'from bbllm.bench.log.store import RunFolder\n'
+        'from bbllm_bench.log.store import RunFolder\n'
         'folder = RunFolder(pathlib.Path(sys.argv[1]))\n'
         'os.kill(os.getpid(), signal.SIGKILL)'
     )

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_results import make_result
 
-from bbllm.bench.log.intervals import Estimate
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.metrics.metrics import PAIRED, TIMES, Figures, executability, goal_recall
-from bbllm.bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
+from bbllm_bench.log.intervals import Estimate
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.metrics.metrics import PAIRED, TIMES, Figures, executability, goal_recall
+from bbllm_bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 

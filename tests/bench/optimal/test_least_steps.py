@@ -8,18 +8,6 @@ from typing import Any
 import pytest
 from device_bound import device_bound
 
-from bbllm.bench.optimal.least_bound import bound
-from bbllm.bench.optimal.least_steps import followers, least_steps, short_plan
-from bbllm.bench.optimal.relaxed_house import (
-    NOWHERE,
-    NotProvenError,
-    RelaxedHouse,
-    RelaxedState,
-)
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.house_goals import HouseCondition, HouseholdGoal
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.graph import Graph
@@ -27,6 +15,18 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
+from bbllm_bench.optimal.least_bound import bound
+from bbllm_bench.optimal.least_steps import followers, least_steps, short_plan
+from bbllm_bench.optimal.relaxed_house import (
+    NOWHERE,
+    NotProvenError,
+    RelaxedHouse,
+    RelaxedState,
+)
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.house_goals import HouseCondition, HouseholdGoal
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.suite import load_suite
 
 # --- The least number of steps in a small house, by trying every line in every situation
 

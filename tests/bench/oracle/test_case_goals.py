@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 from suite_files import STANDING, generated, suite
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.oracle.case_goals import brief_of, check_goals, with_goal
-from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.runner.episode_models import models_of
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import Prepared, prepare
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.oracle.case_goals import brief_of, check_goals, with_goal
+from bbllm_bench.oracle.goal_brief import GoalBrief
+from bbllm_bench.runner.episode_models import models_of
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import Prepared, prepare
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import load_suite
 
 PARTIAL = load_suite('partial')
 EXPERT = Models(brain=ScriptedModel(name='expert'), body=ScriptedModel())

@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.oracle.case_goals import brief_of
-from bbllm.bench.oracle.model import expert
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.protocols import Message, PromptRequest, Situation, in_episode
 from bbllm.core.types import Fact, Scene, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.oracle.case_goals import brief_of
+from bbllm_bench.oracle.model import expert
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('table_sorting')
 TWO = 'banana_on_plate_pear_in_bowl_3'

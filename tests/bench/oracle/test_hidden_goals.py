@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from felt_blocks import Cube, FeltBlocks
 
-from bbllm.bench.oracle.goal_brief import GoalBrief
-from bbllm.bench.oracle.model import expert
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode
 from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
+from bbllm_bench.oracle.goal_brief import GoalBrief
+from bbllm_bench.oracle.model import expert
 
 # --- Episodes of `expert` with each planner that it knows, on tables of cubes on paper
 

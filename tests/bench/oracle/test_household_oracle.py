@@ -11,23 +11,6 @@ import pytest
 import yaml
 from household_cases import SUITE, TASKS, case_of, world_of
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.optimal.house_state import HouseState, NoPlanError
-from bbllm.bench.oracle.household import replies
-from bbllm.bench.oracle.household.replies import PLANNERS, house_oracle
-from bbllm.bench.oracle.household.subplan import plan_for
-from bbllm.bench.oracle.model import OracleModel
-from bbllm.bench.runner.episode_models import models_of
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import prepare
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.house_goals import HouseholdGoal
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.scores import Verdict
-from bbllm.bench.suites.suite import load_suite, parse_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event
@@ -47,6 +30,23 @@ from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.optimal.house_state import HouseState, NoPlanError
+from bbllm_bench.oracle.household import replies
+from bbllm_bench.oracle.household.replies import PLANNERS, house_oracle
+from bbllm_bench.oracle.household.subplan import plan_for
+from bbllm_bench.oracle.model import OracleModel
+from bbllm_bench.runner.episode_models import models_of
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import prepare
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.house_goals import HouseholdGoal
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.scores import Verdict
+from bbllm_bench.suites.suite import load_suite, parse_suite
 
 TASK = Task('t', 'tidy up')
 SALMON = 'put_salmon_in_the_fridge'

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.bench.oracle.instruction import DESCRIBING, FILLER, HINT, MAX_CHARACTERS, VERBS
-from bbllm.bench.oracle.model import offline
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import (
     ChatModel,
@@ -19,6 +17,8 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.types import Fact, Kind, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.skills.catalog import SKILLS
+from bbllm_bench.oracle.instruction import DESCRIBING, FILLER, HINT, MAX_CHARACTERS, VERBS
+from bbllm_bench.oracle.model import offline
 from drawn import examples
 
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange')

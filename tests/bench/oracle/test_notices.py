@@ -3,9 +3,9 @@
 import pytest
 from made_results import make_result, make_settings
 
-from bbllm.bench.oracle.notices import handed_the_goal, notices_about, roles_of, stand_ins
-from bbllm.bench.report.summary import summarize_run
-from bbllm.bench.report.summary_table import lines_for_terminal
+from bbllm_bench.oracle.notices import handed_the_goal, notices_about, roles_of, stand_ins
+from bbllm_bench.report.summary import summarize_run
+from bbllm_bench.report.summary_table import lines_for_terminal
 
 PLUMBING = 'it measures the plumbing, not planning.'
 

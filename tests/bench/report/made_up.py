@@ -8,9 +8,6 @@ from typing import Any
 
 import made_results
 
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.log.run_settings import RunSettings
-from bbllm.bench.log.store import Session
 from bbllm.core.events import Event, SceneRecorded
 from bbllm.core.journal import line_of
 from bbllm.core.types import (
@@ -20,7 +17,10 @@ from bbllm.core.types import (
     Scene,
     SceneObject,
 )
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.scene_file import load_scene
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.log.run_settings import RunSettings
+from bbllm_bench.log.store import Session
 
 TASKS = (
     ('right_side', 'Move the cubes to the right side of the environment only.', 'easy', 0),

@@ -9,20 +9,20 @@ import pytest
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from bbllm.bench.report import plots
-from bbllm.bench.report.gallery import (
+from bbllm.core.types import Kind, Pose, Scene
+from bbllm_bench.report import plots
+from bbllm_bench.report.gallery import (
     Drawings,
     final_scene,
     is_far,
     read_scenes,
     table_view,
 )
-from bbllm.bench.report.plots import over_k
-from bbllm.bench.report.summary import RunSummary, summarize_run
-from bbllm.core.types import Kind, Pose, Scene
-from bbllm.viz.objects import FAR
-from bbllm.viz.shapes import Paint, Polygon
-from bbllm.viz.svg import Inks
+from bbllm_bench.report.plots import over_k
+from bbllm_bench.report.summary import RunSummary, summarize_run
+from bbllm_viewer.viz.objects import FAR
+from bbllm_viewer.viz.shapes import Paint, Polygon
+from bbllm_viewer.viz.svg import Inks
 
 
 def scene() -> Scene:

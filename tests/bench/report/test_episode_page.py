@@ -12,9 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import Page, rows_of, text_of
 
-from bbllm.bench.report.episode_page import render_journal
-from bbllm.bench.report.timeline import ExchangeEntry, parts_of
-from bbllm.bench.report.write import write_report
 from bbllm.core.events import (
     Ending,
     EpisodeEnded,
@@ -37,7 +34,10 @@ from bbllm.core.events import (
 from bbllm.core.journal import JournalWriter, episode_of
 from bbllm.core.protocols import data_url
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange
+from bbllm_bench.report.episode_page import render_journal
+from bbllm_bench.report.timeline import ExchangeEntry, parts_of
+from bbllm_bench.report.write import write_report
+from bbllm_viewer.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange
 
 RULES = 'You plan.\n' + '\n'.join(f'Rule {number}.' for number in range(9))
 BEFORE = made_up.start_of('plus_sign', 0)

@@ -7,8 +7,8 @@ from pathlib import Path
 from failing_episodes import FAR, UNCOVER, far_table, play, stack
 from pages import Page, rows_of
 
-from bbllm.bench.ledger.failures import FailureRow, failures_of
-from bbllm.bench.report.failure_page import MOST, recovery_grid, render_failures
+from bbllm_bench.ledger.failures import FailureRow, failures_of
+from bbllm_bench.report.failure_page import MOST, recovery_grid, render_failures
 
 EVIL = '</pre></td><script>alert(1)</script><img src=x onerror=alert(1)>"\'{{ 7 * 7 }}'
 

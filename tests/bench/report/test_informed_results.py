@@ -8,19 +8,19 @@ from made_journals import Journal
 from made_results import make_result, make_settings, printed, write_run
 from solved_cases import objects_of
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.metrics.pairs import PairedDifference, compare
-from bbllm.bench.report.plots import by_task, over_k
-from bbllm.bench.report.summary import RunSummary, closing_line, summarize_run
-from bbllm.bench.report.write import write_report
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.scoring import lost, score
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose, Scene
 from bbllm.llm.config import LlmConfig
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.metrics.pairs import PairedDifference, compare
+from bbllm_bench.report.plots import by_task, over_k
+from bbllm_bench.report.summary import RunSummary, closing_line, summarize_run
+from bbllm_bench.report.write import write_report
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.scoring import lost, score
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('partial')
 CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)

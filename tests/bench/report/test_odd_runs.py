@@ -10,11 +10,11 @@ import made_up
 import pytest
 from pages import Page, figure_of, text_of
 
-from bbllm.bench.log.results import EpisodeResult, PictureResult, PictureSample
-from bbllm.bench.log.run_settings import RunSettings
-from bbllm.bench.report.write import write_report
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
+from bbllm_bench.log.results import EpisodeResult, PictureResult, PictureSample
+from bbllm_bench.log.run_settings import RunSettings
+from bbllm_bench.report.write import write_report
 
 
 def page_of(folder: Path, settings: RunSettings, results: list[Any] | None = None) -> Page:

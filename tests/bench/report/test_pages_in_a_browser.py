@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pages import Page
 
-from bbllm.bench.report.episode_index import write_index
-from bbllm.bench.report.episode_page import render_journal
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
+from bbllm_bench.report.episode_index import write_index
+from bbllm_bench.report.episode_page import render_journal
 from browser import PHONE, Visitor, launched
 from recorded_episodes import repaired, write_journal, write_motion
 

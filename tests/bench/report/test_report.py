@@ -8,10 +8,10 @@ import made_up
 import pytest
 from pages import Page, figure_of, rows_of, text_of
 
-from bbllm.bench.log.store import SavedRun, Session
-from bbllm.bench.report import words
-from bbllm.bench.report.summary import RunSummary, read_summary, summarize_run
-from bbllm.bench.report.write import date_of, head_of, notices_of, settings_of, write_report
+from bbllm_bench.log.store import SavedRun, Session
+from bbllm_bench.report import words
+from bbllm_bench.report.summary import RunSummary, read_summary, summarize_run
+from bbllm_bench.report.write import date_of, head_of, notices_of, settings_of, write_report
 
 
 @pytest.fixture(scope='module')

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_results import TASKS, make_result, make_settings, printed
 
-from bbllm.bench.log.results import EpisodeResult, PictureResult, PictureSample
-from bbllm.bench.log.store import Session
-from bbllm.bench.metrics.metrics import BY_PICTURES
-from bbllm.bench.report.summary import (
+from bbllm.core.errors import ConfigError
+from bbllm_bench.log.results import EpisodeResult, PictureResult, PictureSample
+from bbllm_bench.log.store import Session
+from bbllm_bench.metrics.metrics import BY_PICTURES
+from bbllm_bench.report.summary import (
     RunSummary,
     closing_line,
     read_summary,
     summarize_run,
     summary_text,
 )
-from bbllm.bench.report.summary_table import lines_for_terminal
-from bbllm.core.errors import ConfigError
+from bbllm_bench.report.summary_table import lines_for_terminal
 from drawn import examples
 
 SESSION = Session(started_s=100.0, ended_s=160.0, episodes=4)

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.runner.conversations import RunRecording, answers_of, split_recording
 from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import Message
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.llm.scripted import ScriptedModel
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.runner.conversations import RunRecording, answers_of, split_recording
 
 
 def lines_of(episode: str, *said: str) -> str:

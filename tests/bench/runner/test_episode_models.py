@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from fake_play import make_job
 
-from bbllm.bench.runner import episode_models
-from bbllm.bench.runner.episode_models import open_models
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import parse_recording
 from bbllm.llm.scripted import ScriptedModel
+from bbllm_bench.runner import episode_models
+from bbllm_bench.runner.episode_models import open_models
 
 
 def test_beside_a_recording_the_models_are_asked_what_it_lacks(

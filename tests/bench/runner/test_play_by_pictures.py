@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from stand_in_cameras import StandIn, stand_in_source
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, PictureResult
-from bbllm.bench.runner import play_tabletop
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import prepare
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, PictureResult
+from bbllm_bench.runner import play_tabletop
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import prepare
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
 
 OFFLINE = ModelConfig(provider='offline')
 

@@ -10,13 +10,13 @@ import pytest
 from household_cases import PROGRAM, SUITE, case_of, played
 from made_results import make_result
 
-from bbllm.bench.metrics.metrics import Figures
-from bbllm.bench.runner.play_here import world_of
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.house_goals import FinalStateGoal
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
+from bbllm_bench.metrics.metrics import Figures
+from bbllm_bench.runner.play_here import world_of
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.house_goals import FinalStateGoal
+from bbllm_bench.suites.suite import load_suite
 
 
 def test_a_program_that_does_the_task_passes() -> None:

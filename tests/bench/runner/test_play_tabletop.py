@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
 
 OFFLINE = ModelConfig(provider='offline')
 NOWHERE = ModelConfig(provider='openai', model='m', base_url='http://127.0.0.1:9/v1', retries=0)

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from failing_episodes import FAR, far_table, play
 
-from bbllm.bench.ledger.ledger import update_ledger
-from bbllm.bench.log.run_settings import join
-from bbllm.bench.runner.conversations import check_recording
-from bbllm.bench.runner.request import BenchRequest
-from bbllm.bench.runner.run_setup import Prepared, prepare
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
+from bbllm_bench.ledger.ledger import update_ledger
+from bbllm_bench.log.run_settings import join
+from bbllm_bench.runner.conversations import check_recording
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import Prepared, prepare
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'
 

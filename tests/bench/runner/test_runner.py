@@ -12,13 +12,13 @@ import fake_run
 import pytest
 from fake_run import Here, Notes, run_fake, summary_of
 
-from bbllm.bench.log.episodes import EpisodeSpec
-from bbllm.bench.log.store import RunFolder
-from bbllm.bench.runner import workers
-from bbllm.bench.runner.worker_result import Answer, Refused
-from bbllm.bench.scene_sampling.generator import CaseError
-from bbllm.bench.suites.case import Case
 from bbllm.core.errors import ConfigError
+from bbllm_bench.log.episodes import EpisodeSpec
+from bbllm_bench.log.store import RunFolder
+from bbllm_bench.runner import workers
+from bbllm_bench.runner.worker_result import Answer, Refused
+from bbllm_bench.scene_sampling.generator import CaseError
+from bbllm_bench.suites.case import Case
 
 KILLS = 4
 

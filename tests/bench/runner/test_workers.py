@@ -14,15 +14,15 @@ import fake_play
 import pytest
 from fake_play import make_job
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm.bench.log.versions import find_versions
-from bbllm.bench.runner import ray_workers
-from bbllm.bench.runner import workers as workers_module
-from bbllm.bench.runner.ray_workers import RayWorkers, attempt_there, need_ray
-from bbllm.bench.runner.worker_result import Answer, Failed, Refused
-from bbllm.bench.runner.workers import LocalWorkers
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Limits
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm_bench.log.versions import find_versions
+from bbllm_bench.runner import ray_workers
+from bbllm_bench.runner import workers as workers_module
+from bbllm_bench.runner.ray_workers import RayWorkers, attempt_there, need_ray
+from bbllm_bench.runner.worker_result import Answer, Failed, Refused
+from bbllm_bench.runner.workers import LocalWorkers
 
 WAIT_S = 400.0
 """Ray alone takes 70 s to start on a slow machine with nothing else to do."""
@@ -110,7 +110,7 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 import fake_play
 from pathlib import Path
-from bbllm.bench.runner.workers import LocalWorkers
+from bbllm_bench.runner.workers import LocalWorkers
 lock = open(sys.argv[1], 'w')
 """
 
@@ -188,7 +188,7 @@ def test_worker_whose_parent_went_during_its_start_ends(tmp_path: Path) -> None:
     scratch.mkdir()
     ours, theirs = Pipe()
     with ours, theirs:
-        command = [sys.executable, '-m', 'bbllm.bench.runner.worker_process']
+        command = [sys.executable, '-m', 'bbllm_bench.runner.worker_process']
         worker = subprocess.Popen(
             [*command, str(theirs.fileno()), str(scratch), str(gone.pid)],
             pass_fds=[theirs.fileno()],
@@ -235,7 +235,7 @@ from functools import partial
 from pathlib import Path
 import fake_play
 from fake_run import Notes, run_fake
-from bbllm.bench.runner.ray_workers import RayWorkers
+from bbllm_bench.runner.ray_workers import RayWorkers
 
 notes = Notes()
 hire = partial(RayWorkers, fake_play.play, 'local')

@@ -10,12 +10,12 @@ from bbllm.arm.kinematics import forward, inverse_branches, q7_grid
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.motion.trajectory import joint_move, sample
-from bbllm.bench.safety.limit_audit import NOTHING, audit, audit_samples
-from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.bench.safety.safety import SafetyRecorder, faults_of, tcp_positions
 from bbllm.core.types import SceneObject, SkillCall
-from bbllm.sim.scene_file import SceneFile, TableSpec, load_scene
+from bbllm.scene.scene_file import SceneFile, TableSpec, load_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.limit_audit import NOTHING, audit, audit_samples
+from bbllm_bench.safety.recording import RecordingDriver
+from bbllm_bench.safety.safety import SafetyRecorder, faults_of, tcp_positions
 
 TABLE = SceneFile().fixtures
 

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from bbllm.bench.scene_sampling.clutter import fewest_removed
-from bbllm.bench.scene_sampling.placement import NoRoomError
+from bbllm_bench.scene_sampling.clutter import fewest_removed
+from bbllm_bench.scene_sampling.placement import NoRoomError
 
 BLOCKED_BY = {
     'target': ({'x'}, {'y', 'z'}),

@@ -10,16 +10,16 @@ import pytest
 from solved_cases import SPECTRUM, distance, in_reach, solved, start_of
 from suite_files import STANDING, generated, suite, task
 
-from bbllm.bench.scene_sampling.generator import CaseError, make_case
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case, fingerprint
-from bbllm.bench.suites.goals import LetterL, PlusSign, Triangle
-from bbllm.bench.suites.scores import Verdict
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Kind
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.scene.reaching import ReachCache
+from bbllm_bench.scene_sampling.generator import CaseError, make_case
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.case import Case, fingerprint
+from bbllm_bench.suites.goals import LetterL, PlusSign, Triangle
+from bbllm_bench.suites.scores import Verdict
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('tabletop')
 TASKS = tuple(spec.name for spec in SUITE.tasks)
@@ -219,9 +219,9 @@ def test_the_same_seeds_give_the_same_scenes_everywhere(name: str) -> None:
 
 def test_another_process_with_other_hashes_makes_the_same_case() -> None:
     code = (
-        'from bbllm.bench.suites.suite import load_suite; '
-        'from bbllm.bench.scene_sampling.generator import make_case; '
-        'from bbllm.bench.suites.case import fingerprint; '
+        'from bbllm_bench.suites.suite import load_suite; '
+        'from bbllm_bench.scene_sampling.generator import make_case; '
+        'from bbllm_bench.suites.case import fingerprint; '
         "print(fingerprint(make_case(load_suite('tabletop'), 'segregate', seed=5, trial=7)))"
     )
     run = subprocess.run(

@@ -5,8 +5,9 @@ import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.goals import (
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.goals import (
     ColorLine,
     Goal,
     LetterL,
@@ -16,8 +17,7 @@ from bbllm.bench.suites.goals import (
     Segregated,
     Triangle,
 )
-from bbllm.bench.suites.scores import FinalState, Score, Verdict
-from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm_bench.suites.scores import FinalState, Score, Verdict
 
 EDGE_M = 0.04
 RAINBOW = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')

@@ -28,8 +28,8 @@ from layouts import (
     table,
 )
 
-from bbllm.bench.suites.goals import Goal
-from bbllm.bench.suites.scores import FinalState
+from bbllm_bench.suites.goals import Goal
+from bbllm_bench.suites.scores import FinalState
 
 Failing = dict[str, tuple[FinalState, str]]
 

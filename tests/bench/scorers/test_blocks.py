@@ -21,10 +21,10 @@ from layouts import (
     table,
 )
 
-from bbllm.bench.suites.goals import Contained, Corners, Goal, Hold, Resting, Tower
-from bbllm.bench.suites.scores import FinalState
 from bbllm.core.types import Pose, SceneObject
-from bbllm.sim.scene_file import make_scene
+from bbllm.scene.scene_file import make_scene
+from bbllm_bench.suites.goals import Contained, Corners, Goal, Hold, Resting, Tower
+from bbllm_bench.suites.scores import FinalState
 
 # --- Blocks of hidden weights on the small table of the suite `partial`, and its goals.
 

@@ -3,13 +3,13 @@
 import pytest
 from eai_data import house
 
-from bbllm.bench.scorers.eai_errors import error_class, error_classes
-from bbllm.bench.suites.case import HouseStart
 from bbllm.core.events import EpisodeStarted, Event
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
+from bbllm_bench.scorers.eai_errors import error_class, error_classes
+from bbllm_bench.suites.case import HouseStart
 
 BOOK, LAMP, DESK = '<book> (1001)', '<lamp> (1000)', '<desk> (1002)'
 GO = f'[WALK] {BOOK}'

@@ -9,17 +9,6 @@ import pytest
 from household_cases import case_of, played, world_of
 from made_results import make_result
 
-from bbllm.bench.metrics.metrics import Figures
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.faithfulness import (
-    RULES,
-    Broken,
-    Faithfulness,
-    faithfulness_of,
-    untold_rules,
-)
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.naming import class_of
@@ -32,6 +21,17 @@ from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.metrics.metrics import Figures
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.faithfulness import (
+    RULES,
+    Broken,
+    Faithfulness,
+    faithfulness_of,
+    untold_rules,
+)
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import load_suite
 
 SALMON = case_of('put_salmon_in_the_fridge')
 
@@ -258,7 +258,7 @@ def test_a_journal_that_cannot_be_done_again_leaves_only_faithfulness_unjudged(
     opened = opened_house(other)
     judge = faithfulness_of
     monkeypatch.setattr(
-        'bbllm.bench.scorers.scoring.faithfulness_of', lambda case, episode: judge(opened, episode)
+        'bbllm_bench.scorers.scoring.faithfulness_of', lambda case, episode: judge(opened, episode)
     )
 
     result, _ = played("find('microwave')\nopen('microwave')")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.suites.house_goals import STATE_WORDS, FinalStateGoal, HouseholdGoal
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.scores import Score, Verdict
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm_bench.suites.house_goals import STATE_WORDS, FinalStateGoal, HouseholdGoal
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.scores import Score, Verdict
 
 NODES = {
     1: 'character', 2: 'kitchen', 3: 'livingroom', 10: 'fridge', 11: 'sofa', 12: 'table', 13: 'tv',

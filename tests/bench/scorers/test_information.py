@@ -3,8 +3,10 @@
 import pytest
 from made_journals import Journal
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.information import (
+from bbllm.core.errors import UnknownNameError
+from bbllm.core.types import Code, Status
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.information import (
     GATED,
     REST_IS_FIXED,
     REST_IS_MOVABLE,
@@ -12,10 +14,8 @@ from bbllm.bench.scorers.information import (
     Information,
     gathered,
 )
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.suite import load_suite
-from bbllm.core.errors import UnknownNameError
-from bbllm.core.types import Code, Status
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('partial')
 

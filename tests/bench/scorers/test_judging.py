@@ -22,10 +22,10 @@ from layouts import (
     table,
 )
 
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.scorers.table import Table
-from bbllm.bench.suites.goals import Goal, Resting
-from bbllm.bench.suites.scores import FinalState, Verdict
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.scorers.table import Table
+from bbllm_bench.suites.goals import Goal, Resting
+from bbllm_bench.suites.scores import FinalState, Verdict
 
 CROSS = pattern((0, 1, -1, 1j, -1j))
 LINED: dict[str, Spot] = {'red_cube': (0.5, 0.1), 'blue_cube': (0.5, 0.0)}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.goals import Layout
-from bbllm.bench.suites.scores import FinalState
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import yaw_pose
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.goals import Layout
+from bbllm_bench.suites.scores import FinalState
 
 LIMITS = {'near_m': 0.02, 'still_m': 0.01, 'level_m': 0.01, 'tilt_deg': 18}
 TABLE = SceneObject(

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.bench.scorers.pictures import (
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.skills.shapes import yaw_pose
+from bbllm_bench.scorers.pictures import (
     ObjectSight,
     PictureErrors,
     bind_names,
     renamed,
     unseen_score,
 )
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.skills.shapes import yaw_pose
 
 EDGES = (0.04, 0.04, 0.04)
 

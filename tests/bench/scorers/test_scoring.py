@@ -6,11 +6,6 @@ from typing import Any
 import pytest
 from paper_world import PaperWorld
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.scorers.scoring import NO_CALL, prompt_growth, score
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.goals import Resting
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
@@ -30,7 +25,12 @@ from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
-from bbllm.sim.scene_file import make_scene
+from bbllm.scene.scene_file import make_scene
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.scorers.scoring import NO_CALL, prompt_growth, score
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.goals import Resting
 
 SCENE = make_scene(
     {

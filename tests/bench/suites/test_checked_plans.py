@@ -3,10 +3,10 @@
 import pytest
 from solved_cases import MOVES, plan_of, scene_of
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.types import Code, SkillCall
 from bbllm.skills.plan_check import check_plan
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
 
 
 @pytest.mark.parametrize('seed', range(3))

@@ -5,13 +5,6 @@ from pathlib import Path
 import pytest
 from eai_data import BOOK, CURTAIN, DESK, HALL, LAMP, ME, STUDY, write_eai
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites import eai_suite
-from bbllm.bench.suites.eai_suite import script_of
-from bbllm.bench.suites.house_goals import GraphEdge, GraphGoal
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.suite import Suite, load_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import SkillCall, Task
 from bbllm.planners.common.low_level_plan import low_level_actions
@@ -23,6 +16,13 @@ from bbllm.planners.prog_prompt import prompting as prog_prompt
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.vocabulary import Action, Relation
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites import eai_suite
+from bbllm_bench.suites.eai_suite import script_of
+from bbllm_bench.suites.house_goals import GraphEdge, GraphGoal
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.suite import Suite, load_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
 
 
 @pytest.fixture

@@ -7,17 +7,17 @@ import pytest
 import yaml
 from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
-from bbllm.bench.scene_sampling.generator import CaseError, make_case
-from bbllm.bench.suites.case import fingerprint
-from bbllm.bench.suites.house_suite import can_be, can_be_held
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.scores import Verdict
-from bbllm.bench.suites.suite import Suite, load_suite, parse_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.vocabulary import Property, Relation, State
+from bbllm_bench.scene_sampling.generator import CaseError, make_case
+from bbllm_bench.suites.case import fingerprint
+from bbllm_bench.suites.house_suite import can_be, can_be_held
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.scores import Verdict
+from bbllm_bench.suites.suite import Suite, load_suite, parse_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
 
 # --- The suite `household`: what its tasks are, that they can be done, and what a trial draws
 

@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.optimal.house_state import HouseState
-from bbllm.bench.oracle.household.subplan import plan_for
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.house_goals import HouseholdGoal
-from bbllm.bench.suites.house_predicates import clashing
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.scores import Verdict
-from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Action
+from bbllm_bench.optimal.house_state import HouseState
+from bbllm_bench.oracle.household.subplan import plan_for
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.house_goals import HouseholdGoal
+from bbllm_bench.suites.house_predicates import clashing
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.scores import Verdict
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('household_long')
 TASKS = [task.name for task in SUITE.tasks]

@@ -5,16 +5,16 @@ from functools import cache
 import pytest
 from device_bound import device_bound
 
-from bbllm.bench.optimal.house_state import HouseState
-from bbllm.bench.oracle.household.subplan import plan_for
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.house_goals import HouseholdGoal
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.suite import load_suite
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm_bench.optimal.house_state import HouseState
+from bbllm_bench.oracle.household.subplan import plan_for
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.house_goals import HouseholdGoal
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('household_long_hard')
 TASKS = [task.name for task in SUITE.tasks]

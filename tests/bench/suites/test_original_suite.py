@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.household import judge_household
-from bbllm.bench.suites.original_suite import VARIABLE, read_set
-from bbllm.bench.suites.scores import Verdict
-from bbllm.bench.suites.suite import Suite, load_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import SkillCall
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.original_suite import VARIABLE, read_set
+from bbllm_bench.suites.scores import Verdict
+from bbllm_bench.suites.suite import Suite, load_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
 
 FIRST = load_house('studio').graph.to_dict()
 UNSEEN = {'file3': ['watch tv', 'turn off light'], 'file1': ['sit down', 'do nothing']}

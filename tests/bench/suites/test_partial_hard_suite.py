@@ -8,19 +8,19 @@ import math
 import pytest
 from solved_cases import start_of
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.oracle.case_goals import MOST_WEIGHED, SAMPLES, readings_for
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.goals import Corners, Hold
-from bbllm.bench.suites.scores import FinalState, Verdict
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Pose
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.oracle.case_goals import MOST_WEIGHED, SAMPLES, readings_for
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.goals import Corners, Hold
+from bbllm_bench.suites.scores import FinalState, Verdict
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('partial_hard')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

@@ -8,19 +8,19 @@ import pytest
 from solved_cases import start_of
 from suite_files import STANDING, generated, suite, task
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey, EpisodeResult
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import CaseError, make_case
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case, fingerprint
-from bbllm.bench.suites.goals import Corners, Hold, Tower
-from bbllm.bench.suites.scores import FinalState, Verdict
-from bbllm.bench.suites.suite import load_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose
 from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.scene_sampling.generator import CaseError, make_case
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.case import Case, fingerprint
+from bbllm_bench.suites.goals import Corners, Hold, Tower
+from bbllm_bench.suites.scores import FinalState, Verdict
+from bbllm_bench.suites.suite import load_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
 
 SUITE = load_suite('partial')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

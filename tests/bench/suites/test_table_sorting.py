@@ -4,11 +4,6 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.scores import FinalState, Score, Verdict
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.tasks import make_task
@@ -16,6 +11,11 @@ from bbllm.core.types import Scene, SkillCall
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.prog_prompt.planner import ProgPrompt
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.scores import FinalState, Score, Verdict
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('table_sorting')
 NAMES = [task.name for task in SUITE.tasks]

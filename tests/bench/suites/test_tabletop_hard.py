@@ -10,22 +10,22 @@ from functools import cache
 import pytest
 from solved_cases import plan_of, scene_of
 
-from bbllm.bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.oracle.case_goals import with_goal
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.dry_run import faults_of
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.goals import Layout
-from bbllm.bench.suites.scores import FinalState
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.types import Pose, SceneObject
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.skills.plan_check import check_plan
 from bbllm.skills.shapes import half_height, top_z, yaw_pose
+from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.oracle.case_goals import with_goal
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.scene_sampling.dry_run import faults_of
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.goals import Layout
+from bbllm_bench.suites.scores import FinalState
+from bbllm_bench.suites.suite import load_suite
 
 SUITE = load_suite('tabletop_hard')
 NAMES = [task.name for task in SUITE.tasks]
@@ -144,8 +144,8 @@ def test_where_nothing_else_may_move_what_is_out_of_reach_may_not_either() -> No
 def test_every_process_draws_the_same_case() -> None:
     """The order of a set differs between processes; what is drawn from it must not."""
     drawn = (
-        'from bbllm.bench.scene_sampling.generator import make_case;'
-        'from bbllm.bench.suites.suite import load_suite;'
+        'from bbllm_bench.scene_sampling.generator import make_case;'
+        'from bbllm_bench.suites.suite import load_suite;'
         'case = make_case(load_suite("tabletop_hard"), "retrieve_one", seed=0, trial=0);'
         'print(case.instruction, case.solution)'
     )

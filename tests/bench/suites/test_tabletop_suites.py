@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bbllm.bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
-from bbllm.bench.log.results import EpisodeKey
-from bbllm.bench.runner.play_here import play
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.case import Case, fingerprint
-from bbllm.bench.suites.suite import FILES, Suite, load_suite, parse_suite
-from bbllm.bench.suites.task_spec import SuiteFileError
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.journal import read_episode
 from bbllm.llm.config import LlmConfig, ModelConfig
-from bbllm.replay.exchanges import read_exchanges
-from bbllm.ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
+from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.runner.play_here import play
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case, fingerprint
+from bbllm_bench.suites.suite import FILES, Suite, load_suite, parse_suite
+from bbllm_bench.suites.task_spec import SuiteFileError
+from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm_viewer.replay.exchanges import read_exchanges
 
 # --- The suite `tabletop_long`: what cannot be moved comes first; who believes so is done sooner
 

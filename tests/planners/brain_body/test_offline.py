@@ -5,20 +5,20 @@ from typing import Any
 import pytest
 from symbolic_table import Diary, SymbolicTabletop, busy_table
 
-from bbllm.bench.oracle.model import offline
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.scorers.judging import judge
-from bbllm.bench.scorers.patterns import check_plus
-from bbllm.bench.suites.case import Case
-from bbllm.bench.suites.scene_recipe import EDGE_M
-from bbllm.bench.suites.scores import FinalState, Score, Verdict
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Situation, in_episode
 from bbllm.core.types import Code, Kind, Scene, Task
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.oracle.model import offline
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.scorers.patterns import check_plus
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.scene_recipe import EDGE_M
+from bbllm_bench.suites.scores import FinalState, Score, Verdict
+from bbllm_bench.suites.suite import load_suite
 
 PLUS_SIGN = 'create a plus sign in the working space using the cubes'
 

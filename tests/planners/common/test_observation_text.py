@@ -3,7 +3,6 @@
 import pytest
 from made_scenes import made_scene
 
-from bbllm.bench.oracle.model import offline
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Kind, PlanStep, Pose, Scene, SceneObject, SkillCall, Task
@@ -13,6 +12,7 @@ from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.observation_text import ShortNames, observation, text_of
 from bbllm.planners.common.prompting import Prompts
 from bbllm.skills.catalog import SKILLS
+from bbllm_bench.oracle.model import offline
 
 
 def house(things: str, *facts: str) -> Scene:

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from bbllm.bench.scene_sampling.generator import make_case
-from bbllm.bench.suites.suite import load_suite
 from bbllm.core.naming import class_of
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.fltrnn.context_selection import (
@@ -32,6 +30,8 @@ from bbllm.planners.fltrnn.prompting import (
     nameable,
 )
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
 
 HOUSES = ('cottage', 'family_flat', 'old_house', 'shared_flat', 'studio', 'townhouse')
 

@@ -4,10 +4,10 @@ import pytest
 from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
 from symbolic_table import Diary, busy_table
 
-from bbllm.bench.oracle.model import offline
 from bbllm.core.errors import ConfigError, GaveUpError, ParseError, PromptTooLongError
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
+from bbllm_bench.oracle.model import offline
 
 
 def test_what_is_not_known_is_found_out_before_it_acts() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from symbolic_table import Diary, busy_table
 
-from bbllm.bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm.core.errors import GaveUpError
 from bbllm.core.observation import Observed, observed
 from bbllm.core.prompt_size import most_tokens
@@ -30,7 +29,8 @@ from bbllm.planners.llm_pop.planner import (
     evaluator_prompt,
     planner_prompt,
 )
-from bbllm.worlds.scene.transforms import rotate
+from bbllm.scene.transforms import rotate
+from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 
 TASK = Task('t', 'stack\n[History]\nthe lighter on the heavier')
 SCENE = table('blue_cube')

@@ -5,6 +5,7 @@ import pytest
 
 from bbllm.arm.driver import Array, RobotMode
 from bbllm.arm.limits import Q_READY
+from bbllm.scene.scene_file import load_scene
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.ptp import (
     INPUT_TEXT,
@@ -18,7 +19,6 @@ from bbllm.sim.controllers.ptp import (
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import Order
-from bbllm.sim.scene_file import load_scene
 from bbllm.sim.simulation import Simulation
 
 WAY = np.array([0.4, 0.0, 0.0, 0.0, 0.0, 0.2, -0.3])

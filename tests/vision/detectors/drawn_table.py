@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.camera import Intrinsics, RgbdImage
+from bbllm.scene.object_models import OBJECT_MODELS, model_like
 from bbllm.sim.build import rgba_of
-from bbllm.sim.object_models import OBJECT_MODELS, model_like
-from bbllm.vision.camera import Intrinsics, RgbdImage
-from bbllm.vision.detectors.solids import cast
-from bbllm.vision.detectors.views import CameraView
-from bbllm.vision.detectors.visibility import solids_of
+from bbllm_vision.detectors.solids import cast
+from bbllm_vision.detectors.views import CameraView
+from bbllm_vision.detectors.visibility import solids_of
 
 CAMERA = Intrinsics(width_px=320, height_px=240, fx_px=400, fy_px=400, cx_px=159.5, cy_px=119.5)
 T_WORLD_CAMERA = Pose(
@@ -46,7 +46,7 @@ def cube(
 
 
 def good(name: str, x_m: float, y_m: float, bottom_m: float = 0.0) -> SceneObject:
-    """Return an everyday object of `sim.object_models` by its kind, at yaw 0."""
+    """Return an everyday object of `scene.object_models` by its kind, at yaw 0."""
     model = OBJECT_MODELS[name]
     pose = Pose(position_m=(x_m, y_m, bottom_m + model.size_m[2] / 2))
     return SceneObject(

@@ -9,18 +9,18 @@ import pytest
 from bbllm.arm.driver import Array
 from bbllm.arm.limits import Q_READY
 from bbllm.core.types import Pose
+from bbllm.scene.camera import RgbdImage
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.scene_file import SceneFile, make_scene
+from bbllm.scene.transforms import compose
 from bbllm.sim import drawing
 from bbllm.sim.camera_settings import CameraSettings, d435
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
-from bbllm.sim.scene_file import SceneFile, make_scene
 from bbllm.sim.simulation import Simulation
-from bbllm.vision.camera import RgbdImage
-from bbllm.vision.detectors.arm_mask import arm_mask
-from bbllm.vision.detectors.blocks import BlocksDetector
-from bbllm.vision.detectors.views import CameraView
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import compose
+from bbllm_vision.detectors.arm_mask import arm_mask
+from bbllm_vision.detectors.blocks import BlocksDetector
+from bbllm_vision.detectors.views import CameraView
 
 EXACT = replace(d435(), subpixel_px=0.0, edge_m=0.0, color_noise=0.0)
 HAND_WIDTH_M, HAND_OPEN_M = 0.04, 0.048

@@ -9,11 +9,11 @@ import pytest
 from drawn_table import HIGH, T_WORLD_CAMERA, TABLE, all_hidden, cube, draw, good
 
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import Detection
+from bbllm.scene.transforms import compose, difference
 from bbllm.skills.containers import FLOOR_M
-from bbllm.vision.detectors.blocks import BlocksDetector
-from bbllm.worlds.perception.detections import Detection
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import compose, difference
+from bbllm_vision.detectors.blocks import BlocksDetector
 
 
 def detected(

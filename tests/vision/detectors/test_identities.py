@@ -3,10 +3,10 @@
 from drawn_table import cube
 
 from bbllm.core.types import Pose
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import Detection
 from bbllm.skills.shapes import Vector
-from bbllm.vision.detectors.identities import Identities
-from bbllm.worlds.perception.detections import Detection
-from bbllm.worlds.scene.catalogue import Catalogue
+from bbllm_vision.detectors.identities import Identities
 
 HERE = Pose(position_m=(0.0, 0.0, 0.0))
 """The camera is in the world's origin: detections are in the world frame."""

@@ -10,12 +10,12 @@ from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.types import Pose
-from bbllm.vision.camera import Intrinsics, Mask, RgbdImage
-from bbllm.vision.detectors.identities import Hidden
-from bbllm.vision.detectors.picture_reader import PictureReader, RobotClock
-from bbllm.vision.picture_health import HealthLimits, PictureFault
-from bbllm.worlds.perception.detections import Detection
-from bbllm.worlds.scene.transforms import TransformTree
+from bbllm.scene.camera import Intrinsics, Mask, RgbdImage
+from bbllm.scene.detections import Detection
+from bbllm.scene.transforms import TransformTree
+from bbllm_vision.detectors.identities import Hidden
+from bbllm_vision.detectors.picture_reader import PictureReader, RobotClock
+from bbllm_vision.picture_health import HealthLimits, PictureFault
 
 CUBE = Detection(name='cube', position_m=(0.1, 0.0, 0.8), quat_xyzw=(0.0, 0.0, 0.0, 1.0))
 CAMERA = Intrinsics(width_px=8, height_px=6, fx_px=9.0, fy_px=9.0, cx_px=4.0, cy_px=3.0)

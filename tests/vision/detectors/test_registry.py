@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
-from bbllm.vision.detectors.registry import DETECTORS, DetectorSetup, load_detector
-from bbllm.worlds.scene.catalogue import load_catalogue
+from bbllm.scene.catalogue import load_catalogue
+from bbllm_vision.detectors.registry import DETECTORS, DetectorSetup, load_detector
 
 SETUP = DetectorSetup(catalogue=load_catalogue('tabletop'))
 

@@ -7,15 +7,15 @@ import pytest
 
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Kind, Pose
-from bbllm.worlds.perception.detections import (
+from bbllm.scene.catalogue import Catalogue, CatalogueEntry, Tag
+from bbllm.scene.detections import (
     Detection,
     Doubts,
     Picture,
     SightingParams,
     SightingReader,
 )
-from bbllm.worlds.scene.catalogue import Catalogue, CatalogueEntry, Tag
-from bbllm.worlds.scene.transforms import TransformTree
+from bbllm.scene.transforms import TransformTree
 
 EDGES = (0.04, 0.04, 0.04)
 UP = (0.0, 0.0, 0.0, 1.0)

@@ -7,6 +7,8 @@ import pytest
 from tracked_tables import TABLE, cube
 
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.relations import find_held
+from bbllm.scene.transforms import angle_between, compose
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.perception.grasp_tracker import (
     GraspTracker,
@@ -15,8 +17,6 @@ from bbllm.worlds.perception.grasp_tracker import (
     in_fingers,
     rest_below,
 )
-from bbllm.worlds.scene.relations import find_held
-from bbllm.worlds.scene.transforms import angle_between, compose
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
 

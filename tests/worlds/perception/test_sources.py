@@ -6,14 +6,14 @@ import pytest
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind
-from bbllm.sim.scene_file import load_scene
+from bbllm.scene.catalogue import load_catalogue
+from bbllm.scene.scene_file import load_scene
 from bbllm.worlds.perception.sources import (
     SceneSource,
     parse_cameras,
     parse_sources,
     read_sources,
 )
-from bbllm.worlds.scene.catalogue import load_catalogue
 
 
 def written(folder: Path, text: str) -> str:

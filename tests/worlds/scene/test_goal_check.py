@@ -9,11 +9,11 @@ import pytest
 from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.goals import TABLE_KINDS, parse_goal, parse_goal_reply
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.scene.relations import build_scene
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm.worlds.scene import goal_check
 from bbllm.worlds.scene.goal_check import check_goal, undecided
-from bbllm.worlds.scene.relations import build_scene
 
 EDGE_M = 0.04
 ON_RED = 0.06

@@ -9,9 +9,9 @@ from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.core.observation import observed
 from bbllm.core.types import Pose
-from bbllm.sim.scene_file import ObjectSpec, SceneFile
+from bbllm.scene.hand_force import ForceFilter, hand_reading
+from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
-from bbllm.worlds.scene.hand_force import ForceFilter, hand_reading
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 DOWN = (0.0, 0.0, -1.0)

@@ -10,11 +10,11 @@ from tracked_tables import AWAY, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.scene.relations import build_scene, find_held
 from bbllm.skills.catalog import REACH_M, SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.scene import reaching
 from bbllm.worlds.scene.reaching import ReachCache
-from bbllm.worlds.scene.relations import build_scene, find_held
 
 
 def location(name: str, x: float, y: float) -> SceneObject:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.types import Kind, Pose, Quat
-from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.scene.transforms import (
+from bbllm.scene.transforms import (
     IDENTITY,
     FrameError,
     TransformTree,
@@ -24,6 +23,7 @@ from bbllm.worlds.scene.transforms import (
     normalized,
     rotate,
 )
+from bbllm.skills.shapes import yaw_pose
 
 METRES = st.floats(-2, 2)
 POSES = st.builds(

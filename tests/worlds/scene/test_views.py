@@ -5,8 +5,8 @@ import math
 import pytest
 
 from bbllm.core.types import Pose, Quat
-from bbllm.worlds.scene.transforms import multiply
-from bbllm.worlds.scene.views import view_of
+from bbllm.scene.transforms import multiply
+from bbllm.scene.views import view_of
 
 DOWN: Quat = (math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0)
 """Looks straight down, with x up in the picture and y to the left."""

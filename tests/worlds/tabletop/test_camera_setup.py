@@ -8,10 +8,10 @@ from small_tables import FAR, PLACE_A, RED, run
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import SceneObject
+from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.sim.camera_settings import Light
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scene_file import ObjectSpec, SceneFile
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.tabletop.camera_setup import camera_source
 from bbllm.worlds.tabletop.camera_trouble import CLEAR_M, CLUTTER, trouble_of

@@ -10,8 +10,8 @@ from stand_in_cameras import StandIn, stand_in_source
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scene_file import ObjectSpec, SceneFile
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.tabletop import object_source
 from bbllm.worlds.tabletop.object_source import LEAST_PICTURES
@@ -147,5 +147,5 @@ def test_the_source_of_pictures_imports_nothing_of_the_simulator() -> None:
 
     imported = [node.module or '' for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
 
-    assert 'bbllm.vision.camera' in imported
+    assert 'bbllm.scene.camera' in imported
     assert not [module for module in imported if module.startswith('bbllm.sim')]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.sim.scene_file import SceneFile, make_scene
+from bbllm.scene.scene_file import SceneFile, make_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 

@@ -8,8 +8,8 @@ from small_tables import RED, run, world_of
 
 from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.core.types import Code, Pose, Status
-from bbllm.sim.scene_file import ObjectSpec
-from bbllm.worlds.scene.transforms import angle_between, compose, inverse
+from bbllm.scene.scene_file import ObjectSpec
+from bbllm.scene.transforms import angle_between, compose, inverse
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)

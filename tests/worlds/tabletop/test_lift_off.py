@@ -16,15 +16,15 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.motion.trajectory import joint_move
-from bbllm.bench.safety.recording import RecordingDriver
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Pose, SceneObject, Status
+from bbllm.scene.scene_file import FORCE_NOISE_N, ObjectSpec, SceneFile
+from bbllm.scene.transforms import compose
 from bbllm.sim.driver import SimDriver
-from bbllm.sim.scene_file import FORCE_NOISE_N, ObjectSpec, SceneFile
-from bbllm.worlds.scene.transforms import compose
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.recording import RecordingDriver
 
 CAP_N = 10.0
 FELT_N = 15.0

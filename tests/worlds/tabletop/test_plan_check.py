@@ -6,7 +6,7 @@ import pytest
 from small_tables import FAR, PLACE_A
 
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SkillCall, Status
-from bbllm.sim.scene_file import ObjectSpec, SceneFile
+from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.plan_check import ImaginedTable, check_plan
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 

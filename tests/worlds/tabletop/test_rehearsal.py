@@ -9,7 +9,7 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.sim.scene_file import make_scene
+from bbllm.scene.scene_file import make_scene
 from bbllm.worlds.tabletop import rehearsal as rehearsals
 from bbllm.worlds.tabletop.deviation import Deviation
 from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld, TwinRehearsal

@@ -5,13 +5,13 @@ from tracked_tables import AWAY, EDGES, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.detections import Doubts, Picture
+from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector
-from bbllm.worlds.perception.detections import Doubts, Picture
 from bbllm.worlds.perception.grasp_tracker import GraspTracker
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.scene.relations import build_scene
 from bbllm.worlds.tabletop.table import ObservedTable
 
 DOWN = (1.0, 0.0, 0.0, 0.0)

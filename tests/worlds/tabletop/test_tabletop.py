@@ -19,16 +19,16 @@ from bbllm.arm.driver import (
     RobotMode,
     Tolerances,
 )
-from bbllm.bench.safety.limit_audit import audit
-from bbllm.bench.safety.recording import RecordingDriver
-from bbllm.bench.scorers.patterns import check_plus
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Code, Outcome, Pose, Status
+from bbllm.scene.scene_file import ObjectSpec
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.faults import Fault
-from bbllm.sim.scene_file import ObjectSpec
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.safety.limit_audit import audit
+from bbllm_bench.safety.recording import RecordingDriver
+from bbllm_bench.scorers.patterns import check_plus
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
 COLORS = ('red', 'green')

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bbllm.core.types import MOVABLE, Code, Scene, SkillCall
-from bbllm.sim.scene_file import make_scene, overlap
+from bbllm.scene.scene_file import make_scene, overlap
 from bbllm.worlds.tabletop.deviation import MOST_OFF_M, Deviation, drawn, of_objects
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm.worlds.tabletop.twin import twin_of

@@ -23,8 +23,8 @@ from bbllm.core.types import Plan, Skill, Task
 
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
-    from bbllm.ros.stack.client import StackClient
     from bbllm.skills.constraints import Never
+    from bbllm_ros.stack.client import StackClient
 
 T = TypeVar('T')
 Record = Callable[[Path], AbstractContextManager['MotionWriter']]
@@ -76,7 +76,7 @@ class LocalBackend:
             journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
             sinks.append(journal)
             if self.setup.options.rehearse:
-                from bbllm.viz.predicted import PredictedPicture
+                from bbllm_viewer.viz.predicted import PredictedPicture
 
                 sinks.append(PredictedPicture(journal.path))
             if self.record is not None:
@@ -114,8 +114,8 @@ class StackBackend:
 
     def __init__(self, namespace: str, feedback_loops: int | None, goal: str | None):
         need_ros("Robot('ros')")
-        from bbllm.ros.stack.client import StackClient
-        from bbllm.ros.stack.stack import REAL_NODES
+        from bbllm_ros.stack.client import StackClient
+        from bbllm_ros.stack.stack import REAL_NODES
 
         self._feedback_loops, self._goal = feedback_loops, goal
         client = self._client = StackClient(namespace)

@@ -13,7 +13,7 @@ from bbllm.core.goals import AUTO
 from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
-from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 if TYPE_CHECKING:
     from bbllm.arm.envelope import SafetyEnvelope
@@ -123,7 +123,7 @@ class EpisodeOptions:
         """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""
         if self.memory is None:
             return COLD_START
-        from bbllm.bench.ledger.ledger import read_memory
+        from bbllm_bench.ledger.ledger import read_memory
 
         return read_memory(self.memory, brain)
 
@@ -147,7 +147,7 @@ class EpisodeOptions:
 
 def no_world(name: str) -> Exception:
     """Return the error for a world that does not exist, with what was perhaps meant."""
-    from bbllm.sim.scene_file import list_scenes
+    from bbllm.scene.scene_file import list_scenes
     from bbllm.worlds.household.houses import list_houses
 
     for kind, names in (('sim', list_scenes()), ('household', list_houses())):

@@ -34,7 +34,7 @@ from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
-from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 OF_SIMULATIONS = (
     *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
@@ -341,8 +341,8 @@ class Robot:
 
     def picture(self) -> bytes:
         """Draw the scene as it is now, from above, as a PNG file, which notebooks show."""
-        from bbllm.viz.png import to_png
-        from bbllm.viz.sheet import draw_alone
+        from bbllm_viewer.viz.png import to_png
+        from bbllm_viewer.viz.sheet import draw_alone
 
         return Png(to_png(draw_alone(self.observe()), scale=1.0))
 

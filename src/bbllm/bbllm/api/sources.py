@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.vision.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
 if TYPE_CHECKING:
     from bbllm.sim.driver import SimDriver
@@ -46,7 +46,7 @@ def source_of(options: EpisodeOptions) -> Callable[[SimDriver], ObjectSource] | 
     """Return what makes the source of objects; None for the simulator's state."""
     if not by_pictures(options):
         return None
-    from bbllm.sim.scene_file import load_scene
+    from bbllm.scene.scene_file import load_scene
     from bbllm.worlds.tabletop.camera_setup import camera_source
 
     scene = load_scene(options.scene)

@@ -1,7 +1,7 @@
 """
 The protocol of an arm driver: the calls that the interfaces of franka_ros2 offer.
 
-`sim.driver` implements it on physics in the same process, `ros.driver.ros_driver` on the ROS
+`sim.driver` implements it on physics in the same process, `bbllm_ros.driver.ros_driver` on the ROS
 actions of the real driver or of `mujoco_sim`; `arm.execution.executor` depends on neither.
 """
 

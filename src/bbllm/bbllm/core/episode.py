@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-import bbllm
 from bbllm.core.approval import RequestKind, denied, withdrawn
 from bbllm.core.cancel import CancelToken
 from bbllm.core.circles import CircleGuard
@@ -111,6 +110,7 @@ from bbllm.core.types import (
     Status,
     Task,
 )
+from bbllm.core.version import VERSION
 
 PLACE = ('place', ('target',))
 """Name and parameters of the skill that sets down what is held."""
@@ -264,7 +264,7 @@ class EpisodeRun:
             planner=planner,
             brain=brain,
             body=body,
-            version=bbllm.__version__,
+            version=VERSION,
             limits=self._limits,
             settings={**(settings or {}), **({'memory': memory.hash} if memory.hash else {})},
         )

@@ -18,9 +18,9 @@ from PIL import ImageColor
 
 from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, Quat, SceneObject
-from bbllm.sim.object_models import OBJECT_MODELS, ObjectModel, ObjectPart, model_like
+from bbllm.scene.object_models import OBJECT_MODELS, ObjectModel, ObjectPart, model_like
+from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.render_process import HIDDEN_GROUPS
-from bbllm.sim.scene_file import SceneFile
 
 OBJECT_BITS = 1
 """Contact bit of everything but the robot (see fr3.xml)."""
@@ -136,7 +136,7 @@ def drawn_model(objects: Iterable[SceneObject]) -> mujoco.MjModel:
     """
     Compile the robot and the objects of an observation for the eye alone: nothing collides.
 
-    Objects are taken for those of `sim.object_models` that have their size. The joints of the
+    Objects are taken for those of `scene.object_models` that have their size. The joints of the
     robot come first, 7 and 2; then a free joint for each object that is neither furniture nor a
     location, in their order. Names are the program's own, since those of objects can be any text.
     """

@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from bbllm.vision.camera import RgbdImage
+from bbllm.scene.camera import RgbdImage
 
 
 class CameraFault(str, Enum):

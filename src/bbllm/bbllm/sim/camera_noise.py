@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from bbllm.scene.camera import DepthMap, Pixels
 from bbllm.sim.camera_settings import CameraSettings
-from bbllm.vision.camera import DepthMap, Pixels
 
 Floats = NDArray[np.float32]
 

@@ -12,9 +12,9 @@ from enum import Enum
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Pose
-from bbllm.sim.object_models import ObjectPart
+from bbllm.scene.camera import Intrinsics
+from bbllm.scene.object_models import ObjectPart
 from bbllm.skills.shapes import Vector
-from bbllm.vision.camera import Intrinsics
 
 T_LINK_COLOR = Pose(position_m=(0.0, 0.015, 0.0))
 """`<name>_color_frame` in `<name>_link`: the nominal offset of realsense2_description."""

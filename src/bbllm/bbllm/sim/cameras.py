@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Pose, Quat
+from bbllm.scene.camera import RgbdImage
 from bbllm.sim.build import SHAPES, build_spec, rgba_of
 from bbllm.sim.camera_noise import noisy_colors, noisy_depth
 from bbllm.sim.camera_settings import (
@@ -33,7 +34,6 @@ from bbllm.sim.camera_settings import (
 )
 from bbllm.sim.drawing import PICTURE_TIMEOUT_S, DrawingProcess, RenderError
 from bbllm.sim.simulation import Simulation
-from bbllm.vision.camera import RgbdImage
 
 PREFIX = 'fr3_'
 """Of the names of what is added to the model; no scene may use it."""

@@ -4,9 +4,9 @@ import math
 import random
 
 from bbllm.core.errors import WorldError
+from bbllm.scene.object_models import ObjectPart, between
+from bbllm.scene.scene_file import BASE_RADIUS_M, SceneFile
 from bbllm.sim.camera_settings import UnknownObject
-from bbllm.sim.object_models import ObjectPart, between
-from bbllm.sim.scene_file import BASE_RADIUS_M, SceneFile
 from bbllm.skills.shapes import top_z, yaw_pose
 
 COLORS = ('navy', 'olive', 'teal', 'maroon', 'silver', 'hotpink', 'khaki', 'black', 'snow')

@@ -1,8 +1,8 @@
 """The scene of a table as it was observed, as a file that a simulation begins with."""
 
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
-from bbllm.sim.object_models import OBJECT_MODELS, model_like
-from bbllm.sim.scene_file import (
+from bbllm.scene.object_models import OBJECT_MODELS, model_like
+from bbllm.scene.scene_file import (
     DEFAULT_MASS_KG,
     LocationSpec,
     ObjectSpec,
@@ -41,7 +41,7 @@ def observed_scene(scene: Scene, mass: float) -> SceneFile:
 
 
 def _spec(item: SceneObject, mass: float) -> ObjectSpec:
-    """Return an object of `sim.object_models` where one has its size, else a box or cylinder."""
+    """Return an object of `scene.object_models` where one has its size, else a box or cylinder."""
     like = model_like(item)
     common = {'name': item.name, 'xyz': item.pose.position_m}
     if like is not None:

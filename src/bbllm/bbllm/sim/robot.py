@@ -19,6 +19,7 @@ from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
 from bbllm.arm.limits import Q_MAX, Q_MIN
 from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.controllers.gripper import Gripper, GripperPending
 from bbllm.sim.controllers.manager import (
     ARM_CONTROLLER,
@@ -41,7 +42,6 @@ from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.playback import MotionController
 from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
-from bbllm.sim.scene_file import SceneFile
 from bbllm.sim.simulation import Simulation
 
 

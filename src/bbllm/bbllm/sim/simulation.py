@@ -19,8 +19,8 @@ from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 from bbllm.sim.build import build_model
-from bbllm.sim.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 from bbllm.sim.step_timers import stop_timers
 
 MAX_ACCELERATION = 1e10

@@ -16,10 +16,10 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-import bbllm
 from bbllm.core.events import EpisodeEnded, Event
 from bbllm.core.extras import how_to_install
 from bbllm.core.protocols import EventSink
+from bbllm.core.version import VERSION
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -48,7 +48,7 @@ def span_sinks(environ: Mapping[str, str] = os.environ) -> list[EventSink]:
     from bbllm.telemetry.spans import EpisodeSpans
 
     content = environ.get(CONTENT, '').strip().lower() in ('true', '1', 'span_only')
-    spans = EpisodeSpans(provider.get_tracer('bbllm', bbllm.__version__), content=content)
+    spans = EpisodeSpans(provider.get_tracer('bbllm', VERSION), content=content)
 
     def sink(event: Event) -> None:
         spans(event)
@@ -82,7 +82,7 @@ def _provider(names: tuple[str, ...]) -> TracerProvider | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        ours = {'service.name': 'bbllm', 'service.version': bbllm.__version__}
+        ours = {'service.name': 'bbllm', 'service.version': VERSION}
         # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over what is given here.
         resource = Resource.create(ours).merge(OTELResourceDetector().detect())
         # Each episode is flushed; at exit the SDK would wait for the collector once more.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from bbllm.cli.checks.machine import Finding, ok, warn
-from bbllm.vision.camera_report import CameraReport
+from bbllm_vision.camera_report import CameraReport
 
 LEAST_RATE_HZ = 5.0
 LEAST_SHARE = 0.3

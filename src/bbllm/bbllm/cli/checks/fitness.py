@@ -8,7 +8,7 @@ from bbllm.core.records import to_json
 from bbllm.core.text import cut
 
 if TYPE_CHECKING:
-    from bbllm.bench.fitness.fitness import PlannerFitness
+    from bbllm_bench.fitness.fitness import PlannerFitness
 
 SHOWN = 240
 """How much of what is wrong with an answer is printed; --json has all of it [characters]."""
@@ -23,10 +23,10 @@ def check_fitness(chosen: ModelOptions, recording: RecordOptions, output: Output
         ConfigError: A model is a stand-in, or cannot be built.
         ModelError: A model could not be asked.
     """
-    from bbllm.bench.fitness.fitness import AT_ONCE, examine
-    from bbllm.bench.fitness.questions import QUESTIONS
     from bbllm.llm.models.factory import load_config, make_models
     from bbllm.llm.recording.replay import ReplayModel
+    from bbllm_bench.fitness.fitness import AT_ONCE, examine
+    from bbllm_bench.fitness.questions import QUESTIONS
 
     named = {'brain': chosen.brain, 'body': chosen.body}
     models = make_models(

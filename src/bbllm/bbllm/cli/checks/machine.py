@@ -26,8 +26,8 @@ from bbllm.core.extras import how_to_install
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.client import StackClient
-    from bbllm.ros.stack.discovery import FoundStack
+    from bbllm_ros.stack.client import StackClient
+    from bbllm_ros.stack.discovery import FoundStack
 
 IMPORT_S = 30.0
 """Time limit of a trial in a separate process, wall clock [s]."""
@@ -198,9 +198,9 @@ def check_ros() -> list[Finding]:
 
 def check_middleware(wrong: Callable[[str, str, str], Finding] = warn) -> Finding:
     """Join a graph with the middleware that nodes use, and report how far discovery reaches."""
-    from bbllm.ros.rclpy_support import dds_boundary as dds
-    from bbllm.ros.rclpy_support.domains import domain_of
-    from bbllm.ros.stack.stack import node_environ
+    from bbllm_ros.rclpy_support import dds_boundary as dds
+    from bbllm_ros.rclpy_support.domains import domain_of
+    from bbllm_ros.stack.stack import node_environ
 
     environ = node_environ()
     source = f'${dds.RMW}' if dds.RMW in os.environ else 'the default of bbllm'
@@ -225,7 +225,7 @@ def check_middleware(wrong: Callable[[str, str, str], Finding] = warn) -> Findin
 
 def joins() -> str | None:
     """Join a graph in a separate process; return the error, None if it works."""
-    from bbllm.ros.stack.stack import node_environ
+    from bbllm_ros.stack.stack import node_environ
 
     code = 'import rclpy; rclpy.init(); rclpy.shutdown()'
     return _python(code, RMW_IMPLEMENTATION=node_environ()['RMW_IMPLEMENTATION'])
@@ -233,7 +233,7 @@ def joins() -> str | None:
 
 def _python(code: str, **environment: str) -> str | None:
     """Run a trial in a separate process; return the last line of its error, None if it works."""
-    from bbllm.ros.rclpy_support.dds_boundary import bounded
+    from bbllm_ros.rclpy_support.dds_boundary import bounded
 
     try:
         done = subprocess.run(
@@ -261,9 +261,9 @@ def check_stack(namespace: str | None) -> list[Finding]:
     # Where the middleware does not load, rcl ends the whole process: first try it in another.
     if missing_ros() or joins():
         return []
-    from bbllm.ros.rclpy_support.own_nodes import join_stack
-    from bbllm.ros.stack.client import StackClient
-    from bbllm.ros.stack.discovery import SEE_THERE, await_stacks, namespace_of_keys
+    from bbllm_ros.rclpy_support.own_nodes import join_stack
+    from bbllm_ros.stack.client import StackClient
+    from bbllm_ros.stack.discovery import SEE_THERE, await_stacks, namespace_of_keys
 
     try:
         namespace = namespace or namespace_of_keys()
@@ -284,8 +284,8 @@ def check_stack(namespace: str | None) -> list[Finding]:
 
 
 def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
-    from bbllm.ros.stack.discovery import SEE_THERE
-    from bbllm.ros.stack.stack import PERCEPTION
+    from bbllm_ros.stack.discovery import SEE_THERE
+    from bbllm_ros.stack.stack import PERCEPTION
 
     end_s = time.monotonic() + OTHERS_S
     while (missing := client.missing(stack.nodes)) and time.monotonic() < end_s:
@@ -305,7 +305,7 @@ def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
 
 def _check_cameras(stack: FoundStack) -> list[Finding]:
     from bbllm.cli.checks.cameras import judge_camera
-    from bbllm.ros.perception.camera_probe import probe_cameras
+    from bbllm_ros.perception.camera_probe import probe_cameras
 
     reports = probe_cameras(stack.namespace, simulated=stack.simulated)
     return [finding for report in reports for finding in judge_camera(report)]

@@ -20,7 +20,7 @@ from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
 
 if TYPE_CHECKING:
-    from bbllm.ros.driver.robot_graph import RobotGraph
+    from bbllm_ros.driver.robot_graph import RobotGraph
 
 ROBOT_IP = '172.16.0.2'
 """As in franka.config.yaml of franka_bringup, and in our pages. Its franka.launch.py alone has
@@ -140,8 +140,8 @@ def check_cameras(
     arm: RealArm, graph: RobotGraph, on_progress: Callable[[str], None]
 ) -> Iterator[Finding]:
     """Yield what cameras send; one that no node uses yet is no obstacle for the arm."""
-    from bbllm.ros.perception.camera_probe import probe_cameras
-    from bbllm.ros.stack.stack import PERCEPTION
+    from bbllm_ros.perception.camera_probe import probe_cameras
+    from bbllm_ros.stack.stack import PERCEPTION
 
     on_progress('subscribing to cameras')
     used = PERCEPTION in graph.nodes
@@ -157,7 +157,7 @@ def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Fin
     on_progress('trying the middleware')
     if reason := missing_ros() or joins():
         return fail('graph', reason, 'make setup, then . ./activate')
-    from bbllm.ros.driver.real_probe import probe
+    from bbllm_ros.driver.real_probe import probe
 
     try:
         return probe(arm.namespace, arm.gripper, on_progress)
@@ -283,7 +283,7 @@ def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
 
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
-    from bbllm.ros.parameters.real_arguments import package_of
+    from bbllm_ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in MESSAGES}
     missing = [name for name, about in found.items() if about is None]
@@ -302,7 +302,7 @@ def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
 
 
 def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
-    from bbllm.ros.parameters.real_arguments import package_of
+    from bbllm_ros.parameters.real_arguments import package_of
 
     found = {name: package_of(name, prefixes) for name in DRIVER}
     missing = [name for name, about in found.items() if about is None]

@@ -7,7 +7,7 @@ from bbllm.core.errors import ConfigError, SceneFileError
 
 def scenes(json: JsonOption = False) -> None:
     """List the scenes and houses that a task can start with."""
-    from bbllm.sim.scene_file import list_scenes, load_scene
+    from bbllm.scene.scene_file import list_scenes, load_scene
 
     output = Output(json)
     found: dict[str, dict[str, object]] = {}

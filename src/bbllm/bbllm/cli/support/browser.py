@@ -17,7 +17,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.extras import how_to_install
 
 if TYPE_CHECKING:
-    from bbllm.console.desk import Desk
+    from bbllm_viewer.console.desk import Desk
 
 LOOK_S = 0.1
 BROWSER = 'Browser'
@@ -68,8 +68,8 @@ def served(
 
     Raises ConfigError where it cannot be served.
     """
-    from bbllm.console.server import PageServer
-    from bbllm.web.server import LOOPBACK, Address
+    from bbllm_viewer.console.server import PageServer
+    from bbllm_viewer.web.server import LOOPBACK, Address
 
     address = Address(
         host=options.host or LOOPBACK,

@@ -39,8 +39,8 @@ def show_in_browser(
         )
     setup = make_setup(options, options.domain)
     with open_stage(options) as stage:
-        from bbllm.console.local_desk import LocalDesk
         from bbllm.worlds.tabletop.tabletop import TabletopWorld
+        from bbllm_viewer.console.local_desk import LocalDesk
 
         assert isinstance(stage.world, TabletopWorld)  # a scene, not a house
         asks = browser.approval is ApprovalMode.PLAN

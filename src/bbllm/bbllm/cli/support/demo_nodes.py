@@ -13,7 +13,7 @@ from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.stack import Value
+    from bbllm_ros.stack.stack import Value
 
 
 def run_on_nodes(
@@ -28,14 +28,14 @@ def run_on_nodes(
 ) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     from bbllm.api.ros_environment import need_ros
-    from bbllm.sim.scene_file import load_scene
+    from bbllm.scene.scene_file import load_scene
 
     need_ros('bbllm demo --ros')
     recording = Recording(bag)
     task = make_task(instruction)
     load_scene(scene)
-    from bbllm.ros.stack.stack import Stack, StackConfig
-    from bbllm.ros.stack.stack_checks import check_params
+    from bbllm_ros.stack.stack import Stack, StackConfig
+    from bbllm_ros.stack.stack_checks import check_params
 
     simulator: dict[str, Value] = {'scene': scene, 'speed': speed}
     executor: dict[str, Value] = {

@@ -18,7 +18,7 @@ from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import LostNodeError
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.client import StackClient
+    from bbllm_ros.stack.client import StackClient
 
 NONE_S = 15.0
 """How long none of the nodes may be seen, wall clock. Programs announce themselves every 3 s, and
@@ -60,9 +60,9 @@ def found_stack(
     """
     need_ros(verb)
     choose_domain(chosen.domain)
-    from bbllm.ros.rclpy_support.own_nodes import join_stack
-    from bbllm.ros.stack.client import StackClient
-    from bbllm.ros.stack.discovery import (
+    from bbllm_ros.rclpy_support.own_nodes import join_stack
+    from bbllm_ros.stack.client import StackClient
+    from bbllm_ros.stack.discovery import (
         await_stacks,
         namespace_of_keys,
         no_stack,
@@ -96,7 +96,7 @@ def found_stack(
 def _await_nodes(
     client: StackClient, nodes: Sequence[str], joined: Callable[[StackClient], bool]
 ) -> None:
-    from bbllm.ros.stack.discovery import SEE_THERE
+    from bbllm_ros.stack.discovery import SEE_THERE
 
     begun_s = time.monotonic()
     while not joined(client):
@@ -116,7 +116,7 @@ def open_stack(
 ) -> Iterator[StackClient]:
     """Yield a client of the running stack once all of it is ready; raises as `found_stack`."""
     need_ros(verb)
-    from bbllm.ros.stack.stack import REAL_NODES
+    from bbllm_ros.stack.stack import REAL_NODES
 
     def joined(client: StackClient) -> bool:
         return len(client.missing(REAL_NODES)) < len(REAL_NODES)
@@ -132,9 +132,9 @@ def stack_may_run(environ: Mapping[str, str], processes: Sequence[RunningProcess
 
     A node has locked its name once it runs; a process that starts one is known by its command.
     """
-    from bbllm.ros.rclpy_support.dds_boundary import has_own_profile, wants_network
-    from bbllm.ros.rclpy_support.domains import domain_of, nodes_of
-    from bbllm.ros.stack.stack import REAL_NODES
+    from bbllm_ros.rclpy_support.dds_boundary import has_own_profile, wants_network
+    from bbllm_ros.rclpy_support.domains import domain_of, nodes_of
+    from bbllm_ros.stack.stack import REAL_NODES
 
     if wants_network(environ) or has_own_profile(environ) or not processes:
         return True

@@ -13,7 +13,7 @@ from bbllm.cli.support.requests import flag, flag_of, option
 from bbllm.core.constants import REHEARSAL_SAMPLES, checked_namespace
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
 from bbllm.planners.common.methods import MappingMethod
-from bbllm.vision.sources import Sources, TroubleName
+from bbllm.scene.sources import Sources, TroubleName
 
 MODELS = 'Models'
 LIMITS = 'Limits'
@@ -38,13 +38,13 @@ def beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 
 def _listed(module: str, name: str) -> Callable[[], Iterable[str]]:
     """Return what imports a module and calls a function of it that lists names."""
-    return lambda: getattr(importlib.import_module(f'bbllm.{module}'), name)()
+    return lambda: getattr(importlib.import_module(module), name)()
 
 
-planners = _listed('core.registry', 'planner_names')
-scenes = _listed('sim.scene_file', 'list_scenes')
-recorded_tasks = _listed('bench.runner.recorded_runs', 'recorded_tasks')
-_houses = _listed('worlds.household.houses', 'list_houses')
+planners = _listed('bbllm.core.registry', 'planner_names')
+scenes = _listed('bbllm.scene.scene_file', 'list_scenes')
+recorded_tasks = _listed('bbllm_bench.runner.recorded_runs', 'recorded_tasks')
+_houses = _listed('bbllm.worlds.household.houses', 'list_houses')
 
 
 count = partial(option, min=1)

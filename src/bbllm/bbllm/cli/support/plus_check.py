@@ -1,10 +1,10 @@
 """Whether the cubes of `bbllm demo` form a plus sign in the end."""
 
-from bbllm.bench.scorers.patterns import check_plus
 from bbllm.cli.support.session import Ran
 from bbllm.core.events import Ending
 from bbllm.core.types import Kind, Scene
-from bbllm.viz.sheet import scenes_of
+from bbllm_bench.scorers.patterns import check_plus
+from bbllm_viewer.viz.sheet import scenes_of
 
 
 def check_plus_sign(ran: Ran) -> tuple[bool, str]:

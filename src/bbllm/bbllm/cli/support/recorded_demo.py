@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from textwrap import shorten
 
-from bbllm.bench.log.results import EpisodeResult
-from bbllm.bench.runner.episode_models import open_models
-from bbllm.bench.runner.play_here import play_with
-from bbllm.bench.runner.recorded_runs import RecordedTask, origin_of, recorded_tasks, shipped
 from bbllm.cli.support.session import Ran, finish
 from bbllm.cli.support.supervision import watch
 from bbllm.cli.support.watched_episode import WatchedEpisode
@@ -19,6 +15,10 @@ from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.runner.episode_models import open_models
+from bbllm_bench.runner.play_here import play_with
+from bbllm_bench.runner.recorded_runs import RecordedTask, origin_of, recorded_tasks, shipped
 
 LIST = 'list'
 TITLE = 48

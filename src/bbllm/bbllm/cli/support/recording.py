@@ -12,8 +12,8 @@ from bbllm.bags.bag_file import check_bag
 from bbllm.cli.support.session import Ran
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.bag_recorder import BagRecorder
-    from bbllm.ros.stack.client import StackClient
+    from bbllm_ros.stack.bag_recorder import BagRecorder
+    from bbllm_ros.stack.client import StackClient
 
 
 class Recording:
@@ -33,7 +33,7 @@ class Recording:
         if self._path is None:
             yield
             return
-        from bbllm.ros.stack.bag_recorder import BagRecorder
+        from bbllm_ros.stack.bag_recorder import BagRecorder
 
         with BagRecorder(client.node, self._path, client.namespace) as self._recorder:
             yield

@@ -30,7 +30,7 @@ def replay_in_browser(
 ) -> None:
     """Serve the page of an episode on record until Ctrl-C."""
     check_packages('bbllm show --browser')
-    from bbllm.console.record_desk import RecordDesk
+    from bbllm_viewer.console.record_desk import RecordDesk
 
     with served(RecordDesk(episode, journal, faults), options.page, output, 'read the episode'):
         output.print('Ctrl-C ends it.', 'dim')

@@ -28,7 +28,7 @@ from bbllm.core.registry import find_provider, with_remark
 from bbllm.core.types import Task
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.client import StackClient
+    from bbllm_ros.stack.client import StackClient
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from bbllm.cli.support.lazy import from_module
+from bbllm.cli.support.verbs import find_verbs
 from bbllm.cli.views import StdoutError
 from bbllm.core.errors import (
     ApprovalError,
@@ -37,31 +38,6 @@ UNHEARD = 141
 """The reader of stdout went away, as shells count it: 128 + SIGPIPE."""
 
 
-VERBS = {
-    'demo': 'Watch a simulated arm build a plus sign from cubes, repairs and all.',
-    'run': 'Carry out one task, given in plain words.',
-    'plan': 'Print the plan for a task and the call that each step becomes; nothing moves.',
-    'show': 'Show an episode as it was: plan, repairs, counts, pictures.',
-    'up': 'Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.',
-    'say': 'Send the planner of a running stack a message in the middle of a task.',
-    'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
-    'console': 'Show a running stack in a browser, and direct it from there.',
-    'mcp': 'Serve a running stack to language models by the Model Context Protocol.',
-    'forget': 'Make a running stack discard its beliefs about objects.',
-    'scenes': 'List the scenes and houses that a task can start with.',
-    'policies': 'Write the policies of SROS 2 for the processes of a stack.',
-    'data': (
-        'Make data from simulated episodes: demonstrations of motions, and prompts with answers.'
-    ),
-    'calibrate': 'Find where a camera is, by a printed board and the motions of the arm.',
-    'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
-    'bench': (
-        'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
-    ),
-}
-"""Help lines of the verbs, so that `bbllm --help` imports none of their modules."""
-
-
 class Verbs(TyperGroup):
     """
     Has the verbs, each of which is imported when it runs, and runs one.
@@ -71,8 +47,8 @@ class Verbs(TyperGroup):
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        for name, text in VERBS.items():
-            self.add_command(from_module(name, f'bbllm.cli.commands.{name}', text))
+        for name, (module, text) in find_verbs().items():
+            self.add_command(from_module(name, module, text))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Note whether a program is listening before anything can go wrong."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from bbllm.bench.runner.episode_setup import Alone
 from bbllm.cli.support.supervision import REASON
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import World
 from bbllm.sim.motion_recorder import MotionRecorder
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.runner.episode_setup import Alone
 
 
 class WatchedEpisode(Alone):

@@ -10,7 +10,7 @@ from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.events import Episode, EpisodeEnded
 from bbllm.core.journal import summarize
 from bbllm.core.progress import progress_of
-from bbllm.replay.exchanges import read_exchanges
+from bbllm_viewer.replay.exchanges import read_exchanges
 
 
 def print_episode(record: Episode, output: Output) -> None:

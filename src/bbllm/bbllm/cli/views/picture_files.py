@@ -8,9 +8,9 @@ from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode
 from bbllm.core.paths import write_whole
-from bbllm.viz.png import to_png
-from bbllm.viz.sheet import draw_episode
-from bbllm.viz.svg import to_svg
+from bbllm_viewer.viz.png import to_png
+from bbllm_viewer.viz.sheet import draw_episode
+from bbllm_viewer.viz.svg import to_svg
 
 LARGE_PX = 2e6
 """Area of a page from which on it is not written at twice its size [px^2]."""
@@ -66,7 +66,7 @@ def write_pictures(episode: Episode, journal: Path, check: str = '') -> Pictures
 
 def write_page(journal: Path, page: Path) -> None:
     """Write an episode as one HTML page; raises ConfigError where that cannot be done."""
-    from bbllm.bench.report.episode_page import render_journal
+    from bbllm_bench.report.episode_page import render_journal
 
     if page.suffix not in ('.html', '.htm'):
         raise ConfigError(f'--html writes a page, and {page} does not end in .html.')
@@ -82,8 +82,8 @@ def write_page(journal: Path, page: Path) -> None:
 def write_video(
     episode: Episode, journal: Path, path: Path, speed: float | None, output: Output
 ) -> None:
-    """Write the video of an episode; raises ConfigError, see `video.film.write_film`."""
-    from bbllm.video.film import SPEED, write_film
+    """Write an episode's video; raises ConfigError, see `bbllm_viewer.video.film.write_film`."""
+    from bbllm_viewer.video.film import SPEED, write_film
 
     with output.bar(logged=True) as bar:
 
@@ -106,7 +106,7 @@ def write_video(
 
 def write_index(folder: Path, journals: Sequence[Path], output: Output) -> Path:
     """Write the list of episodes and their pages, with a bar; see `episode_index.write_index`."""
-    from bbllm.bench.report import episode_index
+    from bbllm_bench.report import episode_index
 
     with output.bar(len(journals), logged=True) as bar:
 

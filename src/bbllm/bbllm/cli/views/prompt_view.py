@@ -11,7 +11,7 @@ from bbllm.core.events import Episode, PlanGrown, PlanMade, StepBegun
 from bbllm.core.protocols import media_type
 from bbllm.core.records import to_json
 from bbllm.core.text import count_of, escape_line
-from bbllm.replay.exchanges import KeptMessage, KeptPicture, ModelExchange
+from bbllm_viewer.replay.exchanges import KeptMessage, KeptPicture, ModelExchange
 
 ELIDED_LINES = 4
 """So many lines in a row that an earlier prompt has as well are left out."""

@@ -21,10 +21,10 @@ from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.errors import ApprovalError, WorldError
 from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_line
-from bbllm.viz.predicted import predicted_path
+from bbllm_viewer.viz.predicted import predicted_path
 
 if TYPE_CHECKING:
-    from bbllm.ros.stack.service_clients import ApprovalClient
+    from bbllm_ros.stack.service_clients import ApprovalClient
 
 
 POLL_S = 0.1

@@ -12,6 +12,16 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.relations import REST_GAP_M, find_held
+from bbllm.scene.transforms import (
+    angle_between,
+    axes_of,
+    compose,
+    inverse,
+    multiply,
+    normalized,
+    shortest_turn,
+)
 from bbllm.skills.containers import floor_z, is_container, is_upright, within
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import (
@@ -23,16 +33,6 @@ from bbllm.skills.shapes import (
     outline,
     polygon_gap,
     top_z,
-)
-from bbllm.worlds.scene.relations import REST_GAP_M, find_held
-from bbllm.worlds.scene.transforms import (
-    angle_between,
-    axes_of,
-    compose,
-    inverse,
-    multiply,
-    normalized,
-    shortest_turn,
 )
 
 STOPPED_S = 0.1

@@ -7,8 +7,8 @@ from enum import Enum
 from bbllm.core.constants import MAX_LENGTH
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind, SceneObject
-from bbllm.sim.scene_file import list_scenes, load_scene
-from bbllm.worlds.scene.catalogue import Catalogue, load_catalogue
+from bbllm.scene.catalogue import Catalogue, load_catalogue
+from bbllm.scene.scene_file import list_scenes, load_scene
 
 BARE_TABLE = 'empty_table'
 """The default scene file where cameras report the objects."""

@@ -14,8 +14,8 @@ from enum import Enum
 
 from bbllm.core.observation import LostObject
 from bbllm.core.types import Pose, SceneObject
-from bbllm.worlds.perception.detections import Doubts, Picture
-from bbllm.worlds.scene.transforms import difference, mean, nearest_alike
+from bbllm.scene.detections import Doubts, Picture
+from bbllm.scene.transforms import difference, mean, nearest_alike
 
 FRESH_S = 1.0
 """Disagreeing sightings older than this, counted from the newest picture, decide nothing [s]."""

@@ -5,20 +5,20 @@ from collections.abc import Callable
 from functools import partial
 
 from bbllm.core.errors import WorldError
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.scene_file import SceneFile
+from bbllm.scene.sources import NO_TROUBLE
 from bbllm.sim.camera_settings import HAND_CAMERA, Trouble
 from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.driver import SimDriver
-from bbllm.sim.scene_file import SceneFile
-from bbllm.vision.detectors.identities import Identities
-from bbllm.vision.detectors.registry import DetectorSetup, load_detector
-from bbllm.vision.sources import NO_TROUBLE
 from bbllm.worlds.perception.tracking import TrackingParams
-from bbllm.worlds.scene.catalogue import Catalogue
 from bbllm.worlds.tabletop.camera_trouble import trouble_of
 from bbllm.worlds.tabletop.object_source import CameraSource, ObjectSource, TakenPicture
 from bbllm.worlds.tabletop.picture_reading import read_picture
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
+from bbllm_vision.detectors.identities import Identities
+from bbllm_vision.detectors.registry import DetectorSetup, load_detector
 
 WINDOW_S = 0.5
 """Detections of so long are averaged: those of one look, and not of one before it [s]."""
@@ -35,7 +35,7 @@ def camera_source(
 
     Args:
         file: The scene.
-        trouble: What makes pictures harder to use, a word of `vision.sources`.
+        trouble: What makes pictures harder to use, a word of `scene.sources`.
         seed: Of the noise of the cameras, and of clutter.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What makes pictures of a simulated table harder to use, by the words of `vision.sources`."""
+"""What makes pictures of a simulated table harder to use, by the words of `scene.sources`."""
 
 import math
 from typing import get_args
@@ -6,11 +6,11 @@ from typing import get_args
 import numpy as np
 
 from bbllm.core.errors import UnknownNameError
+from bbllm.scene.object_models import ObjectPart
+from bbllm.scene.scene_file import SceneFile
+from bbllm.scene.sources import TroubleName
 from bbllm.sim.camera_settings import Light, Trouble, UnknownObject
-from bbllm.sim.object_models import ObjectPart
-from bbllm.sim.scene_file import SceneFile
 from bbllm.skills.shapes import yaw_pose
-from bbllm.vision.sources import TroubleName
 
 MOVED_M = 0.005
 """How far a moved camera is beside where its calibration has it [m]."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bbllm.core.types import MOVABLE, Kind, Pose, Scene
-from bbllm.sim.scene_file import overlap
+from bbllm.scene.scene_file import overlap
+from bbllm.scene.transforms import compose, conjugate, rotate
 from bbllm.skills.shapes import Vector, yaw_pose
-from bbllm.worlds.scene.transforms import compose, conjugate, rotate
 
 POSE_SD_M = 0.001
 """Standard deviation of where objects are drawn from, along x and y each: what camera and tracking
@@ -32,7 +32,7 @@ class Deviation:
     shift_m: Vector = (0.0, 0.0, 0.0)
     """How far all objects really are from their observed poses, world frame [m]."""
     mass: float = 1.0
-    """Factor of all masses, which are those of `sim.scene_file` without it."""
+    """Factor of all masses, which are those of `scene.scene_file` without it."""
     friction: float = 1.0
     """Factor of the friction of all surfaces."""
 

@@ -16,11 +16,11 @@ from bbllm.arm.kinematics import hand_at
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.camera import RgbdImage
+from bbllm.scene.detections import WORLD_FRAME, Detection, DetectionBatch
+from bbllm.scene.hand_force import STILL_RAD_S
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector
-from bbllm.vision.camera import RgbdImage
-from bbllm.worlds.perception.detections import WORLD_FRAME, Detection, DetectionBatch
-from bbllm.worlds.scene.hand_force import STILL_RAD_S
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.table_observer import TableObserver
 

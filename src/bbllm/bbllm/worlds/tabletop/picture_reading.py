@@ -1,9 +1,9 @@
 """From a picture and what is known of robot and table to named detections."""
 
-from bbllm.vision.detectors.detector import Detector
-from bbllm.vision.detectors.identities import Identities
-from bbllm.vision.detectors.sight import PictureSight
 from bbllm.worlds.tabletop.object_source import Known, ReadPicture, TakenPicture
+from bbllm_vision.detectors.detector import Detector
+from bbllm_vision.detectors.identities import Identities
+from bbllm_vision.detectors.sight import PictureSight
 
 
 def read_picture(

@@ -1,11 +1,11 @@
 """Pictures of the simulated table for models."""
 
 from bbllm.core.protocols import ScenePicture
+from bbllm.scene.picture_files import jpeg_of
+from bbllm.scene.views import view_of
 from bbllm.sim.camera_settings import TABLE_CAMERA
 from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.vision.picture_files import jpeg_of
-from bbllm.worlds.scene.views import view_of
 
 CAMERA = TABLE_CAMERA.name
 

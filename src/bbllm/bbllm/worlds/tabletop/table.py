@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject
 from bbllm.core.types import Pose, Scene, SceneObject, Skill
+from bbllm.scene.detections import Picture
+from bbllm.scene.hand_force import Force
+from bbllm.scene.relations import ReachTest, build_scene, stands_on
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, rotation_of
-from bbllm.worlds.perception.detections import Picture
 from bbllm.worlds.perception.grasp_tracker import (
     GraspTracker,
     HandChange,
@@ -18,8 +20,6 @@ from bbllm.worlds.perception.grasp_tracker import (
     set_on_supports,
 )
 from bbllm.worlds.perception.tracking import ObjectTracker, Track
-from bbllm.worlds.scene.hand_force import Force
-from bbllm.worlds.scene.relations import ReachTest, build_scene, stands_on
 
 HAND_LENGTH_M = 0.25
 """From the TCP back to the wrist [m]."""

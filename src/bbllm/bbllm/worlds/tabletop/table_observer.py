@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from bbllm.core.types import SceneObject
-from bbllm.skills.grasps import Hand
-from bbllm.worlds.perception.detections import (
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import (
     DetectionBatch,
     Doubts,
     Picture,
     SightingParams,
     SightingReader,
 )
+from bbllm.scene.transforms import TransformTree
+from bbllm.skills.grasps import Hand
 from bbllm.worlds.perception.grasp_tracker import GraspTracker
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.scene.catalogue import Catalogue
-from bbllm.worlds.scene.transforms import TransformTree
 from bbllm.worlds.tabletop.table import ObservedTable
 
 

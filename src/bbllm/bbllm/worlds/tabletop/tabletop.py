@@ -11,11 +11,11 @@ from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
+from bbllm.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
+from bbllm.scene.scene_file import SceneFile, load_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.scene_file import SceneFile, load_scene
 from bbllm.skills.catalog import skills_for
-from bbllm.worlds.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.tabletop.object_source import ObjectSource, TruthSource
 from bbllm.worlds.tabletop.pictures import TablePictures

@@ -17,10 +17,10 @@ from bbllm.arm.kinematics import inverse_branches, q7_grid
 from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.types import HandReading, Pose, Scene
+from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.observed_scene import observed_scene
 from bbllm.skills.motions import GRIP_FORCE_N, WIDTH_WINDOW_M
-from bbllm.worlds.scene.transforms import compose, inverse
 from bbllm.worlds.tabletop.deviation import LOOSE, NOT_OFF, Deviation
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView

@@ -1,0 +1,1 @@
+"""The table and what stands on it: scene files, objects, poses, and pictures of them."""

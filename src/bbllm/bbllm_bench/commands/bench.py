@@ -1,0 +1,167 @@
+"""`bbllm bench`: scores planners and models on a suite; measures the arm and the stack."""
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from bbllm.cli.support.lazy import LazyCommand, command_of, from_checkout, from_module
+from bbllm.core.errors import BbllmError, UnknownNameError
+from bbllm.core.paths import checkout_dir, config_files, is_yaml_path
+
+
+class BenchGroup(TyperGroup):
+    """Takes the name of a suite, or the path of a suite file, as a command too."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        for name, text in COMMANDS.items():
+            self.add_command(from_module(name, f'bbllm_bench.commands.bench_{name}', text))
+        for name, (module, text) in BENCHMARKS.items():
+            needs_ros = name in NEED_ROS
+            self.add_command(
+                from_checkout(name, f'bench {name}', module, text, needs_ros=needs_ros)
+            )
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the suites first; benchmarks of a checkout are listed in a checkout only."""
+        names = super().list_commands(ctx)
+        if checkout_dir() is None:
+            names = [name for name in names if name not in BENCHMARKS]
+        return [*_suites(), *names]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the suites as one line, since all have the same options, and the commands."""
+        suites = _suites()
+        with formatter.section('Suites, of which `bbllm bench SUITE` plays one'):
+            formatter.write_text(f'{", ".join(suites)}; or the path of a suite file')
+        names = [name for name in self.list_commands(ctx) if name not in suites]
+        with formatter.section('Commands'):
+            formatter.write_dl([(x, self.get_command(ctx, x).short_help) for x in names])
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of that name, or the one that runs the suite of that name."""
+        found = super().get_command(ctx, cmd_name)
+        is_path = not cmd_name.startswith('-') and is_yaml_path(cmd_name)
+        if found is None and (cmd_name in _suites() or is_path):
+            return _suite_command(cmd_name)
+        return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, or name the suites and commands that there are."""
+        name = args[0]
+        if not name.startswith('-') and self.get_command(ctx, name) is None:
+            raise UnknownNameError(
+                'suite or command of `bbllm bench`', name, self.list_commands(ctx)
+            )
+        return super().resolve_command(ctx, args)
+
+
+bench = typer.Typer(
+    name='bench',
+    cls=BenchGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@bench.callback()
+def bench_command() -> None:
+    """Score planners and models on a suite of tasks; measure the arm, and the stack of nodes."""
+
+
+BENCHMARKS = {
+    'arm': (
+        'arm.command',
+        'Success, accuracy, speed, limits and planning times of the simulated arm (minutes).',
+    ),
+    'eyes': (
+        'eyes.command',
+        'Recall, precision, errors and times of detector and tracking on random tables.',
+    ),
+    'weigh': (
+        'mass_discrimination.command',
+        'How well the arm tells which of two cubes is heavier, and how long that takes (minutes).',
+    ),
+    'household-speed': (
+        'household_speed.command',
+        'Steps per second of the household, and of VirtualHome 2.3.0 (needs make extras).',
+    ),
+    'eai-check': (
+        'eai.command',
+        'Our houses and scores beside the evaluator of the Embodied Agent Interface (minutes).',
+    ),
+    'sample-goals': (
+        'goals.command',
+        'Draw goals for houses in three splits, each proven solvable with its least steps.',
+    ),
+    'recorded': (
+        'recorded.command',
+        'Replay recorded replies of a language model, with a stand-in beside them.',
+    ),
+    'programs': (
+        'recorded.programs',
+        'Play recorded programs of ProgPrompt in other houses.',
+    ),
+    'stack': (
+        'stack.command',
+        'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
+    ),
+    'console': (
+        'console.command',
+        'What an open page of the console costs; its picture (needs ROS and Chromium, minutes).',
+    ),
+    'time': (
+        'time.command',
+        'What a person waits for: arm, models, stack; each figure beside a bound (ten minutes).',
+    ),
+    'plan-check': (
+        'plan_check.command',
+        'What the check of plans says of the calls of played episodes, and its time.',
+    ),
+    'rehearsal': (
+        'rehearsal.command',
+        'The same episodes with rehearsals of plans and without; how well these predict.',
+    ),
+    'injection': (
+        'injection.command',
+        'What comes of instructions in names, facts, errors, feedback and file names.',
+    ),
+    'process-faults': (
+        'faults.process',
+        'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',
+    ),
+    'faults': (
+        'faults.command',
+        'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
+    ),
+}
+"""Benchmarks of the folder `benchmarks`: the module with a typer app there, and a help line."""
+NEED_ROS = ('stack', 'console', 'process-faults')
+COMMANDS = {
+    'diff': 'Compare two runs pair by pair, on the cases that both have.',
+    'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',
+    'feedback': 'Which form of feedback a planner needs: each form, on the same cases.',
+    'report': "Write the report of a run's folder anew.",
+    'driver': 'Whether a driver, simulated or real, does what clients of franka_ros2 rely on.',
+}
+
+
+def _suite_command(name: str) -> LazyCommand:
+    def load() -> Any:
+        from bbllm_bench.commands.bench_suite import suite
+
+        command = command_of(suite)
+        command.name = name
+        return command
+
+    return LazyCommand(name, f'Score a planner and its models on the suite {name}.', load)
+
+
+def _suites() -> tuple[str, ...]:
+    try:
+        return tuple(sorted(config_files('suites/*.yaml')))
+    except BbllmError:
+        # No configuration: the commands that need none still work.
+        return ()

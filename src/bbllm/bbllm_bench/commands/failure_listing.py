@@ -1,0 +1,156 @@
+"""`bbllm show --failures`: brings a ledger of failures up to date and lists it."""
+
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from bbllm.cli.support.options import beginning, planners
+from bbllm.cli.support.requests import flag, flag_of, given, option
+from bbllm.cli.views.output import Output
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.paths import state_dir
+from bbllm.core.text import count_of, escape_line
+from bbllm.core.types import Code
+
+if TYPE_CHECKING:
+    from bbllm_bench.ledger.failures import FailureRow
+
+MOST_FAULTS = 5
+"""Damaged journals that are named on a terminal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureOptions:
+    """Which failures are listed, and where their ledger is."""
+
+    panel: ClassVar[str] = 'Failures'
+    failures: bool = flag(
+        'List the failures of all own episodes and bench runs, or of those below the FOLDER that '
+        'is named in place of EPISODE, and which error which planner and model recovers from; '
+        'with --html FILE as a page.',
+        '--failures',
+    )
+    planner: str | None = option(
+        'Those of this planner: brain_body, with any options; brain_body:memory=yes, with these.',
+        autocompletion=beginning(planners),
+    )
+    brain: str | None = option('Those of this Brain.')
+    code: str | None = option(
+        'Those with this code, such as COVERED; NONE for those without a code.',
+        autocompletion=beginning(lambda: Code.__members__),
+    )
+    out: Path | None = option(
+        'Where the ledger is kept, an SQLite file; FOLDER/failures.sqlite by default. It is added '
+        'to, so that one file can have several folders.'
+    )
+
+
+def check_failure_options(options: FailureOptions) -> None:
+    """Raise ConfigError for options that are without effect."""
+    if late := given(options):
+        raise ConfigError(
+            f'{", ".join(map(flag_of, late))}: only of failures. Add --failures, as in '
+            '`bbllm show --failures --code COVERED`.'
+        )
+
+
+def show_failures(
+    folder: str | None, options: FailureOptions, html: Path | None, output: Output
+) -> None:
+    """
+    Bring the ledger of a folder up to date, and list what it has or write its page.
+
+    Raises:
+        ConfigError: There is no such folder or no journal in it, or a file cannot be written.
+        UnknownNameError: There is no such code.
+    """
+    from bbllm_bench.ledger.ledger import LEDGER, read_failures, update_ledger
+
+    code = (options.code or '').upper()
+    if code and code not in Code.__members__:
+        raise UnknownNameError('code', code, Code.__members__)
+    place = Path(folder).expanduser() if folder is not None else state_dir()
+    if folder is not None and not place.is_dir():
+        raise ConfigError(
+            f'There is no folder {place}. --failures lists those of a folder with journals, such '
+            'as what --out of `bbllm bench` named; without a folder, those of all own episodes.'
+        )
+    ledger = (options.out or place / LEDGER).expanduser()
+    with output.bar() as bar:
+
+        def show(done: int, total: int) -> None:
+            bar(completed=done, description=f'{done} of {total} journals', total=total)
+
+        update = update_ledger(ledger, place, show)
+    failures = read_failures(
+        ledger, planner=options.planner or '', brain=options.brain or '', code=code
+    )
+    for fault in update.faults[:MOST_FAULTS]:
+        output.print(fault, style='yellow')
+    if (more := len(update.faults) - MOST_FAULTS) > 0:
+        output.print(f'{more} more are skipped; the table `journals` has them.', style='yellow')
+    if html is not None:
+        _write_page(html, failures, ledger, update.faults)
+        output.print_path('page', html.resolve())
+    else:
+        _print(failures, output)
+    output.print_path('ledger', ledger.resolve())
+    output.result(
+        {
+            'ledger': str(ledger.resolve()),
+            'journals': update.journals,
+            'read': update.read,
+            'skipped': list(update.faults),
+            **({'page': str(html.resolve())} if html is not None else _values(failures)),
+        }
+    )
+
+
+def _values(failures: tuple['FailureRow', ...]) -> dict[str, object]:
+    from bbllm_bench.ledger.recoveries import recoveries
+
+    return {
+        'failures': [asdict(each) for each in failures],
+        'recoveries': [
+            {'n': len(row.failures), **asdict(replace(row, failures=()))}
+            for row in recoveries(failures)
+        ],
+    }
+
+
+def _print(failures: tuple['FailureRow', ...], output: Output) -> None:
+    from bbllm_bench.ledger.recoveries import episodes_of
+    from bbllm_bench.report.failure_page import recovery_grid
+    from bbllm_bench.report.grid import print_grid
+
+    for each in failures:
+        when = time.strftime('%Y-%m-%d %H:%M', time.localtime(each.stamp_s))
+        text = f'{each.episode}  {each.code} {each.call or each.step}: {each.sentence}'
+        output.print_line(escape_line(f'{when}  {text} {_end(each)}'))
+    if failures:
+        output.print()
+        print_grid(recovery_grid(failures), output.console)
+    recovered = sum(each.recovered != '' for each in failures)
+    output.print(
+        f'{count_of(len(failures), "failure")} in {count_of(episodes_of(failures), "episode")}, '
+        f'{recovered} recovered.'
+    )
+
+
+def _end(failure: 'FailureRow') -> str:
+    if not failure.recovered:
+        return '[not recovered]'
+    loops, requests = count_of(failure.loops, 'loop'), count_of(failure.requests, 'request')
+    return f'[recovered: {loops}, {requests}, {failure.arm_s:.1f} s of the arm]'
+
+
+def _write_page(
+    page: Path, failures: tuple['FailureRow', ...], ledger: Path, faults: tuple[str, ...]
+) -> None:
+    from bbllm_bench.log.files import write_atomically
+    from bbllm_bench.report.failure_page import render_failures
+
+    if page.suffix not in ('.html', '.htm'):
+        raise ConfigError(f'--html writes a page, and {page} does not end in .html.')
+    write_atomically(page, render_failures(failures, ledger.name, faults))

@@ -1,0 +1,194 @@
+"""Options that `bbllm bench SUITE` and `bbllm bench compare` share, and what they decide."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bbllm.api.ros_environment import need_ros
+from bbllm.cli.support.options import (
+    LIMITS,
+    MAX_K,
+    MODELS,
+    JsonOption,
+    ModelOptions,
+    RehearsalOptions,
+    SourceOptions,
+    WorldName,
+    count,
+    memory_option,
+    seconds,
+)
+from bbllm.cli.support.requests import fill, flag, option
+from bbllm.core.constants import TwinError
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
+from bbllm.core.paths import state_dir
+from bbllm.planners.common.methods import MappingMethod
+
+if TYPE_CHECKING:
+    from bbllm_bench.runner.request import BenchRequest
+    from bbllm_bench.runner.workers import Workers
+
+MAX_TRIALS = 999
+MAX_JOBS = 1024
+RUN = 'Run'
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions:
+    """Which episodes of a suite run, with which models, where, and within which limits."""
+
+    models: ModelOptions
+    mapping: MappingMethod = option(
+        'How steps of a plan become calls.', default=MappingMethod.AUTO
+    )
+    trials: int = count('Tables of each task.', default=5, max=MAX_TRIALS)
+    seed: int = count('Makes the tables; the same ones on every machine.', default=0, min=0)
+    tasks: str | None = option(
+        'Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
+        metavar='LIST',
+    )
+    world: WorldName | None = option(
+        'tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
+        'default tabletop, and household for a suite that is played in houses.'
+    )
+    source: SourceOptions
+    rehearsal: RehearsalOptions
+    twin_error: TwinError = option(
+        'With --rehearse, what is wrong in the simulations on purpose: masses twice as large, '
+        'half of the friction, or all poses 5 mm off.',
+        default='none',
+    )
+    out: Path | None = option(
+        'Folder of the results; one that holds a part of this run is gone on with. '
+        'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
+        metavar='DIR',
+        panel=RUN,
+    )
+    jobs: int | None = count(
+        'Episodes at once; by default one for each core, and one with --world ros.',
+        '-j',
+        max=MAX_JOBS,
+        panel=RUN,
+    )
+    ray: str | None = option(
+        'Play on this Ray cluster; `local` starts one here (extra `ray`).',
+        metavar='ADDRESS',
+        panel=RUN,
+    )
+    give_up_after: int = count(
+        'End early when so many episodes in a row were lost, as without a server, or ended '
+        'because the model said nothing usable: an empty or endless reply, or a refusal. Replies '
+        'that make no sense, and tables that could not be made, do not count.',
+        default=5,
+        panel=RUN,
+    )
+    retry_lost: bool = flag('Play again what infrastructure lost before.', panel=RUN)
+    prices: Path | None = option('Price table; see config/prices.example.yaml.', panel=MODELS)
+    data: Path | None = option(
+        "Your copy of ProgPrompt's data, for household_original; otherwise "
+        '$BBLLM_PROGPROMPT_DATA. For eai, the folder virtualhome_eval of the package eai-eval, '
+        'where that is not installed.',
+        metavar='DIR',
+        panel=RUN,
+    )
+    limit_steps: int = count('Calls of an episode.', default=200, panel=LIMITS)
+    limit_model_calls: int = count('Requests of an episode to models.', default=300, panel=LIMITS)
+    limit_tokens: int | None = count('Tokens of an episode.', panel=LIMITS)
+    timeout: float | None = seconds('Wall time of an episode.')
+    allow_circles: bool = flag(
+        'Let an episode that goes in circles go on, as papers do, up to its other limits.',
+        panel=LIMITS,
+    )
+    memory: Path | None = memory_option()
+    json: JsonOption = False
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            steps=self.limit_steps,
+            model_calls=self.limit_model_calls,
+            tokens=self.limit_tokens,
+            wall_s=self.timeout,
+            allow_circles=self.allow_circles,
+        )
+
+    def run_request(self, suite: str, **more: Any) -> BenchRequest:
+        """Return what the bench has to run, with *more* fields of it."""
+        from bbllm_bench.runner.request import BenchRequest
+
+        return fill(
+            BenchRequest,
+            self,
+            suite=suite,
+            mapping=self.mapping.value,
+            tasks=() if self.tasks is None else parse_tasks(self.tasks),
+            world=self.world or '',
+            rehearse=self.rehearsal.samples(),
+            limits=self.limits,
+            **more,
+        )
+
+    def folder(self, verb: str, suite: str) -> Path:
+        """Return where results go, a new folder where none was named."""
+        stamp = time.strftime('%Y%m%d-%H%M%S')
+        new = state_dir() / 'bench' / f'{verb}-{Path(suite).stem}-{stamp}'
+        return (self.out or new).expanduser()
+
+    def choose_workers(self) -> Callable[[], Workers]:
+        """
+        Return what makes the workers.
+
+        Raises:
+            ConfigError: What is needed is not installed, or both exclude each other.
+        """
+        if self.ray is not None and self.world == 'ros':
+            raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
+        if self.world == 'ros':
+            need_ros('bbllm bench --world ros')
+            from bbllm_bench.stack.episode import play
+        else:
+            from bbllm_bench.runner.play_here import play
+        cores = 1 if self.world == 'ros' else len(os.sched_getaffinity(0))
+        if self.ray is None:
+            from bbllm_bench.runner.workers import LocalWorkers
+
+            return partial(LocalWorkers, play, self.jobs or cores)
+        from bbllm_bench.runner.ray_workers import RayWorkers, need_ray
+
+        need_ray()
+        # A cluster has as many workers as it has cores.
+        most = cores if self.ray == 'local' else MAX_JOBS
+        return partial(RayWorkers, play, self.ray, self.jobs or most)
+
+
+def parse_tasks(text: str) -> tuple[str, ...]:
+    """Read a list of names of tasks, `plus_sign,letter_l`; raises ConfigError if it has none."""
+    names = tuple(filter(None, (name.strip() for name in text.split(','))))
+    if not names:
+        raise ConfigError(
+            f'--tasks {text!r} names no task; say for example plus_sign,letter_l, or leave it out '
+            'to play all.'
+        )
+    return names
+
+
+def parse_ks(text: str) -> tuple[int, ...]:
+    """Read a list of numbers of feedback loops: `0,1,2,3`, `0-3`; raises ConfigError."""
+    found: set[int] = set()
+    for part in text.split(','):
+        numbers = re.fullmatch(r'\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?', part)
+        low, high = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
+        if high < low or high > MAX_K:
+            raise ConfigError(
+                f'--k {text!r} is no list of numbers within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
+            )
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))

@@ -1,0 +1,197 @@
+"""Which planners a comparison is of: those that were named, or all that can play."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.registry import PlannerSpec, find_provider, load_planner, load_planners
+from bbllm.llm.recording.replay import COMPRESSED
+from bbllm.planners.assembly import check_domain, uses_memory
+from bbllm.planners.common.methods import MappingMethod
+from bbllm_bench.compare.figures import LeftOutPlanner
+from bbllm_bench.runner.play_here import domain_of
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.run_setup import Prepared, prepare
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.case import Case
+from bbllm_bench.suites.suite import Suite, load_suite
+
+ALL = 'all'
+_PLAIN = re.compile(r'[\w.]+(:[\w.]+=[\w.]+(,[\w.]+=[\w.]+)*)?')
+LEXICAL = 'lexical'
+"""Embeds where the Brain is a stand-in too, so that no key is needed."""
+HOW = (
+    'Say --planners all, or name some with commas between them, as in '
+    '--planners brain_body,prog_prompt:check=graph,grounding=nearest.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One planner that plays."""
+
+    planner: str
+    """Its name, with options or without."""
+    prepared: Prepared
+
+    @property
+    def folder(self) -> str:
+        return folder_name(self.planner)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who plays, in the order of the table, and who does not."""
+
+    suite: Suite
+    contenders: tuple[Contender, ...]
+    left_out: tuple[LeftOutPlanner, ...]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        told = [text for item in self.contenders for text in item.prepared.notices]
+        if len(self.contenders) == 1:
+            alone = self.contenders[0].planner
+            told.append(f'Of all planners {alone} alone can play {self.suite.name} here.')
+        return tuple(dict.fromkeys(told))
+
+
+def choose(
+    request: BenchRequest, said: str, folder: Path, embeddings: str | None = None
+) -> Choice:
+    """
+    Prepare a run for each planner that plays; nothing is written.
+
+    Who is named has to be able to play. Of `all`, those that are not for the suite's world, whose
+    prompts the models cannot answer, or that cannot be imported, are left out. Without
+    *embeddings*, `lexical` embeds where the Brain is a stand-in, else that of the configuration.
+    `record` of the request is a folder with a file for each planner, `replay` such a folder or a
+    file for all.
+
+    Raises:
+        ConfigError: A planner that was named cannot play, one alone was named, or of `all` none
+            can play. Where of `all` one can, it plays, with a notice that it is alone.
+        UnknownNameError: There is no such planner, or no such option of it.
+    """
+    suite = load_suite(request.suite, data=request.data)
+    named = read_planners(said)
+    if ALL not in named and len(named) < 2:
+        raise ConfigError(f'--planners {said!r} leaves nothing to compare. {HOW}')
+    contenders, left_out = list[Contender](), list[LeftOutPlanner]()
+    # The same for all; to search a puzzle takes up to half a minute.
+    make = cache(partial(_case, suite, request.seed))
+    for planner, must in _expanded(named):
+        try:
+            spec = load_planner(planner)
+            check_domain(planner, spec, domain_of(suite))
+            own = _own(request, planner, spec, embeddings)
+            prepared = prepare(recordings_of(own, planner), folder / folder_name(planner))
+            plan = replace(prepared.plan, make_case=make)
+            contenders.append(Contender(planner, replace(prepared, plan=plan)))
+        except ConfigError as error:
+            if must:
+                raise
+            left_out.append(LeftOutPlanner(planner=planner, reason=str(error)))
+    if request.memory and not any(x.prepared.plan.config.memory.hash for x in contenders):
+        raise ConfigError(
+            'None of these planners uses --memory. Name one that does, as in --planners '
+            'brain_body,brain_body:memory=yes, or leave it out.'
+        )
+    if not contenders:
+        raise ConfigError(_why_nobody(suite, left_out))
+    return Choice(suite, tuple(contenders), tuple(left_out))
+
+
+def read_planners(text: str) -> tuple[str, ...]:
+    """
+    Read names of planners with commas between them, and within their options.
+
+    A piece such as `grounding=nearest` goes on with the options of the planner before it.
+
+    Raises:
+        ConfigError: There is none, or one is there twice.
+    """
+    found: list[str] = []
+    for piece in (''.join(part.split()) for part in text.split(',')):
+        head, equals, _ = piece.partition('=')
+        if found and ':' in found[-1] and equals and ':' not in head:
+            found[-1] += f',{piece}'
+        elif piece:
+            found.append(piece)
+    if not found:
+        raise ConfigError(f'--planners {text!r} names no planner. {HOW}')
+    for name in found:
+        if found.count(name) > 1:
+            raise ConfigError(f'--planners names {name} twice; name it once. {HOW}')
+    return tuple(found)
+
+
+def folder_name(planner: str) -> str:
+    """
+    Return the name of the folder for a planner: `prog_prompt-check-graph`.
+
+    What is written otherwise, as `window=-1` is, gets a hash at the end: no two share a folder.
+    """
+    name = re.sub(r'[^\w.]+', '-', planner)
+    if _PLAIN.fullmatch(planner):
+        return name
+    return f'{name}-{hashlib.sha256(planner.encode()).hexdigest()[:8]}'
+
+
+def recordings_of(request: BenchRequest, planner: str) -> BenchRequest:
+    """Return the request with the files of one planner, where folders are named for all."""
+    name, record, replay = f'{folder_name(planner)}.jsonl', request.record, request.replay
+    if replay is not None and replay.is_dir():
+        packed = replay / f'{name}{COMPRESSED}'
+        replay = packed if packed.exists() else replay / name
+    return replace(request, record=record / name if record else None, replay=replay)
+
+
+def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield planners, and whether each must be able to play; `all` stands for the other ones."""
+    for name in named:
+        if name != ALL:
+            yield name, True
+            continue
+        installed, faults = load_planners()
+        for other in sorted({*installed, *faults} - {*named}):
+            yield other, False
+
+
+def _own(
+    request: BenchRequest, planner: str, make: PlannerSpec, embeddings: str | None
+) -> BenchRequest:
+    # That some play at K = 0 is in the table; it needs no notice for each.
+    own = replace(
+        request,
+        planner=planner,
+        ks=request.ks if make.uses_feedback else (0,),
+        # Others start cold.
+        memory=request.memory if uses_memory(make) else None,
+    )
+    if not make.needs_embedder or request.mapping == MappingMethod.EMBEDDING.value:
+        return own
+    lexical = LEXICAL if find_provider(request.brain or '') else None
+    return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
+
+
+def _case(suite: Suite, seed: int, task: str, trial: int) -> Case:
+    return make_case(suite, task, seed=seed, trial=trial)
+
+
+def _why_nobody(suite: Suite, left_out: Sequence[LeftOutPlanner]) -> str:
+    """Return why no planner can play, by those for the suite's world if there are any."""
+    installed, _ = load_planners()
+    domain = domain_of(suite)
+    able = {name for name, make in installed.items() if domain in make.domains}
+    reasons: dict[str, str] = {}
+    for item in left_out:
+        if item.planner in able or not able:
+            # The same for each planner is told of the first one.
+            why = item.reason.removeprefix(f'The planner {item.planner} ')
+            reasons.setdefault(why, item.reason)
+    return f'No planner can play {suite.name}. {" ".join(reasons.values())}'

@@ -1,0 +1,183 @@
+"""
+The comparison of several planners on the same cases: the content of `compare.json`.
+
+Each planner is counted at its largest K. Figures that depend on cases (success, goal conditions,
+executable steps, faithfulness, calls, tokens) have 95 % intervals; so have the differences from
+the first planner, over the pairs of cases that both played. Where several planners are compared
+with one, some difference appears by chance: `holm_p` is McNemar's p after the correction of
+S. Holm (Scandinavian Journal of Statistics 6 (1979) 65-70).
+
+Tokens are those that servers counted, and an estimate of the prompts' where one did not count
+(core.prompt_size).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from bbllm_bench.compare.plots import Curve, curves
+from bbllm_bench.log.intervals import Estimate
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.log.store import SavedRun, episodes_per_minute
+from bbllm_bench.metrics.metrics import (
+    COSTS,
+    FEEDBACK,
+    METRICS,
+    SUMMARY,
+    Figures,
+    SummaryRecord,
+    tokens_of_step,
+)
+from bbllm_bench.metrics.pairs import Comparison, compare, ks_of
+from bbllm_bench.metrics.task_groups import parts_of
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerResults:
+    """The run of one planner."""
+
+    planner: str
+    run: SavedRun
+
+    @property
+    def k(self) -> int:
+        """The largest number of feedback loops that it was played with."""
+        return ks_of(self.run.results)[-1]
+
+    @property
+    def results(self) -> tuple[EpisodeResult, ...]:
+        """Its episodes with that number."""
+        return tuple(result for result in self.run.results if result.key.k == self.k)
+
+
+class PlannerFigures(Figures):
+    """The figures of one planner."""
+
+    planner: str
+    folder: str
+    k: int
+    body: str
+    mapping: str
+    planned: int
+    episodes_per_minute: float | None
+
+
+class PlannerDifference(SummaryRecord):
+    """One planner minus the first one."""
+
+    planner: str
+    comparison: Comparison
+
+
+class LeftOutPlanner(SummaryRecord):
+    """A planner that did not play."""
+
+    planner: str
+    reason: str
+
+
+class PlannerComparison(SummaryRecord):
+    """Several planners on the same cases."""
+
+    suite: str
+    suite_sha256: str
+    world: str
+    brain: str
+    seed: int
+    trials: int
+    limits: Mapping[str, float | None]
+    own_limits: bool
+    """Whether a task that was played allows fewer steps."""
+    against: str
+    """The planner that the others are compared with."""
+    planners: tuple[PlannerFigures, ...]
+    paired: tuple[PlannerDifference, ...]
+    parts: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+    """Success by what divides the suite, by the name of the part, by planner."""
+    notices: tuple[str, ...] = ()
+    left_out: tuple[LeftOutPlanner, ...] = ()
+    ended_early: Mapping[str, str] = {}
+    """Why, by planner."""
+    prompt_curves: Mapping[str, Curve]
+    """By planner, mean tokens of a prompt by the steps done before it."""
+    step_curves: Mapping[str, Curve]
+    """By planner, mean tokens of a step by the steps of the episode."""
+
+
+_OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials', 'limits'}
+
+
+def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> PlannerComparison:
+    """Return the comparison with the planner *against*, without notices and who was left out."""
+    settings = entries[0].run.settings
+    first = next((entry for entry in entries if entry.planner == against), None)
+    played = {result.key.task for entry in entries for result in entry.results}
+    known = {task.name: task for entry in entries for task in entry.run.settings.tasks}
+    tasks = [task for name, task in known.items() if name in played]
+    return PlannerComparison(
+        **settings.model_dump(include=_OF_SETTINGS),
+        own_limits=any(task.limit_steps for task in tasks),
+        against=against,
+        planners=tuple(map(_figures, entries)),
+        paired=_paired([entry for entry in entries if entry is not first], first) if first else (),
+        parts={
+            by: {name: _part(entries, names) for name, names in named.items()}
+            for by, named in parts_of(tasks).items()
+        },
+        prompt_curves=curves(
+            {e.planner: [point for r in e.results for point in r.prompt_growth] for e in entries}
+        ),
+        step_curves=curves({e.planner: _step_costs(e.results) for e in entries}),
+    )
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p values that are corrected for their number, in the order given."""
+    n = len(p_values)
+    order = sorted(range(n), key=lambda i: p_values[i])
+    raised = (min(1.0, (n - rank) * p_values[i]) for rank, i in enumerate(order))
+    corrected = dict(zip(order, accumulate(raised, max), strict=True))
+    return tuple(corrected[i] for i in range(n))
+
+
+def _figures(entry: PlannerResults) -> PlannerFigures:
+    settings = entry.run.settings
+    return PlannerFigures.of(
+        entry.results,
+        (*SUMMARY, *COSTS, *FEEDBACK),
+        planner=entry.planner,
+        folder=str(entry.run.path),
+        k=entry.k,
+        body=settings.body,
+        mapping=settings.mapping,
+        planned=len(settings.tasks) * settings.trials,
+        episodes_per_minute=episodes_per_minute(entry.run.sessions),
+    )
+
+
+def _paired(
+    entries: Sequence[PlannerResults], first: PlannerResults
+) -> tuple[PlannerDifference, ...]:
+    found = {
+        entry.planner: compare(entry.results, first.results, k_a=entry.k, k_b=first.k, times=False)
+        for entry in entries
+    }
+    # A verdict by no pair at all is no test, and must not cost the others anything.
+    tested = [name for name, item in found.items() if item.pairs > item.lost_pairs]
+    corrected = dict(zip(tested, holm([found[name].mcnemar_p for name in tested]), strict=True))
+    return tuple(
+        PlannerDifference(
+            planner=name, comparison=item.model_copy(update={'holm_p': corrected.get(name)})
+        )
+        for name, item in found.items()
+    )
+
+
+def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, Estimate]:
+    success = METRICS['sr'].estimate
+    return {e.planner: success(r for r in e.results if r.key.task in tasks) for e in entries}
+
+
+def _step_costs(results: Sequence[EpisodeResult]) -> list[tuple[float, float]]:
+    costs = ((result.attempted, tokens_of_step(result)) for result in results)
+    return [(steps, tokens) for steps, tokens in costs if tokens]

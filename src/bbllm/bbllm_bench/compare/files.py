@@ -1,0 +1,89 @@
+"""Writes what a comparison comes to: figures, tables and plots, from the folders of its runs."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from bbllm_bench.compare.choice import Choice, folder_name
+from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
+from bbllm_bench.compare.plots import growth_figure
+from bbllm_bench.compare.run import COMPARE, PlannerRun
+from bbllm_bench.compare.text import markdown
+from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.store import read_run
+from bbllm_bench.oracle.notices import roles_of, stand_ins
+from bbllm_bench.report.plots import to_png, to_svg
+from bbllm_bench.scorers.scoring import earlier_lines
+
+TABLES = 'compare.md'
+PICTURES = ('prompts.svg', 'prompts.png')
+STAND_INS_SAY_NOTHING = (
+    'A stand-in answered, not a language model: rates show that the plumbing of each planner '
+    'works, and not how well it plans. Sizes of prompts are those of any model whose replies lead '
+    'to as many steps.'
+)
+
+
+def compare_folder(
+    folder: Path, choice: Choice, ran: Sequence[PlannerRun]
+) -> PlannerComparison | None:
+    """
+    Sum up what is on record in the folder of a comparison, and write it there.
+
+    Returns None where no episode is on record.
+
+    Raises:
+        ConfigError: A run cannot be read, or a file cannot be written.
+    """
+    entries = [entry for item in choice.contenders if (entry := _entry(item.planner, folder))]
+    if not entries:
+        return None
+    against = choice.contenders[0].planner
+    data = comparison_of(entries, against=against).model_copy(
+        update={
+            'notices': tuple(_notices(entries, against)),
+            'left_out': choice.left_out,
+            'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
+        }
+    )
+    estimated = any(row.tokens_estimated for row in data.planners)
+    how = ', tokens estimated' if estimated else ''
+    note = f'Brain {data.brain}{how}; means over a few steps each'
+    figure = growth_figure(data.suite, data.prompt_curves, data.step_curves, note)
+    write_atomically(folder / COMPARE, json.dumps(data.model_dump(), indent=2) + '\n')
+    write_atomically(folder / TABLES, markdown(data, PICTURES[:1]))
+    write_atomically(folder / PICTURES[0], to_svg(figure, data.suite))
+    write_atomically(folder / PICTURES[1], to_png(figure))
+    return data
+
+
+def _entry(planner: str, folder: Path) -> PlannerResults | None:
+    """Return the run of a planner as it is on disk; None where no episode of it ended."""
+    run = read_run(folder / folder_name(planner))
+    return PlannerResults(planner, run) if run.results else None
+
+
+def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
+    """
+    Return notices: what is no language model, what no figure counts, what is still missing.
+
+    A Body that is never asked is none of these names.
+    """
+    named = {
+        name: roles
+        for name in stand_ins()
+        for entry in entries
+        if (roles := roles_of(name, entry.run.settings, {}))
+    }
+    told = [f'`{name}` {stand_ins()[name]}.' for name in named]
+    in_brain = any('Brain' in roles for name, roles in named.items() if name != 'replay')
+    told += [STAND_INS_SAY_NOTHING] if in_brain else []
+    for entry in entries:
+        lines = earlier_lines(entry.results, entry.run.settings.currency)
+        told += [f'`{entry.planner}`: {line}' for line in lines]
+    if all(entry.planner != against for entry in entries):
+        told.append(
+            f'`{against}`, which the others are held against, has no episode on record yet, so '
+            'there are no differences from it. The same command goes on with it.'
+        )
+    return told

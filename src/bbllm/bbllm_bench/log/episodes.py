@@ -1,0 +1,104 @@
+"""The seam between the runner and what plays an episode: one function, records in and out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from bbllm.core.constants import TwinError
+from bbllm.core.events import Limits
+from bbllm.core.prompt_store import SUFFIX
+from bbllm.core.protocols import COLD_START, FailureMemory
+from bbllm.llm.config import LlmConfig
+from bbllm.scene.sources import NO_TROUBLE, TRUTH
+from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from bbllm_bench.suites.case import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """What all episodes of a run share; has no secret, so that it can be sent to other hosts."""
+
+    planner: str
+    llm: LlmConfig
+    brain: str | None = None
+    """A provider or a model's name; None takes that of `llm`."""
+    body: str | None = None
+    mapping: str = 'auto'
+    """How steps become calls, a value of planners.bodies.MappingMethod."""
+    sources: str = TRUTH
+    """Where scenes come from on a table."""
+    trouble: str = NO_TROUBLE
+    """What makes pictures harder to use, where scenes come from them."""
+    rehearse: int = 0
+    """Number of simulations in which plans are tried first; 0 for none."""
+    twin_error: TwinError = 'none'
+    """What is wrong on purpose in these, a name of worlds.tabletop.rehearsal.WRONG_TWINS."""
+    limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
+    record: bool = False
+    """Whether every exchange with a model is to be kept."""
+    memory: FailureMemory = COLD_START
+    """Failures of earlier episodes, the same for all of the run."""
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By model: price of a million prompt tokens, and of a million completion tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSpec:
+    """One episode to play, complete: it can be played in another process or on another host."""
+
+    key: EpisodeKey
+    case: Case
+    config: RunConfig
+    replay: str | None = None
+    """Lines of a recording that answer instead of the models; None: the models. Where `record` is
+    set, the models are asked what it lacks."""
+    talk: Path | None = None
+    """File of this host that keeps the exchanges while the episode goes on, so that it can be
+    taken up again; None: they are lost with its process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeRecord:
+    """What came of a job; files are texts, since the player may have no disk of ours."""
+
+    result: EpisodeResult
+    journal: str
+    earlier: tuple[str, ...] = ()
+    """The same of the episodes before it, see `Case.earlier`."""
+    prompts: tuple[str, ...] = ()
+    """What was sent to models in the episode and in those before it (core.prompt_store)."""
+    recording: str = ''
+
+    @property
+    def key(self) -> EpisodeKey:
+        return self.result.key
+
+    @property
+    def files(self) -> dict[str, str]:
+        """All journals that there are and prompts beside them, by the names of their files."""
+        names = [self.key.name, *(name_before(self.key, i) for i in range(len(self.earlier)))]
+        texts = {f'{name}{SUFFIX}': text for name, text in zip(names, self.prompts)}
+        journals = (self.journal, *self.earlier)
+        texts |= {f'{name}.jsonl': text for name, text in zip(names, journals, strict=True)}
+        return {name: text for name, text in texts.items() if text}
+
+
+def name_before(key: EpisodeKey, number: int) -> str:
+    """Return the name of an episode that comes before a judged one; they count from 0."""
+    return f'{key.name}-before{number}'
+
+
+class Play(Protocol):
+    """Plays one episode; a function of a module, so that it can be sent to another process."""
+
+    def __call__(self, job: EpisodeSpec) -> EpisodeRecord:
+        """
+        Play an episode to its end and judge it.
+
+        A model or world that fails is a result (`lost`), not an exception.
+
+        Raises:
+            ConfigError: The setup cannot be used at all, or this machine's disk is full.
+        """
+        ...

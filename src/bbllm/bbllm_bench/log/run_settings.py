@@ -1,0 +1,180 @@
+"""All that decides what a run's results mean; `settings.json` of its folder."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Limits
+from bbllm_bench.log.prices import PriceTable, faults_in
+from bbllm_bench.log.results import EpisodeKey
+
+MAY_DIFFER = ('machine', 'replay', 'memory', 'versions.commit', 'command')
+"""What changes no episode: where it is made, how the file of a recording or a memory is called."""
+MAY_GROW = ('ks', 'trials', 'tasks')
+"""More episodes change nothing about those that are there."""
+_REMARKS = {'label', 'split', 'least_steps'}
+"""What may differ of a task: how it is called, and what is proven of it."""
+
+
+class TaskSettings(BaseModel):
+    """One task of the suite, as far as reports need it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    instruction: str
+    difficulty: str
+    least_loops: int
+    label: str = ''
+    """Its name in a paper; a run may continue where the suite gives other labels."""
+    split: str = ''
+    least_steps: int | None = None
+    limit_steps: int | None = None
+
+
+class RunSettings(BaseModel):
+    """What was asked for, and what answered."""
+
+    model_config = ConfigDict(frozen=True)
+
+    suite: str
+    suite_sha256: str
+    world: str
+    """tabletop, household or ros."""
+    sources: str = 'truth'
+    """Where scenes come from on simulated tables, a word of `scene.sources`."""
+    trouble: str = 'none'
+    """What makes pictures harder to use, likewise."""
+    rehearse: int = 0
+    """In how many simulations plans were tried before they moved the arm; 0 for none."""
+    twin_error: str = 'none'
+    """What was wrong in these on purpose."""
+    planner: str
+    brain: str
+    body: str
+    mapping: str
+    ks: tuple[int, ...]
+    """Feedback loops allowed, each a run of all trials."""
+    trials: int
+    seed: int
+    tasks: tuple[TaskSettings, ...]
+    limits: Limits
+    llm: Mapping[str, Mapping[str, Any]]
+    """Settings of the models in force, by role; never a key."""
+    prompts: Mapping[str, str]
+    """sha256 of each file of prompts."""
+    versions: Mapping[str, str]
+    machine: Mapping[str, str]
+    prices: PriceTable | None = None
+    record: str | None = None
+    """The file that records the exchanges with the models."""
+    replay: str | None = None
+    """The recording that answered instead of models."""
+    replay_sha256: str | None = None
+    memory: str | None = None
+    """The ledger whose failures the planner was given."""
+    memory_hash: str = ''
+    """Of these failures; '' in a cold start."""
+    command: str = ''
+    """What was typed last, for a shell; empty for a run that no command line began."""
+
+    @property
+    def keys(self) -> tuple[EpisodeKey, ...]:
+        """All episodes, trial by trial, so that a part of a run covers every task."""
+        return tuple(
+            EpisodeKey(task.name, trial, k)
+            for trial in range(self.trials)
+            for task in self.tasks
+            for k in self.ks
+        )
+
+    @property
+    def currency(self) -> str:
+        """That of the price table, '' where there is none."""
+        return self.prices.currency if self.prices else ''
+
+    @field_validator('prices', mode='before')
+    @classmethod
+    def _read_prices(cls, value: object) -> object:
+        return value or None
+
+    @field_serializer('prices')
+    def _write_prices(self, prices: PriceTable | None) -> dict[str, Any]:
+        return prices.model_dump() if prices else {}  # the form of the file
+
+
+def read_settings(data: object, source: str) -> RunSettings:
+    """Return the settings that a file has; raises ConfigError where these are none of a run."""
+    try:
+        return RunSettings.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(
+            f'{source} holds no settings that this version of bbllm can go on from '
+            f'({"; ".join(faults_in(error))}). Name another folder: --out.'
+        ) from error
+
+
+def _differences(was: RunSettings, now: RunSettings) -> Iterator[str]:
+    """Yield what keeps results of both settings from standing in one folder."""
+    free = (*MAY_DIFFER, *MAY_GROW)
+    old, new = (dict(flat(item.model_dump(mode='json'))) for item in (was, now))
+    for name in dict.fromkeys((*old, *new)):
+        is_free = any(name == each or name.startswith(f'{each}.') for each in free)
+        if old.get(name) != new.get(name) and not is_free:
+            yield _change(name, old.get(name), new.get(name))
+    # Of the episodes that were asked for all must be asked for still.
+    if now.trials < was.trials:
+        yield _change('trials', was.trials, now.trials)
+    if not set(was.ks) <= set(now.ks):
+        yield _change('ks', was.ks, now.ks)
+    tasks = {task.name: task for task in now.tasks}
+    for task in was.tasks:
+        other = tasks.get(task.name)
+        if other is None or other.model_dump(exclude=_REMARKS) != task.model_dump(
+            exclude=_REMARKS
+        ):
+            yield _change(f'tasks.{task.name}', task.name, other)
+
+
+def _change(name: str, was: object, now: object) -> str:
+    return f'{name}: was {show(was)}, is {show(now)}'
+
+
+def show(value: object) -> str:
+    """Return a setting in words."""
+    if isinstance(value, list | tuple):
+        return ', '.join(map(str, value)) or 'none'
+    return 'none' if value is None else str(value)
+
+
+def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
+    """
+    Return the settings to go on with in a folder, of those it was made with and those asked for.
+
+    Raises:
+        ConfigError: They do not go together; names every difference.
+    """
+    if was is None:
+        return now
+    if found := list(_differences(was, now)):
+        listed = '\n  '.join(found)
+        raise ConfigError(
+            f'{folder} holds a run with other settings:\n  {listed}\nName another folder (--out), '
+            'or go on with the settings that it was made with; trials, values of K and tasks may '
+            'only be added.'
+        )
+    # What the folder says of machine and commit belongs to the episodes that are there.
+    grown = {'ks': tuple(sorted(now.ks)), 'trials': now.trials, 'tasks': now.tasks}
+    return was.model_copy(update={**grown, 'command': now.command})
+
+
+def flat(data: Mapping[str, object], place: str = '') -> Iterator[tuple[str, object]]:
+    """Yield all values of nested mappings, by their path."""
+    for key, value in data.items():
+        name = f'{place}.{key}' if place else key
+        if isinstance(value, Mapping):
+            yield from flat(value, name)
+        else:
+            yield name, value

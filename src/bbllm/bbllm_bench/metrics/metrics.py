@@ -1,0 +1,330 @@
+"""
+The registry of metrics, and the figures of a group of episodes.
+
+Definitions: Bhat et al., Grounding LLMs For Robot Task Planning Using Closed-loop State Feedback,
+section 4 (metrics); what exactly is counted follows ProgPrompt's evaluation (Singh et al., ICRA
+2023; `run_eval.eval` of its release):
+
+    GCR     1 - unsatisfied goal conditions / goal conditions, of one episode
+    SR      share of the episodes that passed; an episode that passed has a GCR of 1
+    EXEC    steps that were carried out / steps that were tried, of one episode
+
+Three definitions are stricter here. GCR counts what was spoilt, see `goal_recall`. SR has every
+episode in its denominator: one that was lost to infrastructure counts as not passed.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import linear_regression
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from bbllm_bench.log.intervals import Estimate, Figure, mean_of, rate_of
+from bbllm_bench.log.results import EpisodeResult, PictureResult
+
+
+def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
+    """
+    Return the GCR of one episode, 0 to 1.
+
+    Goals are the conditions that did not hold at the start (they had to be made true) and those
+    that hold no longer (they were spoilt). Conditions that hold from start to end do not count:
+    a planner that does nothing gets 0, unless nothing was to be done.
+
+    In the papers goals are only what had to be made true, so that a plan is forgiven what it
+    broke; GCR is lower or equal here (docs/design/bench-verdicts.md). A condition that names an
+    object of the final table, and was therefore absent at the start, did not hold then.
+    """
+    goals = [text for text, holds in end.items() if not (holds and start.get(text, False))]
+    if not goals:
+        return 1.0
+    return sum(end[text] for text in goals) / len(goals)
+
+
+def executability(executable: int, attempted: int) -> float | None:
+    """Return the EXEC of one episode, 0 to 1; None where no step was tried."""
+    return executable / attempted if attempted else None
+
+
+def tokens_of_step(result: EpisodeResult) -> float | None:
+    """Return the tokens of all prompts of an episode by its steps; None where there was none."""
+    steps = result.attempted
+    return max(result.prompt_tokens, result.sent_tokens) / steps if steps else None
+
+
+def growth_of(result: EpisodeResult) -> float | None:
+    """
+    Return by how many tokens a prompt of the Brain grows with each step that is done.
+
+    That is the slope of the line of least squares, below 0 where later prompts are of a shorter
+    kind; None where prompts came at fewer than three moments, of which each line seems straight.
+    """
+    steps = [done for done, _ in result.prompt_growth]
+    tokens = [size for _, size in result.prompt_growth]
+    return linear_regression(steps, tokens).slope if len(set(steps)) > 2 else None
+
+
+def stable_share(result: EpisodeResult) -> float | None:
+    """Return which share of the prompts began an earlier one too; None of a single prompt."""
+    if result.model_calls < 2 or not result.prompt_chars:
+        return None
+    return result.stable_chars / result.prompt_chars
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric: how to measure an episode, and how to present it."""
+
+    key: str
+    """In `summary.json` and `compare.json`."""
+    label: str
+    """In the heads of tables."""
+    title: str
+    """In words, with its unit."""
+    of: Callable[[EpisodeResult], float | None]
+    """The value of an episode; None where the metric does not apply to it."""
+    better: Literal['higher', 'lower']
+    interval: Literal['rate', 'mean'] = 'mean'
+    """`rate`: values are 0 or 1, with Wilson's interval, and in pairs Newcombe's interval and
+    McNemar's test. `mean`: bootstrap."""
+    digits: int = 2
+    counts_lost: bool = False
+    """Whether episodes that were lost to infrastructure count."""
+    usual: float | None = None
+    """Pairs are not compared by this metric where all episodes have this value."""
+    less: str = 'needs less'
+    """The verb for the better one where lower is better."""
+
+    def estimate(self, results: Iterable[EpisodeResult]) -> Estimate:
+        """Return the rate or the mean over the episodes that have a value."""
+        counted = (r for r in results if self.counts_lost or not r.lost)
+        values = [value for r in counted if (value := self.of(r)) is not None]
+        if self.interval == 'rate':
+            return rate_of(round(sum(values)), len(values))
+        return mean_of(values)
+
+    @property
+    def heading(self) -> str:
+        return self.label[0].upper() + self.label[1:]
+
+    def write(self, value: float | None, *, sign: bool = False) -> str:
+        """Return a value in this metric's digits, '' where there is none."""
+        return '' if value is None else f'{value:{"+" if sign else ""},.{self.digits}f}'
+
+
+def _accepted(result: EpisodeResult) -> bool | None:
+    """Return whether the judge by pictures finds the goal reached; None without one."""
+    return None if result.by_pictures is None else result.by_pictures.accepted
+
+
+def _of_pictures(
+    value: Callable[[PictureResult], float | None],
+) -> Callable[[EpisodeResult], float | None]:
+    """Return what measures an episode whose scenes come from pictures; None for others."""
+    return lambda result: None if result.by_pictures is None else value(result.by_pictures)
+
+
+# fmt: off
+_METRICS = (
+    Metric('sr', 'SR', 'success rate', lambda r: r.passed, 'higher', 'rate', counts_lost=True),
+    Metric('sr_judged', 'SR, none lost', 'success, none lost', lambda r: r.passed, 'higher',
+           'rate'),
+    Metric('state', 'State', 'success where something had to be found out',
+           lambda r: None if r.informed is None else r.passed, 'higher', 'rate', counts_lost=True),
+    Metric('informed', 'Informed', 'informed success',
+           lambda r: None if r.informed is None else r.informed_success, 'higher', 'rate',
+           counts_lost=True),
+    Metric('false_success', 'False success', 'false success', lambda r: r.false_success, 'lower',
+           'rate', usual=0, less='has fewer'),
+    Metric('faithful', 'faithful', 'faithful', lambda r: r.faithful, 'higher', 'rate', usual=1),
+    Metric('faithful_strict', 'strict', 'faithful by all rules',
+           lambda r: r.faithful_strict, 'higher', 'rate'),
+    Metric('held_once', 'held once', 'goal held once', lambda r: r.held_once is True, 'higher',
+           'rate', counts_lost=True),
+    Metric('gcr', 'GCR', 'goal conditions', lambda r: r.gcr, 'higher'),
+    Metric('exec', 'EXEC', 'executable steps', lambda r: executability(r.executable, r.attempted),
+           'higher'),
+    Metric('loops', 'loops', 'feedback loops', lambda r: r.loops, 'lower'),
+    Metric('repaired', 'repaired', 'success where a feedback loop was used',
+           lambda r: r.passed if r.loops else None, 'higher', 'rate'),
+    Metric('repair_prompts', 'repair prompts', 'tokens of repair prompts, estimated',
+           lambda r: r.repair_prompt_tokens or None, 'lower', digits=0),
+    Metric('repair_replies', 'repair replies', 'tokens of the replies to them',
+           lambda r: r.repair_reply_tokens or None, 'lower', digits=0),
+    Metric('model_calls', 'calls', 'model calls', lambda r: r.model_calls, 'lower', digits=1),
+    Metric('tokens', 'tokens', 'tokens', lambda r: r.tokens, 'lower', digits=0),
+    Metric('cost', 'cost', 'cost', lambda r: r.cost, 'lower', digits=4),
+    Metric('robot_s', 'robot, s', 'robot time, s', lambda r: r.robot_s, 'lower', digits=1),
+    Metric('model_s', 'model, s', 'model time, s', lambda r: r.model_s, 'lower'),
+    Metric('wall_s', 'wall, s', 'wall time, s', lambda r: r.wall_s, 'lower'),
+    Metric('steps', 'steps', 'steps', lambda r: r.attempted, 'lower'),
+    Metric('step_tokens', 'a step', 'prompt tokens for each step', tokens_of_step, 'lower',
+           digits=0),
+    Metric('growth', 'grows', 'tokens by which prompts grow for each step', growth_of, 'lower',
+           digits=1),
+    Metric('judge', 'judge agrees', 'agreement of the judge by pictures with the checker',
+           lambda r: r.judge_agrees, 'higher', 'rate'),
+    Metric('false_accept', 'false accept', 'accepted by pictures, of what the checker denies',
+           lambda r: None if r.passed else _accepted(r), 'lower', 'rate'),
+    Metric('false_refuse', 'false refuse', 'refused by pictures, of what the checker passes',
+           lambda r: None if not r.passed or r.by_pictures is None else not _accepted(r),
+           'lower', 'rate'),
+    Metric('recall', 'recall', 'share of the objects that scenes from pictures have',
+           _of_pictures(lambda seen: seen.recall), 'higher', digits=4),
+    Metric('precision', 'precision', 'share of the objects of these scenes that are there',
+           _of_pictures(lambda seen: seen.precision), 'higher', digits=4),
+    Metric('position_mm', 'position, mm', 'median position error, mm',
+           _of_pictures(lambda seen: seen.position_mm), 'lower'),
+    Metric('position_p95_mm', 'p95, mm', '95th percentile of the position error, mm',
+           _of_pictures(lambda seen: seen.position_p95_mm), 'lower'),
+    Metric('turned_deg', 'turn, deg', 'median orientation error of boxes, degrees',
+           _of_pictures(lambda seen: seen.turned_deg), 'lower'),
+    Metric('stable_share', 'stable', 'share of the prompts that an earlier began', stable_share,
+           'higher'),
+)
+# fmt: on
+METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
+
+SUMMARY = (
+    *('sr', 'state', 'informed', 'faithful', 'faithful_strict', 'held_once'),
+    *('gcr', 'exec', 'loops'),
+)
+"""Estimated for every group of episodes of a run."""
+BY_PICTURES = (
+    *('judge', 'false_accept', 'false_refuse'),
+    *('recall', 'precision', 'position_mm', 'position_p95_mm', 'turned_deg'),
+)
+"""The same where scenes come from pictures."""
+COSTS = ('model_calls', 'tokens', 'steps', 'step_tokens', 'stable_share', 'growth')
+"""Estimated for each planner of a comparison too."""
+FEEDBACK = ('repaired', 'repair_prompts', 'repair_replies')
+"""The same, of the episodes in which a feedback loop was used."""
+PAIRED = (
+    *('sr', 'sr_judged', 'informed', 'false_success', 'faithful', 'gcr', 'exec', 'loops'),
+    *('model_calls', 'tokens', 'cost', 'robot_s', *FEEDBACK),
+)
+"""By what the episodes of a pair are compared, in the order of the tables."""
+TIMES = ('model_s', 'wall_s')
+"""The same for what depends on machines and servers."""
+
+
+class SummaryRecord(BaseModel):
+    """A record that is written to and read from a JSON file."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+F = TypeVar('F', bound='Figures')
+_SUMS = (
+    *('passed', 'passes', 'false_success', 'discarded', 'malformed', 'refused'),
+    *('model_calls', 'prompt_tokens', 'completion_tokens', 'tokens'),
+)
+
+
+class Figures(SummaryRecord):
+    """The figures of a group of episodes; nothing in it depends on the speed of a machine."""
+
+    n: int
+    """Episodes, those that were lost included."""
+    passed: int
+    infrastructure_failures: int
+    metrics: Mapping[str, Estimate]
+    least_loops: Figure | None
+    """Mean of the loops that the tasks demand, over the episodes that were judged."""
+    passes: int
+    model_calls: int
+    """In all, those of lost episodes included, as tokens and cost: they are on the bill."""
+    prompt_tokens: int
+    completion_tokens: int
+    tokens: int
+    """Of all episodes; those of prompts as estimated where a server did not count."""
+    tokens_estimated: bool
+    """Whether tokens of some prompts are estimated."""
+    cost: Figure | None
+    """None where the cost of one episode is missing."""
+    robot_s: Figure
+    """Time that passed in the worlds [s]."""
+    unsafe: int | None
+    """Commands that left the limits; None where they were counted in no episode."""
+    unsafe_measured: int
+    codes: Mapping[str, int]
+    endings: Mapping[str, int]
+    errors: Mapping[str, int]
+    lost_errors: Mapping[str, int]
+    """The same of those that were lost, by ending where there was no error."""
+    false_success: int
+    broken_rules: Mapping[str, int]
+    discarded: int
+    malformed: int
+    refused: int
+
+    @classmethod
+    def of(
+        cls: type[F],
+        results: Iterable[EpisodeResult],
+        metrics: Sequence[str] = SUMMARY,
+        **more: Any,
+    ) -> F:
+        """
+        Sum up episodes, whose order does not matter, and estimate some metrics by their keys.
+
+        *more* are fields of a subclass, or values in place of the sums.
+        """
+        group = sorted(results, key=lambda result: result.key)
+        judged = [result for result in group if not result.lost]
+        unsafe = [result.unsafe for result in group if result.unsafe is not None]
+        estimates = {key: METRICS[key].estimate(group) for key in metrics}
+        if not judged or any(result.held_once is None for result in judged):
+            # A share of the episodes in which that was watched would be one of easier episodes.
+            estimates['held_once'] = rate_of(0, 0)
+        values = {
+            **{key: sum(getattr(result, key) for result in group) for key in _SUMS},
+            'n': len(group),
+            'infrastructure_failures': len(group) - len(judged),
+            'metrics': estimates,
+            'least_loops': mean_of(result.least_loops for result in judged).value,
+            'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
+            'cost': _total([result.cost for result in group]),
+            'robot_s': math.fsum(result.robot_s for result in group),
+            'unsafe': sum(unsafe) if unsafe else None,
+            'unsafe_measured': len(unsafe),
+            'codes': _added(result.codes for result in group),
+            'endings': _added({result.ending: 1} for result in group),
+            'errors': _added({result.error: 1} for result in group if result.error),
+            'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
+            'broken_rules': _added(result.broken_rules or {} for result in judged),
+        }
+        return cls(**{**values, **more})
+
+    @property
+    def needing(self) -> int:
+        """Episodes in which something had to be found out."""
+        return self.rate('state').n
+
+    @property
+    def tokens_text(self) -> str:
+        """The tokens in all, marked where they are estimated; '' where there are none."""
+        return f'{"~" * self.tokens_estimated}{self.tokens:,}' if self.tokens else ''
+
+    def rate(self, key: str) -> Estimate:
+        """Return the estimate of a metric, an empty one where it was not estimated."""
+        return self.metrics.get(key) or Estimate(None, None, None, 0)
+
+    def value(self, key: str) -> float | None:
+        return self.rate(key).value
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    """Add up, but never give a part of the cost for the whole."""
+    known = [cost for cost in costs if cost is not None]
+    return math.fsum(known) if costs and len(known) == len(costs) else None
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for part in counts:
+        total.update(part)
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,170 @@
+"""Rule-based models that answer from the episode as data: their seam, and those of the table."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from bbllm.core.cancel import CancelToken
+from bbllm.core.goals import NONE
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, Reply, Situation
+from bbllm.core.registry import load_planner, plain_name, planner_names
+from bbllm.llm.scripted import cut_at_stop
+from bbllm_bench.oracle.goal_brief import GoalBrief
+from bbllm_bench.oracle.goal_conditions import conditions_text
+from bbllm_bench.oracle.instruction import HINT, read_instruction
+from bbllm_bench.oracle.lessons import Lessons
+from bbllm_bench.oracle.reply_format import BY_GOAL, ON_BLOCKS, numbered, repaired
+from bbllm_bench.oracle.step_mapping import PASS, call_lines, call_text
+from bbllm_bench.oracle.table_goals import RefusalError, objects_of
+from bbllm_bench.oracle.table_search import steps_for
+
+Answer = Callable[[PromptRequest], str]
+AT_THE_END = 'return to base'
+"""Ends the steps of a task that has moved something, or where nothing is left to be moved."""
+IN_HOUSES = (
+    'cannot: `offline` only understands tasks on a table. In a house, name a language model with '
+    '--brain (docs/models.md), or measure the pipeline: `bbllm bench household --brain expert`.'
+)
+
+
+class OracleModel:
+    """
+    A SituatedModel behind the seam of a language model.
+
+    Args:
+        name: What reports call it.
+        begin: Returns what answers the requests of an episode; the episode is None outside of one.
+        planners: Names of the planners whose requests it answers.
+        where: Words for refusals: where it answers only these, ` in houses`.
+        open_to_others: Whether planners of other packages may ask; a prompt without a declared
+            request is refused in the reply.
+        situation: The episode.
+    """
+
+    supports_schema = False
+
+    def __init__(
+        self,
+        name: str,
+        begin: Callable[[Situation | None], Answer],
+        planners: Sequence[str],
+        *,
+        where: str = '',
+        open_to_others: bool = False,
+        situation: Situation | None = None,
+    ):
+        self.name = name
+        self._planners = planners
+        self._where = where
+        self._open = open_to_others
+        self._answer = begin(situation)
+        self._for = partial(
+            OracleModel, name, begin, planners, where=where, open_to_others=open_to_others
+        )
+
+    def in_episode(self, situation: Situation) -> ChatModel:
+        """Return the model for one episode; see `SituatedModel`."""
+        return self._for(situation=situation)
+
+    def refusal(self, planner: str) -> str:
+        """Return why it cannot answer a planner; see `SituatedModel`."""
+        if plain_name(planner) in self._planners or (self._open and not _is_ours(planner)):
+            return ''
+        return (
+            f'The planner {planner} cannot work with `{self.name}`{self._where}, which is no '
+            f'language model and answers {", ".join(self._planners)} only. Name a language model, '
+            'such as `--brain MODEL` (docs/models.md says how), or choose one of these planners.'
+        )
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        schema: JsonSchema | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reply:
+        """Answer the latest request of a conversation; it costs no tokens."""
+        begun_s = time.perf_counter()
+        requests = [item.request for item in messages if item.request is not None]
+        text = f'cannot: the prompt declares no request, and `{self.name}` reads no prompts.'
+        if requests:
+            text = self._answer(requests[-1])
+        text = cut_at_stop(text, stop)
+        return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
+
+
+def offline() -> OracleModel:
+    planners = ('brain_body', 'base_llm')
+    return OracleModel(
+        'offline', lambda at: partial(_by_instruction, at), planners, open_to_others=True
+    )
+
+
+def expert(brief: Mapping[str, object] | None) -> OracleModel:
+    """Return `expert` or `uninformed` for a goal; without one it answers no request."""
+    goal = GoalBrief.model_validate(brief or {'goal': 'tower'})
+    name = 'expert' if goal.gather else 'uninformed'
+    formats = BY_GOAL.get(goal.goal, ON_BLOCKS)
+
+    def answer(situation: Situation | None, request: PromptRequest) -> str:
+        if request.kind == 'call':
+            return call_lines(request)
+        if request.kind == 'goal':
+            return NONE
+        if situation is None:
+            return f'cannot: `{name}` is in no episode.'
+        reply = formats.get(plain_name(situation.planner))
+        if reply is None or request.scene is None:
+            return f'cannot: this goal is answered for {", ".join(formats)} only.'
+        return reply(request, request.scene, situation, goal)
+
+    return OracleModel(name, lambda at: partial(answer, at), tuple(formats))
+
+
+def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
+    """Return what `offline` answers: a plan for the instruction, as far as it is understood."""
+    scene = request.scene
+    if request.kind == 'call':
+        return call_lines(request)
+    if situation is None:
+        return 'cannot: `offline` is in no episode.'
+    if scene is None or scene.domain != 'tabletop':
+        return IN_HOUSES
+    things = objects_of(scene)
+    try:
+        goals = read_instruction(situation.task.instruction, things, scene.held)
+        lessons = Lessons(request, scene, situation.remarks())
+        for text in lessons.notes:
+            situation.not_understood(text)
+        if request.kind == 'goal':
+            changed = lessons.bad or lessons.preferred  # no condition states what is left out
+            reach = (x for x in scene.facts if x.predicate == 'reachable' and x.object == 'no')
+            far = {fact.subject for fact in reach}
+            return NONE if changed else conditions_text([*goals, *lessons.wishes], things, far)
+        steps = steps_for(goals, scene, lessons)
+    except RefusalError as error:
+        if request.kind == 'goal':
+            return NONE
+        text = str(error).strip()
+        return f'cannot: {text if text.endswith(HINT) else f"{text} {HINT}"}'
+    if request.kind == 'calls':
+        calls = (call_text(step, scene) for step in steps)
+        return numbered([call for call in calls if call != PASS])
+    if request.kind != 'repair':
+        return numbered(steps, request.start)
+    if request.start == len(request.plan) and steps == [AT_THE_END]:
+        steps = []  # all that can be done was done
+    explanation = f'{request.failures[-1].cause} The plan goes on from how the scene is now.'
+    if lessons.bad:
+        explanation += f' Left out: {", ".join(lessons.bad)}.'
+    if lessons.notes:
+        explanation += f' Not understood: {" / ".join(lessons.notes)}. {HINT}'
+    return repaired(explanation, steps, request.start)
+
+
+def _is_ours(planner: str) -> bool:
+    if plain_name(planner) not in planner_names():
+        return False  # a class that was given to `run_episode`
+    factory = load_planner(plain_name(planner)).factory
+    return factory.__module__.startswith('bbllm.planners.')

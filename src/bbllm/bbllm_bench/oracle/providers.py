@@ -1,0 +1,43 @@
+"""The entry points of the oracles; the modules that answer are imported when one is built."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from bbllm.core.protocols import ChatModel
+from bbllm.core.registry import ModelProvider
+
+_TOLD = 'is a deterministic stand-in that is told the goal, not a language model'
+_PLUMBING = 'it measures the plumbing, not planning'
+
+
+def _offline(_: Mapping[str, object] | None) -> ChatModel:
+    from bbllm_bench.oracle.model import offline
+
+    return offline()
+
+
+def _expert(goal: Mapping[str, object] | None, *, gather: bool) -> ChatModel:
+    from bbllm_bench.oracle.model import expert
+
+    return expert({**(goal or {'goal': 'tower'}), 'gather': gather})
+
+
+OFFLINE = ModelProvider(
+    build=_offline,
+    remark='is a deterministic stand-in, not a language model',
+    short='a deterministic stand-in, not a language model',
+    fallback=True,
+)
+EXPERT = ModelProvider(
+    build=partial(_expert, gather=True),
+    remark=f'{_TOLD}: {_PLUMBING}',
+    short='a program that is told the goal, not a language model',
+    needs_goal=True,
+)
+UNINFORMED = ModelProvider(
+    build=partial(_expert, gather=False),
+    remark=f'{_TOLD}, and guesses what it does not know: {_PLUMBING}',
+    short='a program that is told the goal and guesses, not a language model',
+    roles=('brain',),
+    needs_goal=True,
+)

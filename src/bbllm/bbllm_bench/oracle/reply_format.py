@@ -1,0 +1,149 @@
+"""Plans and decisions in the format that a request declares."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bbllm.core.protocols import PromptRequest, Situation
+from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.types import Outcome, Scene
+from bbllm_bench.oracle.goal_brief import GoalBrief
+from bbllm_bench.oracle.hidden_search import BlockAction, decide
+
+ACTION = 'grab_and_putin'
+"""The skill that puts an object into a container."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One step of a plan."""
+
+    skill: str
+    args: tuple[str, ...]
+    words: str
+    """The step in plain words."""
+
+    def bracketed(self, robot: str) -> str:
+        """Return the call as Base-LLM and Bodies write it."""
+        return f'<{robot}>[{self.skill}] {"".join(f"<{name}>" for name in self.args)}'.rstrip()
+
+
+def numbered(texts: Sequence[str], start: int = 0) -> str:
+    """Return numbered lines with the line that ends a plan."""
+    return '\n'.join(f'{start + i}: {text}' for i, text in enumerate([*texts, 'Done']))
+
+
+def repaired(explanation: str, texts: Sequence[str], start: int) -> str:
+    """Return a plan that goes on after a failure, as brain_body takes it."""
+    return f'Explanation: {explanation}\nNew plan:\n{numbered(texts, start)}'
+
+
+def plan_reply(request: PromptRequest, lines: Sequence[PlanLine], robot: str) -> str:
+    """Return a plan as the reply to any request for one: steps, calls or a program."""
+    texts = [line.words for line in lines]
+    match request.kind:
+        case 'next_step':
+            return f'{request.start}: {[*texts, "Done"][min(request.start, len(texts))]}'
+        case 'repair':
+            return repaired(f'{len(texts)} steps are left.', texts, request.start)
+        case 'calls':
+            return numbered([line.bracketed(robot) for line in lines])
+        case 'program' | 'rest':
+            written = []
+            for i, line in enumerate(lines):  # a part for each way; it asserts nothing
+                written += [f'# {line.words}'] if i == 0 or line.skill in (ACTION, 'walk') else []
+                written.append(f'{line.skill}({", ".join(map(repr, line.args))})')
+            nothing = 'done' if request.kind == 'rest' else '# nothing is left to do'
+            return '\n'.join(written) or nothing
+    return numbered(texts)
+
+
+# --- goals with hidden properties: blocks -----------------------------------------------------
+
+
+def pop_reply(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
+    """Return a verdict of LLM-POP's evaluator, or actions of its planner."""
+    decision = decide(scene, situation.events(), brief)
+    if request.kind == 'evaluate':
+        return f'{"SUCCESS" if decision.stage == "done" else "FAIL"}\n{decision.reason}'
+    actions = [f'ACTION {_pop_action(action)}' for action in decision.actions] or ['DONE']
+    return '\n'.join(['EXPLAIN', decision.reason, 'EXECUTE', *actions])
+
+
+def ft_reply(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
+    """Return an answer to one of the questions of FT-CoT and FT-Vanilla."""
+    decision = decide(scene, situation.events(), brief)
+    if request.kind == 'enough':
+        answer = 'No' if decision.stage == 'gather' else 'Yes'
+        return f'EXPLAIN: {answer}. {decision.reason}\nACTION: <nooutput>'
+    calls = ', '.join(map(_ft_call, decision.actions))
+    return f'EXPLAIN: {decision.reason}\nACTION: {f"[{calls}]" if calls else "<nooutput>"}'
+
+
+def _pop_action(action: BlockAction) -> str:
+    word = 'RESET' if action.verb == 'return_to_base' else action.verb.upper()
+    if action.pose is not None:
+        return f'{word} [{" ".join(f"{value:.4f}" for value in action.pose)}]'
+    return f'{word} {action.name}'.rstrip()
+
+
+def _ft_call(action: BlockAction) -> str:
+    arguments = [f"'{action.name}'"] if action.name else []
+    if action.pose is not None:
+        for values in (action.pose[:3], action.pose[3:]):
+            arguments.append(f'[{", ".join(f"{value:.4f}" for value in values)}]')
+    return f'{action.verb}({", ".join(arguments)})'
+
+
+# --- goals of containers ----------------------------------------------------------------------
+
+
+def container_reply(
+    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
+) -> str:
+    """Return a plan for what is not where it belongs yet, what is in the hand first."""
+    if request.kind == 'check':
+        words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
+        return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
+    left = list(brief.inside.items())
+    if request.kind != 'next_step':  # which counts the steps of the whole plan
+        there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
+        left = sorted((p for p in left if p not in there), key=lambda p: p[0] != scene.held)
+    words_of = 'grab the {} and put it in the {}'
+    lines = [PlanLine(ACTION, pair, words_of.format(*pair)) for pair in left]
+    return plan_reply(request, lines, 'rob0')
+
+
+# --- puzzles ----------------------------------------------------------------------------------
+
+
+def puzzle_reply(
+    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
+) -> str:
+    """Return the moves that are left of those that search found."""
+    outcomes = (e.data for e in situation.events() if isinstance(e.data, Outcome))
+    done = sum(one.succeeded and one.call.skill == 'place' for one in outcomes)
+    lines: list[PlanLine] = []
+    for name, target in brief.solution[done:]:
+        if name != scene.held:
+            lines.append(PlanLine('pick', (name,), f'pick {name}'))
+        word = 'at' if looks_like_pose(target) else 'on'
+        lines.append(PlanLine('place', (target,), f'place {name} {word} {target}'))
+    return plan_reply(request, lines, 'rob0')
+
+
+ON_BLOCKS = {
+    'llm_pop': pop_reply,
+    'llm_pop_no_evaluator': pop_reply,
+    'ft_cot': ft_reply,
+    'ft_vanilla': ft_reply,
+}
+"""Planners that ask for what is hidden, by name."""
+INTO_CONTAINERS = dict.fromkeys(
+    ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm'), container_reply
+)
+"""Planners that the suites of containers are played with, by name."""
+BY_GOAL = {
+    'contained': INTO_CONTAINERS,
+    'layout': dict.fromkeys(('brain_body', 'base_llm'), puzzle_reply),
+}
+"""Planners by name, for goals that hide nothing."""

@@ -1,0 +1,324 @@
+"""
+The summary of a run: the content of `summary.json`, and the last line on the terminal.
+
+Apart from `episodes_per_minute` and `timing` a summary is a pure function of settings and
+results and does not depend on their order: a run that was killed and resumed gives the same one.
+Floats are rounded to six digits after the point in the file.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+
+from bbllm.core.errors import ConfigError
+from bbllm.scene.sources import TRUTH
+from bbllm_bench.log.prices import asked_model
+from bbllm_bench.log.results import EpisodeResult, PictureSample
+from bbllm_bench.log.run_settings import RunSettings
+from bbllm_bench.log.store import Session, episodes_per_minute
+from bbllm_bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
+from bbllm_bench.metrics.pairs import Comparison, compare, ks_of
+from bbllm_bench.metrics.task_groups import groups_of
+from bbllm_bench.oracle.notices import handed_the_goal, notices_about
+from bbllm_bench.report.words import interval
+from bbllm_bench.scorers.scoring import earlier_lines
+
+
+class TaskFigures(Figures):
+    """The figures of one task at one K."""
+
+    name: str
+    label: str
+    """The name in its paper, '' where there is none."""
+    instruction: str
+    difficulty: str
+
+    @property
+    def title(self) -> str:
+        """The name of its row, after the name in its paper: `T3 pick_heavier`."""
+        return f'{self.label} {self.name}'.strip()
+
+
+class GroupFigures(Figures):
+    """The figures of a group of tasks at one K."""
+
+    by: str
+    """What the group is by: `split`, `least steps`."""
+    name: str
+    n_tasks: int
+
+
+class SightFigures(SummaryRecord):
+    """Objects that a camera saw alike, in the scenes of one K."""
+
+    by: str
+    """What the group is by: `distance`, `in view`."""
+    name: str
+    present: int
+    found: int
+    """Those that the scenes have where they are."""
+    position_mm: float | None
+    """Median error of their positions; None without any [mm]."""
+    position_p95_mm: float | None
+    turned_deg: float | None
+    """Median error of the orientation of boxes [deg]."""
+
+
+class KFigures(Figures):
+    """The figures of one K, over everything and by task."""
+
+    k: int | None
+    tasks: tuple[TaskFigures, ...] = ()
+    groups: tuple[GroupFigures, ...] = ()
+    sights: tuple[SightFigures, ...] = ()
+    """Where scenes come from pictures."""
+
+
+class Timing(SummaryRecord):
+    """All that depends on the wall clock, which a second run does not repeat."""
+
+    wall_s: float
+    sessions: int
+    episode_s: float
+    model_s: float
+    picture_s: float | None = None
+    """Mean time of one picture, drawing and detection included; None without pictures."""
+
+
+class RunSummary(SummaryRecord):
+    """The summary of a run."""
+
+    suite: str
+    planner: str
+    brain: str
+    body: str
+    mapping: str
+    world: str
+    sources: str = 'truth'
+    trouble: str = 'none'
+    seed: int
+    trials: int
+    notices: tuple[str, ...] = ()
+    planned: int
+    played: int
+    models: Mapping[str, tuple[str, ...]]
+    """Names that the servers gave themselves, by role."""
+    currency: str | None
+    unpriced_models: tuple[str, ...]
+    earlier: tuple[str, ...] = ()
+    """What the episodes before the judged ones took, which no other figure counts."""
+    by_k: tuple[KFigures, ...]
+    """The least K first."""
+    paired: tuple[Comparison, ...]
+    """Each K against the one before it."""
+    episodes_per_minute: float | None
+    timing: Timing
+
+    @property
+    def sees(self) -> bool:
+        """Whether scenes come from pictures."""
+        return self.sources != TRUTH
+
+    @property
+    def top(self) -> KFigures:
+        """The figures at the largest K."""
+        return self.by_k[-1] if self.by_k else KFigures.of((), k=None)
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether faithfulness is shown: in houses, and wherever a rule was broken."""
+        return self.world == 'household' or any(group.broken_rules for group in self.by_k)
+
+
+DISTANCES_M = (0.0, 1.40, 1.50, 1.60, math.inf)
+"""Bounds of the groups by distance from the camera over the table [m]."""
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.01)
+"""Bounds of the groups by the share of a silhouette that is in view."""
+_OF_SETTINGS = {
+    *('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'seed'),
+    'trials',
+}
+_OF_TASK = {'name', 'label', 'instruction', 'difficulty', 'least_loops'}
+
+
+def summarize_run(
+    settings: RunSettings, results: Sequence[EpisodeResult], sessions: Sequence[Session]
+) -> RunSummary:
+    """
+    Return the summary of a run, also of one that is not complete.
+
+    Raises:
+        ValueError: An episode is there twice.
+    """
+    results = sorted(results, key=lambda result: result.key)
+    counts = Counter(result.key.name for result in results)
+    if doubles := sorted(name for name, number in counts.items() if number > 1):
+        raise ValueError(
+            f'A run holds each episode once, but these are there twice: {", ".join(doubles)}.'
+        )
+    ks = sorted({*settings.ks, *ks_of(results)})
+    models = _models(results)
+    return RunSummary(
+        **settings.model_dump(include=_OF_SETTINGS),
+        notices=tuple(notices_about(handed_the_goal(), settings, models)),
+        planned=len(settings.tasks) * settings.trials * len(ks),
+        played=len(results),
+        models=models,
+        currency=settings.currency or None,
+        unpriced_models=_unpriced(results, settings),
+        earlier=tuple(earlier_lines(results, settings.currency)),
+        by_k=tuple(_figures_of_k(settings, results, k) for k in ks),
+        # Wall times would differ with every run.
+        paired=tuple(
+            compare(results, results, k_a=k_a, k_b=k_b, times=False)
+            for k_a, k_b in zip(ks[1:], ks, strict=False)
+        ),
+        episodes_per_minute=episodes_per_minute(sessions),
+        timing=Timing(
+            wall_s=round(math.fsum(session.wall_s for session in sessions), 3),
+            sessions=len(sessions),
+            episode_s=round(math.fsum(result.wall_s for result in results), 3),
+            model_s=round(math.fsum(result.model_s for result in results), 3),
+            picture_s=_picture_s(results),
+        ),
+    )
+
+
+def summary_text(summary: RunSummary) -> str:
+    # Not pydantic's own writer and reader: they refuse lone surrogates, which replies may have.
+    return f'{json.dumps(summary.model_dump(), indent=2)}\n'
+
+
+def read_summary(path: Path) -> RunSummary:
+    """Read `summary.json`; raises ConfigError where it cannot be read, or is no summary."""
+    try:
+        return RunSummary.model_validate(json.loads(path.read_bytes()))
+    except OSError as error:
+        raise ConfigError(f'Cannot read {path}: {error.strerror}.') from error
+    except ValueError as error:
+        raise ConfigError(
+            f'{path} is no summary of this version of bbllm; `bbllm bench report {path.parent}` '
+            'writes it again.'
+        ) from error
+
+
+def closing_line(summary: RunSummary) -> str:
+    """Return the last line that a run prints; programs read it."""
+    top = summary.top
+    knowing = ''
+    if top.needing:
+        # Over the episodes that need something alone: guessing gives about one half and nothing.
+        rates = (f'{key.upper()}={rate_text(top, key)}' for key in ('state', 'informed'))
+        knowing = f'{" ".join(rates)} needing={top.needing} '
+    seen = f'sources={summary.sources} JUDGE={rate_text(top, "judge")} ' if summary.sees else ''
+    return (
+        f'{summary.suite} planner={summary.planner} brain={summary.brain} '
+        f'SR={rate_text(top, "sr")} GCR={_two_digits(top.value("gcr"))} '
+        f'EXEC={_two_digits(top.value("exec"))} {knowing}{seen}n={top.n}'
+    )
+
+
+def rate_text(figures: Figures, key: str) -> str:
+    """Return a rate with its interval: `0.75 [0.30, 0.95]`."""
+    rate = figures.rate(key)
+    return f'{_two_digits(rate.value)} {interval(rate.low, rate.high)}'.rstrip()
+
+
+def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: int) -> KFigures:
+    group = [result for result in results if result.key.k == k]
+    metrics = SUMMARY if settings.sources == TRUTH else (*SUMMARY, *BY_PICTURES)
+    return KFigures.of(
+        group,
+        metrics,
+        k=k,
+        tasks=tuple(
+            TaskFigures.of(
+                [result for result in group if result.key.task == task.name],
+                metrics,
+                # The suite's demand is there also for a task that was not played yet.
+                **task.model_dump(include=_OF_TASK),
+            )
+            for task in settings.tasks
+        ),
+        groups=tuple(
+            GroupFigures.of(
+                [result for result in group if result.key.task in tasks],
+                by=by,
+                name=name,
+                n_tasks=len(tasks),
+            )
+            for by, parts in groups_of(settings.tasks).items()
+            for name, tasks in parts.items()
+        ),
+        sights=tuple(_sights(group)),
+    )
+
+
+def _sights(results: Sequence[EpisodeResult]) -> Iterator[SightFigures]:
+    """Yield the errors of scenes from pictures by distance, and by the share in view."""
+    samples = [s for r in results if r.by_pictures is not None for s in r.by_pictures.samples]
+    for low, high in pairwise(DISTANCES_M):
+        name = f'up to {high:.2f} m' if high < math.inf else f'{low:.2f} m or more'
+        yield from _sight('distance', name, [s for s in samples if low <= s.distance_m < high])
+    for low, high in pairwise(SHARES):
+        name = f'{low:.0%} to {min(high, 1.0):.0%}'
+        yield from _sight('in view', name, [s for s in samples if low <= s.visible < high])
+
+
+def _sight(by: str, name: str, samples: Sequence[PictureSample]) -> Iterator[SightFigures]:
+    if not samples:
+        return
+    off_mm = [s.off_mm for s in samples if s.off_mm is not None]
+    turned_deg = [s.turned_deg for s in samples if s.turned_deg is not None]
+    yield SightFigures(
+        by=by,
+        name=name,
+        present=len(samples),
+        found=len(off_mm),
+        position_mm=median(off_mm) if off_mm else None,
+        position_p95_mm=_p95(off_mm),
+        turned_deg=median(turned_deg) if turned_deg else None,
+    )
+
+
+def _p95(values: Sequence[float]) -> float | None:
+    if len(values) < 2:
+        return values[0] if values else None
+    return quantiles(values, n=20, method='inclusive')[-1]
+
+
+def _picture_s(results: Sequence[EpisodeResult]) -> float | None:
+    seen = [result.by_pictures for result in results if result.by_pictures is not None]
+    pictures = sum(each.pictures for each in seen)
+    return round(math.fsum(each.wall_s for each in seen) / pictures, 4) if pictures else None
+
+
+def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
+    names: dict[str, set[str]] = {}
+    for result in results:
+        for role, listed in result.models.items():
+            names.setdefault(role, set()).update(listed.split(', '))
+    return {role: tuple(sorted(names[role])) for role in sorted(names)}
+
+
+def _unpriced(results: Sequence[EpisodeResult], settings: RunSettings) -> tuple[str, ...]:
+    """Return the models without a price although there is a price table."""
+    asked = {'brain': asked_model(settings.brain), 'body': asked_model(settings.body)}
+    known = settings.prices.models if settings.prices else {}
+    missing = {
+        name
+        for result in results
+        if known and result.cost is None
+        for role, listed in result.models.items()
+        for name in listed.split(', ')
+        if name not in known and asked.get(role) not in known
+    }
+    return tuple(sorted(missing))
+
+
+def _two_digits(value: float | None) -> str:
+    return 'none' if value is None else f'{value:.2f}'

@@ -1,0 +1,98 @@
+"""How the report writes numbers and other people's texts."""
+
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from bbllm.core.text import escape_hidden
+from bbllm_bench.metrics.metrics import METRICS
+
+NONE = '–'
+"""Stands for a missing value."""
+THIN = '\u202f'
+"""A narrow space that does not break."""
+
+
+def finalize(value: object) -> object:
+    """Make visible in a text what no page can show: control characters, lone surrogates."""
+    return (
+        escape_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    )
+
+
+def two(value: float | None) -> str:
+    """Return a rate with two digits."""
+    return NONE if value is None else f'{value:.2f}'
+
+
+def short_rate(value: float | None) -> str:
+    """Return a rate for a narrow cell: `.67`, `1`, `0`."""
+    if value is None:
+        return NONE
+    text = f'{value:.2f}'
+    return {'1.00': '1', '0.00': '0'}.get(text, text.lstrip('0'))
+
+
+def metric(key: str, value: float | None, *, sign: bool = False) -> str:
+    """Return a value in the digits of its metric, a true minus included."""
+    text = METRICS[key].write(value, sign=sign)
+    if value is not None and not float(text.replace(',', '')):
+        text = text.lstrip('+-')
+    return text.replace('-', '−').replace(',', THIN) or NONE
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return `[0.41, 0.87]`, '' where there is none."""
+    return '' if low is None or high is None else f'[{low:.2f}, {high:.2f}]'
+
+
+def probability(value: float | None) -> str:
+    """Return a p-value; none is shown as 0."""
+    if value is None:
+        return NONE
+    return '< 0.001' if value < 0.001 else f'{value:.3f}'
+
+
+def count(value: int | None) -> str:
+    """Return a whole number with its thousands apart."""
+    return NONE if value is None else f'{value:,}'.replace(',', THIN)
+
+
+def plural(n: int, noun: str) -> str:
+    """Return `1 episode`, `2 episodes`."""
+    return f'{count(n)} {noun}' if n == 1 else f'{count(n)} {noun}s'
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time in the units that suit it."""
+    if seconds is None:
+        return NONE
+    if seconds < 59.95:
+        return f'{seconds:.1f} s'
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f'{minutes} min {rest} s'
+    return f'{minutes // 60} h {minutes % 60} min'
+
+
+def money(value: float | None, currency: str) -> str:
+    """Return an amount; small ones keep their leading digits."""
+    if value is None:
+        return NONE
+    amount = f'{value:.2f}' if value >= 1 or value == 0 else f'{value:.4f}'
+    return f'{amount} {currency}'.strip()
+
+
+def listed(items: Iterable[object]) -> str:
+    """Return `a, b, c`."""
+    return ', '.join(str(item) for item in items)
+
+
+def cases(items: Sequence[tuple[str, int]]) -> str:
+    """Return the names of cases: `plus_sign 0, plus_sign 1`."""
+    return listed([f'{task} {trial}' for task, trial in items])
+
+
+def titled(label: str, name: str) -> str:
+    """Return a task's name as words, after what its paper calls it: `T3 pick heavier`."""
+    return f'{label} {name.replace("_", " ")}'.strip()

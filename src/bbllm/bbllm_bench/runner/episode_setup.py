@@ -1,0 +1,136 @@
+"""What episodes on tables and in houses share: their models, run, journal, seed and settings."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
+
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.events import Event, ModelCall
+from bbllm.core.journal import line_of
+from bbllm.core.prompt_store import PromptEncoder
+from bbllm.core.protocols import EventSink, Planner, World
+from bbllm.core.registry import load_planner
+from bbllm.core.tasks import make_task
+from bbllm.llm.models.factory import Models
+from bbllm.planners.assembly import build_planner, heard_by
+from bbllm.planners.body.mapping import MappingMethod, body_name
+from bbllm.telemetry.export import span_sinks
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.runner.episode_models import open_models
+
+
+class Alone:
+    """The surroundings of an episode that has its process to itself."""
+
+    settings: Mapping[str, object] = MappingProxyType({})
+    """What a journal records of them."""
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Block other worlds of this process while the context lasts."""
+        return nullcontext()
+
+    def stopped(self) -> str:
+        """Return why the episode shall end, empty while it may go on."""
+        return ''
+
+    def opened(self, world: World) -> None:
+        """Look at the world in which the episode is about to begin; here nothing."""
+
+    def advanced(self) -> None:
+        """Look at that world while it moves, in the thread that moves it; here nothing."""
+
+    def before(self) -> EventSink:
+        """Return the sink for one more episode before the judged one; here it drops all events."""
+        return lambda event: None
+
+    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
+        """Put on record what clients of models log while the context lasts."""
+        return heard_by(run)
+
+
+PlayWith = Callable[[EpisodeSpec, Models, EventSink, Alone], EpisodeResult]
+"""Plays a job with given models, and passes every event to a sink."""
+
+
+def play_alone(job: EpisodeSpec, play_with: PlayWith) -> EpisodeRecord:
+    """Play an episode alone in its world, with the models that the job names."""
+    with open_models(job) as (models, recording):
+        around = _OnRecord()
+        result = play_with(job, models, around.before(), around)
+        journal, *earlier = map(''.join, around.journals)
+        return EpisodeRecord(
+            result=result,
+            journal=journal,
+            earlier=tuple(earlier),
+            prompts=tuple(map(''.join, around.prompts)),
+            recording=recording(),
+        )
+
+
+def make_run(
+    job: EpisodeSpec,
+    models: Models,
+    sink: EventSink,
+    world: str,
+    around: Alone,
+    *,
+    name: str | None = None,
+    more: Mapping[str, object] = MappingProxyType({}),
+) -> EpisodeRun:
+    """
+    Return the run of a job; its clock starts now.
+
+    *world* is what `--world` calls it, *name* that of the key where none is given, and *more* are
+    further settings for the journal.
+    """
+    settings = {
+        'world': world,
+        'suite': job.case.suite,
+        'task': job.case.task,
+        'trial': job.case.trial,
+        'seed': job.case.seed,
+        'scene': job.case.scene.name,
+        'mapping': job.config.mapping,
+        'feedback_loops': job.key.k,
+        **more,
+        **around.settings,
+    }
+    return EpisodeRun(
+        make_task(job.case.instruction, name or job.key.name),
+        planner=job.config.planner,
+        brain=models.brain.name,
+        body=body_name(MappingMethod(job.config.mapping), models),
+        limits=job.case.limits(job.config.limits),
+        sinks=[sink, *span_sinks()],
+        settings=settings,
+        keep_prompts=job.config.llm.keep_prompts,
+        memory=job.config.memory,
+    )
+
+
+def make_planner(run: EpisodeRun, job: EpisodeSpec, models: Models) -> Planner:
+    mapping = MappingMethod(job.config.mapping)
+    return build_planner(run, load_planner(job.config.planner), models, job.key.k, mapping)
+
+
+class _OnRecord(Alone):
+    """The same surroundings, with journals of all episodes."""
+
+    def __init__(self) -> None:
+        self.journals: list[list[str]] = []
+        """Lines, by episode; the judged one is first."""
+        self.prompts: list[list[str]] = []
+        """The same of what was sent to models."""
+
+    def before(self) -> EventSink:
+        lines, prompts, encoder = list[str](), list[str](), PromptEncoder()
+        self.journals.append(lines)
+        self.prompts.append(prompts)
+
+        def write(event: Event) -> None:
+            if isinstance(event.data, ModelCall):
+                prompts.append(encoder.add(event.data.prompt))
+            lines.append(line_of(event))
+
+        return write

@@ -1,0 +1,85 @@
+"""Where the cases of a suite are played: on a simulated table, in a household, by the nodes."""
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.protocols import EventSink
+from bbllm.llm.models.factory import Models
+from bbllm.scene.sources import NO_TROUBLE, TRUTH
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.runner.episode_setup import Alone, play_alone
+from bbllm_bench.suites.case import HouseStart
+from bbllm_bench.suites.suite import Suite
+
+HOUSEHOLD = 'household'
+NO_ERROR = 'none'
+TABLETOP = 'tabletop'
+
+
+def play(job: EpisodeSpec) -> EpisodeRecord:
+    """Play an episode in this process, in the world of its case; see `log.episodes.Play`."""
+    return play_alone(job, play_with)
+
+
+def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+    """Play an episode to its end and judge it; see `play_tabletop.play_with`."""
+    # Neither needs what the other one imports, which takes a second.
+    if isinstance(job.case.scene, HouseStart):
+        from bbllm_bench.runner.play_household import play_with
+    else:
+        from bbllm_bench.runner.play_tabletop import play_with
+    return play_with(job, models, sink, around)
+
+
+def domain_of(suite: Suite) -> str:
+    """Return the kind of world that a suite's scenes are of, `tabletop` or `household`."""
+    return HOUSEHOLD if suite.houses else TABLETOP
+
+
+def world_of(suite: Suite, said: str) -> str:
+    """
+    Return where a suite is played: where it was *said*, or else where it is at home.
+
+    Raises:
+        ConfigError: It cannot be played there; the message names where it can.
+    """
+    if suite.houses:
+        if said not in ('', HOUSEHOLD):
+            raise ConfigError(
+                f'The suite {suite.name} is played in houses, which are no world {said!r}; leave '
+                f'--world out, or say --world {HOUSEHOLD}.'
+            )
+        return HOUSEHOLD
+    if said == HOUSEHOLD:
+        raise ConfigError(
+            f'The suite {suite.name} is played on tables; leave --world out, or say --world '
+            f'{TABLETOP} or --world ros.'
+        )
+    return said or TABLETOP
+
+
+def check_sources(world: str, sources: str, trouble: str) -> None:
+    """Raise ConfigError where pictures cannot be had in a world, or trouble without pictures."""
+    if sources == TRUTH and trouble != NO_TROUBLE:
+        raise ConfigError(
+            f'--trouble {trouble} is for pictures: add --sources camera, or leave it out.'
+        )
+    if sources != TRUTH and world != TABLETOP:
+        raise ConfigError(
+            f'--sources {sources} is for simulated tables in worker processes, and the suite is '
+            f'played in the world {world}: leave --sources out, or choose a suite of tables and '
+            f'--world {TABLETOP}.'
+        )
+
+
+def check_rehearsal(world: str, rehearse: int, twin_error: str) -> None:
+    """Raise ConfigError where plans cannot be rehearsed in a world, or nothing is rehearsed."""
+    if rehearse and world != TABLETOP:
+        raise ConfigError(
+            f'--rehearse is for simulated tables in worker processes, and the suite is played in '
+            f'the world {world}: leave --rehearse out, or choose a suite of tables and --world '
+            f'{TABLETOP}.'
+        )
+    if twin_error != NO_ERROR and not rehearse:
+        raise ConfigError(
+            f'--twin-error {twin_error} is for rehearsals: add --rehearse, or leave it out.'
+        )

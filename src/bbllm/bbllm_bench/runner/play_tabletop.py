@@ -1,0 +1,135 @@
+"""Plays one episode in this process: physics, models, planner and judge put together."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from bbllm.core.errors import BbllmError, SceneError, WorldError
+from bbllm.core.events import Episode
+from bbllm.core.protocols import EventSink, ScenePicture, World, picture_of
+from bbllm.core.registry import tells_force
+from bbllm.core.types import Outcome, Scene, Skill, SkillCall
+from bbllm.llm.models.factory import Models
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.log.episodes import EpisodeSpec, name_before
+from bbllm_bench.log.results import EpisodeResult
+from bbllm_bench.runner.case_world import rehearsed, remembered
+from bbllm_bench.runner.episode_setup import Alone, make_planner, make_run
+from bbllm_bench.runner.picture_judge import PictureJudge, source_of
+from bbllm_bench.safety.safety import SafetyRecorder
+from bbllm_bench.scorers.scoring import lost, lost_before, score, with_earlier
+
+
+def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
+    """
+    Play an episode to its end and judge it; those that its case has before it are played first.
+
+    Args:
+        job: What to play.
+        models: Who answers, whatever its config names.
+        sink: Receives every event of the one that is judged.
+        around: What else goes on in this process.
+    """
+    safety = SafetyRecorder(job.case.table)
+    cancels: list[Callable[[str], None]] = []
+    earlier: list[Episode] = []
+
+    def look() -> None:
+        around.advanced()
+        if cancels and (reason := around.stopped()):
+            cancels[-1](reason)
+
+    with around.turn():
+        table = TabletopWorld(
+            job.case.table,
+            seed=job.case.noise_seed,
+            on_advance=look,
+            wrap_driver=safety.wrap,
+            weighs=tells_force(job.config.planner) or bool(job.case.earlier),
+            make_source=source_of(job),
+        )
+        pictures = PictureJudge(table)
+        around.opened(table)
+
+    def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
+        run = make_run(part, models, sink, 'tabletop', around, name=name)
+        cancels.append(run.cancel)
+        with around.hearing(run):
+            return run.execute(make_planner(run, part, models), world)
+
+    try:
+        world = rehearsed(_TakingTurns(remembered(table, job), around, pictures), job)
+        for number, instruction in enumerate(job.case.earlier):
+            part = replace(job, case=replace(job.case, instruction=instruction))
+            earlier.append(execute(part, around.before(), name_before(job.key, number)))
+            if (result := lost_before(job, earlier)) is not None:
+                return result
+        with around.turn():
+            begun_s, unsafe = table.time_s, safety.count()
+            before, seen = _settled(table) if job.case.earlier else _looked(table)
+            before = None if before is None else pictures.begin(before, seen)
+        if before is None:
+            reason = 'The table could not be looked at after the episodes before this one.'
+            error, least = WorldError.__name__, job.case.least_loops
+            result = lost(job.key, reason, error, least_loops=least, case=job.case)
+            return with_earlier(result, job, earlier)
+        episode = execute(job, sink, job.key.name)
+        with around.turn():
+            after, last = (None, None) if around.stopped() else _settled(table)
+            after = None if after is None else pictures.with_names(after)
+            unsafe = safety.count() - unsafe
+    finally:
+        table.close()
+    robot_s, names = table.time_s - begun_s, pictures.names
+    result = score(
+        job, episode, before=before, after=after, robot_s=robot_s, unsafe=unsafe, names=names
+    )
+    return with_earlier(pictures.add_to(result, job, episode, last), job, earlier)
+
+
+class _TakingTurns:
+    def __init__(self, inner: World, around: Alone, pictures: PictureJudge):
+        self._inner = inner
+        self._around = around
+        self._pictures = pictures
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        return self._inner.skills
+
+    def observe(self) -> Scene:
+        with self._around.turn():
+            scene = self._inner.observe()
+            self._pictures.observed(scene)
+            return scene
+
+    def picture(self) -> ScenePicture:
+        with self._around.turn():
+            return picture_of(self._inner)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        with self._around.turn():
+            return self._inner.execute(call)
+
+    def stop(self) -> None:
+        # Waits for nothing: it ends what has its turn.
+        self._inner.stop()
+
+
+def _settled(table: TabletopWorld) -> tuple[Scene | None, Scene | None]:
+    """Let the table come to rest; return what `_looked` does, None where the world was lost."""
+    try:
+        table.settled()
+        return _looked(table)
+    except BbllmError:
+        # The episode says already that the world was lost, or it was lost while it settled;
+        # either way there is no table to judge.
+        return None, None
+
+
+def _looked(table: TabletopWorld) -> tuple[Scene, Scene | None]:
+    """Return the state of the table for the checker, and the scene for planners if any."""
+    seen = None
+    with suppress(SceneError):
+        seen = table.observe()
+    return table.truth(), seen

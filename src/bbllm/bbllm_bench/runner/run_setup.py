@@ -1,0 +1,176 @@
+"""From what a person asked for to what a run needs; finds every mistake before anything starts."""
+
+import fnmatch
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bbllm.core.errors import ConfigError
+from bbllm.core.registry import load_planner
+from bbllm.planners.assembly import check_domain
+from bbllm.planners.common.methods import MappingMethod
+from bbllm_bench.log.episodes import RunConfig
+from bbllm_bench.log.prices import PriceTable, load_prices
+from bbllm_bench.log.run_settings import RunSettings, TaskSettings
+from bbllm_bench.log.versions import describe_machine, find_versions, hash_prompts
+from bbllm_bench.runner.answering import (
+    Answering,
+    asking,
+    body_for,
+    check_answers,
+    remembering,
+    replaying,
+)
+from bbllm_bench.runner.conversations import answers_of, hash_of
+from bbllm_bench.runner.play_here import check_rehearsal, check_sources, domain_of, world_of
+from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.runner import RunPlan
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import Suite, TaskSpec, load_suite
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin."""
+
+    plan: RunPlan
+    notices: tuple[str, ...]
+    """Notices about the models."""
+
+
+def prepare(request: BenchRequest, folder: Path) -> Prepared:
+    """
+    Find out whether a run into a folder can be made, and what it will be made of.
+
+    Raises:
+        ConfigError: Something cannot be used, or a generated task has no case; nothing was
+            written. Puzzles are not tried, since their search takes seconds each.
+        UnknownNameError: There is no such suite, task or planner.
+        ReplayError: The recording cannot be used.
+    """
+    suite = load_suite(request.suite, data=request.data)
+    world, ks = world_of(suite, request.world), request.ks or (suite.k,)
+    extends = request.record is not None and request.replay is not None
+    if extends and world == 'ros':
+        raise ConfigError(
+            '--record and --replay exclude each other with --world ros; leave one of them out.'
+        )
+    request = replace(request, world=world, ks=ks)
+    check_sources(world, request.sources, request.trouble)
+    check_rehearsal(world, request.rehearse, request.twin_error)
+    tasks = _tasks(suite, request.tasks)
+    planner, notices = load_planner(request.planner), list[str]()
+    check_domain(request.planner, planner, domain_of(suite))
+    if not planner.uses_feedback and request.ks != (0,):
+        request = replace(request, ks=(0,))
+        notices.append(
+            f'{request.planner} has no feedback loops: each case is played once, as K = 0.'
+        )
+    for task in tasks:
+        if task.generate is not None:  # a recipe that makes no scene is refused before the run
+            make_case(suite, task.name, seed=request.seed, trial=0)
+    prices = load_prices(request.prices) if request.prices is not None else None
+    method = MappingMethod(request.mapping)
+    if request.replay is None or extends:
+        body = body_for(planner, method, request.brain, request.body)
+        answering = asking(tasks, method, request.llm_config, brain=request.brain, body=body)
+    else:
+        answering = replaying(request.replay, method)
+    check_answers(answering, tasks, request.planner, method)
+    memory = remembering(
+        request.memory,
+        request.planner,
+        answering.models.brain.name,
+        world=world,
+        cases=(suite.name, request.seed),
+    )
+    settings = _settings(request, suite, tasks, answering, prices, folder, memory.hash)
+    replay = None
+    if request.replay is not None:
+        replay, notice = answers_of(request.replay, settings.keys)
+        notices += [notice] if notice and not extends else []
+    plan = RunPlan(
+        settings=settings,
+        config=RunConfig(
+            planner=request.planner,
+            mapping=request.mapping,
+            llm=answering.llm,  # decided already: another machine must not decide otherwise
+            sources=request.sources,
+            trouble=request.trouble,
+            rehearse=request.rehearse,
+            twin_error=request.twin_error,
+            limits=request.limits,
+            record=request.record is not None,
+            memory=memory,
+            prices=prices.by_model if prices is not None else {},
+        ),
+        make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
+        replay=replay,
+        record=request.record,
+        give_up_after=request.give_up_after,
+        retry_lost=request.retry_lost,
+    )
+    return Prepared(plan, (*answering.models.notices, *notices))
+
+
+def _settings(
+    request: BenchRequest,
+    suite: Suite,
+    tasks: Sequence[TaskSpec],
+    answering: Answering,
+    prices: PriceTable | None,
+    folder: Path,
+    memory_hash: str,
+) -> RunSettings:
+    return RunSettings(
+        suite=suite.name,
+        suite_sha256=suite.sha256,
+        world=request.world,
+        sources=request.sources,
+        trouble=request.trouble,
+        rehearse=request.rehearse,
+        twin_error=request.twin_error,
+        planner=request.planner,
+        brain=answering.models.brain.name,
+        body=answering.body,
+        mapping=request.mapping,
+        ks=tuple(sorted(set(request.ks))),
+        trials=request.trials,
+        seed=request.seed,
+        tasks=tuple(
+            TaskSettings.model_validate(task.model_dump(include={*TaskSettings.model_fields}))
+            for task in tasks
+        ),
+        limits=request.limits,
+        llm=answering.described,
+        prompts=hash_prompts(),
+        versions=find_versions(),
+        machine=describe_machine(),
+        prices=prices,
+        record=_place(request.record, folder),
+        replay=str(request.replay) if request.replay is not None else None,
+        replay_sha256=hash_of(request.replay) if request.replay is not None else None,
+        memory=str(request.memory) if request.memory is not None else None,
+        memory_hash=memory_hash,
+        command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+    )
+
+
+def _tasks(suite: Suite, names: tuple[str, ...]) -> tuple[TaskSpec, ...]:
+    """Return the tasks of these names, in which `*` and `?` stand for letters; all without any."""
+    known = [task.name for task in suite.tasks]
+    # What fits nothing is refused by the suite, with the names that there are.
+    wanted = {
+        fits for name in names for fits in fnmatch.filter(known, name) or (suite.task(name).name,)
+    }
+    return tuple(task for task in suite.tasks if not names or task.name in wanted)
+
+
+def _place(record: Path | None, folder: Path) -> str | None:
+    """Return where the recording is: seen from the folder where it is in there."""
+    if record is None:
+        return None
+    path, inside = record.resolve(), folder.resolve()
+    return str(path.relative_to(inside) if path.is_relative_to(inside) else path)

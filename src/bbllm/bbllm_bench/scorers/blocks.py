@@ -1,0 +1,258 @@
+"""Goals of what carries what, and of what no scene shows: towers, corners, the heaviest."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+from bbllm.core.text import count_of, listed
+from bbllm.core.types import Kind
+from bbllm.skills.containers import within
+from bbllm.skills.shapes import Point, bottom_z, contains, outline, polygon_gap, top_z
+from bbllm_bench.scorers.table import Table
+from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Resting, Tower
+from bbllm_bench.suites.scores import Condition, at_least, at_most, cm
+
+NO_NAMES = 'the goal names nothing.'
+
+
+def _missing(table: Table, *names: str) -> str:
+    return next((f'there is no {name}.' for name in names if name not in table.now), '')
+
+
+def _far(goal: Resting | Tower | Layout, table: Table, above: str, below: str) -> str:
+    way = table.apart(above, below)
+    return '' if at_most(way, goal.near_m) else f'{above} is {cm(way)} from the middle of {below}'
+
+
+# --- named objects on named objects or locations ------------------------------------------------
+
+
+def resting(goal: Resting, table: Table) -> list[Condition]:
+    """Measure from each object to what it is to rest on: height, and distance of the middles."""
+    conditions = [
+        Condition(f'{above} on {below}', not_resting(goal, table, above, below))
+        for above, below in goal.on.items()
+    ]
+    return conditions or [Condition('something rests on something', NO_NAMES)]
+
+
+def not_resting(goal: Resting | Layout, table: Table, above: str, below: str) -> str:
+    """Return why an object does not rest on another or on a location, '' if it does."""
+    if missing := _missing(table, above, below):
+        return missing
+    support = table.now[below]
+    gap = bottom_z(table.now[above]) - top_z(support)
+    if not at_most(abs(gap), goal.level_m):
+        side = 'above' if gap > 0 else 'below'
+        return f'the underside of {above} is {cm(abs(gap))} {side} the top of {below}.'
+    if tipped := table.tipped(above):
+        return tipped
+    if support.kind is Kind.FIXTURE:  # anywhere on furniture will do
+        over = contains(outline(support), table.xy(above))
+        return '' if over else f'{above} is not over {below}.'
+    far = _far(goal, table, above, below)
+    return far and f'{far}; {cm(goal.near_m)} are allowed.'
+
+
+# --- named objects in or on named containers ----------------------------------------------------
+
+FLOOR_M = 0.004
+"""A container's floor is thicker than this, the table is not above itself [m]."""
+
+
+def contained(goal: Contained, table: Table) -> list[Condition]:
+    """Check each pair for distance and height, and all other objects for where they are."""
+    if not goal.inside:
+        return [Condition('something lies in something', NO_NAMES)]
+    strays = (
+        f'{name} is in {container}, where it does not belong.'
+        for name in table.movables
+        if name not in goal.inside
+        for container in table.every(Kind.CONTAINER)
+        if not _not_in(goal, table, name, container)
+    )
+    pairs = goal.inside.items()
+    return [
+        *(Condition(f'{name} in {box}', _not_in(goal, table, name, box)) for name, box in pairs),
+        Condition('nothing else in a container', next(strays, '')),
+    ]
+
+
+def _not_in(goal: Contained, table: Table, name: str, container: str) -> str:
+    if missing := _missing(table, name, container):
+        return missing
+    item, around = table.now[name], table.now[container]
+    if not within(around, [table.xy(name)], goal.rim_m):
+        return f'the middle of {name} is not {cm(goal.rim_m)} or more within {container}.'
+    low = bottom_z(item) - bottom_z(around)
+    if not at_least(low, FLOOR_M - goal.level_m):
+        return f'{name} reaches {cm(-low)} below {container}.'
+    high = bottom_z(item) - top_z(around)
+    if not at_most(high, goal.level_m):
+        return f'{name} is {cm(high)} above {container}.'
+    x, y, _, _ = around.pose.quat_xyzw
+    upright = 1.0 - 2.0 * (x * x + y * y) >= table.tilt_cosine  # nor upside down
+    return '' if upright else f'{container} is not upright.'
+
+
+# --- towers of so many blocks, in any order, by weight, or on the one that is fixed -------------
+
+Blocks = tuple[str, ...]
+"""Names of the blocks of a tower, from the bottom up."""
+ORDERS: Mapping[str, str] = {
+    'lighter_up': 'each block lighter than the one under it',
+    'on_fixed': 'the block at the bottom is fixed to the table',
+    'lighter_up_on_fixed': 'the block at the bottom is fixed to the table, and each above the '
+    'next is lighter',
+}
+
+
+def tower(goal: Tower, table: Table) -> list[Condition]:
+    """Measure from each block to each other: which is under which, and how far off."""
+    there = [name for name in table.movables if name in table.now]
+    # Each block that is on another with that one, however far from its middle.
+    pairs = [
+        (above, below)
+        for above, below in itertools.permutations(there, 2)
+        if at_most(abs(bottom_z(table.now[above]) - top_z(table.now[below])), goal.level_m)
+        and polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
+    ]
+    towers = _towers(goal, table, pairs)
+    carrying = {below for _, below in pairs}
+    found = [one for one in towers if len(one) == goal.height and one[-1] not in carrying]
+    low = '' if found else _too_low(goal, table, pairs, max(towers, key=len, default=()))
+    conditions = [Condition(f'a tower of {goal.height} blocks', low)]
+    if goal.order != 'any':
+        faults = [_order_fault(goal, table, one) for one in found]
+        none = f'there is no tower of {goal.height} blocks.'
+        # Where several are as high, one in order is enough.
+        conditions.append(Condition(ORDERS[goal.order], min(faults, key=bool, default=none)))
+    return conditions + _untouched(table, goal.still_m)
+
+
+def _off(goal: Tower, table: Table, above: str, below: str) -> str:
+    """Return why a block on another is no part of its tower, '' if it is."""
+    far = _far(goal, table, above, below)
+    return f'{far}, where {cm(goal.near_m)} are allowed.' if far else table.tipped(above)
+
+
+def _towers(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]]) -> list[Blocks]:
+    """Return all towers, without what is too far off; a block alone on the table is one."""
+    under = {above: below for above, below in pairs if not _off(goal, table, above, below)}
+    towers = []
+    for top in (n for n in table.movables if n in table.now and n not in under.values()):
+        blocks = [top]
+        while (below := under.get(blocks[-1], '')) and below not in blocks:
+            blocks.append(below)
+        if not table.fall(blocks[-1]):
+            towers.append(tuple(reversed(blocks)))
+    return towers
+
+
+def _too_low(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]], highest: Blocks) -> str:
+    """Return how high the highest tower is, and what was put beside the middle of another."""
+    if not highest:
+        return 'no block stands on the table.'
+    wrong = f'not {goal.height}' if len(highest) != goal.height else 'and carries more'
+    text = f'the highest tower has {count_of(len(highest), "block")}, {wrong}'
+    off = next(filter(None, (_off(goal, table, *pair) for pair in pairs)), '')
+    return f'{text}; {off}' if off else f'{text}.'
+
+
+def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
+    if goal.order != 'lighter_up':
+        bottom, blocks = blocks[0], blocks[1:]
+        if bottom not in table.fixed:
+            return f'{bottom}, at the bottom, is not the fixed one.'
+    for below, above in itertools.pairwise(blocks):
+        low, high = table.mass_kg.get(below), table.mass_kg.get(above)
+        if goal.order == 'on_fixed':
+            break
+        if low is None or high is None:
+            return f'nothing tells what {below} and {above} weigh.'
+        if not high < low:
+            told = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
+            return f'{told}, which weighs {1000 * low:.0f} g.'
+    return ''
+
+
+def _untouched(table: Table, still_m: float) -> list[Condition]:
+    """Check that the hand has let go, and that what is fixed to the table is where it was."""
+    holding = f'the hand still holds {table.held}.' if table.held else ''
+    fixed = [name for name in table.movables if name in table.fixed]
+    faults = [table.moved(name, still_m, ' although it is fixed') for name in fixed]
+    texts = [f'{name} where it was' for name in fixed]
+    return [Condition('the hand is empty', holding), *map(Condition, texts, faults)]
+
+
+# --- blocks on the table, each at a corner of its own -------------------------------------------
+
+
+def corners(goal: Corners, table: Table) -> list[Condition]:
+    """Measure from each block to the corner that is nearest to it."""
+    near = [name for name in table.movables if name not in table.out_of_reach]
+    names = [name for name in near if goal.which == 'all' or name not in table.fixed]
+    if not names:
+        return [Condition('a block at a corner', 'no block within reach can be moved.')]
+    points = [corner for top in table.tables for corner in outline(top)]
+    conditions: list[Condition] = []
+    at: dict[Point, list[str]] = {}
+    for name in names:
+        ways = ((math.dist(table.xy(name), point), point) for point in points)
+        way, corner = min(ways, default=(math.inf, (0.0, 0.0)))
+        fault = table.fall(name) if points else 'there is no table that would have corners.'
+        if not fault and not at_most(way, goal.corner_m):
+            allowed = f'{cm(goal.corner_m)} are allowed.'
+            fault = f'{name} is {cm(way)} from the nearest corner; {allowed}'
+        if not fault:
+            at.setdefault(corner, []).append(name)
+        conditions.append(Condition(f'{name} at a corner', fault))
+    together = next((names for names in at.values() if len(names) > 1), [])
+    shared = f'{listed(together)} are at the same corner.' if together else ''
+    return [*conditions, Condition('no corner twice', shared), *_untouched(table, goal.still_m)]
+
+
+# --- one block by weight in the hand, above the table -------------------------------------------
+
+
+MEANT: Mapping[str, str] = {
+    'heaviest': 'heaviest',
+    'second_heaviest': 'second heaviest',
+    'lightest': 'lightest',
+    'odd': 'odd one out',
+}
+
+
+def hold(goal: Hold, table: Table) -> list[Condition]:
+    """Take what is in the hand, and measure that."""
+    held = table.held if table.held in table.now else ''
+    lighter = low = 'the hand is empty.'
+    if held:
+        lighter, low = _other(goal, table, held), ''
+        tops = table.tops_under(held)
+        raised = bottom_z(table.now[held]) - max(tops, default=0.0)
+        if not tops:
+            low = f'{held} is not over the table.'
+        elif not at_least(raised, goal.raised_m):
+            low = f'{held} is {cm(raised)} above the table, not {cm(goal.raised_m)}.'
+    return [
+        Condition('a block in the hand', '' if held else lighter),
+        Condition(f'it is the {MEANT[goal.which]}', lighter),
+        Condition(f'it is {cm(goal.raised_m)} above the table', low),
+    ]
+
+
+def _other(goal: Hold, table: Table, held: str) -> str:
+    masses = {name: table.mass_kg[name] for name in table.movables if name in table.mass_kg}
+    if held not in masses:
+        return f'nothing tells what {held} weighs.'
+    own = masses[held]
+    if (wanted := goal.wanted(masses)) == held:
+        return ''
+    told = f'{held}, in the hand, weighs {1000 * own:.0f} g'
+    # Where several weigh the same, none is meant.
+    other = wanted or next((name for name in masses if name != held and masses[name] >= own), '')
+    if not other:
+        return f'{told}, and no block is the {MEANT[goal.which]}.'
+    which = other if goal.which == 'heaviest' else f'the {MEANT[goal.which]}, {other},'
+    return f'{told}, but {which} weighs {1000 * masses[other]:.0f} g.'

@@ -1,0 +1,253 @@
+"""
+Plays one episode through the five nodes; the twin of bench.play_tabletop.
+
+Each episode has a stack, a ROS domain and a folder, so no part of one can reach another.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
+from bbllm.core.events import Episode, Limits
+from bbllm.core.journal import prompts_text, read_episode
+from bbllm.core.registry import load_planner
+from bbllm.core.types import MOVABLE, Pose, Scene
+from bbllm.files.yaml_files import yaml_text
+from bbllm.llm.config import GOAL_SUFFIX
+from bbllm.planners.common.methods import MappingMethod
+from bbllm.worlds.tabletop.tabletop import STILL_M, furthest
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
+from bbllm_bench.oracle.case_goals import with_goal
+from bbllm_bench.runner.episode_models import models_of
+from bbllm_bench.scorers.scoring import lost, lost_before, score, with_earlier
+from bbllm_ros.rclpy_support.domains import own_domain
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.stack import Stack, StackConfig, Value
+
+READY_S = 90.0
+LOOKS_APART_S = 0.1
+SETTLE_S = 3.0
+"""World time after which the scene is taken even if objects still move [s]."""
+PATIENCE_S = 30.0
+SEEDS = 2**31
+
+
+def play(job: EpisodeSpec) -> EpisodeRecord:
+    """Play an episode through the five nodes; see `log.episodes.Play`."""
+    load_planner(job.config.planner)
+    if job.replay is None:
+        # What cannot be used at all shows here, in words, and not as a node that died.
+        models_of(job)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix='bbllm-ros-')
+    except OSError as error:
+        raise ConfigError(
+            f'There is no room for an episode in {tempfile.gettempdir()} ({error.strerror}); '
+            'set TMPDIR to a folder that can be written.'
+        ) from error
+    with folder:
+        return _play_in(Path(folder.name), job)
+
+
+def _play_in(folder: Path, job: EpisodeSpec) -> EpisodeRecord:
+    files = _Files(folder, job)
+    files.write()
+    before = after = None
+    settling_s = 0.0
+    fault: BbllmError | None = None
+    try:
+        with own_domain() as domain:
+            config = StackConfig(
+                params=files.params(),
+                environ={'ROS_DOMAIN_ID': str(domain)},
+                log_folder=folder / 'log',
+            )
+            with Stack(config) as stack, stack.wait_ready(READY_S) as client:
+                if _played_before(client, files, job):
+                    before = client.scene()
+                    _run(client, job, job.case.instruction, job.key.name)
+                    after, settling_s = _settled(client)
+    except ConfigError:
+        raise
+    except BbllmError as error:
+        fault = error
+    return files.played(before, after, settling_s, fault)
+
+
+def _played_before(client: StackClient, files: _Files, job: EpisodeSpec) -> bool:
+    """Play what comes before the judged episode; return whether that may be judged after it."""
+    for number, instruction in enumerate(job.case.earlier):
+        _run(client, job, instruction, name_before(job.key, number))
+        if lost_before(job, files.earlier()) is not None:
+            return False
+        _settled(client)
+    return True
+
+
+def _run(client: StackClient, job: EpisodeSpec, instruction: str, episode_id: str) -> None:
+    result = client.run_task(
+        instruction, episode_id=episode_id, feedback_loops=job.key.k, goal='no'
+    )
+    if result.refused:
+        raise TaskError(result.message)
+
+
+class _Files:
+    """What goes into the folder of an episode, and what comes out of it."""
+
+    def __init__(self, folder: Path, job: EpisodeSpec):
+        self._job = job
+        self._scene = folder / 'scene.yaml'
+        self._llm = folder / f'llm{GOAL_SUFFIX}'
+        self._replay = folder / 'replay.jsonl'
+        self._recording = folder / 'talk.jsonl'
+        self._episodes = folder / 'episodes'
+
+    def write(self) -> None:
+        job = self._job
+        # Names and descriptions of a file are its path's and nobody's.
+        scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
+        told = with_goal(job.config.llm, job.case, said=job.config.brain)
+        llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
+        try:
+            self._scene.write_text(yaml_text(scene), 'utf-8')
+            self._llm.write_text(yaml_text(llm), 'utf-8')
+            if job.replay is not None:
+                self._replay.write_text(job.replay, 'utf-8')
+        except OSError as error:
+            raise ConfigError(
+                f'{self._scene.parent} cannot be written ({error.strerror}); make room there, or '
+                'set TMPDIR to another folder.'
+            ) from error
+
+    def params(self) -> Mapping[str, Mapping[str, Value]]:
+        config = self._job.config
+        matching = MappingMethod(config.mapping) is MappingMethod.EMBEDDING
+        models: dict[str, Value] = {
+            'llm_config': str(self._llm),
+            'brain': config.brain or '',
+            'record': str(self._recording) if config.record else '',
+            'replay': str(self._replay) if self._job.replay is not None else '',
+        }
+        body = config.body or ''
+        return {
+            # With an embedder, `body` is none of its business: it would take it for a model.
+            'brain_planner': {
+                **models,
+                'body': '' if matching else body,
+                'planner': config.planner,
+                'episodes_folder': str(self._episodes),
+                **_limits(self._job.case.limits(config.limits)),
+            },
+            'body_mapper': {**models, 'body': body, 'mapping': config.mapping},
+            # As in bench.play_tabletop: what was found out is kept over the episodes of a case.
+            'state_estimator': {'open_state': 'rules' if self._job.case.earlier else 'off'},
+            'mujoco_sim': {
+                'scene': str(self._scene),
+                'speed': 0.0,
+                'seed': self._job.case.noise_seed % SEEDS,
+            },
+        }
+
+    def played(
+        self,
+        before: Scene | None,
+        after: Scene | None,
+        settling_s: float,
+        fault: BbllmError | None,
+    ) -> EpisodeRecord:
+        """Judge what the nodes have written down; `fault` is the reason where it is incomplete."""
+        journal = self._journal(self._job.key.name)
+        text, earlier = _text(journal), self.earlier()
+        broken = lost_before(self._job, earlier) if fault is None else None
+        if broken is not None:
+            result = broken
+        elif text and before is not None:
+            episode = read_episode(journal)
+            # The world's clock also runs while a model thinks, which is no work of the robot.
+            robot_s = episode.robot_s + settling_s
+            result = score(
+                self._job, episode, before=before, after=after, robot_s=robot_s, unsafe=None
+            )
+        else:
+            reason = str(fault) if fault is not None else 'The nodes wrote no journal.'
+            result = lost(
+                self._job.key,
+                reason,
+                type(fault or WorldError('')).__name__,
+                least_loops=self._job.case.least_loops,
+                case=self._job.case,
+            )
+        return EpisodeRecord(
+            result=with_earlier(result, self._job, earlier),
+            journal=text,
+            earlier=tuple(_text(path) for path in self._journals_before()),
+            prompts=tuple(map(prompts_text, (journal, *self._journals_before()))),
+            recording=self._said(),
+        )
+
+    def earlier(self) -> list[Episode]:
+        return [read_episode(path) for path in self._journals_before()]
+
+    def _journals_before(self) -> list[Path]:
+        key, n_earlier = self._job.key, len(self._job.case.earlier)
+        paths = [self._journal(name_before(key, number)) for number in range(n_earlier)]
+        return [path for path in paths if _text(path)]
+
+    def _journal(self, name: str) -> Path:
+        return self._episodes / f'{name}.jsonl'
+
+    def _said(self) -> str:
+        """Return the lines of the recording, each with the name of the episode."""
+        if not self._recording.exists():
+            return ''
+        lines = self._recording.read_text('utf-8').removesuffix('\n').split('\n')
+        named = ({**json.loads(line), 'episode': self._job.key.name} for line in lines)
+        return ''.join(json.dumps(line, ensure_ascii=False) + '\n' for line in named)
+
+
+def _text(path: Path) -> str:
+    return path.read_text('utf-8', errors='replace') if path.exists() else ''
+
+
+def _limits(limits: Limits) -> dict[str, Value]:
+    """Return limits as parameters, for which 0 is none."""
+    return {
+        'step_limit': limits.steps or 0,
+        'model_call_limit': limits.model_calls or 0,
+        'token_limit': limits.tokens or 0,
+        'wall_limit_s': limits.wall_s or 0.0,
+        'allow_circles': limits.allow_circles,
+    }
+
+
+def _settled(client: StackClient) -> tuple[Scene, float]:
+    """
+    Wait until nothing moves; return the scene, and the world time that took [s].
+
+    Raises WorldError where the world's clock stands still, or there is no scene.
+    """
+    deadline_s = time.monotonic() + PATIENCE_S
+    first = before = client.scene()
+    while True:
+        now = client.scene()
+        if now.stamp_s - before.stamp_s >= LOOKS_APART_S:
+            waited_s = now.stamp_s - first.stamp_s
+            if furthest(_movables(before), _movables(now)) < STILL_M or waited_s >= SETTLE_S:
+                return now, waited_s
+            before = now
+        if time.monotonic() > deadline_s:
+            raise WorldError(
+                f'The things did not come to rest within {PATIENCE_S:g} s: the clock of the world '
+                f'went from {first.stamp_s:.2f} to {now.stamp_s:.2f}.'
+            )
+        time.sleep(LOOKS_APART_S / 2)
+
+
+def _movables(scene: Scene) -> dict[str, Pose]:
+    return {item.name: item.pose for item in scene.objects if item.kind in MOVABLE}

@@ -1,0 +1,142 @@
+"""The node `body_mapper`: the Body as a service."""
+
+from collections.abc import Sequence
+
+from bbllm_interfaces.msg import BodyModel
+from bbllm_interfaces.srv import MapStep
+
+from bbllm.core.episode import GuardedEmbedder, GuardedModel
+from bbllm.core.errors import (
+    BbllmError,
+    EndlessReplyError,
+    ModelDeclinedError,
+    ModelError,
+    ModelRefusedError,
+    ModelUnavailableError,
+    ParseError,
+    ReplayError,
+    SceneError,
+)
+from bbllm.core.naming import scene_fault
+from bbllm.core.protocols import (
+    Body,
+    MappedStep,
+    OverlappingBody,
+    Pass,
+    PlanBody,
+    streaming,
+)
+from bbllm.core.types import PlanStep, Scene
+from bbllm.planners.body.mapping import body_name, body_of
+from bbllm.planners.common.call_grammar import settled
+from bbllm.planners.common.matching import Vector
+from bbllm_ros.convert.mapped_steps import mapped_to_msg
+from bbllm_ros.convert.records import LATCHED, from_msg, to_msg
+from bbllm_ros.parameters.model_params import mapping_of, models_of_body
+from bbllm_ros.planner.transcript import Transcript
+from bbllm_ros.rclpy_support.params import BodyMapperParams
+from bbllm_ros.rclpy_support.stack_node import StackNode, run
+
+
+class BodyMapper(StackNode):
+    """Turns one step of a plan into one call; requests do not wait for each other."""
+
+    def __init__(self) -> None:
+        super().__init__('body_mapper', BodyMapperParams)
+
+    def build(self) -> None:
+        params = self.params
+        self._mapping = mapping_of(params.mapping)
+        self._models = models_of_body(params, self._mapping)
+        for notice in self._models.notices:
+            self.get_logger().info(notice)
+        self._known: dict[str, Vector] = {}
+        self._latency_s = float('nan')
+        self.diagnostics.measure(
+            {
+                'model': lambda: body_name(self._mapping, self._models),
+                'last model call [s]': lambda: self._latency_s,
+            }
+        )
+        self._told = self.create_publisher(BodyModel, 'body_model', LATCHED)
+
+    def begin(self) -> None:
+        body = self._body(Transcript())
+        streams = streaming(self._models.body) is not None
+        self._told.publish(
+            BodyModel(
+                name=body_name(self._mapping, self._models),
+                reads_calls=isinstance(body, PlanBody),
+                overlaps=isinstance(body, OverlappingBody) and streams,
+            )
+        )
+        self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
+
+    def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
+        transcript = Transcript(keep_prompts=self._models.keep_prompts)
+        first: MappedStep | None
+        ahead: Sequence[MappedStep | None]
+        try:
+            if not request.scene.objects:
+                raise BbllmError('map_step was given a scene without objects.')
+            scene = from_msg(Scene, request.scene)
+            if fault := scene_fault(scene):
+                raise SceneError(f'map_step was given a scene that cannot be used: {fault}.')
+            body = self._body(transcript)
+            steps = [from_msg(PlanStep, step) for step in (request.step, *request.ahead)]
+            if isinstance(body, PlanBody) and not request.always_ask:
+                first, *ahead = body.map_ahead(steps, scene)
+            else:
+                first, ahead = body.map(steps[0], scene), []
+            if isinstance(first, ParseError):
+                raise first
+            assert first is not None
+            reply.error = MapStep.Response.NONE
+            reply.passed = isinstance(first, Pass)
+            if isinstance(first, Pass):
+                reply.reason = first.reason
+            else:
+                reply.call = to_msg(settled(first, scene))
+            reply.ahead = [*map(mapped_to_msg, ahead)]
+        except BbllmError as error:
+            reply.error = error_code(error)
+            reply.message = str(error)
+            self.diagnostics.error(str(error))
+        if transcript.calls:
+            self._latency_s = transcript.calls[-1].duration_s
+        reply.model_calls = [
+            to_msg(call, text=text)
+            for call, text in zip(transcript.calls, transcript.texts, strict=True)
+        ]
+        return reply
+
+    def _body(self, transcript: Transcript) -> Body:
+        embedder = self._models.embedder
+        return body_of(
+            self._mapping,
+            GuardedModel(transcript, self._models.body, 'body'),
+            None if embedder is None else GuardedEmbedder(transcript, embedder, 'body'),
+            known=self._known,
+        )
+
+
+def error_code(error: BbllmError) -> int:
+    codes = (
+        (ParseError, MapStep.Response.PARSE_FAILED),
+        (ModelRefusedError, MapStep.Response.MODEL_REFUSED),
+        (ModelUnavailableError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ReplayError, MapStep.Response.MODEL_UNAVAILABLE),
+        (ModelDeclinedError, MapStep.Response.MODEL_DECLINED),
+        (EndlessReplyError, MapStep.Response.ENDLESS_REPLY),
+        (ModelError, MapStep.Response.MODEL_FAILED),
+        (BbllmError, MapStep.Response.BAD_REQUEST),
+    )
+    return next(int(code) for kind, code in codes if isinstance(error, kind))
+
+
+def main() -> None:
+    run(BodyMapper)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,222 @@
+"""Scene, plan, status and menus as markers, for rviz."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Vector3
+from geometry_msgs.msg import Pose as PoseMsg
+from std_msgs.msg import ColorRGBA
+from visualization_msgs import msg as msgs
+
+from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
+from bbllm.core.text import escape_hidden, escape_line
+from bbllm.core.types import Kind, Plan, Pose, Scene, SceneObject
+from bbllm.planners.common.scene_graph import is_open
+from bbllm.scene.colors import color_of
+from bbllm.scene.object_models import ObjectPart, model_like
+from bbllm.scene.transforms import compose
+from bbllm.skills.shapes import Vector
+from bbllm.worlds.tabletop.menu import Menu, MenuItem, Numbers
+from bbllm.worlds.tabletop.status import Mood
+from bbllm_ros.convert.records import header, pose_to_msg, vector_to_msg
+
+TEXT_M = 0.025
+"""Height of letters [m]."""
+PLAN_AT_M = (0.3, 0.0, 0.9)
+"""Where the plan hangs in the air, and the status above the robot [m]."""
+STATUS_AT_M = (0.0, 0.0, 1.25)
+BELIEFS = 3
+"""Number of words on one object that are shown."""
+FLAT_M = 0.002
+"""Thickness that rviz needs to show a place [m]."""
+MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
+BEYOND = 0.3
+"""Opacity of what is out of reach."""
+HANDLE = 1.12
+"""Size of a menu's handle relative to its object, its least extent [m], and its opacity."""
+HANDLE_M = 0.03
+GHOST_M = 0.05
+"""Diameter of what marks where a lost object was last seen [m]."""
+GLASS = 0.12
+
+
+def scene_markers(scene: Scene) -> msgs.MarkerArray:
+    return msgs.MarkerArray(markers=[_clear(), *_scene(scene), *_lost(scene)])
+
+
+def plan_markers(plan: Plan, current: int) -> msgs.MarkerArray:
+    """Return the plan as one text, with an arrow at the current step."""
+    lines = [
+        f'{">" if step.index == current else " "} {escape_line(str(step))}' for step in plan.steps
+    ]
+    text = _text('plan', 0, PLAN_AT_M, '\n'.join(lines), 'white')
+    return msgs.MarkerArray(markers=[_clear(), text] if lines else [_clear()])
+
+
+def status_markers(lines: Sequence[str], mood: Mood) -> msgs.MarkerArray:
+    text = _text('status', 0, STATUS_AT_M, '\n'.join(map(escape_line, lines)), MOOD_COLORS[mood])
+    return msgs.MarkerArray(markers=[_clear(), text])
+
+
+def menu_marker(menu: Menu, numbers: Numbers) -> msgs.InteractiveMarker:
+    shape = msgs.Marker.CYLINDER if menu.item.kind is Kind.CYLINDER else msgs.Marker.CUBE
+    handle = _marker('handle', 0, shape)
+    handle.header.frame_id = ''  # the pose is relative to the interactive marker's
+    handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.item.size_m])
+    handle.color = _color('white', GLASS)
+    control = msgs.InteractiveMarkerControl(
+        name='menu',
+        interaction_mode=msgs.InteractiveMarkerControl.MENU,
+        always_visible=True,
+        markers=[handle],
+    )
+    return msgs.InteractiveMarker(
+        header=header(0.0),
+        name=menu.item.name,
+        pose=pose_to_msg(menu.item.pose),
+        scale=max(menu.item.size_m),
+        menu_entries=list(_menu_entries(menu.entries, numbers, (menu.item.name,), 0)),
+        controls=[control],
+    )
+
+
+def _menu_entries(
+    entries: Iterable[MenuItem], numbers: Numbers, path: tuple[str, ...], parent: int
+) -> Iterator[msgs.MenuEntry]:
+    """List entries as rviz wants them: flat, each above those of its submenu."""
+    for entry in entries:
+        number = numbers.of(entry, path)
+        yield msgs.MenuEntry(
+            id=number,
+            parent_id=parent,
+            title=escape_line(entry.title),
+            command_type=msgs.MenuEntry.FEEDBACK,
+        )
+        yield from _menu_entries(entry.entries, numbers, (*path, entry.title), number)
+
+
+def _scene(scene: Scene) -> Iterator[msgs.Marker]:
+    number = 0
+    for i, item in enumerate(scene.objects):
+        beyond = scene.has(item.name, 'reachable', 'no')
+        solid = 0.5 if item.kind is Kind.LOCATION else 1.0
+        alpha = min(solid, BEYOND) if beyond else solid
+        for part in marker_shapes(item):
+            marker = _marker('objects', number, part.shape)
+            marker.pose = pose_to_msg(part.pose)
+            marker.scale = vector_to_msg([max(size, FLAT_M) for size in part.scale_m])
+            marker.color = _color(part.color, alpha)
+            yield marker
+            number += 1
+        if item.kind is not Kind.FIXTURE:
+            yield _name(item, i, _remarks(scene, item.name))
+
+
+def _lost(scene: Scene) -> Iterator[msgs.Marker]:
+    for i, name in enumerate(lost_names(scene)):
+        told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
+        try:
+            x, y, z = (float(number) for number in told[LAST_SEEN_AT].split())
+        except (KeyError, ValueError):
+            continue  # nobody knows where: the status names it
+        marker = _marker('lost', i, msgs.Marker.SPHERE)
+        marker.pose = PoseMsg(position=_point((x, y, z)))
+        marker.scale = Vector3(x=GHOST_M, y=GHOST_M, z=GHOST_M)
+        marker.color = _color('red', BEYOND)
+        yield marker
+        since = f'lost {told[UNSEEN_FOR]} ago' if UNSEEN_FOR in told else 'lost'
+        yield _text('lost names', i, (x, y, z + GHOST_M), f'{name}\n({since})', 'red')
+
+
+def _remarks(scene: Scene, name: str) -> list[str]:
+    """Return the lines below the name of an object: what is believed comes last."""
+    sensed = ['(out of reach)'] if scene.has(name, 'reachable', 'no') else []
+    words = [
+        fact.object if fact.predicate == 'is' else f'{fact.predicate} {fact.object}'
+        for fact in scene.facts
+        if fact.subject == name and is_open(fact)
+    ]
+    more = [f'... {len(words) - BELIEFS} more'] if len(words) > BELIEFS else []
+    return [*sensed, *(f'believed: {word}' for word in words[:BELIEFS]), *more]
+
+
+def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> msgs.Marker:
+    x, y, z = item.pose.position_m
+    # rviz centres a text: a line more grows half of its height down into the thing.
+    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M * (1 + len(remarks) / 2))
+    return _text('names', i, at_m, '\n'.join([item.name, *remarks]), 'white')
+
+
+def _text(
+    group: str, number: int, at_m: tuple[float, float, float], text: str, color: str
+) -> msgs.Marker:
+    marker = _marker(group, number, msgs.Marker.TEXT_VIEW_FACING)
+    marker.pose = PoseMsg(position=_point(at_m))
+    marker.scale = Vector3(z=TEXT_M)
+    marker.color = _color(color)
+    marker.text = escape_hidden(text)
+    return marker
+
+
+def _marker(group: str, number: int, kind: int) -> msgs.Marker:
+    # A stamp of zero: whatever the time, rviz shows it with the newest transform.
+    return msgs.Marker(header=header(0.0), ns=group, id=number, type=kind, lifetime=Duration())
+
+
+def _clear() -> msgs.Marker:
+    return msgs.Marker(header=header(0.0), action=msgs.Marker.DELETEALL)
+
+
+def _color(name: str, alpha: float = 1.0) -> ColorRGBA:
+    r, g, b = (int(color_of(name)[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return ColorRGBA(r=r, g=g, b=b, a=alpha)
+
+
+def _point(position_m: tuple[float, float, float]) -> Point:
+    x, y, z = position_m
+    return Point(x=x, y=y, z=z)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerShape:
+    """One shape as a Marker has it."""
+
+    shape: int
+    pose: Pose
+    scale_m: Vector
+    color: str
+
+
+def marker_shapes(item: SceneObject) -> list[MarkerShape]:
+    """
+    Return the shapes of an object; at least one.
+
+    Those of `scene.object_models` are recognized by their size. Other containers and objects are
+    drawn round if they are as long as wide, else as a box.
+    """
+    good = model_like(item)
+    if good is not None:
+        return [shape for part in good.parts for shape in _marker_shapes_of_part(part, item)]
+    round_ = item.kind is Kind.CYLINDER or (
+        item.kind in (Kind.CONTAINER, Kind.OTHER) and item.size_m[0] == item.size_m[1]
+    )
+    shape = msgs.Marker.CYLINDER if round_ else msgs.Marker.CUBE
+    return [MarkerShape(shape, item.pose, item.size_m, item.color)]
+
+
+def _marker_shapes_of_part(part: ObjectPart, item: SceneObject) -> Iterator[MarkerShape]:
+    pose = compose(item.pose, Pose(position_m=part.at_m, quat_xyzw=part.quat_xyzw))
+    color = part.color or item.color
+    a, b, c = (2 * half for half in part.half_m)
+    if part.shape == 'box':
+        yield MarkerShape(msgs.Marker.CUBE, pose, (a, b, c), color)
+        return
+    if part.shape == 'ellipsoid':
+        yield MarkerShape(msgs.Marker.SPHERE, pose, (a, b, c), color)
+        return
+    yield MarkerShape(msgs.Marker.CYLINDER, pose, (a, a, b), color)
+    if part.shape == 'capsule' and not part.painted:  # painted ones overlap, end to end
+        for end in (-b / 2, b / 2):
+            at = compose(pose, Pose(position_m=(0.0, 0.0, end)))
+            yield MarkerShape(msgs.Marker.SPHERE, at, (a, a, a), color)

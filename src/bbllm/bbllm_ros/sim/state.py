@@ -1,0 +1,207 @@
+"""The state broadcaster of the simulated robot: `robot_state` and its convenience topics."""
+
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+
+import numpy as np
+from franka_msgs.msg import CollisionIndicators, Elbow, Errors, FrankaRobotState
+from geometry_msgs import msg as geometry
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import Header
+
+from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.joints import ARM_JOINTS
+from bbllm.arm.kinematics import link_frames
+from bbllm.core.types import Pose
+from bbllm.sim.controllers.manager import STATE_BROADCASTER
+from bbllm.sim.faults import FaultMonitor
+from bbllm.sim.reading import FLANGE, elbow_of, quat_xyzw, read_wrenches, tool_load, tool_twist
+from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot_settings import Load, joined
+from bbllm_ros.convert.arm import BASE_FRAME, joint_state_to_msg
+from bbllm_ros.convert.records import (
+    BEST_EFFORT,
+    header,
+    pose_to_msg,
+    stamp_to_msg,
+    vector_to_msg,
+)
+from bbllm_ros.sim.loop import SimLoop
+
+FLANGE_FRAME = 'fr3_link8'
+TOOL_FRAME = 'fr3_hand_tcp'
+NEWEST = QoSProfile(depth=1)
+TOPICS = (
+    (FrankaRobotState, 'robot_state', '', NEWEST),
+    (geometry.PoseStamped, 'current_pose', 'o_t_ee', BEST_EFFORT),
+    (geometry.PoseStamped, 'last_desired_pose', 'o_t_ee_d', BEST_EFFORT),
+    (geometry.TwistStamped, 'desired_end_effector_twist', 'o_dp_ee_d', BEST_EFFORT),
+    (geometry.WrenchStamped, 'external_wrench_in_base_frame', 'o_f_ext_hat_k', BEST_EFFORT),
+    (geometry.WrenchStamped, 'external_wrench_in_stiffness_frame', 'k_f_ext_hat_k', BEST_EFFORT),
+    (JointStateMsg, 'measured_joint_states', 'measured_joint_state', BEST_EFFORT),
+    (JointStateMsg, 'external_joint_torques', 'tau_ext_hat_filtered', BEST_EFFORT),
+    (JointStateMsg, 'desired_joint_states', 'desired_joint_state', BEST_EFFORT),
+)
+"""Type, name, field of the robot state (the whole without one), and quality of each topic."""
+WRENCH_FRAMES = {'k_f_ext_hat_k': TOOL_FRAME, 'o_f_ext_hat_k': BASE_FRAME}
+"""Fields of the wrenches with their frames, in the order of `read_wrenches`."""
+ZEROS = np.zeros(N_JOINTS)
+NO_ERRORS = Errors()
+
+
+class SimState:
+    """Publishes what the driver's state broadcaster does, as far as anything subscribes."""
+
+    def __init__(self, node: Node, loop: SimLoop):
+        self._loop = loop
+        self._topics = [
+            (node.create_publisher(kind, f'{STATE_BROADCASTER}/{name}', qos), field)
+            for kind, name, field, qos in TOPICS
+        ]
+        self._state = FrankaRobotState()
+        self._wrenches = new_wrenches()
+        with loop.robot.paused() as simulation:
+            self._tool = tool_load(simulation)
+
+    def publish(self, *, wrenches_only: bool = False) -> None:
+        """*wrenches_only*: the topics that clients which weigh need as often as they come."""
+        robot = self._loop.robot
+        if robot.hangs or not robot.controllers.is_active(STATE_BROADCASTER):
+            return
+        wanted = [
+            (topic, field)
+            for topic, field in self._topics
+            if ('_f_ext_' in field or not wrenches_only) and topic.get_subscription_count()
+        ]
+        if not wanted:
+            return
+        with robot.paused() as simulation:
+            stamp_s = self._loop.stamp_s(simulation.time_s)
+            wrenches = wrenches_of(robot, stamp_s, self._wrenches)
+            if not wrenches_only:  # a whole state has fifty messages within it
+                state_of(robot, self._tool, stamp_s, wrenches, self._state)
+        for topic, field in wanted:
+            topic.publish(
+                wrenches.get(field) or (getattr(self._state, field) if field else self._state)
+            )
+
+
+def new_wrenches() -> dict[str, geometry.WrenchStamped]:
+    """Return messages for the wrenches of a robot, by field."""
+    return {
+        field: geometry.WrenchStamped(header=header(0.0, frame))
+        for field, frame in WRENCH_FRAMES.items()
+    }
+
+
+def wrenches_of(
+    robot: SimulatedRobot,
+    stamp_s: float,
+    into: dict[str, geometry.WrenchStamped] | None = None,
+) -> dict[str, geometry.WrenchStamped]:
+    """Read the wrenches of a paused robot once and write them, into messages where given."""
+    messages, stamp = into or new_wrenches(), stamp_to_msg(stamp_s)
+    for msg, read in zip(messages.values(), read_wrenches(robot), strict=True):
+        msg.header.stamp = stamp
+        force, torque = msg.wrench.force, msg.wrench.torque
+        force.x, force.y, force.z, torque.x, torque.y, torque.z = read.tolist()
+    return messages
+
+
+def state_of(
+    robot: SimulatedRobot,
+    tool: Load,
+    stamp_s: float,
+    wrenches: dict[str, geometry.WrenchStamped],
+    state: FrankaRobotState | None = None,
+) -> FrankaRobotState:
+    """
+    Write the state of a paused robot as the driver does, in its frames with a hand mounted.
+
+    Into *state* where it is given: a new message first makes all that is written over.
+
+    What a controller of torques leaves at zero there is zero here too: twist, acceleration and
+    elbow of Cartesian motions, and the derivative of the torque.
+    """
+    simulation, monitor, settings = robot.simulation, robot.monitor, robot.settings
+    measured, desired = simulation.joint_state(), robot.set_point()
+    q, dq = measured.position_rad, measured.velocity_rad_s
+    q_d, dq_d = desired.position_rad, desired.velocity_rad_s
+    torque = simulation.data.actuator_force[:N_JOINTS]
+    gravity = simulation.data.qfrc_bias[:N_JOINTS]
+    T_flange_ee = settings.flange_to_ee
+    flange, flange_d = link_frames(np.array([q, q_d]))[:, FLANGE]
+    twist = tool_twist(q_d, dq_d, flange_d, T_flange_ee)
+    both, elbow_d = joined(tool, settings.load), elbow_of(q_d)
+    joints = partial(joint_state_to_msg, ARM_JOINTS, stamp_s=stamp_s)
+    base_head, flange_head, hand_head = (
+        header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
+    )
+    fields = dict[str, Any](
+        header=header(stamp_s, ''),
+        collision_indicators=_indicators(monitor),
+        measured_joint_state=joints(q, dq, torque),
+        desired_joint_state=joints(q_d, dq_d, torque - gravity),
+        measured_joint_motor_state=joints(q, dq, ZEROS),
+        tau_ext_hat_filtered=joints(ZEROS, ZEROS, -monitor.external_torque_nm),
+        ddq_d=desired.acceleration_rad_s2,
+        elbow=Elbow(position=elbow_of(q), desired_position=elbow_d, commanded_position=elbow_d),
+        inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(tool)),
+        inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(settings.load)),
+        inertia_total=geometry.InertiaStamped(header=hand_head, inertia=_inertia(both)),
+        o_t_ee=_pose(base_head, flange @ T_flange_ee),
+        o_t_ee_d=_pose(base_head, flange_d @ T_flange_ee),
+        o_t_ee_c=_pose(base_head, flange_d @ T_flange_ee),
+        f_t_ee=_pose(flange_head, T_flange_ee),
+        ee_t_k=_pose(hand_head, settings.T_ee_stiffness),
+        o_dp_ee_d=geometry.TwistStamped(
+            header=base_head,
+            twist=geometry.Twist(
+                linear=vector_to_msg(twist[:3]), angular=vector_to_msg(twist[3:])
+            ),
+        ),
+        o_dp_ee_c=geometry.TwistStamped(header=base_head),
+        o_ddp_ee_c=geometry.AccelStamped(header=base_head),
+        time=simulation.time_s,
+        control_command_success_rate=1.0,
+        robot_mode=int(robot.mode),
+        current_errors=_errors(monitor.errors),
+        last_motion_errors=_errors(monitor.last_errors),
+        **wrenches,
+    )
+    state = state or FrankaRobotState()
+    for field, value in fields.items():
+        setattr(state, field, value)
+    return state
+
+
+def _errors(names: Collection[str]) -> Errors:
+    return Errors(**dict.fromkeys(names, True)) if names else NO_ERRORS
+
+
+def _indicators(monitor: FaultMonitor) -> CollisionIndicators:
+    parts: dict[str, Any] = {}
+    for kind, flags in (('contact', monitor.contacts), ('collision', monitor.collisions)):
+        numbers = flags.astype(float).tolist()
+        parts[f'is_joint_{kind}'] = numbers[:7]
+        parts[f'is_cartesian_linear_{kind}'] = vector_to_msg(numbers[7:10])
+        parts[f'is_cartesian_angular_{kind}'] = vector_to_msg(numbers[10:])
+    return CollisionIndicators(**parts)
+
+
+def _pose(head: Header, T: Array) -> geometry.PoseStamped:
+    (x, y, z), (qx, qy, qz, qw) = T[:3, 3].tolist(), quat_xyzw(T)
+    pose = Pose(position_m=(x, y, z), quat_xyzw=(qx, qy, qz, qw))
+    return geometry.PoseStamped(header=head, pose=pose_to_msg(pose))
+
+
+def _inertia(load: Load) -> geometry.Inertia:
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = load.inertia_kg_m2.tolist()
+    return geometry.Inertia(
+        m=float(load.mass_kg),
+        com=vector_to_msg(load.centre_m),
+        **{'ixx': ixx, 'ixy': ixy, 'ixz': ixz, 'iyy': iyy, 'iyz': iyz, 'izz': izz},
+    )

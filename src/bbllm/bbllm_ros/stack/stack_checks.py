@@ -1,0 +1,99 @@
+"""
+Checks the parameters of a stack before any of its nodes starts.
+
+`bbllm up` and the launch files use it. Needs no ROS.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import yaml
+
+from bbllm.arm.envelope import check_never
+from bbllm.core.approval import ApprovalMode
+from bbllm.core.constants import OpenStateMode
+from bbllm.files.yaml_files import YamlError, parse_yaml
+from bbllm.scene.scene_file import load_scene
+from bbllm.sim.render import need_display
+from bbllm.worlds.perception.sources import parse_cameras, read_sources
+from bbllm_bench.suites.suite import load_suite
+from bbllm_ros.parameters.detector_params import detector_of
+from bbllm_ros.parameters.model_params import (
+    mapping_of,
+    model_of_open_state,
+    models_of_body,
+    planner_and_models,
+)
+from bbllm_ros.parameters.safety_params import envelope_of
+from bbllm_ros.rclpy_support.params import NODE_PARAMS, checked
+from bbllm_ros.stack.stack import SIMULATED, SIMULATOR, Value, params_file
+
+
+def check_params(
+    nodes: Iterable[str], given: Mapping[str, Mapping[str, Value]], *, simulated: bool
+) -> None:
+    """
+    Check the parameters that some nodes would start with; *given* win over their files.
+
+    Raises BbllmError with the value that cannot be used, and what could be.
+    """
+    params: dict[str, Any] = {}
+    for node in nodes:
+        values = {**node_values(node, simulated=simulated), **given.get(node, {})}
+        params[node] = checked(node, NODE_PARAMS[node], values)
+        CHECKS[node](params[node])
+    if {'fr3_executor', SIMULATOR} <= set(params):
+        things = load_scene(params[SIMULATOR].scene).things
+        check_never(envelope_of(params['fr3_executor']), things)
+
+
+def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
+    file: dict[str, Value] = yaml.safe_load(params_file(node).read_text())['/**'][node][
+        'ros__parameters'
+    ]
+    return {**file, **(SIMULATED.get(node, {}) if simulated else {})}
+
+
+def value_of_text(node: str, name: str, text: str) -> Value:
+    """Return the value that the text of a launch argument has, as launch_ros reads it."""
+    if isinstance(NODE_PARAMS[node].model_fields[name].default, str):
+        return text
+    try:
+        return cast(Value, parse_yaml(text))
+    except YamlError:
+        return text
+
+
+def _check_executor(params: Any) -> None:
+    ApprovalMode(params.approval)
+    envelope_of(params)
+
+
+def _check_estimator(params: Any) -> None:
+    read_sources(params.sources, params.scene, params.catalogue)
+    if OpenStateMode(params.open_state) is OpenStateMode.MODEL:
+        model_of_open_state(params)
+
+
+def _check_perception(params: Any) -> None:
+    parse_cameras(params.cameras)
+    detector_of(params)
+
+
+def _check_sim(params: Any) -> None:
+    load_scene(params.scene)
+    if params.viewer:
+        need_display(os.environ)
+
+
+CHECKS: Mapping[str, Callable[[Any], object]] = {
+    'brain_planner': planner_and_models,
+    'body_mapper': lambda params: models_of_body(params, mapping_of(params.mapping)),
+    'state_estimator': _check_estimator,
+    'perception': _check_perception,
+    'fr3_executor': _check_executor,
+    'mujoco_sim': _check_sim,
+    'task_menu': lambda params: load_suite(params.suite),
+}
+"""By node, what reads the files and names that its parameters refer to."""

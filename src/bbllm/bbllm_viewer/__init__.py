@@ -1,0 +1,1 @@
+"""Pictures, videos, pages in a browser, and the console."""

@@ -1,0 +1,175 @@
+"""What the page shows: the state of a robot and the events of one episode, for all browsers."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bbllm.core.approval import ApprovalRequest
+from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
+from bbllm.core.paths import episodes_dir
+from bbllm.core.records import to_json
+from bbllm.core.text import json_text
+from bbllm.core.types import Scene
+from bbllm_viewer.replay.shown_episode import ShownEpisode, scene_value, visible
+
+EVENTS_AT_ONCE = 400
+"""How many events one message has at most, so that a long episode appears piece by piece."""
+
+
+@dataclass(slots=True)
+class Cursor:
+    """What one browser has received."""
+
+    version: int = 0
+    episode: int = -1
+    events: int = 0
+
+
+class Feed:
+    """
+    Keeps what is shown now, and gives each browser what it has not received; for all threads.
+
+    Values replace each other by name; the events and the steps are those of the newest episode.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._version = 0
+        self._values: dict[str, tuple[int, str]] = {}
+        self._shown = ShownEpisode()
+        self._rows: list[tuple[int, str]] = []
+        self._events: list[str] = []
+        self._episode = 0
+        self._episode_id = ''
+        self._is_running = False
+        self._journal: Path | None = None
+        self._n_browsers = 0
+        self.closed = False
+
+    @property
+    def episode_id(self) -> str:
+        """Id of the newest episode; '' before the first."""
+        return self._episode_id
+
+    @property
+    def running(self) -> bool:
+        """Whether the newest episode has not ended."""
+        return self._is_running
+
+    @property
+    def journal(self) -> Path:
+        """Where the journal of the newest episode is, if it is on this machine."""
+        return self._journal or episodes_dir() / f'{self._episode_id}.jsonl'
+
+    @property
+    def n_browsers(self) -> int:
+        """How many browsers are connected."""
+        return self._n_browsers
+
+    @property
+    def watched(self) -> bool:
+        """Whether any browser is connected."""
+        return self._n_browsers > 0
+
+    @contextmanager
+    def browser(self) -> Iterator[Cursor]:
+        """Count a browser, and yield where it begins."""
+        with self._lock:
+            self._n_browsers += 1
+        try:
+            yield Cursor()
+        finally:
+            with self._lock:
+                self._n_browsers -= 1
+
+    def set(self, name: str, value: object) -> None:
+        """Show a JSON value, with what is not visible in its texts escaped."""
+        with self._lock:
+            self._put(name, visible(value))
+
+    def close(self, text: str) -> None:
+        """Show why the page ends, and end all streams."""
+        self.set('end', text)
+        self.closed = True
+
+    def take(self, event: Event) -> None:
+        """Show an event; the first of an episode replaces the episode before."""
+        with self._lock:
+            if isinstance(event.data, EpisodeStarted):
+                self._shown, self._events, self._rows = ShownEpisode(), [], []
+                self._episode += 1
+                self._episode_id, self._is_running = event.data.episode_id, True
+            elif isinstance(event.data, EpisodeEnded):
+                self._is_running = False
+            change = self._shown.take(event)
+            version = self._next()
+            for name, value in change.values.items():
+                self._put(name, value)
+            del self._rows[change.n_rows :]
+            for place, row in change.rows.items():
+                self._rows[place : place + 1] = [(version, json_text(row))]
+            if change.line is not None:
+                self._events.append(json_text(change.line))
+
+    def show_scene(self, scene: Scene) -> None:
+        """Show objects and facts."""
+        self.set('scene', scene_value(scene))
+
+    def show_record(self, journal: Path, record: Mapping[str, object]) -> None:
+        """Show an episode that is on record; see `bbllm_viewer.replay.recording`."""
+        with self._lock:
+            self._journal = journal
+            self._put('replay', record)
+
+    def show_request(self, request: ApprovalRequest | None, doubt: str = '') -> None:
+        """
+        Show what waits for a person's answer, or that nothing does.
+
+        *doubt* is why it may come from another program than the executor, if there is a reason.
+        """
+        if request is None:
+            self.set('request', None)
+            return
+        shown = {'hash': request.hash, 'lines': [*request.lines], 'doubt': doubt}
+        self.set('request', {**to_json(request), **shown})
+
+    def news(self, cursor: Cursor) -> str:
+        """Return what a browser has not received as JSON, and note it; '' for nothing."""
+        with self._lock:
+            is_new = cursor.episode != self._episode
+            is_known = cursor.version == self._version and cursor.events == len(self._events)
+            if is_known and not is_new:
+                return ''
+            since = cursor.version
+            parts = ['"reset":true'] if is_new else []
+            if is_new:
+                cursor.events = 0
+            values = [
+                f'{json_text(name)}:{text}'
+                for name, (version, text) in self._values.items()
+                if version > since
+            ]
+            parts += [f'"values":{{{",".join(values)}}}']
+            rows = [
+                f'[{place},{text}]'
+                for place, (version, text) in enumerate(self._rows)
+                if version > since or is_new
+            ]
+            parts += [f'"rows":[{",".join(rows)}]', f'"n_rows":{len(self._rows)}']
+            end = cursor.events + EVENTS_AT_ONCE
+            parts += [f'"events":[{",".join(self._events[cursor.events : end])}]']
+            cursor.version, cursor.episode = self._version, self._episode
+            cursor.events = min(end, len(self._events))
+            return f'{{{",".join(parts)}}}'
+
+    def _next(self) -> int:
+        self._version += 1
+        return self._version
+
+    def _put(self, name: str, value: object) -> None:
+        text = json_text(value)
+        old = self._values.get(name)
+        if old is None or old[1] != text:
+            self._values[name] = (self._next(), text)

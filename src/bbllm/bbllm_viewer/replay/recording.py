@@ -1,0 +1,177 @@
+"""
+An episode on record as a page replays it: what is shown at each moment, and how the arm moved.
+
+The time of a replay is neither that of the clock nor that of the simulation: each stretch between
+two things on record takes as long as it did in whichever was longer. So an arm that was simulated
+faster than it moves is seen at its own speed, and a model's thinking is not left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bbllm.bags.motion import UNMOVED, RecordedMotion, motion_path, read_motion
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import (
+    Episode,
+    EpisodeEnded,
+    Event,
+    RepairBegun,
+    SceneRecorded,
+    StepBegun,
+    StepFailed,
+    StepPassed,
+)
+from bbllm.core.types import Outcome, Scene, SceneObject
+from bbllm_viewer.replay.packed_motion import packed_motion
+from bbllm_viewer.replay.shown_episode import PageChange, ShownEpisode, visible
+
+Array = NDArray[np.float64]
+
+LONGEST_S = 10.0
+"""What a stretch without anything on record takes at most, such as a wait for a person [s]."""
+BROKEN_MOTION = 'The file of the motion breaks off; from there on the view stays as it is.'
+
+
+def recording_of(episode: Episode, journal: Path) -> Mapping[str, object]:
+    """
+    Return an episode as JSON values for `static/replay.js`.
+
+    A *moment* is the index of an event. What is shown from a moment on stands in histories, each
+    a list of [moment, value] in the order of time.
+
+    Returns:
+        `times_s`, the time of each moment; `values`, histories by name; `rows`, the history of
+        each place of the plan, in which a value has what differs from the one before; `n_rows`,
+        the history of their number; `lines`, the events that are listed, with their moments;
+        `marks`, steps, failures and repairs as [moment, word]; `drawn`, `motion`: the scene and
+        how it moved, or None; `note`: what is missing of it, in one sentence, or ''.
+    """
+    motion, note = _motion_of(episode, journal)
+    moments, samples, is_cut = play_times(episode.events, motion)
+    histories = _Histories()
+    shown = ShownEpisode()
+    for moment, event in enumerate(episode.events):
+        histories.take(moment, shown.take(event))
+    if not isinstance(episode.events[-1].data, EpisodeEnded):
+        histories.end(len(moments) - 1, episode.message)
+    drawn = packed = None
+    if motion is not None:
+        drawn, packed = packed_motion(_objects(episode, motion), motion, samples)
+    return {
+        'times_s': [round(float(time_s), 3) for time_s in moments],
+        'longest_s': LONGEST_S if is_cut else None,
+        'values': histories.values,
+        'rows': histories.rows,
+        'n_rows': histories.n_rows,
+        'lines': histories.lines,
+        'marks': [[at, word] for at, event in enumerate(episode.events) if (word := _mark(event))],
+        'drawn': drawn,
+        'motion': packed,
+        'note': note,
+    }
+
+
+def play_times(
+    events: Sequence[Event], motion: RecordedMotion | None
+) -> tuple[Array, Array, bool]:
+    """
+    Return when events and samples of the motion come in a replay, which begins at 0.
+
+    Returns:
+        Shape (n_events,) and (n_samples,) [s], neither of which runs backwards; and whether a
+        stretch was shortened.
+    """
+    stamps = np.maximum.accumulate(np.nan_to_num([event.stamp_s for event in events]))
+    if motion is None:
+        took_s = [x.data.duration_s if isinstance(x.data, Outcome) else 0.0 for x in events]
+        worlds = np.cumsum(np.nan_to_num(took_s))
+    else:
+        sampled = np.maximum.accumulate(motion.stamps_s)
+        worlds = np.concatenate([np.interp(stamps, sampled, motion.world_s), motion.world_s])
+        stamps = np.concatenate([stamps, sampled])
+    order = np.argsort(stamps, kind='stable')
+    passed = [np.diff(clock[order], prepend=clock[order[0]]) for clock in (stamps, worlds)]
+    stretches = np.maximum(*passed)
+    times = np.empty(len(order))
+    times[order] = np.cumsum(np.minimum(stretches, LONGEST_S))
+    return times[: len(events)], times[len(events) :], bool((stretches > LONGEST_S).any())
+
+
+@dataclass(slots=True)
+class _Histories:
+    values: dict[str, list[list[object]]] = field(default_factory=dict)
+    rows: list[list[list[object]]] = field(default_factory=list)
+    n_rows: list[list[int]] = field(default_factory=list)
+    lines: list[list[object]] = field(default_factory=list)
+    _newest: list[Mapping[str, object]] = field(default_factory=list)
+
+    def take(self, moment: int, change: PageChange) -> None:
+        for name, value in change.values.items():
+            self.values.setdefault(name, []).append([moment, value])
+        for place, row in change.rows.items():
+            if place == len(self.rows):
+                self.rows.append([])
+                self._newest.append({})
+            old = self._newest[place]
+            new = {name: value for name, value in row.items() if old.get(name) != value}
+            self.rows[place].append([moment, new])
+            self._newest[place] = row
+        if not self.n_rows or self.n_rows[-1][1] != change.n_rows:
+            self.n_rows.append([moment, change.n_rows])
+        if change.line is not None:
+            self.lines.append([moment, change.line])
+
+    def end(self, moment: int, message: str) -> None:
+        """Note that the journal breaks off."""
+        ending = {'text': f'The journal breaks off. {message}', 'good': False}
+        self.values.setdefault('ending', []).append([moment, visible(ending)])
+        self.values.setdefault('running', []).append([moment, False])
+
+
+def _mark(event: Event) -> str:
+    match event.data:
+        case StepBegun():
+            return 'step'
+        case RepairBegun():
+            return 'repair'
+        case StepFailed() | StepPassed():
+            return 'failure'
+        case Outcome(succeeded=False):
+            return 'failure'
+    return ''
+
+
+def _motion_of(episode: Episode, journal: Path) -> tuple[RecordedMotion | None, str]:
+    """Return the motion beside a journal, and what is missing of it."""
+    path = motion_path(journal)
+    scene = _before(episode)
+    if scene is not None and scene.domain == 'household':
+        return None, 'No arm moves in this episode: it is of a household of symbols.'
+    if not path.exists():
+        return None, (
+            f'The motion is not on record: there is no {path.name} beside the journal. Tasks of '
+            'the simulated arm write one; a stack and earlier versions do not.'
+        )
+    try:
+        motion = read_motion(path)
+    except ConfigError as error:
+        return None, str(error)
+    return motion, '' if motion.complete else BROKEN_MOTION
+
+
+def _objects(episode: Episode, motion: RecordedMotion) -> Iterator[SceneObject]:
+    scene = _before(episode)
+    if scene is not None:
+        yield from (item for item in scene.objects if item.kind in UNMOVED)
+    yield from motion.objects
+
+
+def _before(episode: Episode) -> Scene | None:
+    found = (event.data for event in episode.events if isinstance(event.data, SceneRecorded))
+    return next((data.scene for data in found), None)

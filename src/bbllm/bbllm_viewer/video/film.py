@@ -1,0 +1,200 @@
+"""Writes the video of an episode: the arm beside its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from bbllm.bags.motion import HOW, RecordedMotion, motion_path, read_motion
+from bbllm.core.errors import ConfigError
+from bbllm.core.events import Episode, SceneRecorded
+from bbllm.core.types import Kind
+from bbllm.sim.render import check_video, draw_frames, save_video
+from bbllm_viewer.video.camera import OVERSIZE, aim, light
+from bbllm_viewer.video.layout import GROUND, clock_of, page_of, view_box
+from bbllm_viewer.video.raster import draw
+from bbllm_viewer.video.story import Story
+from bbllm_viewer.video.storyboard import Frame, Storyboard
+from bbllm_viewer.view3d.drawn_scene import DrawnScene
+
+Array = NDArray[np.float64]
+
+SPEED = 2.0
+"""How many times as fast as the robot a video is; slow enough to follow."""
+FPS, LIGHT_FPS = 20.0, 12.5
+"""Of an .mp4, and of files that browsers show as pictures."""
+STILL_FPS = 10.0
+"""Of the plan alone, in which nothing moves."""
+SCALE, LIGHT_SCALE = 4 / 3, 1.0
+"""Of their pages: 1280 by 720 and 960 by 540 pixels."""
+MOST_PICTURES = 1000
+"""In an animation, whose pictures are all in memory: 1.5 GB."""
+SAME = 1e-4
+"""Positions that differ less are drawn once [m, rad]."""
+UNMOVED = (Kind.FIXTURE, Kind.LOCATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A video that was written."""
+
+    path: Path
+    frames: int
+    duration_s: float
+    hints: tuple[str, ...]
+    """What is not in it, and why."""
+
+
+def write_film(
+    episode: Episode,
+    journal: Path,
+    path: Path,
+    speed: float = SPEED,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Film:
+    """
+    Write the video of an episode from its journal and the motion beside it; nothing is simulated.
+
+    Without a motion, and without a table to draw it on, it shows the plan alone.
+
+    Args:
+        episode: As read from the journal; also one that breaks off.
+        journal: Where the journal is.
+        path: The video; its name ends as `sim.video_file.VIDEO_SUFFIXES` has it.
+        speed: How many times as fast as the robot was, over 0.
+        on_progress: Called with the number of frames that are drawn, and of all.
+
+    Raises:
+        ConfigError: The file cannot be written, nothing can be drawn on this machine, or the
+            video is too long for an animation.
+    """
+    check_video(path)
+    light = path.suffix.lower() != '.mp4'
+    fps, scale = (LIGHT_FPS, LIGHT_SCALE) if light else (FPS, SCALE)
+    arm, hints = _arm_of(episode, journal)
+    if arm is None:
+        fps = STILL_FPS
+    board = Storyboard(episode, arm.motion if arm else None, speed)
+    frames = list(board.frames(fps))
+    if light:
+        _check_length(path, len(set(frames)))
+    pictures = _counted(_Pictures(episode, arm, scale).drawn(frames), len(frames), on_progress)
+    save_video(path, pictures, fps)
+    return Film(path, len(frames), len(frames) / fps, hints)
+
+
+class _Arm:
+    """A motion and what is needed to draw it."""
+
+    def __init__(self, episode: Episode, motion: RecordedMotion) -> None:
+        scenes = (x.data.scene for x in episode.events if isinstance(x.data, SceneRecorded))
+        scene = next(scenes, None)
+        around = [item for item in scene.objects if item.kind in UNMOVED] if scene else []
+        drawn = DrawnScene([*around, *motion.objects])
+        self.motion = motion
+        self.model = drawn.model
+        light(self.model)
+        self.rows = drawn.rows(motion.joints_rad, motion.finger_m, motion.poses)
+
+    def seen(self, samples: Sequence[int]) -> tuple[Array, list[int]]:
+        """Return the positions that have to be drawn for some samples, and which is whose."""
+        kept, which = list[int](), list[int]()
+        for sample in samples:
+            row = self.rows[sample]
+            if not kept or np.abs(row - self.rows[kept[-1]]).max() > SAME:
+                kept.append(sample)
+            which.append(len(kept) - 1)
+        return self.rows[kept], which
+
+
+class _Pictures:
+    """The pictures of a video; what stands still is drawn once."""
+
+    def __init__(self, episode: Episode, arm: _Arm | None, scale: float) -> None:
+        self._episode, self._arm, self._scale = episode, arm, scale
+        self._story, self._taken = Story(), 0
+
+    def drawn(self, frames: Sequence[Frame]) -> Iterator[Image.Image]:
+        """Yield a picture for each frame; equal ones that follow each other are one object."""
+        views = self._views([frame.sample for frame in frames])
+        before: tuple[Frame | None, Image.Image | None] = (None, None)
+        page = picture = Image.new('RGB', (1, 1))
+        for frame in frames:
+            view = next(views)
+            if before == (frame, view):
+                yield picture
+                continue
+            if before[0] is None or frame.n_events != before[0].n_events:
+                page = self._page(frame.n_events)
+            picture = page.copy()
+            clock = clock_of(frame.clock, frame.remark, self._story.caption.tone)
+            left, top = (round(side * self._scale) for side in clock.corner)
+            picture.paste(draw(clock, self._scale, GROUND), (left, top))
+            if view is not None:
+                picture.paste(view, view_box(self._scale)[:2])
+            before = (frame, view)
+            yield picture
+
+    def _page(self, n_events: int) -> Image.Image:
+        events = self._episode.events
+        for event in events[self._taken : n_events]:
+            self._story.take(event)
+        self._taken = n_events
+        if n_events > len(events):
+            self._story.break_off()
+        return draw(page_of(self._story.content, view=self._arm is not None), self._scale, GROUND)
+
+    def _views(self, samples: Sequence[int]) -> Iterator[Image.Image | None]:
+        """Yield the arm at each sample; None for ever where there is none."""
+        if self._arm is None:
+            yield from repeat(None)
+            return
+        rows, which = self._arm.seen(samples)
+        width, height = view_box(self._scale)[2:]
+        aim(self._arm.model, rows, width / height)
+        pictures = draw_frames(self._arm.model, rows, (OVERSIZE * width, OVERSIZE * height))
+        shown, picture = -1, None
+        for number in which:
+            while shown < number:
+                shown, picture = shown + 1, next(pictures).reduce(OVERSIZE)
+            yield picture
+
+
+def _arm_of(episode: Episode, journal: Path) -> tuple[_Arm | None, tuple[str, ...]]:
+    path = motion_path(journal)
+    if not path.exists():
+        return None, (f'The video shows the plan alone: there is no motion {path}. {HOW}',)
+    try:
+        arm = _Arm(episode, read_motion(path))
+    except ConfigError as error:
+        return None, (f'The video shows the plan alone. {error}',)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Of a damaged journal: the values are of the right type, and make no sense together.
+        text = f'The video shows the plan alone: the scene on record cannot be drawn ({error}).'
+        return None, (text,)
+    if not arm.motion.complete:
+        return arm, (f'The motion {path} breaks off; the video shows it as far as it goes.',)
+    return arm, ()
+
+
+def _check_length(path: Path, n_pictures: int) -> None:
+    if n_pictures > MOST_PICTURES:
+        raise ConfigError(
+            f'{path} would have {n_pictures} pictures, and at most {MOST_PICTURES} are possible '
+            'in such a file. Name an .mp4 file, which can have any length.'
+        )
+
+
+def _counted(
+    pictures: Iterator[Image.Image], total: int, on_progress: Callable[[int, int], None] | None
+) -> Iterator[Image.Image]:
+    for number, picture in enumerate(pictures, start=1):
+        if on_progress is not None:
+            on_progress(number, total)
+        yield picture

@@ -1,0 +1,389 @@
+"""
+The detector `blocks`: boxes, cylinders and everyday objects by shape, size and colour.
+
+No learned weights: OpenCV, and the catalogue. Colour edges give where faces end, to a fraction of
+a pixel; depth gives at which height they are; the catalogue gives their true sizes, so that a fit
+has x, y and yaw alone to find. docs/design/blocks.md has the steps and their figures.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from bbllm.core.types import Kind, Pose, Quat, SceneObject
+from bbllm.scene.camera import Mask, RgbdImage
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import Detection
+from bbllm.scene.transforms import compose, inverse, multiply
+from bbllm.skills.containers import FLOOR_M
+from bbllm_vision.detectors.colors import lab_of_words
+from bbllm_vision.detectors.edge_fit import EdgeFit
+from bbllm_vision.detectors.forms import Form, LookClass, classes_of, forms_of
+from bbllm_vision.detectors.regions import ColorRegion, rectangle_of
+from bbllm_vision.detectors.search import LEAST_HEIGHT_M, Search
+from bbllm_vision.detectors.silhouette_fit import (
+    Blob,
+    SilhouetteFit,
+    Template,
+    fit_silhouette,
+    template_of,
+)
+
+Array = NDArray[np.float64]
+Shape = tuple[bool, tuple[float, float], float]
+"""Whether a top is round, its extents and its height above the bottom [m]."""
+
+MOST_HEIGHT_M = 0.6
+"""Of a face above the table [m]."""
+DEPTH_ERROR_M = 0.016
+"""Of the mean depth of a face: four times its rms at 1.4 m, where errors are correlated [m]."""
+LEAST_RISE = 0.4
+"""
+Share of the height of a form that the mean of what shows it rises to at least.
+
+The mean over a top and its sides is above half of it. What is flat on the table, such as a marker
+of a place, stays below it: for a cube of 4 cm, 0.4 is four times the rms of the mean depth.
+"""
+SIZE_ERROR_M = 0.010
+"""By how much the rectangle around a region may differ from the top of a form [m]."""
+MOST_HIDDEN = 0.6
+"""Share of a face along a side that may be behind the robot."""
+MERGED_BELOW = 0.9
+"""Less of an outline is measured where top and sides are of one colour."""
+LEAST_MEASURED = 0.5
+"""Share of an outline where the face must end, for a detection."""
+COLOR_ERROR = 45.0
+"""Farthest distance of a colour from the one in the catalogue; black to white is 60."""
+SHAPE_MARGIN = 0.25
+"""Shapes whose scores are lower by more than this are left out of the choice."""
+SHAPE_WEIGHT = 60.0
+"""What a score counts beside a distance of colours."""
+APART_M = 0.02
+"""Middles of two objects are farther apart than this [m]."""
+TOP_LEVELS = 4
+"""So many objects on top of each other."""
+MOST_HEIGHTS = 4
+"""So many different heights of objects, the most common ones, are summed for what is below."""
+LEAST_OVERLAP = 0.55
+"""Of a silhouette before it is refined."""
+GOOD_OVERLAP = 0.78
+"""Of a silhouette for a detection."""
+LEAST_COLOR_SHARE = 0.12
+"""Share of the pixels of an everyday object that have its own colour."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Face:
+    """A top face that was fitted: what may be on the table there."""
+
+    shape: Shape
+    fit: EdgeFit
+    z_m: float
+    """Of the top [m]."""
+    forms: tuple[Form, ...]
+    """Those with this shape."""
+
+    @property
+    def score(self) -> float:
+        return _score(self.fit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Level:
+    """A height that objects on other objects may rest at."""
+
+    z_m: float
+    surprise: float
+    """Negative logarithm of how common objects of the heights in it are."""
+
+    def unlikely(self, seen_m: float) -> float:
+        return 0.5 * ((seen_m - self.z_m) / (DEPTH_ERROR_M / 4)) ** 2 + self.surprise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """An object in the world."""
+
+    of: LookClass
+    pose: Pose
+    confidence: float
+
+
+class BlocksDetector:
+    """
+    Finds the objects of a catalogue in a picture with depth; see `Detector`.
+
+    Args:
+        catalogue: What may be there; entries of equal kind, size and colour are one class.
+        fixtures: Tables. Objects are looked for above them, and their colour, as the scene file
+            has it, is the reference for all other colours.
+    """
+
+    name = 'blocks'
+
+    def __init__(self, catalogue: Catalogue, fixtures: Sequence[SceneObject]) -> None:
+        self._classes = classes_of(catalogue)
+        self._fixtures = tuple(fixtures)
+        self._shapes: dict[Shape, list[Form]] = {}
+        for form in forms_of(self._classes):
+            self._shapes.setdefault((form.round, form.top_m, form.height_m), []).append(form)
+        made = (template_of(of) for of in self._classes)
+        self._templates = tuple(template for template in made if template is not None)
+        self._known_lab = lab_of_words([of.color for of in self._classes])
+        plain = [of for of in self._classes if of.model is None]
+        self._levels = _levels([of.size_m[2] for of in plain for _ in range(of.count)])
+
+    def detect(
+        self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
+    ) -> tuple[Detection, ...]:
+        """
+        Return what the picture shows, each pose in the picture's optical frame.
+
+        Args:
+            image: The picture.
+            T_world_camera: Pose of its optical frame.
+            ignored: Whether a pixel shows something else, such as the robot
+                (`arm_mask.arm_mask`), shape (height, width).
+        """
+        search = Search(self._fixtures, image, T_world_camera, ignored)
+        found = [*self._blocks(search), *self._goods(search)]
+        T_camera_world = inverse(T_world_camera)
+        return tuple(_detection(item, T_camera_world) for item in found)
+
+    # --- boxes and cylinders ----------------------------------------------------------------
+
+    def _blocks(self, search: Search) -> list[_Found]:
+        spots: list[tuple[_Face, ...]] = []
+        for region in search.segmentation.regions:
+            if LEAST_HEIGHT_M < region.height_m < MOST_HEIGHT_M:
+                faces = self._faces(search, region)
+                if faces:
+                    spots.append(faces)
+        kept: list[tuple[_Face, ...]] = []
+        for faces in sorted(spots, key=lambda faces: -faces[0].score):
+            if all(_apart(faces[0], others[0]) for others in kept):
+                kept.append(faces)
+        found = self._named(search, kept)
+        search.take(
+            form.silhouette(face.fit.x_m, face.fit.y_m, face.fit.yaw_rad, face.z_m)
+            for face, item in found
+            for form in face.forms
+            if form.of is item.of
+        )
+        return [item for _, item in found]
+
+    def _faces(self, search: Search, region: ColorRegion) -> tuple[_Face, ...]:
+        """Return the shapes that fit a region about equally well, the best first."""
+        near = search.color_distances_of(region, self._known_lab) < COLOR_ERROR
+        found: list[_Face] = []
+        for merged in (False, True):
+            for shape, forms in self._shapes.items():
+                likely = [form for form in forms if near[self._classes.index(form.of)]]
+                face = self._face(search, region, shape, likely, merged) if likely else None
+                if face is not None:
+                    found.append(face)
+            if any(face.fit.measured >= MERGED_BELOW for face in found):
+                break
+        found.sort(key=lambda face: -face.score)
+        return tuple(face for face in found if face.score > found[0].score - SHAPE_MARGIN)
+
+    def _face(
+        self, search: Search, region: ColorRegion, shape: Shape, forms: list[Form], merged: bool
+    ) -> _Face | None:
+        """
+        Fit a shape to a region; None where it is none of that shape.
+
+        *merged*: top and sides are of one colour, as those of what is black are.
+        """
+        is_round, (a, b), height_m = shape
+        if region.height_m < LEAST_RISE * height_m:
+            return None
+        z_m = height_m
+        if region.height_m > height_m + DEPTH_ERROR_M:
+            z_m = self._snapped(region.height_m, height_m)
+        labels = search.segmentation.labels
+        middle, sides, yaw = rectangle_of(region, labels, search.view, z_m)
+        wide, narrow = max(sides), min(sides)
+        turn = yaw if sides[0] >= sides[1] else yaw + math.pi / 2  # its longer side is along x
+        lacks = (max(a - wide, 0.0), max(b - narrow, 0.0))
+        if max(lacks) > SIZE_ERROR_M:
+            toward = search.hidden_beside(region, z_m)
+            if toward is None or max(a - wide, b - narrow) > MOST_HIDDEN * min(a, b):
+                return None
+            middle = _shifted(middle, turn, lacks, toward - middle)
+        side_m = search.visible_side_m(middle, height_m)
+        if wide > max(a, b) + SIZE_ERROR_M + side_m or narrow > min(a, b) + SIZE_ERROR_M + side_m:
+            return None
+        is_top = wide < max(a, b) + SIZE_ERROR_M and narrow < min(a, b) + SIZE_ERROR_M
+        if not merged and not (is_top and region.height_m > height_m - DEPTH_ERROR_M):
+            return None
+        outline = forms[0].silhouette if merged else forms[0].corners
+        start = (float(middle[0]), float(middle[1]), 0.0 if is_round else turn)
+        fit = search.fit(
+            lambda x_m, y_m, yaw_rad: outline(x_m, y_m, yaw_rad, z_m), start, turns=not is_round
+        )
+        if fit is None or fit.measured < LEAST_MEASURED:
+            return None
+        at = (fit.x_m, fit.y_m, fit.yaw_rad, z_m)
+        if fit.measured < MERGED_BELOW and not search.explains(
+            region, outline(*at), forms[0].silhouette(*at), fit.color
+        ):
+            return None
+        return _Face(shape=shape, fit=fit, z_m=z_m, forms=tuple(forms))
+
+    def _snapped(self, seen_m: float, height_m: float) -> float:
+        """Return the height of a top on other objects: what depth gives, or heights in sum."""
+        likely = min(
+            self._levels, key=lambda level: level.unlikely(seen_m - height_m), default=None
+        )
+        if likely is None or abs(likely.z_m + height_m - seen_m) > DEPTH_ERROR_M:
+            return seen_m
+        return likely.z_m + height_m
+
+    def _named(
+        self, search: Search, spots: Sequence[Sequence[_Face]]
+    ) -> list[tuple[_Face, _Found]]:
+        """
+        Give each spot the class with the nearest colour and shape.
+
+        All spots are decided together, and each class is given as often as it is there.
+        """
+        if not spots:
+            return []
+        slots = [index for index, of in enumerate(self._classes) for _ in range(of.count)]
+        cost = np.full((len(spots), len(slots)), 2 * COLOR_ERROR)
+        chosen: dict[tuple[int, int], tuple[_Face, Form]] = {}
+        for row, faces in enumerate(spots):
+            for face in faces:
+                shape_cost = SHAPE_WEIGHT * (faces[0].score - face.score)
+                distance = search.color_distances_at(face.fit, face.z_m, self._known_lab)
+                for column, index in enumerate(slots):
+                    form = next((f for f in face.forms if f.of is self._classes[index]), None)
+                    if form is None or distance[index] > COLOR_ERROR:
+                        continue
+                    if distance[index] + shape_cost < cost[row, column]:
+                        cost[row, column] = distance[index] + shape_cost
+                        chosen[row, index] = (face, form)
+        found = []
+        for row, column in zip(*linear_sum_assignment(cost), strict=True):
+            if cost[row, column] < 2 * COLOR_ERROR:
+                face, form = chosen[row, slots[column]]
+                pose = _pose(
+                    face.fit.x_m, face.fit.y_m, face.z_m - form.height_m / 2,
+                    face.fit.yaw_rad, form.quat_xyzw,
+                )  # fmt: skip
+                confidence = min(1.0, face.fit.measured)
+                found.append((face, _Found(of=form.of, pose=pose, confidence=confidence)))
+        return found
+
+    # --- everyday objects -------------------------------------------------------------------
+
+    def _goods(self, search: Search) -> list[_Found]:
+        if not self._templates:
+            return []
+        found = self._matched(search, search.blobs(shadows=True), self._templates, 0.0)
+        templates = {template.of: template for template in self._templates}
+        for item in [item for item in found if item.of.kind is Kind.CONTAINER]:
+            rest = _not_found(self._templates, found)
+            contents = search.contents(templates[item.of], item.pose)
+            found += self._matched(search, contents, rest, FLOOR_M)
+        search.take(templates[item.of].points_at(item.pose) for item in found)
+        rest = _not_found(self._templates, found)
+        # A shadow beside an object changes its silhouette: those are looked for without it.
+        return found + (
+            self._matched(search, search.blobs(shadows=False), rest, 0.0) if rest else []
+        )
+
+    def _matched(
+        self,
+        search: Search,
+        blobs: Sequence[Blob],
+        templates: Sequence[Template],
+        floor_m: float,
+    ) -> list[_Found]:
+        """Give blobs the templates that fit them best."""
+        if not templates:
+            return []  # everything that is known was found already
+        fits: dict[tuple[int, int], SilhouetteFit] = {}
+        for row, blob in enumerate(blobs):
+            shares = search.color_shares(blob, templates)
+            for column, template in enumerate(templates):
+                z_m = floor_m + template.base_m
+                if shares[column] < LEAST_COLOR_SHARE or not search.may_be(blob, template, z_m):
+                    continue
+                fit = fit_silhouette(search.view, template, blob, z_m, LEAST_OVERLAP)
+                if fit is not None and fit.overlap >= GOOD_OVERLAP:
+                    fits[row, column] = fit
+        cost = np.ones((len(blobs), len(templates)))
+        for (row, column), fit in fits.items():
+            cost[row, column] = 1.0 - fit.overlap
+        found = []
+        for row, column in zip(*linear_sum_assignment(cost), strict=True):
+            fit_here = fits.get((row, column))
+            if fit_here is not None:
+                template = templates[column]
+                yaw = fit_here.yaw_rad if template.turns else 0.0
+                pose = _pose(fit_here.x_m, fit_here.y_m, floor_m + template.base_m, yaw)
+                found.append(_Found(of=template.of, pose=pose, confidence=fit_here.overlap))
+        return found
+
+
+def _levels(heights_m: Sequence[float]) -> tuple[_Level, ...]:
+    """Return sums of the heights of a few objects, which others may stand on [m]."""
+    counts = Counter(round(height, 4) for height in heights_m)
+    common = counts.most_common(MOST_HEIGHTS)
+    sums: dict[float, float] = {}
+    for number in range(1, TOP_LEVELS):
+        for chosen in itertools.combinations_with_replacement(common, number):
+            z_m = round(sum(height for height, _ in chosen), 4)
+            surprise = -sum(math.log(count / len(heights_m)) for _, count in chosen)
+            sums[z_m] = min(surprise, sums.get(z_m, math.inf))
+    return tuple(_Level(z_m=z_m, surprise=surprise) for z_m, surprise in sums.items())
+
+
+def _not_found(templates: Sequence[Template], found: Sequence[_Found]) -> tuple[Template, ...]:
+    known = [item.of for item in found]
+    return tuple(template for template in templates if template.of not in known)
+
+
+def _shifted(middle: Array, turn_rad: float, lacks_m: tuple[float, float], toward: Array) -> Array:
+    """Return the middle of a rectangle that is longer by *lacks_m*, on the side of a direction."""
+    along = np.array([math.cos(turn_rad), math.sin(turn_rad)])
+    across = np.array([-along[1], along[0]])
+    for axis, lack_m in ((along, lacks_m[0]), (across, lacks_m[1])):
+        middle = middle + 0.5 * lack_m * np.sign(toward @ axis) * axis
+    return middle
+
+
+def _score(fit: EdgeFit) -> float:
+    return fit.measured - fit.rms_px
+
+
+def _apart(one: _Face, other: _Face) -> bool:
+    gap_m = math.hypot(one.fit.x_m - other.fit.x_m, one.fit.y_m - other.fit.y_m)
+    return gap_m > APART_M or abs(one.z_m - other.z_m) > APART_M
+
+
+def _pose(
+    x_m: float, y_m: float, z_m: float, yaw_rad: float, quat: Quat = (0.0, 0.0, 0.0, 1.0)
+) -> Pose:
+    turn = (0.0, 0.0, math.sin(yaw_rad / 2), math.cos(yaw_rad / 2))
+    return Pose(position_m=(float(x_m), float(y_m), float(z_m)), quat_xyzw=multiply(turn, quat))
+
+
+def _detection(item: _Found, T_camera_world: Pose) -> Detection:
+    pose = compose(T_camera_world, item.pose)
+    return Detection(
+        name=item.of.name,
+        position_m=pose.position_m,
+        quat_xyzw=pose.quat_xyzw,
+        confidence=float(item.confidence),
+    )
