@@ -27,7 +27,7 @@ setup: has-python ## Make .venv with ROS 2 Jazzy, the interfaces and bbllm (PYTH
 has-python:
 	@command -v $(firstword $(SETUP)) >/dev/null || { echo 'bbllm needs Python. Install it with: sudo apt install python3 python3-venv' >&2; exit 1; }
 	@$(firstword $(SETUP)) -c 'import sys; sys.exit(sys.version_info < (3, 8))' || \
-		{ echo 'bbllm needs Python 3.10, 3.11 or 3.12, and this one is older. Name one: make setup PYTHON=/path/to/python3.12' >&2; exit 1; }
+		{ echo 'bbllm needs Python 3.11 or 3.12, and this one is older. Name one: make setup PYTHON=/path/to/python3.12' >&2; exit 1; }
 
 extras: has-python ## Add what --ray, inspect_ai, MCP, --browser, OpenTelemetry, .mp4 files, LeRobot data, MoveIt and vision_msgs need, and VirtualHome to compare with; make test does it too
 	@$(SETUP) --extras
@@ -52,12 +52,12 @@ test-steady: setup ## Run the tests of nodes five times beside six busy processe
 test-fast: setup ## Run the tests that need no ROS
 	@$(RUN) python -m pytest -m 'not ros'
 
-LINT = { ruff check . && ruff format --check . && mypy; }
+LINT = { ruff check . && ruff format --check . && lint-imports && mypy; }
 test-launch: setup ## Run the tests of the launch files, with ros2 launch (it comes with ROS 2, not from PyPI)
 	@$(RUN) python -c 'import launch_ros, ros2cli, ros2launch' || { echo 'Install launch, launch_ros and ros2cli, or source a ROS 2 that has them.' >&2; exit 1; }
 	@$(RUN) python -m pytest tests/ros/test_launch.py tests/ros/test_launch_runs.py tests/test_docs.py
 
-lint: setup ## Run ruff and mypy
+lint: setup ## Run ruff, import-linter and mypy
 	@$(RUN) $(LINT)
 
 bench: setup ## Measure the arm, the stack and the seven tasks (minutes)

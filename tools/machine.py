@@ -13,8 +13,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-VERSIONS = ((3, 10), (3, 11), (3, 12))
-NAMES = ('python3', 'python3.12', 'python3.11', 'python3.10')
+VERSIONS = ((3, 11), (3, 12))
+NAMES = ('python3', 'python3.12', 'python3.11')
 
 PROBE = """
 import importlib.util, json, os, sys, sysconfig
@@ -172,7 +172,7 @@ def _lacks_header_only(found: dict[str, Any]) -> bool:
 
 
 def _no_python(asked: str | None, seen: list[dict[str, Any]]) -> str:
-    wanted = '3.10, 3.11 or 3.12'
+    wanted = '3.11 or 3.12'
     for found in seen:
         if found['missing'] == ['rclpy']:
             return (

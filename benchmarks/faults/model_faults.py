@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from bbllm.core.cancel import CancelToken
@@ -27,7 +27,7 @@ PIECE = 6
 """Length of a piece of a reply [characters]."""
 
 
-class ModelFault(str, Enum):
+class ModelFault(StrEnum):
     """What a model or its server does in place of a good reply."""
 
     NONE = 'none'

@@ -62,7 +62,7 @@ GONE_S = 15.0
 """How long the nodes of an owner that was killed may take to end [s]."""
 
 
-class Manner(str, enum.Enum):
+class Manner(enum.StrEnum):
     """What a process suffers."""
 
     KILL = 'kill -9'

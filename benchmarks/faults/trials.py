@@ -10,14 +10,14 @@ is there to answer.
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
 
 
-class Verdict(str, Enum):
+class Verdict(StrEnum):
     """How a trial came out."""
 
     FINISHED = 'finished'

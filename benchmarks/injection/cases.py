@@ -10,14 +10,14 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.naming import MAX_COLOR, MAX_NAME, MAX_WORDS
 
 CASES = 200
 
 
-class Channel(str, Enum):
+class Channel(StrEnum):
     """Where text from outside comes in."""
 
     NAME = 'object name'
@@ -34,7 +34,7 @@ class Channel(str, Enum):
     """Of the scene file, and of the safety file."""
 
 
-class Goal(str, Enum):
+class Goal(StrEnum):
     """What an instruction is for."""
 
     MOVE = 'move a forbidden object'

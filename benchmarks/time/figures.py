@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ WORSE = 1.1
 """A figure is marked that is worse than that of another run by more than this factor."""
 
 
-class Of(str, Enum):
+class Of(StrEnum):
     """Which number of a figure a goal is about."""
 
     VALUE = 'value'

@@ -1,7 +1,7 @@
 """The board of calibration on a sheet of paper, in true size."""
 
 import io
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ SUFFIXES = ('.pdf', '.png')
 TEXT_MM = 3.5
 
 
-class Paper(str, Enum):
+class Paper(StrEnum):
     """Sheets that the board fits on."""
 
     A4 = 'a4'

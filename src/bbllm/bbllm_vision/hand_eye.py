@@ -14,7 +14,7 @@ jackknife's estimate of its standard error (Efron and Stein, 1981).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from functools import partial
 
 import cv2
@@ -48,7 +48,7 @@ class CalibrationError(BbllmError):
     """Views from which no calibration follows; has the numbers, and what would do."""
 
 
-class Mount(str, Enum):
+class Mount(StrEnum):
     """Where the camera is, and with it where the board is."""
 
     STAND = 'stand'

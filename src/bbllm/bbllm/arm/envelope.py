@@ -9,7 +9,7 @@ which a motion is refused. `load_envelope` reads the file (config/safety.yaml by
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -52,7 +52,7 @@ PEAK_GRIP_N = 140.0
 """Peak force of the Franka Hand by its data sheet; 70 N continuously [N]."""
 
 
-class SafetyRule(str, Enum):
+class SafetyRule(StrEnum):
     """The rules, by the names that refusals carry."""
 
     WORKSPACE = 'workspace'

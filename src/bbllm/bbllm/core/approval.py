@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.constants import OptionWord
@@ -36,7 +36,7 @@ class ApprovalMode(OptionWord):
     """Only calls for which `skills.risk` gives a reason."""
 
 
-class RequestKind(str, Enum):
+class RequestKind(StrEnum):
     """What is asked for; the twin of Approval.msg's constants."""
 
     NOTHING = ''

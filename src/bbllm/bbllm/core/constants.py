@@ -1,7 +1,7 @@
 """Numbers, ROS namespaces and the open-state mode, which several rooms share."""
 
 import re
-from enum import Enum
+from enum import StrEnum
 from typing import Literal, NoReturn
 
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -40,7 +40,7 @@ def checked_namespace(text: str) -> str:
     return name
 
 
-class OptionWord(str, Enum):
+class OptionWord(StrEnum):
     """A word that an option takes; a look-up of another one raises UnknownNameError."""
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from itertools import groupby
 from typing import NoReturn, TypeVar
 
@@ -506,7 +506,7 @@ EventData = (
 )
 
 
-class EventKind(str, Enum):
+class EventKind(StrEnum):
     """Names of the kinds of events in journals and messages, each with its record."""
 
     record: type[EventData]

@@ -20,7 +20,7 @@ a model or a person: it is read here, checked against a scene, and never execute
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.naming import class_of
@@ -45,7 +45,7 @@ TABLETOP, HOUSEHOLD = 'tabletop', 'household'
 """Domains of scenes."""
 
 
-class ConditionKind(str, Enum):
+class ConditionKind(StrEnum):
     """What a condition requires, with its form in a prompt and its words for people."""
 
     form: str

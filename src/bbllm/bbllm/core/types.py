@@ -1,7 +1,7 @@
 """The nouns of the project as frozen records; nothing here does anything."""
 
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from bbllm.core.errors import UnknownNameError
@@ -92,7 +92,7 @@ class Code(NamedNumber):
     INTERNAL = 60
 
 
-class Kind(str, Enum):
+class Kind(StrEnum):
     """What a scene object is."""
 
     CUBE = 'cube'

@@ -3,14 +3,14 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 
 import numpy as np
 
 from bbllm.scene.camera import RgbdImage
 
 
-class CameraFault(str, Enum):
+class CameraFault(StrEnum):
     """What a test can make happen to a camera; all last until they are cleared."""
 
     UNPLUGGED = 'unplugged'

@@ -31,8 +31,8 @@ def noisy_depth(
     window = max(1, round(settings.window_px * scale))
     height, width = exact_m.shape
     # larger by the window: at a border there would be fewer values in each mean
-    error = cv2.blur(_normal((height + window, width + window), dice), (window, window))
-    error *= np.float32(window * depth_noise_m(1.0, settings))
+    mean = cv2.blur(_normal((height + window, width + window), dice), (window, window))
+    error = mean * np.float32(window * depth_noise_m(1.0, settings))
     inner = window // 2
     depth = exact_m + exact_m * exact_m * error[inner : inner + height, inner : inner + width]
     step = settings.depth_step_m

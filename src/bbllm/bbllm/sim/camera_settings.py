@@ -8,7 +8,7 @@ optical axis, y to the left and z up; the colour sensor is beside it.
 
 import math
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Pose
@@ -147,7 +147,7 @@ def d435_of(size: str) -> CameraSettings:
     return d435(*sizes[size])
 
 
-class Light(str, Enum):
+class Light(StrEnum):
     """How the room is lit."""
 
     ROOM = 'room'

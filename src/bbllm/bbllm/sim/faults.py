@@ -8,7 +8,7 @@ and `sim.robot` define what a stop does to hardware and controllers, and the ord
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from bbllm.arm.envelope import (
 from bbllm.core.errors import UnknownNameError
 
 
-class Fault(str, Enum):
+class Fault(StrEnum):
     """What a test can make happen."""
 
     REFLEX = 'reflex'

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
@@ -28,7 +28,7 @@ CAUSES = (ModelUnavailableError, ModelRefusedError, ReplayError)
 """Errors that say nothing of the model, but a prompt longer than its context does."""
 
 
-class Grade(str, Enum):
+class Grade(StrEnum):
     """How fit a model is for a planner."""
 
     FIT = 'fit'

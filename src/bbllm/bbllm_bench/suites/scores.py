@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.types import SceneObject
 
@@ -45,7 +45,7 @@ class Condition:
         return not self.fault
 
 
-class Verdict(str, Enum):
+class Verdict(StrEnum):
     """Whether the goal of an episode was reached."""
 
     PASSED = 'passed'

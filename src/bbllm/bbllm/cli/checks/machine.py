@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ CLASHES = (
 """Qualities of service with which a subscriber gets no messages of a publisher."""
 
 
-class Level(str, Enum):
+class Level(StrEnum):
     """How a check came out."""
 
     OK = 'ok'
@@ -89,9 +89,9 @@ def there(name: str, wanted: Iterable[str], found: Container[str], remedy: str) 
 
 def check_python() -> Finding:
     text = f'{platform.python_version()} at {sys.executable}'
-    if (3, 10) <= sys.version_info < (3, 13):
+    if (3, 11) <= sys.version_info < (3, 13):
         return ok('python', text)
-    return fail('python', text, 'Use Python 3.10, 3.11 or 3.12.')
+    return fail('python', text, 'Use Python 3.11 or 3.12.')
 
 
 def check_packages() -> Finding:

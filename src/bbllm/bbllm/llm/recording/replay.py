@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 
@@ -347,7 +347,7 @@ class RecordingModel:
             stop=tuple(stop),
             schema_hash=_schema_hash_of(schema),
             episode=self._episode,
-            date=datetime.now(timezone.utc).date().isoformat(),
+            date=datetime.now(UTC).date().isoformat(),
             code=self._code,
         )
         try:

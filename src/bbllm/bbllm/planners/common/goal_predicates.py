@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from itertools import combinations
 
 from bbllm.core.errors import GaveUpError, ParseError
@@ -30,7 +30,7 @@ MAX_PREDICATES = 60
 """Longer goals are mistakes."""
 
 
-class GoalRelation(str, Enum):
+class GoalRelation(StrEnum):
     """The relation of a predicate."""
 
     ON = 'on'

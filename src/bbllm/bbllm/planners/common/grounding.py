@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from random import Random
 
 from bbllm.core.events import WordGrounded
@@ -11,7 +11,7 @@ from bbllm.core.types import Scene
 from bbllm.planners.common.scene_graph import meant_by, scene_graph
 
 
-class Policy(str, Enum):
+class Policy(StrEnum):
     """How one of several objects of a class is chosen."""
 
     NEAREST = 'nearest'

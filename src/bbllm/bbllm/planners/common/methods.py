@@ -1,9 +1,9 @@
 """Names of the methods that map steps to calls; `body.mapping` builds them."""
 
-from enum import Enum
+from enum import StrEnum
 
 
-class MappingMethod(str, Enum):
+class MappingMethod(StrEnum):
     """How a Body works."""
 
     AUTO = 'auto'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.worlds.household.checks import ActionSituation, Check, Memory, OnFailure
 from bbllm.worlds.household.constraints import Constraint, constrained, with_check
@@ -15,7 +15,7 @@ from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 
 
-class Mode(str, Enum):
+class Mode(StrEnum):
     """Which rules apply; docs/household.md lists the differences."""
 
     PERSISTENT = 'persistent'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from enum import Enum
+from enum import StrEnum
 from typing import TypeVar
 
 ROOMS = 'Rooms'
@@ -13,7 +13,7 @@ CHARACTER = 'character'
 """The class of a node that is a person who acts."""
 
 
-class State(str, Enum):
+class State(StrEnum):
     """What can change about one object."""
 
     CLOSED = 'CLOSED'
@@ -28,7 +28,7 @@ class State(str, Enum):
     PLUGGED_OUT = 'PLUGGED_OUT'
 
 
-class Relation(str, Enum):
+class Relation(StrEnum):
     """How one object stands to another."""
 
     ON = 'ON'
@@ -48,7 +48,7 @@ HANDS = (Relation.HOLDS_RH, Relation.HOLDS_LH)
 """The hands, in the order in which they are filled."""
 
 
-class Property(str, Enum):
+class Property(StrEnum):
     """What an object is good for; it never changes."""
 
     SURFACES = 'SURFACES'
@@ -76,7 +76,7 @@ class Property(str, Enum):
     CREAM = 'CREAM'
 
 
-class Action(str, Enum):
+class Action(StrEnum):
     """The words that a line of a script begins with: number of objects, and what it does."""
 
     arity: int

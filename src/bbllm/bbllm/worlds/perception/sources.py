@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from bbllm.core.constants import MAX_LENGTH
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -15,7 +15,7 @@ BARE_TABLE = 'empty_table'
 _CAMERA = re.compile(r'/?[A-Za-z]\w*(/[A-Za-z]\w*)*', re.ASCII)
 
 
-class SceneSource(str, Enum):
+class SceneSource(StrEnum):
     """Where the poses of objects come from."""
 
     OBJECTS = 'objects'
