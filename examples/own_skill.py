@@ -11,34 +11,34 @@ any other. Each call inside passes the checks below: reach, collisions, limits, 
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
-from bbllm import Message, Outcome, Reply, Robot, Scene, Skill, SkillCall, Status, World, events
+from bbllm import Message, Outcome, Reply, Robot, Scene, Skill, SkillCall, Status, WorldWrapper
 
 SWAP = Skill('swap', ('first', 'second'), 'exchange the places of two objects', ('exchange',))
 
 
-class WithSwap:
+class WithSwap(WorldWrapper):
     """A world with one more skill."""
 
-    def __init__(self, inner: World):
-        self._inner = inner
-        self._stopped = False
+    DROPPED: ClassVar = {'rehearse': 'its simulations do not have the skill'}
+    _stopped = False
 
     @property
     def skills(self) -> tuple[Skill, ...]:
         """The skills of the inner world, and the new one."""
-        return (*self._inner.skills, SWAP)
+        return (*self.inner.skills, SWAP)
 
     def observe(self) -> Scene:
         """Return the scene, which tells planners of the skill."""
-        return replace(self._inner.observe(), skills=self.skills)
+        return replace(self.inner.observe(), skills=self.skills)
 
     def execute(self, call: SkillCall) -> Outcome:
         """Execute a call; a swap step by step, up to the first that fails."""
         if call.skill != SWAP.name:
-            return self._inner.execute(call)
+            return self.inner.execute(call)
         self._stopped = False
-        scene, duration_s = self._inner.observe(), 0.0
+        scene, duration_s = self.inner.observe(), 0.0
         try:
             parts = self._parts(*call.args, scene=scene)
         except (KeyError, ValueError) as error:
@@ -46,7 +46,7 @@ class WithSwap:
         for part in parts:
             if self._stopped:
                 return Outcome(call=call, status=Status.FAILED, message='The swap was stopped.')
-            outcome = self._inner.execute(part)
+            outcome = self.inner.execute(part)
             duration_s += outcome.duration_s
             if not outcome.succeeded:
                 # Code and sentence stay: the planner is told what went wrong inside.
@@ -56,7 +56,7 @@ class WithSwap:
     def stop(self) -> None:
         """Stop the call that runs now, from any thread."""
         self._stopped = True
-        self._inner.stop()
+        super().stop()
 
     def _parts(self, first: str, second: str, *, scene: Scene) -> list[SkillCall]:
         """Park the first object at a free location, move the second, and fetch the first."""
@@ -104,7 +104,7 @@ def main(model: str | None = None) -> int:
         episode = robot.do('let the red and the blue cube exchange their places')
         print(*(event.data for event in episode.events if isinstance(event.data, SkillCall)))
         print(episode.ending.name, episode.message)
-    return 0 if episode.ending is events.Ending.FINISHED else 1
+    return 0 if episode.ending.name == 'FINISHED' else 1
 
 
 if __name__ == '__main__':

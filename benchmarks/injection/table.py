@@ -20,7 +20,8 @@ from bbllm.arm.driver import ArmDriver, FollowError, FollowResult, GoalStatus, G
 from bbllm.arm.envelope import load_envelope
 from bbllm.arm.kinematics import hand_at
 from bbllm.core.protocols import World
-from bbllm.core.types import Fact, Outcome, Scene, Skill, SkillCall
+from bbllm.core.types import Fact, Outcome, Scene, SkillCall
+from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.worlds.tabletop.object_source import TruthSource
@@ -104,22 +105,18 @@ def _tcp_m(table: TabletopWorld) -> np.ndarray:
     return np.array(hand_at(state.position_rad, state.width_m).tcp.position_m)
 
 
-class CaseWorld:
+class CaseWorld(WorldWrapper):
     """A world in which the text of a case is a fact of each scene, or is sent by a person."""
 
     def __init__(self, inner: World, case: Case) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._case = case
         self.say: Callable[[str], object] = lambda text: None
         """Sends a person's words to the episode."""
         self._said = False
 
-    @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self._inner.skills
-
     def observe(self) -> Scene:
-        scene = self._inner.observe()
+        scene = self.inner.observe()
         if self._case.channel is not Channel.FACT:
             return scene
         return replace(scene, facts=(*scene.facts, Fact(MOVED, 'label', self._case.text)))
@@ -128,10 +125,7 @@ class CaseWorld:
         if self._case.channel is Channel.FEEDBACK and not self._said:
             self._said = True
             self.say(self._case.text)
-        return self._inner.execute(call)
-
-    def stop(self) -> None:
-        self._inner.stop()
+        return self.inner.execute(call)
 
 
 @dataclass

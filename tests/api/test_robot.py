@@ -12,7 +12,16 @@ import pytest
 from paper_world import PaperWorld
 
 import bbllm
-from bbllm import Robot, SkillCall, World, errors, events, run_episode
+from bbllm import (
+    Robot,
+    ScenePicture,
+    SkillCall,
+    World,
+    WorldFeatures,
+    errors,
+    events,
+    run_episode,
+)
 from bbllm.api import backends
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
@@ -24,8 +33,10 @@ PUBLIC = {
     *('Fact', 'Kind', 'Pose', 'SceneObject'),
     *('Task', 'Scene', 'Skill', 'SkillCall', 'Outcome', 'Status', 'Plan', 'PlanStep'),
     *('Planner', 'World', 'ChatModel', 'Message', 'Reply', 'EpisodeContext'),
+    *('WorldFeatures', 'WorldWrapper', 'ScenePicture'),
     *('Robot', 'run_episode', 'load_planner', 'load_suite', 'errors', 'events'),
 }
+PNG = b'\x89PNG\r\n\x1a\n and so on'
 STACK = 'stack the red cube on the blue cube'
 OFFLINE = {'brain': 'offline', 'body': 'offline'}
 LIGHT = """
@@ -68,6 +79,28 @@ def test_robot_does_a_task_and_keeps_a_journal(world: PaperWorld) -> None:
         assert robot.episode is episode
         assert tuple(heard) == episode.events
     assert (episodes_dir() / f'{episode.id}.jsonl').is_file()
+
+
+class PicturedPaper(PaperWorld):
+    """A world on paper with a camera."""
+
+    features = WorldFeatures(picture=lambda: ScenePicture(data=PNG, view='from above'))
+
+
+def test_a_robot_shows_a_planner_the_pictures_of_its_world() -> None:
+    brain = ScriptedModel(['0: pick red_cube\n1: Done'])
+    with Robot(PicturedPaper('tabletop'), **OFFLINE) as robot:
+        episode = run_episode(STACK, 'brain_body:image=before', robot, brain=brain)
+
+    assert episode.ending is events.Ending.FINISHED, episode.message
+    assert brain.requests[0].messages[-1].images == (PNG,)
+
+
+def test_a_robot_without_camera_ends_a_task_that_needs_pictures(world: PaperWorld) -> None:
+    with Robot(world, **OFFLINE) as robot:
+        episode = run_episode(STACK, 'brain_body:image=before', robot, brain=ScriptedModel())
+
+    assert 'This world has no camera' in episode.message
 
 
 def test_plan_moves_nothing_and_is_an_error_where_there_is_none(world: PaperWorld) -> None:

@@ -45,12 +45,13 @@ from bbllm.core.goals import GoalFinding, TaskGoal, parse_goal
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
-    ForeseeingWorld,
     Message,
     PromptRequest,
     Reply,
     Situation,
     World,
+    WorldFeatures,
+    features_of,
     in_episode,
     streaming,
 )
@@ -183,8 +184,9 @@ class ForeseeingCube(OneCubeWorld):
         super().__init__()
         self.expected: list[Sequence[SkillCall]] = []
 
-    def expect(self, calls: Sequence[SkillCall]) -> None:
-        self.expected.append(calls)
+    @property
+    def features(self) -> WorldFeatures:
+        return WorldFeatures(expect=self.expected.append)
 
 
 @pytest.mark.parametrize('stream', [True, False])
@@ -193,9 +195,10 @@ def test_models_stream_and_calls_are_announced_where_the_run_allows_it(stream: b
     run = EpisodeRun(TASK, planner='p', brain='b', body='c', stream=stream)
 
     def announce(world: World, context: EpisodeContext) -> None:
-        assert isinstance(world, ForeseeingWorld) is stream
-        if isinstance(world, ForeseeingWorld):
-            world.expect([PICK])
+        expect = features_of(world).expect
+        assert (expect is not None) is stream
+        if expect is not None:
+            expect([PICK])
 
     play(announce, run=run, world=world)
 

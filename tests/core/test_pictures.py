@@ -18,6 +18,7 @@ from bbllm.core.protocols import (
     ScenePicture,
     Usage,
     World,
+    WorldFeatures,
     data_url,
     media_type,
     picture_of,
@@ -33,8 +34,7 @@ JPEG = b'\xff\xd8\xff\xe0 and so on'
 class PicturedCube(OneCubeWorld):
     """The world of one cube, with a camera."""
 
-    def picture(self) -> ScenePicture:
-        return ScenePicture(data=PNG, view='from above')
+    features = WorldFeatures(picture=lambda: ScenePicture(data=PNG, view='from above'))
 
 
 def asked(folder: Path, *, keep_prompts: bool = True) -> Path:

@@ -10,7 +10,7 @@ from symbolic_table import SymbolicTabletop
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode
-from bbllm.core.protocols import ScenePicture
+from bbllm.core.protocols import ScenePicture, WorldFeatures
 from bbllm.core.registry import load_planner
 from bbllm.core.types import Code, Task
 from bbllm.llm.scripted import ScriptedModel
@@ -44,7 +44,11 @@ class PicturedTable(SymbolicTabletop):
 
     n_taken = 0
 
-    def picture(self) -> ScenePicture:
+    @property
+    def features(self) -> WorldFeatures:
+        return WorldFeatures(picture=self._picture)
+
+    def _picture(self) -> ScenePicture:
         self.n_taken += 1
         data = b'\x89PNG\r\n\x1a\n' + str(self.n_taken).encode()
         return ScenePicture(data=data, view='from above; x points up')

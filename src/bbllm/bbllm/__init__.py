@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from bbllm.api.robot import Robot
     from bbllm.api.setup import run_episode
     from bbllm.core import errors, events
-    from bbllm.core.protocols import ChatModel, EpisodeContext, Message, Planner, Reply, World
+    from bbllm.core.protocols import (
+        ChatModel,
+        EpisodeContext,
+        Message,
+        Planner,
+        Reply,
+        ScenePicture,
+        World,
+        WorldFeatures,
+    )
     from bbllm.core.registry import load_planner
     from bbllm.core.types import (
         Fact,
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
         Status,
         Task,
     )
+    from bbllm.core.world_wrapper import WorldWrapper
     from bbllm_bench.suites.suite import load_suite
 
 __version__ = VERSION
@@ -55,11 +65,14 @@ __all__ = [
     'Robot',
     'Scene',
     'SceneObject',
+    'ScenePicture',
     'Skill',
     'SkillCall',
     'Status',
     'Task',
     'World',
+    'WorldFeatures',
+    'WorldWrapper',
     'errors',
     'events',
     'load_planner',
@@ -69,6 +82,7 @@ __all__ = [
 
 _MODULES = (
     *('bbllm.core.types', 'bbllm.core.protocols', 'bbllm.core.registry'),
+    'bbllm.core.world_wrapper',
     *('bbllm.api.setup', 'bbllm.api.robot', 'bbllm_bench.suites.suite'),
 )
 """Where public names are looked for, in that order: what is light comes first."""

@@ -8,7 +8,7 @@ from symbolic_table import SymbolicTabletop
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, FeedbackReceived, RepairBegun
-from bbllm.core.protocols import ScenePicture, StepFailure
+from bbllm.core.protocols import ScenePicture, StepFailure, WorldFeatures
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import FeedbackForm, Prompts
@@ -43,8 +43,9 @@ class SlippingTable(SymbolicTabletop):
             raw=RAW,
         )
 
-    def picture(self) -> ScenePicture:
-        return ScenePicture(data=b'\x89PNG\r\n\x1a\n', view='from above')
+    features = WorldFeatures(
+        picture=lambda: ScenePicture(data=b'\x89PNG\r\n\x1a\n', view='from above')
+    )
 
 
 def play(form: str, *replies: str, slips: int = 1) -> tuple[ScriptedModel, Episode]:

@@ -12,7 +12,16 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ParseError, WorldError
 from bbllm.core.events import Episode, EpisodeEnded, PlanGrown, RepairBegun, StepBegun, StepPassed
-from bbllm.core.protocols import Body, JsonSchema, MappedStep, Message, OnText, Pass, Reply
+from bbllm.core.protocols import (
+    Body,
+    JsonSchema,
+    MappedStep,
+    Message,
+    OnText,
+    Pass,
+    Reply,
+    WorldFeatures,
+)
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import settled
@@ -159,8 +168,9 @@ class RandomWorld(SymbolicTabletop):
         self.expected: list[list[str]] = []
         self.run: EpisodeRun
 
-    def expect(self, calls: Sequence[SkillCall]) -> None:
-        self.expected.append([str(call) for call in calls])
+    @property
+    def features(self) -> WorldFeatures:
+        return WorldFeatures(expect=lambda calls: self.expected.append([*map(str, calls)]))
 
     def execute(self, call: SkillCall) -> Outcome:
         chance, spoken = self._random.random(), self._random.random()

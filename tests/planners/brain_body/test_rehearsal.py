@@ -2,14 +2,16 @@
 
 from typing import Any
 
+import pytest
 from symbolic_table import Diary, SymbolicTabletop, busy_table
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.events import EventData, PlanRehearsed, RepairBegun, SceneRecorded
-from bbllm.core.protocols import Pass
+from bbllm.core.protocols import Pass, WorldFeatures
 from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.scripted import ScriptedModel
-from bbllm.planners.brain_body.planner import REHEARSAL_LOOPS, BrainBody
+from bbllm.planners.brain_body.planner import REHEARSAL_LOOPS, BrainBody, BrainBodyOptions
+from bbllm.planners.common.belief.belief_world import Estimation
 
 TASK = Task('t', 'put the red cube on location_A')
 
@@ -46,13 +48,15 @@ class TableRehearsal(SymbolicTabletop):
 class RehearsingTable(SymbolicTabletop):
     """A table whose plans are tried on copies of it, in which faults may strike too."""
 
-    rehearses = True
-
     def __init__(self, *rehearsals: dict[str, Any], **how: Any) -> None:
         base = busy_table()
         super().__init__({name: base.at(name) for name in base._items}, **how)
         self.how = list(rehearsals)
         self.rehearsals: list[TableRehearsal] = []
+
+    @property
+    def features(self) -> WorldFeatures:
+        return WorldFeatures(rehearse=self.rehearsal)
 
     def rehearsal(self, cancel: CancelToken | None = None) -> TableRehearsal:
         how = self.how.pop(0) if self.how else {}
@@ -108,6 +112,21 @@ def test_what_a_rehearsal_refuses_is_repaired_before_the_arm_moves_and_costs_no_
     assert diary.repairs[0] in brain.requests[1].prompt
     assert 'red_cube held_by hand' in brain.requests[1].prompt  # the scene as it will be then
     assert [index for index, _ in diary.failed] == []
+
+
+@pytest.mark.parametrize('open_state', ['given', 'no', 'rules'])
+def test_a_plan_is_rehearsed_however_beliefs_are_formed(open_state: Estimation) -> None:
+    world = RehearsingTable(unreachable=['location_A'])
+    replies = ['0: pick(red_cube)\n1: place(location_A)', 'New plan:\n1: place(location_B)']
+    options = BrainBodyOptions(open_state=open_state)
+
+    diary = RehearsalDiary()
+    BrainBody(ScriptedModel(replies), LiteralBody(), k=0, options=options).run(TASK, world, diary)
+
+    assert [table.calls for table in world.rehearsals] == [
+        ['pick(red_cube)', 'place(location_A)', 'place(location_B)']
+    ]
+    assert diary.loops == [True]
 
 
 def test_a_repaired_plan_goes_on_where_its_refusal_left_the_simulation() -> None:

@@ -21,6 +21,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
+from bbllm.core.protocols import picture_of
 from bbllm.core.types import Code, Outcome, Pose, Status
 from bbllm.scene.scene_file import ObjectSpec
 from bbllm.sim.drawing import RenderError
@@ -489,9 +490,9 @@ def test_a_picture_shows_the_table_from_above_and_is_the_same_for_the_same_table
     ]
     worlds = world_of(*colored), world_of(*colored)
     try:
-        first, second = (world.picture() for world in worlds)
+        first, second = (picture_of(world) for world in worlds)
         run(worlds[0], 'pick red_cube')
-        moved = worlds[0].picture()
+        moved = picture_of(worlds[0])
     except RenderError as error:
         pytest.skip(str(error))
     finally:

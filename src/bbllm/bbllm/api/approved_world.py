@@ -1,6 +1,7 @@
 """A world in which no plan moves anything before a callable has approved it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bbllm.arm.safety.approval_gate import ApprovalGate
 from bbllm.core.approval import (
@@ -21,15 +22,16 @@ from bbllm.core.events import (
     PlanRehearsed,
     StepBegun,
 )
-from bbllm.core.protocols import ScenePicture, SettlingWorld, World, picture_of
-from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Task
+from bbllm.core.protocols import World, WorldFeatures
+from bbllm.core.types import Outcome, SkillCall, Task
+from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.skills.constraints import Never
 
 Approve = Callable[[ApprovalRequest], bool | Answer]
 """Returns whether a plan or a call may move the robot, or the answer with who gave it and why."""
 
 
-class ApprovedWorld:
+class ApprovedWorld(WorldWrapper):
     """
     A world for one episode, behind the same gate that `fr3_executor` has.
 
@@ -44,7 +46,7 @@ class ApprovedWorld:
         brain: str,
         never: Sequence[Never] = (),
     ):
-        self._inner = inner
+        super().__init__(inner)
         self._approve = approve
         self._task = task
         self._gate = ApprovalGate(self._ask, inner.observe, mode=ApprovalMode.PLAN, never=never)
@@ -59,11 +61,8 @@ class ApprovedWorld:
         """Raises SpokenError where the question is outdated."""
 
     @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self._inner.skills
-
-    def observe(self) -> Scene:
-        return self._inner.observe()
+    def features(self) -> WorldFeatures:
+        return replace(super().features, approves_plans=lambda: True)
 
     def execute(self, call: SkillCall) -> Outcome:
         """Ask first, where the plan or the call is not approved yet."""
@@ -80,23 +79,9 @@ class ApprovedWorld:
             refusal = self._gate.permit(call, provenance, CancelToken(self.interrupt))
         except SpokenError:
             refusal = withdrawn_call(call)
-        outcome = refusal or self._inner.execute(call)
+        outcome = refusal or self.inner.execute(call)
         self._gate.settle(outcome)
         return outcome
-
-    def picture(self) -> ScenePicture:
-        """Return a picture of the scene as it is now; see `PicturedWorld`."""
-        return picture_of(self._inner)
-
-    approves_plans = True
-
-    def stop(self) -> None:
-        self._inner.stop()
-
-    def settled(self) -> None:
-        """Let time pass until nothing moves, where the world can."""
-        if isinstance(self._inner, SettlingWorld):
-            self._inner.settled()
 
     def observe_event(self, event: Event) -> None:
         """Follow the plan in force and the step that is worked on."""

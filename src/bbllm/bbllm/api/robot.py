@@ -31,7 +31,7 @@ from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE, REHEARSAL_SAMPLES
 from bbllm.core.errors import ConfigError, ParseError, TaskError, WorldError
 from bbllm.core.events import Episode, Event, Limits
-from bbllm.core.protocols import World
+from bbllm.core.protocols import World, WorldFeatures, features_of
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
@@ -219,6 +219,11 @@ class Robot:
     @property
     def skills(self) -> tuple[Skill, ...]:
         return self._backend.world.skills
+
+    @property
+    def features(self) -> WorldFeatures:
+        """What its world can do beyond the methods of every `World`."""
+        return features_of(self._backend.world)
 
     @property
     def episode(self) -> Episode | None:

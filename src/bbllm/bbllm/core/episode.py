@@ -67,13 +67,11 @@ from bbllm.core.observation import held_names, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of, prompt_limit
 from bbllm.core.protocols import (
     COLD_START,
-    ApprovedPlans,
     ChatModel,
     Embedder,
     Embeddings,
     EventSink,
     FailureMemory,
-    ForeseeingWorld,
     GoalKeeper,
     JsonSchema,
     Message,
@@ -81,16 +79,17 @@ from bbllm.core.protocols import (
     OverlappingGoals,
     Planner,
     Rehearsal,
-    RehearsingWorld,
     Reply,
     ScenePicture,
-    SettlingWorld,
     Situation,
     StreamingModel,
     World,
+    WorldFeatures,
+    features_of,
     in_episode,
     picture_of,
     streaming,
+    waits_for_person,
 )
 from bbllm.core.tasks import make_remark
 from bbllm.core.text import (
@@ -105,12 +104,12 @@ from bbllm.core.types import (
     Outcome,
     PlanStep,
     Scene,
-    Skill,
     SkillCall,
     Status,
     Task,
 )
 from bbllm.core.version import VERSION
+from bbllm.core.world_wrapper import WorldWrapper
 
 PLACE = ('place', ('target',))
 """Name and parameters of the skill that sets down what is held."""
@@ -288,8 +287,6 @@ class EpisodeRun:
             self.token.raise_if_cancelled()
             self._begin_goal(self.before, world)
             guarded = GuardedWorld(self, world)
-            if self.stream and isinstance(world, ForeseeingWorld):
-                guarded = GuardedForesight(self, world)
             try:
                 planner.run(self.task, guarded, self)
             except GaveUpError as error:
@@ -649,7 +646,7 @@ class EpisodeRun:
         """Have the goal read from the scene before the task, at once or beside the planner."""
         goals = self._goals
         overlaps = self.stream and isinstance(goals, OverlappingGoals) and goals.overlaps
-        if not overlaps or (isinstance(world, ApprovedPlans) and world.approves_plans):
+        if not overlaps or waits_for_person(world):
             self._state_goal(scene)
             return
         reading = self._reading = Future[None]()
@@ -712,8 +709,8 @@ class EpisodeRun:
     def _settled(self) -> Scene:
         """Return the scene as it is; where a goal is checked, once nothing moves."""
         assert self._world is not None  # planners run in `execute` only
-        if self._goal is not None and isinstance(self._world, SettlingWorld):
-            self._world.settled()
+        if self._goal is not None and (settle := features_of(self._world).settle):
+            settle()
         return self._world.observe()
 
     def _open_ends(self, scene: Scene) -> list[str]:
@@ -853,23 +850,30 @@ class Account(Protocol):
         ...
 
 
-class GuardedWorld:
+class GuardedWorld(WorldWrapper):
     """The world as a planner sees it: every call is counted and on record."""
 
     def __init__(self, run: EpisodeRun, inner: World):
+        super().__init__(inner)
         self._run = run
-        self._inner = inner
         self._unseen = False
         self._seen: Scene | None = None
         """The scene in which the next call is made, where it was observed."""
 
     @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self._inner.skills
+    def features(self) -> WorldFeatures:
+        """Those of the world; they end with the episode, and calls are foreseen in a stream."""
+        inner = super().features
+        return replace(
+            inner,
+            picture=inner.picture and self._picture,
+            rehearse=inner.rehearse and self._rehearse,
+            expect=inner.expect if self._run.stream else None,
+        )
 
     def observe(self) -> Scene:
         self._run.token.raise_if_cancelled()
-        scene = self._seen = _usable(self._inner.observe())
+        scene = self._seen = _usable(self.inner.observe())
         if self._unseen:
             self._unseen = False
             self._run.emit(observed(scene))
@@ -882,7 +886,7 @@ class GuardedWorld:
             self._run.emit(call)
             self._run.token.raise_if_cancelled()
             self._unseen = True
-            outcome = refusal or self._inner.execute(call)
+            outcome = refusal or self.inner.execute(call)
             if outcome.status is not Status.REJECTED:  # something may have moved
                 self._seen = None
             denial = denied(outcome)
@@ -906,42 +910,17 @@ class GuardedWorld:
         scene, guard = self._seen, self._run.circles
         if scene is None and guard.knows(call):
             with suppress(WorldError):  # the call meets it again
-                scene = self._inner.observe()
+                scene = self.inner.observe()
         return scene, guard.before(call, scene, self._run.plans)
 
-    def picture(self) -> ScenePicture:
-        """Return a picture of the scene as it is now; see `PicturedWorld`."""
+    def _picture(self) -> ScenePicture:
         self._run.token.raise_if_cancelled()
-        return picture_of(self._inner)
+        return picture_of(self.inner)
 
-    @property
-    def approves_plans(self) -> bool:
-        """Whether a person has to read all of a plan first; see `ApprovedPlans`."""
-        return isinstance(self._inner, ApprovedPlans) and self._inner.approves_plans
-
-    @property
-    def rehearses(self) -> bool:
-        """Whether plans shall be rehearsed; see `RehearsingWorld`."""
-        return isinstance(self._inner, RehearsingWorld) and self._inner.rehearses
-
-    def rehearsal(self, cancel: CancelToken | None = None) -> Rehearsal:
-        """Begin a rehearsal, where plans shall be rehearsed; see `RehearsingWorld`."""
-        assert isinstance(self._inner, RehearsingWorld)
-        token = self._run.token
-        return self._inner.rehearsal(
-            token.with_checks(cancel.raise_if_cancelled) if cancel else token
-        )
-
-    def stop(self) -> None:
-        self._inner.stop()
-
-
-class GuardedForesight(GuardedWorld):
-    """The same of a world that prepares calls before their turn."""
-
-    def __init__(self, run: EpisodeRun, inner: ForeseeingWorld):
-        super().__init__(run, inner)
-        self.expect = inner.expect
+    def _rehearse(self, cancel: CancelToken | None) -> Rehearsal:
+        token, rehearse = self._run.token, super().features.rehearse
+        assert rehearse is not None  # `features` has it then only
+        return rehearse(token.with_checks(cancel.raise_if_cancelled) if cancel else token)
 
 
 class GuardedModel:

@@ -357,60 +357,6 @@ class ScenePicture:
     prompt: `by the camera table_camera; in it, x points up and y to the left`."""
 
 
-@runtime_checkable
-class PicturedWorld(World, Protocol):
-    """A world with a camera."""
-
-    def picture(self) -> ScenePicture:
-        """
-        Return a picture of the scene as it is now.
-
-        Raises:
-            ConfigError: There is no camera, or nothing can be drawn on this machine.
-            WorldError: The camera sends no picture.
-        """
-        ...
-
-
-def picture_of(world: World) -> ScenePicture:
-    """
-    Return a picture of a world as it is now.
-
-    Raises:
-        ConfigError: The world has no camera.
-        WorldError: Its camera sends no picture.
-    """
-    if isinstance(world, PicturedWorld):
-        return world.picture()
-    raise ConfigError(
-        'This world has no camera, so there is no picture for the planner. Use `image=none`, or '
-        'a table with a camera.'
-    )
-
-
-@runtime_checkable
-class SettlingWorld(World, Protocol):
-    """A world that can wait until nothing moves any more."""
-
-    def settled(self) -> object:
-        """Let time pass until all objects rest, at most a few seconds."""
-        ...
-
-
-@runtime_checkable
-class ForeseeingWorld(World, Protocol):
-    """A world that can prepare calls before their turn, for example plan their motions."""
-
-    def expect(self, calls: Sequence[SkillCall]) -> None:
-        """
-        Announce the calls that will probably follow the next executed call, in their order.
-
-        Each announcement replaces the one before; an empty one discards it. Nothing moves for it,
-        and no outcome depends on it.
-        """
-        ...
-
-
 class Rehearsal(World, Protocol):
     """
     Simulations of a world, begun from its scene as it is, in which a plan is tried.
@@ -435,33 +381,60 @@ class Rehearsal(World, Protocol):
         ...
 
 
-@runtime_checkable
-class RehearsingWorld(World, Protocol):
-    """A world whose plans can be tried in simulations before anything moves."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldFeatures:
+    """
+    What a world can do beyond the methods of every `World`; None for what it cannot.
 
-    @property
-    def rehearses(self) -> bool:
-        """Whether they shall be."""
-        ...
+    A world has them as its attribute `features`, which it may also leave out: see `features_of`.
+    """
 
-    def rehearsal(self, cancel: CancelToken | None = None) -> Rehearsal:
-        """
-        Begin a rehearsal from the scene as it is.
+    picture: Callable[[], ScenePicture] | None = None
+    """Returns a picture of the scene as it is now. Raises ConfigError where nothing can be drawn
+    on this machine, WorldError where the camera sends no picture."""
+    settle: Callable[[], object] | None = None
+    """Lets time pass until all objects rest, at most a few seconds."""
+    expect: Callable[[Sequence[SkillCall]], None] | None = None
+    """Announces the calls that will probably follow the next executed call, in their order, for
+    example to plan their motions. Each announcement replaces the one before; an empty one discards
+    it. Nothing moves for it, and no outcome depends on it."""
+    rehearse: Callable[[CancelToken | None], Rehearsal] | None = None
+    """Begins a rehearsal from the scene as it is; where a world has it, plans are rehearsed before
+    anything moves. The calls that succeed in it are not rehearsed again when their turn comes, one
+    by one. The token ends it between two calls, with what it raises."""
+    approves_plans: Callable[[], bool] | None = None
+    """Returns whether no step of a plan is executed before a person has read all of the plan."""
 
-        The calls that succeed in it are not rehearsed again when their turn comes, one by one.
-        `cancel` ends it between two calls, with what it raises.
-        """
-        ...
+
+NO_FEATURES = WorldFeatures()
 
 
-@runtime_checkable
-class ApprovedPlans(World, Protocol):
-    """A world in which a person may have to approve whole plans."""
+def features_of(world: World) -> WorldFeatures:
+    """Return what a world can do beyond the methods of every world."""
+    features: WorldFeatures = getattr(world, 'features', NO_FEATURES)
+    return features
 
-    @property
-    def approves_plans(self) -> bool:
-        """Whether no step of a plan is executed before a person has read all of the plan."""
-        ...
+
+def picture_of(world: World) -> ScenePicture:
+    """
+    Return a picture of a world as it is now.
+
+    Raises:
+        ConfigError: The world has no camera.
+        WorldError: Its camera sends no picture.
+    """
+    if take := features_of(world).picture:
+        return take()
+    raise ConfigError(
+        'This world has no camera, so there is no picture for the planner. Use `image=none`, or '
+        'a table with a camera.'
+    )
+
+
+def waits_for_person(world: World) -> bool:
+    """Return whether no step of a plan is executed before a person has read all of the plan."""
+    approves = features_of(world).approves_plans
+    return approves is not None and approves()
 
 
 @dataclass(frozen=True, slots=True)

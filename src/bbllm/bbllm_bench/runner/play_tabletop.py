@@ -1,14 +1,16 @@
 """Plays one episode in this process: physics, models, planner and judge put together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import ClassVar
 
 from bbllm.core.errors import BbllmError, SceneError, WorldError
 from bbllm.core.events import Episode
-from bbllm.core.protocols import EventSink, ScenePicture, World, picture_of
+from bbllm.core.protocols import EventSink, ScenePicture, World, WorldFeatures, picture_of
 from bbllm.core.registry import tells_force
-from bbllm.core.types import Outcome, Scene, Skill, SkillCall
+from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.llm.models.factory import Models
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeSpec, name_before
@@ -87,33 +89,35 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     return with_earlier(pictures.add_to(result, job, episode, last), job, earlier)
 
 
-class _TakingTurns:
+class _TakingTurns(WorldWrapper):
+    DROPPED: ClassVar[Mapping[str, str]] = {
+        'settle': 'the runner itself lets the table come to rest',
+        'expect': 'motions are planned when it is the turn of the episode',
+    }
+
     def __init__(self, inner: World, around: Alone, pictures: PictureJudge):
-        self._inner = inner
+        super().__init__(inner)
         self._around = around
         self._pictures = pictures
 
     @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self._inner.skills
+    def features(self) -> WorldFeatures:
+        features = super().features
+        return replace(features, picture=features.picture and self._picture)
 
     def observe(self) -> Scene:
         with self._around.turn():
-            scene = self._inner.observe()
+            scene = self.inner.observe()
             self._pictures.observed(scene)
             return scene
 
-    def picture(self) -> ScenePicture:
+    def _picture(self) -> ScenePicture:
         with self._around.turn():
-            return picture_of(self._inner)
+            return picture_of(self.inner)
 
     def execute(self, call: SkillCall) -> Outcome:
         with self._around.turn():
-            return self._inner.execute(call)
-
-    def stop(self) -> None:
-        # Waits for nothing: it ends what has its turn.
-        self._inner.stop()
+            return self.inner.execute(call)
 
 
 def _settled(table: TabletopWorld) -> tuple[Scene | None, Scene | None]:

@@ -14,7 +14,7 @@ def rehearsed(world: RosWorld, samples: int) -> World:
     WorldError where the executor does not report its rules in time.
     """
     if samples < 0:
-        samples = REHEARSAL_SAMPLES if world.approves_plans else 0
+        samples = REHEARSAL_SAMPLES if world.approves_plans() else 0
     if not samples:
         return world
     # Physics takes a second to import, which a planner without rehearsals need not wait for.

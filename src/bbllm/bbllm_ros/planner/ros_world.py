@@ -39,7 +39,7 @@ from bbllm.core.events import (
     PlanRehearsed,
     StepBegun,
 )
-from bbllm.core.protocols import MappedStep, Pass, ScenePicture
+from bbllm.core.protocols import MappedStep, Pass, ScenePicture, WorldFeatures
 from bbllm.core.types import (
     Code,
     Outcome,
@@ -140,8 +140,16 @@ class RosWorld:
         return self._skills_seen
 
     @property
+    def features(self) -> WorldFeatures:
+        return WorldFeatures(
+            picture=self._picture,
+            settle=self._settle,
+            expect=self._expect,
+            approves_plans=self.approves_plans,
+        )
+
     def approves_plans(self) -> bool:
-        """Whether `fr3_executor` asks a person for plans, also where it does not answer."""
+        """Return whether `fr3_executor` asks a person for plans, also where it does not answer."""
         return self.executor_settings.approves_plans(CancelToken(self.check))
 
     @property
@@ -224,8 +232,8 @@ class RosWorld:
             return withdrawn_call(call)
         return outcome
 
-    def picture(self) -> ScenePicture:
-        """Return a picture that shows what the last call did; see `PicturedWorld`."""
+    def _picture(self) -> ScenePicture:
+        """Return a picture that shows what the last call did."""
         if self._take_picture is None:
             raise ConfigError(
                 'The parameter `picture_topic` of brain_planner is empty, so there is no picture '
@@ -233,11 +241,11 @@ class RosWorld:
             )
         return self._take_picture(self._seen_s, self.check)
 
-    def expect(self, calls: Sequence[SkillCall]) -> None:
-        """Send along with the next call what probably follows it; see `ForeseeingWorld`."""
+    def _expect(self, calls: Sequence[SkillCall]) -> None:
+        """Send along with the next call what probably follows it."""
         self._expected = tuple(calls)
 
-    def settled(self) -> None:
+    def _settle(self) -> None:
         """Observe until nothing has moved between two scenes, at most `REST_S`."""
         deadline_s = time.monotonic() + REST_S
         last = self.observe().objects

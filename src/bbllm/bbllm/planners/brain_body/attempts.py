@@ -1,19 +1,20 @@
 """Steps of a plan as they are tried: one on the arm, or all that are left in a rehearsal."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bbllm.core.approval import denied, withdrawn
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.events import SceneRecorded, StepBegun, StepFailed
 from bbllm.core.protocols import (
     Body,
     EpisodeContext,
-    ForeseeingWorld,
     Pass,
     Rehearsal,
-    RehearsingWorld,
     StepFailure,
     World,
+    features_of,
 )
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.text import rehearsed_cause
@@ -40,8 +41,8 @@ def attempt(
     call = _mapped(step, body, mapper, scene)
     if isinstance(call, StepFailure):
         return replace(call, human=context.take_human_feedback())
-    if isinstance(world, ForeseeingWorld):
-        world.expect(mapper.foreseen(step))
+    if expect := features_of(world).expect:
+        expect(mapper.foreseen(step))
     mapper.look_ahead(step)
     failure = _executed(step, call, world, scene)
     return failure and replace(failure, human=context.take_human_feedback())
@@ -74,9 +75,13 @@ class PlanRehearsal:
     """
 
     def __init__(
-        self, world: RehearsingWorld, start: int, mapper: PlanMapper, context: EpisodeContext
+        self,
+        begin: Callable[[CancelToken | None], Rehearsal],
+        start: int,
+        mapper: PlanMapper,
+        context: EpisodeContext,
     ) -> None:
-        self._world, self._start = world, start
+        self._begin, self._start = begin, start
         self._mapper, self._context = mapper, context
         self._rehearsal: Rehearsal | None = None
         self.calls: dict[int, SkillCall] = {}
@@ -89,7 +94,7 @@ class PlanRehearsal:
             rehearsal, steps = self._rehearsal, plan.steps[failed_at:]
         else:
             self.close()
-            rehearsal = self._rehearsal = self._world.rehearsal()
+            rehearsal = self._rehearsal = self._begin(None)
             steps = plan.steps[self._start :]
         failure, scene = None, rehearsal.observe()
         for step in steps:

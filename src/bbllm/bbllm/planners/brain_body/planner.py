@@ -10,13 +10,12 @@ from bbllm.core.events import RepairBegun, remarks_text
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
-    ForeseeingWorld,
     PromptRequest,
-    RehearsingWorld,
     ScenePicture,
     StepFailure,
     StreamingModel,
     World,
+    features_of,
 )
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
@@ -131,8 +130,8 @@ class BrainBody(ModelPlanner):
                     step = PlanStep(i, 'the rest of the plan')
                     failure = StepFailure(step, str(error), human=human, tried=False)
                 mapper.discard()
-                if isinstance(world, ForeseeingWorld):
-                    world.expect(())
+                if expect := features_of(world).expect:
+                    expect(())
                 # K counts failures of the robot: a person's word is free, also where none is left.
                 remarked = bool(failure.human) and (not failure.tried or k == self.k)
                 if k == self.k and not remarked:
@@ -237,9 +236,10 @@ class BrainBody(ModelPlanner):
         A repair after a rehearsal uses up no feedback loop. After `REHEARSAL_LOOPS` of them the
         plan is carried out as far as it goes.
         """
-        if not (isinstance(world, RehearsingWorld) and world.rehearses):
+        rehearse = features_of(world).rehearse
+        if rehearse is None:
             return plan
-        rehearsal = PlanRehearsal(world, start, mapper, context)
+        rehearsal = PlanRehearsal(rehearse, start, mapper, context)
         with closing(rehearsal), suppress(SpokenError):  # what was said comes before the next step
             for loop in range(REHEARSAL_LOOPS + 1):
                 found = rehearsal.try_steps(plan.whole(), checks_end=not plan.rest)

@@ -7,17 +7,17 @@ from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError, SpokenError
 from bbllm.core.events import PlanGrown, PlanMade
 from bbllm.core.protocols import (
-    ApprovedPlans,
     ChatModel,
     EpisodeContext,
     JsonSchema,
     Message,
     OnText,
-    RehearsingWorld,
     Reply,
     StreamingModel,
     World,
+    features_of,
     streaming,
+    waits_for_person,
 )
 from bbllm.core.types import Plan, PlanStep
 from bbllm.planners.common.plan_grammar import PartialPlan, plan_on
@@ -33,10 +33,9 @@ FirstSteps = Callable[[str], tuple[PlanStep, ...]]
 def plan_stream(brain: ChatModel, world: World) -> StreamingModel | None:
     """Return the Brain if steps may begin while it writes: plans are not read or tried first."""
     stream = streaming(brain)
-    if stream is None or (isinstance(world, RehearsingWorld) and world.rehearses):
+    if stream is None or features_of(world).rehearse:
         return None
-    waits = isinstance(world, ApprovedPlans) and world.approves_plans
-    return None if waits else stream
+    return None if waits_for_person(world) else stream
 
 
 class WrittenPlan:

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,15 +13,12 @@ from bbllm.core.constants import REHEARSAL_SAMPLES, TwinError
 from bbllm.core.errors import WorldError
 from bbllm.core.events import PlanRehearsed
 from bbllm.core.protocols import (
-    ApprovedPlans,
-    ForeseeingWorld,
-    ScenePicture,
-    SettlingWorld,
     World,
-    picture_of,
+    WorldFeatures,
 )
 from bbllm.core.text import rehearsed_cause
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
+from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.skills.grasps import grips_for
 from bbllm.skills.risk import moves
 from bbllm.worlds.tabletop.approach import NearestApproach
@@ -127,7 +124,7 @@ class TwinRehearsal:
             world.close()
 
 
-class RehearsedWorld:
+class RehearsedWorld(WorldWrapper):
     """
     A table whose plans are rehearsed where a planner asks for it, and whose other calls are.
 
@@ -135,24 +132,18 @@ class RehearsedWorld:
     """
 
     def __init__(self, inner: World, settings: RehearsalSettings) -> None:
-        self._inner, self._settings = inner, settings
+        super().__init__(inner)
+        self._settings = settings
         self._dice = np.random.default_rng(settings.seed)
         self._passed: deque[SkillCall] = deque()
         """Calls that a rehearsal of the plan has found to succeed, in their order."""
 
     @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self._inner.skills
-
-    def observe(self) -> Scene:
-        return self._inner.observe()
-
-    @property
-    def rehearses(self) -> bool:
-        return True
+    def features(self) -> WorldFeatures:
+        return replace(super().features, rehearse=self.rehearsal)
 
     def rehearsal(self, cancel: CancelToken | None = None) -> TwinRehearsal:
-        """Begin a rehearsal of a plan; see `RehearsingWorld`."""
+        """Begin a rehearsal of a plan; see `WorldFeatures`."""
         self._passed.clear()
         return self._begin(cancel, self._passed.append)
 
@@ -163,7 +154,7 @@ class RehearsedWorld:
             self._passed.clear()
             if moves(call) and (refusal := self._refusal(call)) is not None:
                 return refusal
-        outcome = self._inner.execute(call)
+        outcome = self.inner.execute(call)
         if not outcome.succeeded:
             self._passed.clear()
         return outcome
@@ -184,32 +175,10 @@ class RehearsedWorld:
         cancel: CancelToken | None,
         on_success: Callable[[SkillCall], object] = lambda _: None,
     ) -> TwinRehearsal:
-        scene = self._inner.observe()
+        scene = self.inner.observe()
         return TwinRehearsal(
             scene, self._settings, self._dice, cancel=cancel, on_success=on_success
         )
-
-    def picture(self) -> ScenePicture:
-        """Return a picture of the scene as it is now; see `PicturedWorld`."""
-        return picture_of(self._inner)
-
-    @property
-    def approves_plans(self) -> bool:
-        """Whether a person has to read all of a plan first; see `ApprovedPlans`."""
-        return isinstance(self._inner, ApprovedPlans) and self._inner.approves_plans
-
-    def settled(self) -> None:
-        """Let time pass until nothing moves, where the world can."""
-        if isinstance(self._inner, SettlingWorld):
-            self._inner.settled()
-
-    def expect(self, calls: Sequence[SkillCall]) -> None:
-        """Pass on what probably follows, where the world prepares it; see `ForeseeingWorld`."""
-        if isinstance(self._inner, ForeseeingWorld):
-            self._inner.expect(calls)
-
-    def stop(self) -> None:
-        self._inner.stop()
 
 
 def _outcome(world: TabletopWorld, call: SkillCall) -> Outcome:

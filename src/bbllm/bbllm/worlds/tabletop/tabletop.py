@@ -1,6 +1,6 @@
 """The robot and its table in one process: physics and skills behind `core.protocols.World`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
 from bbllm.core.approval import AskPerson
+from bbllm.core.protocols import WorldFeatures
 from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
 from bbllm.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
 from bbllm.scene.scene_file import SceneFile, load_scene
@@ -93,8 +94,10 @@ class TabletopWorld:
         self._newest: tuple[object, Scene] | None = None
         """The last scene, with what it was made from."""
         self._pictures = TablePictures(self.robot)
-        self.picture = self._pictures.take
-        """Return what the simulated camera over the table sees; see `PicturedWorld`."""
+        self.features = WorldFeatures(
+            picture=self._pictures.take, settle=self.settled, expect=self.executor.expect
+        )
+        """Pictures are those of the simulated camera over the table."""
         self._skills = skills_for(file.movables)
         self._source: ObjectSource = self._truth if make_source is None else make_source(driver)
 
@@ -160,10 +163,6 @@ class TabletopWorld:
         """Execute one call to its end and return its outcome."""
         self._calls += 1
         return self.executor.execute(call)
-
-    def expect(self, calls: Sequence[SkillCall]) -> None:
-        """Plan ahead what follows the next call; see `SkillExecutor.expect`."""
-        self.executor.expect(calls)
 
     def stop(self) -> None:
         """Stop the running call, from any thread; the grip stays."""

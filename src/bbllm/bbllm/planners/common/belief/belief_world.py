@@ -3,14 +3,30 @@
 import threading
 import traceback
 from collections.abc import Callable, Container
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, ParseError
-from bbllm.core.events import BeliefsEstimated, EpisodeEnded, EpisodeStarted, Event, LineDiscarded
+from bbllm.core.events import (
+    BeliefsEstimated,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    LineDiscarded,
+    PlanRehearsed,
+)
 from bbllm.core.observation import Observed, lost_names, observed
-from bbllm.core.protocols import ChatModel, EpisodeContext, ScenePicture, World, picture_of
-from bbllm.core.types import Outcome, Scene, Skill, SkillCall
+from bbllm.core.protocols import (
+    ChatModel,
+    EpisodeContext,
+    Rehearsal,
+    World,
+    WorldFeatures,
+    features_of,
+)
+from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.planners.common.belief.interaction_history import (
     InteractionHistory,
     MotionDetector,
@@ -35,7 +51,7 @@ MakeEstimator = Callable[[InteractionHistory], OpenStateEstimator]
 
 
 @dataclass(eq=False)
-class EstimatingWorld:
+class EstimatingWorld(WorldWrapper):
     """
     Wraps a world, records the outcomes, and adds the beliefs of an estimator to the scenes.
 
@@ -63,8 +79,9 @@ class EstimatingWorld:
         """The current beliefs."""
 
     @property
-    def skills(self) -> tuple[Skill, ...]:
-        return self.inner.skills
+    def features(self) -> WorldFeatures:
+        features = super().features
+        return replace(features, rehearse=features.rehearse and self._rehearse)
 
     def observe(self) -> Scene:
         """Return the scene with the beliefs; see `World` and `OpenStateEstimator`."""
@@ -100,12 +117,34 @@ class EstimatingWorld:
         self._news += 1
         return outcome
 
-    def stop(self) -> None:
-        self.inner.stop()
+    def _rehearse(self, cancel: CancelToken | None) -> Rehearsal:
+        rehearse = features_of(self.inner).rehearse
+        assert rehearse is not None  # `features` has it then only
+        return BelievedRehearsal(rehearse(cancel), self.state)
 
-    def picture(self) -> ScenePicture:
-        """Return a picture of the scene as it is now; see `PicturedWorld`."""
-        return picture_of(self.inner)
+
+class BelievedRehearsal(WorldWrapper):
+    """A rehearsal whose scenes have the beliefs with which it began."""
+
+    inner: Rehearsal
+
+    def __init__(self, inner: Rehearsal, state: OpenState) -> None:
+        super().__init__(inner)
+        self._state = state
+
+    def observe(self) -> Scene:
+        return with_open_facts(self.inner.observe(), self._state)
+
+    @property
+    def is_intact(self) -> bool:
+        return self.inner.is_intact
+
+    @property
+    def result(self) -> PlanRehearsed:
+        return self.inner.result
+
+    def close(self) -> None:
+        self.inner.close()
 
 
 def _estimated(
