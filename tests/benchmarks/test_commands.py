@@ -14,7 +14,7 @@ from bbllm_bench.commands import bench
 @pytest.mark.parametrize(
     'name',
     [
-        *('arm', 'weigh', 'household-speed', 'eai-check', 'sample-goals', 'time', 'faults'),
+        *('arm', 'household-speed', 'eai-check', 'sample-goals', 'time', 'faults'),
         *('injection', 'rehearsal'),
     ],
 )

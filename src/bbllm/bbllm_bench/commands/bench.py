@@ -80,10 +80,6 @@ BENCHMARKS = {
         'eyes.command',
         'Recall, precision, errors and times of detector and tracking on random tables.',
     ),
-    'weigh': (
-        'mass_discrimination.command',
-        'How well the arm tells which of two cubes is heavier, and how long that takes (minutes).',
-    ),
     'household-speed': (
         'household_speed.command',
         'Steps per second of the household, and of VirtualHome 2.3.0 (needs make extras).',

@@ -24,8 +24,8 @@ from bbllm.planners.common.belief.open_state import OpenState
 
 MARGIN_KG = 0.02
 """Minimum difference of two measured weights [kg]. A reading is the mean of 20 samples; at
-a noise of 0.2 N of each (`bbllm bench weigh`) it is off by 0.06 N, so that two readings of one
-weight are as far apart as this, 0.2 N, twice in a hundred pairs."""
+a noise of 0.2 N of each it is off by 0.06 N, so that two readings of one weight are as far apart
+as this, 0.2 N, twice in a hundred pairs (docs/design/open-state.md)."""
 HEATERS = frozenset({'microwave', 'oven', 'stove', 'toaster', 'coffeemaker'})
 """Classes of objects that warm their contents while switched on."""
 HEAVIER_THAN = 'heavier_than'

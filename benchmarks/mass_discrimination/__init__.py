@@ -1,1 +1,0 @@
-"""Which of two cubes is heavier, by the measured force."""
