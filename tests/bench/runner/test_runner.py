@@ -259,8 +259,8 @@ def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> N
 def test_workers_that_cannot_be_had_end_the_run_with_the_reason(path: Path) -> None:
     class Nobody(Here):
         def _play(self, job: EpisodeSpec) -> Answer:
-            return Refused(key=job.key, reason='ray is not installed')
+            return Refused(key=job.key, reason='no worker is installed')
 
     end = run_fake(path, 'fine', hire=Nobody)
 
-    assert 'ray is not installed' in end.reason
+    assert 'no worker is installed' in end.reason

@@ -78,11 +78,6 @@ class BenchOptions:
         max=MAX_JOBS,
         panel=RUN,
     )
-    ray: str | None = option(
-        'Play on this Ray cluster; `local` starts one here (extra `ray`).',
-        metavar='ADDRESS',
-        panel=RUN,
-    )
     give_up_after: int = count(
         'End early when so many episodes in a row were lost, as without a server, or ended '
         'because the model said nothing usable: an empty or endless reply, or a refusal. Replies '
@@ -147,26 +142,17 @@ class BenchOptions:
         Return what makes the workers.
 
         Raises:
-            ConfigError: What is needed is not installed, or both exclude each other.
+            ConfigError: What is needed is not installed.
         """
-        if self.ray is not None and self.world == 'ros':
-            raise ConfigError('--ray and --world ros exclude each other; leave one of them out.')
         if self.world == 'ros':
             need_ros('bbllm bench --world ros')
             from bbllm_bench.stack.episode import play
         else:
             from bbllm_bench.runner.play_here import play
+        from bbllm_bench.runner.workers import LocalWorkers
+
         cores = 1 if self.world == 'ros' else len(os.sched_getaffinity(0))
-        if self.ray is None:
-            from bbllm_bench.runner.workers import LocalWorkers
-
-            return partial(LocalWorkers, play, self.jobs or cores)
-        from bbllm_bench.runner.ray_workers import RayWorkers, need_ray
-
-        need_ray()
-        # A cluster has as many workers as it has cores.
-        most = cores if self.ray == 'local' else MAX_JOBS
-        return partial(RayWorkers, play, self.ray, self.jobs or most)
+        return partial(LocalWorkers, play, self.jobs or cores)
 
 
 def parse_tasks(text: str) -> tuple[str, ...]:
