@@ -59,7 +59,7 @@ UV = REQUIREMENTS / 'uv.txt'
 EXTRAS = REQUIREMENTS / 'extras.txt'
 VIRTUALHOME = REQUIREMENTS / 'virtualhome.txt'
 STARTED = (
-    'bbllm.cli.commands.demo',
+    'bbllm_bench.commands.demo',
     'bbllm.cli.commands.run',
     'bbllm.api.robot',
     'bbllm.llm.openai.client',

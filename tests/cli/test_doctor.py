@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.checks import machine
-from bbllm.cli.checks.machine import Finding, Level
-from bbllm.cli.checks.real_arm import (
+from bbllm_bench.commands import doctor
+from bbllm_bench.fitness import fitness
+from bbllm_bench.fitness.fitness import Grade, PlannerFitness, WrongAnswer
+from bbllm_ros.checks import machine
+from bbllm_ros.checks.machine import Finding, Level
+from bbllm_ros.checks.real_arm import (
     DRIVER,
     MESSAGES,
     check_messages,
@@ -21,9 +24,6 @@ from bbllm.cli.checks.real_arm import (
     measure,
     trips_of,
 )
-from bbllm.cli.commands import doctor
-from bbllm_bench.fitness import fitness
-from bbllm_bench.fitness.fitness import Grade, PlannerFitness, WrongAnswer
 
 Command = Callable[..., Result]
 

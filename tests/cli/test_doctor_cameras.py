@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from bbllm.cli.checks.cameras import judge_camera
-from bbllm.cli.checks.machine import Level, fail
 from bbllm.core.types import Pose
 from bbllm.scene.camera import Intrinsics
+from bbllm_ros.checks.cameras import judge_camera
+from bbllm_ros.checks.machine import Level, fail
 from bbllm_vision.camera_report import CameraReport
 
 NAME = '/bbllm/table_camera'

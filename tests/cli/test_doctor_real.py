@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.checks import real_arm
-from bbllm.cli.checks.machine import Finding, Level
-from bbllm.cli.checks.real_arm import (
+from bbllm_ros.checks import real_arm
+from bbllm_ros.checks.machine import Finding, Level
+from bbllm_ros.checks.real_arm import (
     BEST_EFFORT,
     CONTROLLERS,
     HAND,
@@ -198,7 +198,7 @@ def test_the_report_of_a_real_arm_is_one_object(
         seen.append(arm)
         return [Finding('network', Level.OK, 'good'), Finding('mode', Level.FAIL, 'bad', 'do it')]
 
-    monkeypatch.setattr('bbllm.cli.commands.doctor.check_real_arm', look)
+    monkeypatch.setattr('bbllm_bench.commands.doctor.check_real_arm', look)
 
     result = bbllm(
         'doctor', '--real', '--namespace', '/left', '--gripper', 'fr3_gripper', '--json'

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bbllm.bags.motion import motion_path, read_motion
-from bbllm.cli.support import recorded_demo
+from bbllm_bench.commands import recorded_demo
 from benchmarks.recorded.command import app
 
 INDEX = """runs:

@@ -3,7 +3,7 @@
 import pytest
 from franka_msgs.srv import SetLoad
 
-from bbllm.cli.checks.real_arm import RealArm, judge_graph
+from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.driver import real_probe
 from bbllm_ros.driver.real_probe import probe
 from franka_driver_conformance.client import DriverClient

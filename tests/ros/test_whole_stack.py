@@ -25,8 +25,6 @@ from stacks import Background, Running, real_time, started, udp_addresses, until
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from bbllm.cli.checks.machine import Level
-from bbllm.cli.checks.real_arm import RealArm, judge_graph
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
@@ -34,6 +32,8 @@ from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.worlds.tabletop.menu import ROBOT
+from bbllm_ros.checks.machine import Level
+from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.convert.records import vector_from_msg
 from bbllm_ros.driver import real_probe
 from bbllm_ros.driver.real_probe import probe

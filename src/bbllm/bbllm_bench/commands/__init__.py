@@ -1,6 +1,8 @@
-"""Verbs of the command line that measure or make data, and their commands, one module each."""
+"""Verbs of the command line that measure, or that need all packages, one module each."""
 
 VERBS = {
+    'demo': 'Watch a simulated arm build a plus sign from cubes, repairs and all.',
+    'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
     'bench': (
         'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
     ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bbllm.cli.support.browser import PageOptions, check_packages, served, until_interrupted
 from bbllm.cli.support.discovery import open_stack
 from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.views.output import Output
+from bbllm_viewer.commands.browser import PageOptions, check_packages, served, until_interrupted
 
 HINT = 'Or do without: bbllm demo --browser.'
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
-from bbllm.cli.support.browser import until_interrupted
 from bbllm.cli.support.discovery import open_stack
 from bbllm.cli.support.options import JsonOption, MethodOptions, StackOptions
 from bbllm.cli.support.requests import fill, option
@@ -19,6 +18,7 @@ from bbllm.core.paths import state_dir
 from bbllm.core.progress import progress_of
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
+from bbllm_viewer.commands.browser import until_interrupted
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -15,12 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.cli.support.browser import (
-    BrowserOptions,
-    check_packages,
-    served,
-    until_interrupted,
-)
 from bbllm.cli.support.options import (
     MODELS,
     BagOptions,
@@ -44,6 +38,12 @@ from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
 from bbllm.core.paths import is_yaml_path
+from bbllm_viewer.commands.browser import (
+    BrowserOptions,
+    check_packages,
+    served,
+    until_interrupted,
+)
 
 if TYPE_CHECKING:
     from bbllm_ros.stack.stack import Value

@@ -8,10 +8,8 @@ from typing import Annotated
 import typer
 
 from bbllm.cli.support.options import JsonOption, beginning
-from bbllm.cli.support.replay_browser import ReplayOptions, replay_in_browser
 from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
-from bbllm.cli.views.episode_view import print_episode, print_prompts
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import (
     Pictures,
@@ -36,6 +34,8 @@ from bbllm_bench.commands.failure_listing import (
     check_failure_options,
     show_failures,
 )
+from bbllm_viewer.commands.episode_view import print_episode, print_prompts
+from bbllm_viewer.commands.replay_browser import ReplayOptions, replay_in_browser
 
 
 def _episodes() -> list[str]:

@@ -8,13 +8,13 @@ from textwrap import shorten
 
 from bbllm.cli.support.session import Ran, finish
 from bbllm.cli.support.supervision import watch
-from bbllm.cli.support.watched_episode import WatchedEpisode
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, UnknownNameError, WorldError
 from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
+from bbllm_bench.commands.watched_episode import WatchedEpisode
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
 from bbllm_bench.runner.play_here import play_with

@@ -7,9 +7,6 @@ import typer
 from rich.text import Text
 
 from bbllm.api.ros_environment import choose_domain
-from bbllm.cli.checks.fitness import check_fitness
-from bbllm.cli.checks.machine import Finding, Level, check_machine
-from bbllm.cli.checks.real_arm import ROBOT_IP, RealArm, check_real_arm
 from bbllm.cli.support.options import JsonOption, ModelOptions, RecordOptions, domain_option
 from bbllm.cli.support.requests import flag, flag_of, given, option
 from bbllm.cli.support.verb_group import FAILED
@@ -18,6 +15,9 @@ from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 from bbllm.core.registry import BRAIN_AND_BODY, fallback_name
+from bbllm_bench.commands.doctor_fitness import check_fitness
+from bbllm_ros.checks.machine import Finding, Level, check_machine
+from bbllm_ros.checks.real_arm import ROBOT_IP, RealArm, check_real_arm
 
 MARKS = {Level.OK: 'green', Level.WARN: 'yellow', Level.FAIL: 'bold red'}
 REAL = 'With --real'

@@ -18,12 +18,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbllm.cli.support.browser import PACKAGES as PAGE_PACKAGES
-from bbllm.cli.support.browser import missing_packages
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.extras import how_to_install
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
+from bbllm_viewer.commands.browser import PACKAGES as PAGE_PACKAGES
+from bbllm_viewer.commands.browser import missing_packages
 
 if TYPE_CHECKING:
     from bbllm_ros.stack.client import StackClient
@@ -304,7 +304,7 @@ def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
 
 
 def _check_cameras(stack: FoundStack) -> list[Finding]:
-    from bbllm.cli.checks.cameras import judge_camera
+    from bbllm_ros.checks.cameras import judge_camera
     from bbllm_ros.perception.camera_probe import probe_cameras
 
     reports = probe_cameras(stack.namespace, simulated=stack.simulated)

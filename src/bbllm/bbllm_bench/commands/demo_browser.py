@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.cli.support.browser import (
+from bbllm.cli.support.requests import option
+from bbllm.cli.views.output import Output
+from bbllm.core.approval import ApprovalMode
+from bbllm.core.errors import ConfigError
+from bbllm_viewer.commands.browser import (
     BrowserOptions,
     check_packages,
     served,
     until_interrupted,
 )
-from bbllm.cli.support.requests import option
-from bbllm.cli.views.output import Output
-from bbllm.core.approval import ApprovalMode
-from bbllm.core.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)

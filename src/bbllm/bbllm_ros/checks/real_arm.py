@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.ros_environment import missing_ros
-from bbllm.cli.checks.cameras import judge_camera
-from bbllm.cli.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
+from bbllm_ros.checks.cameras import judge_camera
+from bbllm_ros.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
 
 if TYPE_CHECKING:
     from bbllm_ros.driver.robot_graph import RobotGraph

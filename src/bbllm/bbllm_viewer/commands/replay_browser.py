@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.cli.support.browser import (
+from bbllm.cli.support.requests import flag
+from bbllm.cli.views.output import Output
+from bbllm.core.events import Episode
+from bbllm_viewer.commands.browser import (
     BrowserOptions,
     check_packages,
     served,
     until_interrupted,
 )
-from bbllm.cli.support.requests import flag
-from bbllm.cli.views.output import Output
-from bbllm.core.events import Episode
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from bbllm.cli.checks.machine import Finding, ok, warn
+from bbllm_ros.checks.machine import Finding, ok, warn
 from bbllm_vision.camera_report import CameraReport
 
 LEAST_RATE_HZ = 5.0

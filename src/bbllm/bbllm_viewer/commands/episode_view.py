@@ -5,11 +5,11 @@ from pathlib import Path
 
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
-from bbllm.cli.views.prompt_view import chosen, exchange_data, print_exchanges
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.events import Episode, EpisodeEnded
 from bbllm.core.journal import summarize
 from bbllm.core.progress import progress_of
+from bbllm_viewer.commands.prompt_view import chosen, exchange_data, print_exchanges
 from bbllm_viewer.replay.exchanges import read_exchanges
 
 

@@ -8,8 +8,6 @@ import typer
 
 from bbllm.api.options import EpisodeOptions
 from bbllm.api.setup import make_setup
-from bbllm.cli.support.demo_browser import DemoBrowserOptions, show_in_browser
-from bbllm.cli.support.demo_nodes import run_on_nodes
 from bbllm.cli.support.options import (
     BagOptions,
     JsonOption,
@@ -31,6 +29,8 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.registry import find_provider
 from bbllm.core.tasks import make_task
+from bbllm_bench.commands.demo_browser import DemoBrowserOptions, show_in_browser
+from bbllm_bench.commands.demo_nodes import run_on_nodes
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
@@ -93,7 +93,7 @@ def demo(
             raise ConfigError(
                 f'--recorded NAME plays a task as it was recorded: leave out {", ".join(beside)}.'
             )
-        from bbllm.cli.support.recorded_demo import show_recorded
+        from bbllm_bench.commands.recorded_demo import show_recorded
 
         show_recorded(recorded, output)
         return
@@ -147,7 +147,7 @@ def demo(
         ran = run_here(make_task(task), setup, output)
     if task != TASK:
         finish(ran, output)
-    from bbllm.cli.support.plus_check import check_plus_sign
+    from bbllm_bench.commands.plus_check import check_plus_sign
 
     passed, finding = check_plus_sign(ran)
     finish(ran, output, finding=finding, passed=passed)
