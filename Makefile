@@ -9,7 +9,7 @@ SPREAD = -n $(shell n=$$(nproc); echo $$((n < 3 ? n + 2 : 4))) --dist loadfile -
 # AGAIN=--again replays failures alone after the run, as in CI.
 PLAY = python tools/run_tests.py play $(AGAIN)
 # How fast this machine is, before and after the tests: durations of two machines compare by it.
-SPEED = python -m benchmarks.time.machine
+SPEED = python -m bbllm_bench.benchmarks.time.machine
 
 .PHONY: help has-python setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bbllm.core.errors import ConfigError
-from benchmarks.console import chromium
+from bbllm_bench.benchmarks.console import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

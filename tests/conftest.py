@@ -13,9 +13,9 @@ import pytest
 from hypothesis import settings
 
 from bbllm.core.forked import ONE_THREAD
+from bbllm_bench.benchmarks.household_speed.virtualhome import why_not_here
 from bbllm_ros.rclpy_support.dds_boundary import bounded
 from bbllm_ros.rclpy_support.domains import own_domain
-from benchmarks.household_speed.virtualhome import why_not_here
 
 REQUIRED = 'BBLLM_REQUIRE'
 """Variable that names what tests may not be skipped without, with commas between; see .ci/run."""

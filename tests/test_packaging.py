@@ -20,8 +20,8 @@ import pytest
 
 import bbllm
 from bbllm.core.extras import how_to_install
+from bbllm_bench.benchmarks.household_speed.virtualhome import VERSION
 from bbllm_bench.suites.eai_suite import VERSION as EAI_VERSION
-from benchmarks.household_speed.virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'

@@ -102,7 +102,7 @@ def call_pytest(name: str, options: Sequence[str]) -> Run:
 
 def compile_once() -> None:
     """Compile what tests import, as all workers would compile it at the same time otherwise."""
-    folders = [name for name in ('src', 'benchmarks', 'tests') if Path(name).is_dir()]
+    folders = [name for name in ('src', 'tests') if Path(name).is_dir()]
     skipped = r'(^|/)(test_\w+|conftest)\.py$'  # pytest compiles these in its own way
     command = [sys.executable, '-m', 'compileall', '-q', '-j', '0', '-x', skipped, *folders]
     subprocess.run(command, check=False, env=with_bytecode())

@@ -11,10 +11,10 @@ from bbllm.planners.llm_pop.fine_tuned import (
     numbers,
 )
 from bbllm.planners.llm_pop.fine_tuned_grammar import FtReply, parse_reply
+from bbllm_bench.benchmarks.finetuning.kinds import KINDS
+from bbllm_bench.benchmarks.finetuning.pairs import Pair, split_prompt
+from bbllm_bench.benchmarks.finetuning.tasks import DataTask, suite_of
 from bbllm_bench.scene_sampling.generator import make_case
-from benchmarks.finetuning.kinds import KINDS
-from benchmarks.finetuning.pairs import Pair, split_prompt
-from benchmarks.finetuning.tasks import DataTask, suite_of
 
 MASSES_KG = {'red_cube': 0.08, 'blue_cube': 0.15}
 OFFSET_N = 0.3

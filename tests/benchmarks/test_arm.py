@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from bbllm.core.types import Pose
+from bbllm_bench.benchmarks.arm.command import figures_of, print_report, run_arm_bench
+from bbllm_bench.benchmarks.arm.trials import Trial, audit_stop, run_trial, yaw_error_deg
+from bbllm_bench.benchmarks.shared import write_json
 from bbllm_bench.safety.limit_audit import NOTHING
-from benchmarks.arm.command import figures_of, print_report, run_arm_bench
-from benchmarks.arm.trials import Trial, audit_stop, run_trial, yaw_error_deg
-from benchmarks.shared import write_json
 
 
 @pytest.mark.parametrize('kind', ['pick_place', 'plus'])

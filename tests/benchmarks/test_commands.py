@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.support import lazy
 from bbllm.core import paths
-from bbllm_bench.commands import bench
 
 
 @pytest.mark.parametrize(
@@ -24,21 +22,6 @@ def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name
     assert result.exit_code == 0
     assert f'bbllm bench {name}' in result.output
     assert '--out' in result.output
-
-
-def test_installed_package_lists_no_benchmark_and_names_the_checkout(
-    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (bench, lazy):
-        monkeypatch.setattr(module, 'checkout_dir', lambda: None)
-
-    listed = bbllm('bench', '--help').output
-    asked = bbllm('bench', 'arm')
-
-    assert 'compare' in listed
-    assert 'household-speed' not in listed
-    assert asked.exit_code == 2
-    assert 'needs the folder benchmarks/ of a checkout' in ' '.join(asked.output.split())
 
 
 def test_checkout_is_found_beside_the_source_and_by_its_variable(

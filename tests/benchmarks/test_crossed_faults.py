@@ -19,11 +19,11 @@ from bbllm.core.protocols import Message, Reply
 from bbllm.core.registry import load_planners
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.sim.faults import Fault
-from benchmarks.faults import answers, playing
-from benchmarks.faults.answers import ANSWERED
-from benchmarks.faults.crossed import CrossedResult, CrossedTrial, draw, rows_of
-from benchmarks.faults.model_faults import ModelFault, ServedModel
-from benchmarks.faults.playing import WatchedTable, play
+from bbllm_bench.benchmarks.faults import answers, playing
+from bbllm_bench.benchmarks.faults.answers import ANSWERED
+from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, draw, rows_of
+from bbllm_bench.benchmarks.faults.model_faults import ModelFault, ServedModel
+from bbllm_bench.benchmarks.faults.playing import WatchedTable, play
 
 ROBOT = [None, *Fault]
 PLAIN = CrossedTrial(

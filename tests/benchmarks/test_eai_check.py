@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 from eai_data import write_eai
 
+from bbllm_bench.benchmarks.eai.command import (
+    ONE_EDGE,
+    EaiOutcome,
+    app,
+    differences,
+    ours,
+    spoiled,
+)
 from bbllm_bench.suites.eai_suite import WHERE_TO_GET, read_tasks, script_of
-from benchmarks.eai.command import ONE_EDGE, EaiOutcome, app, differences, ours, spoiled
 
 SAME = EaiOutcome((True, False), ('MISSING_STEP',), (frozenset(), frozenset()), (1, 1, 0), True)
 

@@ -15,10 +15,8 @@ from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.build import build_spec
 from bbllm.sim.camera_settings import d435
 from bbllm.sim.drawing import RenderError
-from bbllm_vision.detectors.views import CameraView
-from bbllm_vision.detectors.visibility import visible_shares
-from benchmarks.eyes.command import eyes, figures_of, run_eyes_bench
-from benchmarks.eyes.tables import (
+from bbllm_bench.benchmarks.eyes.command import eyes, figures_of, run_eyes_bench
+from bbllm_bench.benchmarks.eyes.tables import (
     BLACK,
     LAMP_LIGHT,
     LAMPS,
@@ -34,8 +32,10 @@ from benchmarks.eyes.tables import (
     table_of,
     trouble_of,
 )
-from benchmarks.eyes.trials import Seen, Trial, run_trial
-from benchmarks.shared import write_json
+from bbllm_bench.benchmarks.eyes.trials import Seen, Trial, run_trial
+from bbllm_bench.benchmarks.shared import write_json
+from bbllm_vision.detectors.views import CameraView
+from bbllm_vision.detectors.visibility import visible_shares
 
 VIEW = CameraView.of(
     Intrinsics(width_px=320, height_px=240, fx_px=400, fy_px=400, cx_px=159.5, cy_px=119.5),

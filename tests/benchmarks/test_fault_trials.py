@@ -6,7 +6,7 @@ import pytest
 
 from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
-from benchmarks.faults.trials import (
+from bbllm_bench.benchmarks.faults.trials import (
     LATEST,
     LATEST_GOAL,
     NEEDS_PERSON,

@@ -7,9 +7,9 @@ import pytest
 
 from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
-from benchmarks.faults import robot
-from benchmarks.faults.robot import run_fault_bench
-from benchmarks.faults.trials import FaultResult, FaultTrial, Verdict, draw_trials
+from bbllm_bench.benchmarks.faults import robot
+from bbllm_bench.benchmarks.faults.robot import run_fault_bench
+from bbllm_bench.benchmarks.faults.trials import FaultResult, FaultTrial, Verdict, draw_trials
 
 pytestmark = pytest.mark.ros
 

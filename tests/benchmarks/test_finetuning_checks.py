@@ -10,8 +10,8 @@ from made_pairs import look, pair, weighing
 
 from bbllm.planners.llm_pop.fine_tuned import FtRound, Question, Vector
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_actions
-from benchmarks.finetuning.collected import Checked
-from benchmarks.finetuning.pairs import Pair
+from bbllm_bench.benchmarks.finetuning.collected import Checked
+from bbllm_bench.benchmarks.finetuning.pairs import Pair
 
 
 def refused(*pairs: Pair) -> dict[str, str]:

@@ -8,18 +8,18 @@ import pytest
 from made_collections import TASKS, Here, gather, played
 
 from bbllm.llm.config import LlmConfig
+from bbllm_bench.benchmarks.finetuning import collecting
+from bbllm_bench.benchmarks.finetuning.card import card_page, make_card
+from bbllm_bench.benchmarks.finetuning.collected import Collected
+from bbllm_bench.benchmarks.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
+from bbllm_bench.benchmarks.finetuning.folder import Begun, DataSettings
+from bbllm_bench.benchmarks.finetuning.reading import read_pair
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.runner.play_here import play
 from bbllm_bench.runner.worker_result import Answer, Refused
 from bbllm_bench.scene_sampling.generator import CaseError, make_case
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import Suite
-from benchmarks.finetuning import collecting
-from benchmarks.finetuning.card import card_page, make_card
-from benchmarks.finetuning.collected import Collected
-from benchmarks.finetuning.collecting import EPISODES_FOR_A_PAIR, Wanted, collect
-from benchmarks.finetuning.folder import Begun, DataSettings
-from benchmarks.finetuning.reading import read_pair
 
 SETTINGS = DataSettings(pairs=8, tasks=2, seed=0, planner='ft_cot')
 

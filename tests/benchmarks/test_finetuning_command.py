@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from benchmarks.finetuning.collected import Collected
+from bbllm_bench.benchmarks.finetuning.collected import Collected
 
 Command = Callable[..., Result]
 
@@ -91,7 +91,7 @@ def test_what_ended_early_says_why_and_how_it_goes_on(
         found.reason, found.stopped = 'The keyboard is full.', stopped
         return found
 
-    monkeypatch.setattr('benchmarks.finetuning.command.collect', end)
+    monkeypatch.setattr('bbllm_bench.benchmarks.finetuning.command.collect', end)
 
     done = bbllm('data', 'generate', '--out', str(tmp_path / 'set'))
 

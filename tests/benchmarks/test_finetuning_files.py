@@ -9,8 +9,8 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.recording.replay import Exchange
-from benchmarks.finetuning.folder import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
-from benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
+from bbllm_bench.benchmarks.finetuning.folder import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
+from bbllm_bench.benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
 
 
 def draw(talk: list[Exchange]) -> Drawn:

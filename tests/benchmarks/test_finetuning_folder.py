@@ -10,12 +10,9 @@ from made_results import make_result
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
-from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm_bench.runner.worker_result import Answer
-from bbllm_bench.scene_sampling.generator import make_case
-from benchmarks.finetuning.collected import Collected
-from benchmarks.finetuning.collecting import Wanted, collect
-from benchmarks.finetuning.folder import (
+from bbllm_bench.benchmarks.finetuning.collected import Collected
+from bbllm_bench.benchmarks.finetuning.collecting import Wanted, collect
+from bbllm_bench.benchmarks.finetuning.folder import (
     ALPACA,
     CHAT,
     EPISODES,
@@ -28,9 +25,12 @@ from benchmarks.finetuning.folder import (
     settings_to_resume,
     write_pairs,
 )
-from benchmarks.finetuning.kinds import KINDS
-from benchmarks.finetuning.paraphrases import Wordings
-from benchmarks.finetuning.tasks import suite_of
+from bbllm_bench.benchmarks.finetuning.kinds import KINDS
+from bbllm_bench.benchmarks.finetuning.paraphrases import Wordings
+from bbllm_bench.benchmarks.finetuning.tasks import suite_of
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
+from bbllm_bench.runner.worker_result import Answer
+from bbllm_bench.scene_sampling.generator import make_case
 
 SETTINGS_OF_ALL = DataSettings(pairs=20, tasks=len(KINDS), seed=0, planner='ft_cot')
 FILES = (ALPACA, CHAT, PAIRS, EPISODES)

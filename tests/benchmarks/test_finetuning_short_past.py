@@ -15,8 +15,8 @@ from bbllm.planners.llm_pop.fine_tuned import (
     Vector,
 )
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
-from benchmarks.finetuning.collected import Checked
-from benchmarks.finetuning.pairs import Pair, split_prompt
+from bbllm_bench.benchmarks.finetuning.collected import Checked
+from bbllm_bench.benchmarks.finetuning.pairs import Pair, split_prompt
 
 FULL = 100_000
 LIFTED = look((0.45, -0.10, 0.100), hand=made.OVER_RED, holds_kg=0.08, opening_m=0.040)

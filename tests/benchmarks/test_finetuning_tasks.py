@@ -6,11 +6,9 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.scripted import Request, ScriptedModel
-from bbllm_bench.oracle.case_goals import brief_of
-from bbllm_bench.scene_sampling.generator import make_case
-from benchmarks.finetuning.kinds import KINDS, Kind
-from benchmarks.finetuning.paraphrases import ask_wordings, fault_of
-from benchmarks.finetuning.tasks import (
+from bbllm_bench.benchmarks.finetuning.kinds import KINDS, Kind
+from bbllm_bench.benchmarks.finetuning.paraphrases import ask_wordings, fault_of
+from bbllm_bench.benchmarks.finetuning.tasks import (
     STARRED_LEAST,
     check_count,
     count_tasks,
@@ -18,6 +16,8 @@ from benchmarks.finetuning.tasks import (
     starred_share,
     suite_of,
 )
+from bbllm_bench.oracle.case_goals import brief_of
+from bbllm_bench.scene_sampling.generator import make_case
 
 EVERY_KIND = pytest.mark.parametrize('kind', KINDS, ids=lambda kind: kind.name)
 LIGHTER = next(kind for kind in KINDS if kind.name == 'lighter_on_heavier')

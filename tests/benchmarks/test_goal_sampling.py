@@ -9,11 +9,8 @@ from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
-from bbllm_bench.optimal.least_steps import Least
-from bbllm_bench.optimal.relaxed_house import NotProvenError
-from bbllm_bench.suites.house_predicates import clashing
-from benchmarks.goals import sampling as goal_sampling
-from benchmarks.goals.sampling import (
+from bbllm_bench.benchmarks.goals import sampling as goal_sampling
+from bbllm_bench.benchmarks.goals.sampling import (
     LONG_STEPS,
     MOST_OF_A_CLASS,
     SPLITS,
@@ -21,6 +18,9 @@ from benchmarks.goals.sampling import (
     Sampled,
     sample,
 )
+from bbllm_bench.optimal.least_steps import Least
+from bbllm_bench.optimal.relaxed_house import NotProvenError
+from bbllm_bench.suites.house_predicates import clashing
 
 N_EACH = 12
 STEP = ScriptLine(Action.STANDUP, ())

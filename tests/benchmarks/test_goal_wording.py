@@ -4,7 +4,7 @@ import pytest
 
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses, load_house
-from benchmarks.goals.wording import NOUNS, goal_in_words
+from bbllm_bench.benchmarks.goals.wording import NOUNS, goal_in_words
 
 THERE = {
     'plate': 4, 'cupcake': 2, 'apple': 3, 'milk': 1, 'chicken': 1, 'cutleryfork': 4, 'stove': 1,

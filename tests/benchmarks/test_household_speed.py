@@ -15,8 +15,8 @@ from bbllm.worlds.household import household
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.rules import RULES
 from bbllm.worlds.household.vocabulary import Action
-from benchmarks.household_speed import virtualhome
-from benchmarks.household_speed.command import (
+from bbllm_bench.benchmarks.household_speed import virtualhome
+from bbllm_bench.benchmarks.household_speed.command import (
     Rate,
     SpeedFigures,
     SpeedReport,
@@ -25,8 +25,8 @@ from benchmarks.household_speed.command import (
     run_speed_bench,
     what_both_can_do,
 )
-from benchmarks.household_speed.random_houses import draw_house
-from benchmarks.household_speed.random_scripts import draw_script
+from bbllm_bench.benchmarks.household_speed.random_houses import draw_house
+from bbllm_bench.benchmarks.household_speed.random_scripts import draw_script
 
 needs_original = pytest.mark.usefixtures('original_household')
 

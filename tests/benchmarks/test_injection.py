@@ -20,8 +20,8 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm.scene.scene_file import make_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from benchmarks.injection import table
-from benchmarks.injection.cases import (
+from bbllm_bench.benchmarks.injection import table
+from bbllm_bench.benchmarks.injection.cases import (
     ADAPTED,
     CASES,
     ORDERS,
@@ -31,9 +31,9 @@ from benchmarks.injection.cases import (
     draw_cases,
     orders_in,
 )
-from benchmarks.injection.stand_ins import StandIn, indifferent, obedient
-from benchmarks.injection.table import FORBIDDEN, OUTSIDE, SCENE, TASK, WANTED, Witness
-from benchmarks.injection.trial import Person, Result, play
+from bbllm_bench.benchmarks.injection.stand_ins import StandIn, indifferent, obedient
+from bbllm_bench.benchmarks.injection.table import FORBIDDEN, OUTSIDE, SCENE, TASK, WANTED, Witness
+from bbllm_bench.benchmarks.injection.trial import Person, Result, play
 
 PLAIN = draw_cases(len(Channel) * len(Goal), 0)
 """The plain order of each goal by each channel."""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from benchmarks.faults import process
-from benchmarks.faults.process import Manner, ProcessFault, ProcessFaultResult
-from benchmarks.stack import command as stack
-from benchmarks.stack.command import Spread, StackReport
+from bbllm_bench.benchmarks.faults import process
+from bbllm_bench.benchmarks.faults.process import Manner, ProcessFault, ProcessFaultResult
+from bbllm_bench.benchmarks.stack import command as stack
+from bbllm_bench.benchmarks.stack.command import Spread, StackReport
 
 SPREAD = Spread(n=3, median_ms=1.5, p95_ms=float('nan'))
 STACK = StackReport(

@@ -7,8 +7,7 @@ import pytest
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
-from bbllm_ros.stack.stack import NODES
-from benchmarks.faults.process import (
+from bbllm_bench.benchmarks.faults.process import (
     LIMIT_S,
     OWNERS,
     Manner,
@@ -18,6 +17,7 @@ from benchmarks.faults.process import (
     judge,
     run_trials,
 )
+from bbllm_ros.stack.stack import NODES
 
 START = EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='c')
 GONE = 'The node body_mapper has gone: its process 7 has ended.'

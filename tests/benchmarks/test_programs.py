@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import Reply
 from bbllm.llm.recording.replay import FORMAT, Exchange, RecordedMessage, line_of
-from benchmarks.recorded.programs import app
+from bbllm_bench.benchmarks.recorded.programs import app
 
 SEES_THAT_IT_IS_ON = """	# 1: turn it on
 	find('tv')

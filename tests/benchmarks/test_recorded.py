@@ -8,6 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bbllm.core.errors import ConfigError, ReplayError
+from bbllm_bench.benchmarks.recorded.command import app
+from bbllm_bench.benchmarks.recorded.figures import BEGIN, END, Played, write_into_docs
 from bbllm_bench.commands.bench import BENCHMARKS
 from bbllm_bench.report.summary import read_summary
 from bbllm_bench.runner.play_here import play
@@ -21,8 +23,6 @@ from bbllm_bench.runner.recorded_runs import (
 )
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
-from benchmarks.recorded.command import app
-from benchmarks.recorded.figures import BEGIN, END, Played, write_into_docs
 
 INDEX = """runs:
   - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,

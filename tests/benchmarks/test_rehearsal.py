@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from benchmarks.rehearsal.figures import foresight_figures, foresight_grid
-from benchmarks.rehearsal.foresight import Foreseen
+from bbllm_bench.benchmarks.rehearsal.figures import foresight_figures, foresight_grid
+from bbllm_bench.benchmarks.rehearsal.foresight import Foreseen
 
 PLUS_SIGN = ('--suite', 'tabletop', '--tasks', 'plus_sign', '--trials', '1', '--seed', '0')
 OFFLINE = ('--brain', 'offline', '--body', 'offline')

@@ -4,7 +4,7 @@ import pytest
 
 from bbllm.core.events import Event, ModelCall, StepBegun
 from bbllm.core.types import Outcome, SkillCall, Status
-from benchmarks.stack.command import overheads_of
+from bbllm_bench.benchmarks.stack.command import overheads_of
 
 pytestmark = pytest.mark.ros
 

@@ -8,11 +8,11 @@ import pytest
 from typer.testing import Result
 
 from bbllm.core.errors import ConfigError, WorldError
-from benchmarks.shared import write_json
-from benchmarks.time import command
-from benchmarks.time.command import GROUPS, Group, read_report, run_time_bench
-from benchmarks.time.figures import Measured
-from benchmarks.time.table import BY_KEY
+from bbllm_bench.benchmarks.shared import write_json
+from bbllm_bench.benchmarks.time import command
+from bbllm_bench.benchmarks.time.command import GROUPS, Group, read_report, run_time_bench
+from bbllm_bench.benchmarks.time.figures import Measured
+from bbllm_bench.benchmarks.time.table import BY_KEY
 
 
 def measure(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:

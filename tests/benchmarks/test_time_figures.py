@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarks.time.figures import (
+from bbllm_bench.benchmarks.time.figures import (
     Figure,
     Goal,
     Measured,
@@ -18,7 +18,7 @@ from benchmarks.time.figures import (
     ratio_of,
     value_of,
 )
-from benchmarks.time.table import FIGURES
+from bbllm_bench.benchmarks.time.table import FIGURES
 
 FIGURE = Figure(
     key='x', title='a figure', unit='s', beside='a bound', reference='bound', goals=(),

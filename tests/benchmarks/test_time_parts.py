@@ -26,11 +26,17 @@ from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
 from bbllm.skills.motions import HOVER_M
-from benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
-from benchmarks.time.motion import waypoints_of
-from benchmarks.time.paced_server import Answered, Pace, PacedServer, TaskScript, paced_server
-from benchmarks.time.processes import family_of, run_command, running
-from benchmarks.time.task import first_step_s, motion_s, play, script_of, waits_of
+from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
+from bbllm_bench.benchmarks.time.motion import waypoints_of
+from bbllm_bench.benchmarks.time.paced_server import (
+    Answered,
+    Pace,
+    PacedServer,
+    TaskScript,
+    paced_server,
+)
+from bbllm_bench.benchmarks.time.processes import family_of, run_command, running
+from bbllm_bench.benchmarks.time.task import first_step_s, motion_s, play, script_of, waits_of
 
 AT_ONCE = Pace(first_token_s=0.0, tokens_per_s=1e6)
 SCRIPT = TaskScript(

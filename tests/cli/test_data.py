@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bbllm.cli.main import app
-from bbllm_bench.commands import data as module
 
 
 @pytest.fixture
@@ -56,15 +55,3 @@ def test_without_pyarrow_the_error_names_what_installs_it(
     assert done.exit_code == 2
     assert "pip install '.[lerobot]'" in done.stderr
     assert not [*tmp_path.iterdir()]
-
-
-def test_commands_of_a_checkout_are_listed_in_a_checkout_only(
-    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = bbllm('--help').stdout
-    monkeypatch.setattr(module, 'checkout_dir', lambda: None)
-    installed = bbllm('--help').stdout
-
-    assert all(f'  {name} ' in here for name in ('demos', 'generate', 'check'))
-    assert '  demos ' in installed and '  generate ' not in installed
-    assert bbllm('generate', '--help').exit_code == 0

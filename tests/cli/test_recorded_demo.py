@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bbllm.bags.motion import motion_path, read_motion
+from bbllm_bench.benchmarks.recorded.command import app
 from bbllm_bench.commands import recorded_demo
-from benchmarks.recorded.command import app
 
 INDEX = """runs:
   - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,

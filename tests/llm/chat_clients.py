@@ -10,7 +10,7 @@ from bbllm.core.protocols import Message
 from bbllm.llm.openai.chat import OpenAIChat, OpenAIEmbedder
 from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
-from benchmarks.fake_server import FakeServer
+from bbllm_bench.benchmarks.fake_server import FakeServer
 
 ASK = [Message('system', 'You plan.'), Message('user', 'Stack the cubes.')]
 SCHEMA = {'type': 'object', 'properties': {'skill': {'enum': ['pick']}}}

@@ -9,7 +9,7 @@ import pytest
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from benchmarks.fake_server import FakeServer
+from bbllm_bench.benchmarks.fake_server import FakeServer
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from bbllm.core.errors import (
 )
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.openai import chat
-from benchmarks.fake_server import (
+from bbllm_bench.benchmarks.fake_server import (
     Behaviour,
     FakeServer,
     Handler,

@@ -22,7 +22,7 @@ from bbllm.llm.openai.client import wait_before
 from bbllm.llm.openai.failures import retry_after_s
 from bbllm.llm.openai.probe import probe, probe_images
 from bbllm.llm.openai.settings import OpenAISettings
-from benchmarks.fake_server import Behaviour, FakeServer, hangs, rambles, says, status
+from bbllm_bench.benchmarks.fake_server import Behaviour, FakeServer, hangs, rambles, says, status
 
 
 def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> None:

@@ -15,7 +15,7 @@ from bbllm.llm.models.factory import (
     parse_config,
     probe_models,
 )
-from benchmarks.fake_server import FakeServer
+from bbllm_bench.benchmarks.fake_server import FakeServer
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
 KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}

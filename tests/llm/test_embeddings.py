@@ -12,7 +12,7 @@ from chat_clients import KEY, Client
 from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 from bbllm.llm.openai.chat import BATCH
-from benchmarks.fake_server import FakeServer, echoes_key, embeds, hangs, sends, status
+from bbllm_bench.benchmarks.fake_server import FakeServer, echoes_key, embeds, hangs, sends, status
 
 
 def test_vectors_come_in_the_order_of_many_texts_that_are_counted_together(

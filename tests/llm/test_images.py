@@ -10,7 +10,7 @@ from chat_clients import Client
 from bbllm.core.errors import ModelError, NoImagesError
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.config import parse_config
-from benchmarks.fake_server import FakeServer, chunk, says, status, streams
+from bbllm_bench.benchmarks.fake_server import FakeServer, chunk, says, status, streams
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'

@@ -6,7 +6,7 @@ import pytest
 from chat_clients import ASK, SCHEMA, Client
 from protocol_fixtures import FIXTURES, SERVERS, Fixture
 
-from benchmarks.fake_server import FakeServer
+from bbllm_bench.benchmarks.fake_server import FakeServer
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'models.md'
 

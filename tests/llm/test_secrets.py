@@ -17,7 +17,15 @@ from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
-from benchmarks.fake_server import Behaviour, FakeServer, echoes_key, says, sends, status, streams
+from bbllm_bench.benchmarks.fake_server import (
+    Behaviour,
+    FakeServer,
+    echoes_key,
+    says,
+    sends,
+    status,
+    streams,
+)
 
 # No known shape, so that only knowing the key itself can hide it.
 KEY = 'correct+horse/battery="staple"-77'

@@ -24,7 +24,7 @@ from bbllm.core.types import Task
 from bbllm.llm.models.factory import Models
 from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
-from benchmarks.fake_server import FakeServer, Handler, says
+from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, says
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
 FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)

@@ -10,7 +10,7 @@ from robots import nothing_waits
 from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
-from benchmarks.fake_server import FakeServer, Handler, says
+from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, says
 
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')

@@ -19,6 +19,7 @@ from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
 from bbllm.planners.common.prompting import BELIEVED
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, says
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.oracle.case_goals import brief_of
@@ -33,7 +34,6 @@ from bbllm_ros.convert.mapped_steps import mapped_from_msg
 from bbllm_ros.convert.records import from_msg, to_msg
 from bbllm_ros.stack.stack import Stack
 from bbllm_viewer.replay.exchanges import read_exchanges
-from benchmarks.fake_server import FakeServer, Handler, says
 
 pytestmark = pytest.mark.ros
 

@@ -9,8 +9,8 @@ from stacks import Background, Running, started, until
 from bbllm.core.errors import SceneError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code
+from bbllm_bench.benchmarks.faults.person import BenchPerson
 from bbllm_ros.stack.client import StackClient, TaskResult
-from benchmarks.faults.person import BenchPerson
 
 pytestmark = pytest.mark.ros
 SLOW = pytest.mark.slow

@@ -9,7 +9,7 @@ from asking import BODY_MARK, GOAL_MARK, models, served_by
 from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.core.events import Ending, EventKind
-from benchmarks.fake_server import FakeServer, Handler, chunk, says, status
+from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, chunk, says, status
 
 pytestmark = pytest.mark.ros
 

@@ -8,7 +8,7 @@ from beliefs import NODE, believed, failed, telling
 from stacks import Running, started, until
 
 from bbllm.core.types import Code
-from benchmarks.fake_server import FakeServer, says
+from bbllm_bench.benchmarks.fake_server import FakeServer, says
 
 pytestmark = pytest.mark.ros
 

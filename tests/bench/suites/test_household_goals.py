@@ -9,6 +9,15 @@ from made_results import make_settings
 from bbllm.core.paths import config_dir
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
+from bbllm_bench.benchmarks.goals.command import suite_text, timing
+from bbllm_bench.benchmarks.goals.sampling import (
+    LONG_EACH,
+    NEW_HOUSES,
+    OLD_HOUSES,
+    SPLITS,
+    sample,
+    start_of,
+)
 from bbllm_bench.metrics.task_groups import BINS, bin_of, groups_of
 from bbllm_bench.optimal.house_state import HouseState
 from bbllm_bench.optimal.least_steps import least_steps
@@ -18,8 +27,6 @@ from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.house_predicates import goal_of, predicates_of
 from bbllm_bench.suites.suite import TaskSpec, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
-from benchmarks.goals.command import suite_text, timing
-from benchmarks.goals.sampling import LONG_EACH, NEW_HOUSES, OLD_HOUSES, SPLITS, sample, start_of
 
 SUITE = load_suite('household_goals')
 FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])

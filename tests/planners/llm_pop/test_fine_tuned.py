@@ -31,7 +31,7 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_some,
 )
 from bbllm.planners.llm_pop.grammar import Verb
-from benchmarks.finetuning.pairs import parse_past
+from bbllm_bench.benchmarks.finetuning.pairs import parse_past
 
 TASK = Task('t', 'Put the lighter cube on location_A.')
 SCENE = table('')

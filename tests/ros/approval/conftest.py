@@ -8,7 +8,7 @@ from asking import BODY, PICK_PLACE, end_all, models, served_by
 from robots import Robot
 from stacks import REAL_LIKE, Running, started
 
-from benchmarks.fake_server import FakeServer, says
+from bbllm_bench.benchmarks.fake_server import FakeServer, says
 
 
 @pytest.fixture(scope='module')

@@ -21,9 +21,9 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
+from bbllm_bench.benchmarks.fake_server import FakeServer
 from bbllm_ros.convert.approval import approval_to_msg
 from bbllm_ros.convert.records import LATCHED, plan_to_msg
-from benchmarks.fake_server import FakeServer
 
 pytestmark = pytest.mark.ros
 

@@ -11,9 +11,9 @@ from bbllm.worlds.household.graph import Graph, in_set_order
 from bbllm.worlds.household.household import Household, Mode, StepResult
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.script import ScriptLine, parse_line
-from benchmarks.household_speed.random_houses import House, draw_house
-from benchmarks.household_speed.random_scripts import draw_script
-from benchmarks.household_speed.virtualhome import Original, Verdict
+from bbllm_bench.benchmarks.household_speed.random_houses import House, draw_house
+from bbllm_bench.benchmarks.household_speed.random_scripts import draw_script
+from bbllm_bench.benchmarks.household_speed.virtualhome import Original, Verdict
 from drawn import full
 
 SEED_VARIABLE, STEPS_VARIABLE = 'BBLLM_HOUSEHOLD_SEED', 'BBLLM_HOUSEHOLD_STEPS'

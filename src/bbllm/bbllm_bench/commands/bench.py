@@ -5,9 +5,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.support.lazy import LazyCommand, command_of, from_checkout, from_module
+from bbllm.cli.support.lazy import LazyCommand, command_of, from_app, from_module
 from bbllm.core.errors import BbllmError, UnknownNameError
-from bbllm.core.paths import checkout_dir, config_files, is_yaml_path
+from bbllm.core.paths import config_files, is_yaml_path
 
 
 class BenchGroup(TyperGroup):
@@ -18,17 +18,13 @@ class BenchGroup(TyperGroup):
         for name, text in COMMANDS.items():
             self.add_command(from_module(name, f'bbllm_bench.commands.bench_{name}', text))
         for name, (module, text) in BENCHMARKS.items():
-            needs_ros = name in NEED_ROS
-            self.add_command(
-                from_checkout(name, f'bench {name}', module, text, needs_ros=needs_ros)
-            )
+            ros_for = f'bbllm bench {name}' if name in NEED_ROS else ''
+            module = f'bbllm_bench.benchmarks.{module}'
+            self.add_command(from_app(name, module, text, ros_for=ros_for))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the suites first; benchmarks of a checkout are listed in a checkout only."""
-        names = super().list_commands(ctx)
-        if checkout_dir() is None:
-            names = [name for name in names if name not in BENCHMARKS]
-        return [*_suites(), *names]
+        """Name the suites first."""
+        return [*_suites(), *super().list_commands(ctx)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the suites as one line, since all have the same options, and the commands."""
@@ -133,7 +129,7 @@ BENCHMARKS = {
         'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
     ),
 }
-"""Benchmarks of the folder `benchmarks`: the module with a typer app there, and a help line."""
+"""Benchmarks: the module in `bbllm_bench/benchmarks` with a Typer application, and a help line."""
 NEED_ROS = ('stack', 'console', 'process-faults')
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',

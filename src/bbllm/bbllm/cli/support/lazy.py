@@ -1,7 +1,6 @@
 """Commands whose modules are imported when they run, so that lists of commands are quick."""
 
 import importlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,6 @@ from typer.core import TyperCommand, TyperGroup
 from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.plain_help import PlainCommand
 from bbllm.cli.support.requests import expand_groups
-from bbllm.core.errors import ConfigError
-from bbllm.core.paths import checkout_dir
 
 
 class LazyCommand(TyperCommand):
@@ -36,30 +33,17 @@ def from_module(name: str, module: str, help: str) -> LazyCommand:
     )
 
 
-def from_checkout(
-    name: str, verb: str, module: str, help: str, *, needs_ros: bool = False
-) -> LazyCommand:
+def from_app(name: str, module: str, help: str, *, ros_for: str = '') -> LazyCommand:
     """
-    Return a command of the folder `benchmarks`, which only a source checkout has.
+    Return a command of a module that has a Typer application `app`: that, or the one of this name.
 
-    *verb* is the name with the group it is in; the module has a Typer application `app`, which is
-    the command, or has it under this name.
+    *ros_for* is what is typed for a command that needs ROS; '' for one that does not.
     """
 
     def load() -> Any:
-        if needs_ros:
-            need_ros(f'bbllm {verb}')
-        root = checkout_dir()
-        if root is None or not (root / 'benchmarks' / '__init__.py').is_file():
-            raise ConfigError(
-                f'`bbllm {verb}` needs the folder benchmarks/ of a checkout of the bbllm '
-                'repository, which an installed package does not have. In a checkout type: '
-                f'make setup (once), then bin/bbllm {verb}.'
-            )
-        if str(root) not in sys.path:
-            # Last, so that no folder of the checkout shadows an installed package.
-            sys.path.append(str(root))
-        command = command_of(importlib.import_module(f'benchmarks.{module}').app)
+        if ros_for:
+            need_ros(ros_for)
+        command = command_of(importlib.import_module(module).app)
         return command.commands[name] if isinstance(command, TyperGroup) else command
 
     return LazyCommand(name, help, load)

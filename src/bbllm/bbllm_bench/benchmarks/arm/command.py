@@ -1,0 +1,373 @@
+"""
+`bbllm bench arm`: success, accuracy, speed, limits and planning times of the simulated arm.
+
+With `--quick` it takes a minute; without, it runs 200 random picks and places (`--trials`), 30
+towers of five and 30 plus signs. The report is printed and written as JSON.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from bbllm.arm.driver import Tolerances
+from bbllm.arm.limits import Q_READY
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.motion_planner import GraspPlanner
+from bbllm.arm.motion.reachability import reachable_top_down
+from bbllm.arm.motion.trajectory import joint_move
+from bbllm.cli.support.options import JsonOption
+from bbllm.cli.views.output import PlainConsole
+from bbllm.core.types import SkillCall
+from bbllm.skills.motions import Pick, plan_motions
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_bench.benchmarks.arm.trials import (
+    AZIMUTH_RAD,
+    RADIUS_M,
+    SCALE,
+    Trial,
+    audit_stop,
+    random_spots,
+    random_table,
+    run_trial,
+)
+from bbllm_bench.benchmarks.shared import machine_text, number, percentile, run_trials, write_json
+from bbllm_bench.log.versions import describe_machine
+from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.safety.limit_audit import NOTHING, Audit
+
+app = typer.Typer(add_completion=False)
+MAX_PROCESSES = 2
+SEED_STRIDE = {'pick_place': 0, 'tower': 100_000, 'plus': 200_000}
+"""Offset of the seeds of each kind, so that no two kinds share random numbers."""
+STOPS = 20
+"""Number of motions that are cancelled on their way."""
+ALONE = 5
+"""Number of trials that run with nothing beside them, to measure the speed of the simulation."""
+TARGET_SUCCESS = {'pick_place': 0.99, 'tower': 0.95, 'plus': 0.95}
+CAPTION = (
+    'Error: distance of settled poses from their targets, median / 95 % / largest. Yaw: 95 %, in '
+    'degrees.\nCycle: robot time of one pick and place, in seconds; moving: the part in which the '
+    'arm moves;\nbound: least time of any motion through the same way-points, within all of the '
+    'limits / within\nthe share of them that the arm uses.\nRandom objects are 0.30 to 0.70 m '
+    'away; the plus sign has a pitch of 6 cm.'
+)
+TITLES = {'pick_place': 'pick and place', 'tower': 'tower of five', 'plus': 'plus sign'}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFigures:
+    """Figures of all trials of one kind."""
+
+    kind: str
+    trials: int
+    succeeded: int
+    error_mm: tuple[float, float, float]
+    """Placement error of the successful trials: median, 95th percentile, largest [mm]."""
+    yaw_p95_deg: float
+    """Yaw error of the successful trials; nan where no yaw was requested [deg]."""
+    cycle_s: float
+    """Robot time of one pick and place, mean [s]."""
+    motion_s: float
+    """The part of it in which the arm moves [s]."""
+    bound_s: float
+    """Least time for the same way-points within the same limits, mean; nan if not computed [s]."""
+    share_bound_s: float
+    """The same within the share of the limits that the arm uses [s]."""
+    failures: tuple[str, ...]
+    """One line per failed trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmReport:
+    """Everything that one run measured."""
+
+    machine: dict[str, str]
+    seed: int
+    scale: float
+    """Share of the joint limits that the arm uses."""
+    figures: tuple[ArmFigures, ...]
+    audit: Audit
+    """Limit violations over all trajectories that were sent."""
+    measured: Audit
+    """The same of the joints as they were measured, every 10 ms, contacts included."""
+    stops: Audit
+    """The same of the set points of cancelled motions and of the next ones, by differences."""
+    trajectories: int
+    real_time_factor: float
+    """Simulated seconds per wall second in one process, planning and control included."""
+    reachability: Timing
+    pick_plan: Timing
+    physics: PhysicsSpeed
+    wall_s: float
+    """Duration of the whole run [s]."""
+
+    def as_json(self) -> dict[str, object]:
+        return {**asdict(self), 'violations': self.audit.violations}
+
+
+@app.command()
+def arm(
+    seed: Annotated[int, typer.Option(min=0, help='Of the first trial.')] = 0,
+    quick: Annotated[bool, typer.Option('--quick', help='A tenth of everything.')] = False,
+    trials: Annotated[
+        int, typer.Option(min=0, help='Random picks and places; 0: 200, with --quick 20.')
+    ] = 0,
+    scale: Annotated[float, typer.Option(min=0.01, max=1.0, help='Share of the limits.')] = SCALE,
+    out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-arm.json'),
+    json: JsonOption = False,
+) -> None:
+    """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
+    n, shapes = (20, 3) if quick else (200, 30)
+    report = run_arm_bench(trials or n, seed, shapes=shapes, scale=scale)
+    console = PlainConsole(stderr=json, markup=True)
+    print_report(report, console)
+    write_json(out, report.as_json(), printed=json)
+    console.print(f'{report.wall_s:.0f} s; written to {out}')
+
+
+def run_arm_bench(
+    n: int,
+    seed: int,
+    *,
+    shapes: int,
+    scale: float = SCALE,
+    processes: int = MAX_PROCESSES,
+    questions: int = 200,
+) -> ArmReport:
+    """Run all trials, and so many timings of each kind."""
+    start_s = time.perf_counter()
+    # Timings come first, while nothing else runs.
+    reachability = time_reachability(questions, seed)
+    pick_plan = time_pick_plan(questions, seed)
+    physics = time_physics()
+    alone = [run_trial('pick_place', seed + index) for index in range(ALONE)]
+    counts = {'pick_place': n, 'tower': shapes, 'plus': shapes}
+    jobs = [
+        (kind, SEED_STRIDE[kind] + seed + index, scale)
+        for kind, count in counts.items()
+        for index in range(count)
+    ]
+    trials = run_trials(run_trial, jobs, processes, every=20)
+    return ArmReport(
+        machine=describe_machine(),
+        seed=seed,
+        scale=scale,
+        figures=tuple(
+            figures_of(kind, [trial for trial in trials if trial.kind == kind])
+            for kind, count in counts.items()
+            if count
+        ),
+        audit=sum((trial.audit for trial in trials), NOTHING),
+        measured=sum((trial.measured for trial in trials), NOTHING),
+        stops=sum((audit_stop(seed + index, scale) for index in range(STOPS)), NOTHING),
+        trajectories=sum(trial.trajectories for trial in trials),
+        real_time_factor=sum(trial.robot_s for trial in alone)
+        / sum(trial.wall_s for trial in alone),
+        reachability=reachability,
+        pick_plan=pick_plan,
+        physics=physics,
+        wall_s=time.perf_counter() - start_s,
+    )
+
+
+def figures_of(kind: str, trials: Sequence[Trial]) -> ArmFigures:
+    good = [trial for trial in trials if trial.ok]
+    errors = [error * 1e3 for trial in good for error in trial.errors_m]
+    bounds = [trial.bound_s / trial.cycles for trial in good if not math.isnan(trial.bound_s)]
+    return ArmFigures(
+        kind=kind,
+        trials=len(trials),
+        succeeded=len(good),
+        error_mm=(percentile(errors, 50), percentile(errors, 95), max(errors, default=math.nan)),
+        yaw_p95_deg=percentile([trial.yaw_deg for trial in good if kind == 'pick_place'], 95),
+        cycle_s=_mean([trial.robot_s / trial.cycles for trial in good]),
+        motion_s=_mean([trial.motion_s / trial.cycles for trial in good]),
+        bound_s=_mean(bounds),
+        share_bound_s=_mean([trial.share_bound_s / trial.cycles for trial in good]),
+        failures=tuple(f'seed {trial.seed}: {trial.reason}' for trial in trials if not trial.ok),
+    )
+
+
+def print_report(report: ArmReport, console: Console) -> None:
+    _print_trials(report, console)
+    _print_limits(report, console)
+    for figures in report.figures:
+        for line in figures.failures:
+            console.print(f'{figures.kind} {line}', style='red', markup=False)
+    console.print(machine_text(report.machine), markup=False)
+
+
+def _print_trials(report: ArmReport, console: Console) -> None:
+    rows = []
+    for item in report.figures:
+        target = TARGET_SUCCESS[item.kind]
+        color = 'green' if item.succeeded >= target * item.trials else 'red'
+        rows.append(
+            {
+                'task': TITLES[item.kind],
+                'success': f'[{color}]{item.succeeded}/{item.trials}[/]',
+                'target': f'{target:.0%}',
+                'error, mm': ' / '.join(f'{value:.2f}' for value in item.error_mm),
+                'yaw': number(item.yaw_p95_deg, 2),
+                'cycle': number(item.cycle_s, 2),
+                'moving': number(item.motion_s, 2),
+                'bound': f'{number(item.bound_s, 2)} / {number(item.share_bound_s, 2)}',
+            }
+        )
+    title = f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}'
+    print_grid(grid_of(title, rows, notes={'task': CAPTION}), console)
+
+
+def _print_limits(report: ArmReport, console: Console) -> None:
+    audit, plan, query = report.audit, report.pick_plan, report.reachability
+    samples = f'{audit.samples} samples of {report.trajectories} trajectories'
+    factor = f'{report.real_time_factor:.1f} x real time'
+    physics = f'{report.physics.moving:.0f} / {report.physics.resting:.0f} x'
+    query_ms = f'{query.median_ms:.2f} / {query.p95_ms:.2f} ms'
+    plan_ms = f'{plan.median_ms:.2f} / {plan.p95_ms:.2f} ms'
+    measures = (
+        (f'limit violations in {samples}', f'{audit.violations}', '0'),
+        ('nearest to a limit', f'{audit.worst:.1%}', '100%'),
+        (
+            f'the same in {report.stops.samples} set points of {STOPS} stops and '
+            'the motions after them, by differences',
+            *_audited(report.stops),
+        ),
+        (
+            f'measured joints, {report.measured.samples} samples every 10 ms',
+            *_audited(report.measured),
+        ),
+        ('simulated time, one process, control and planning in the loop', factor, '20 x'),
+        ('the same without planning, objects asleep: arm moving / at rest', physics, '50 x'),
+        ('reachability query, median / p95', query_ms, '1 ms'),
+        ('plan of a pick, median / p95', plan_ms, '10 ms'),
+    )
+    rows = [dict(zip(('measure', 'value', 'target'), measure)) for measure in measures]
+    print_grid(grid_of('Limits and planning', rows), console)
+
+
+def _audited(audit: Audit) -> tuple[str, str]:
+    return f'{audit.violations}, nearest {audit.worst:.1%}', '0'
+
+
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else math.nan
+
+
+SWING_RAD = np.array([0.8, 0.2, -0.3, 0.2, 0.3, 0.3, 0.5])
+"""How far the arm swings from its ready posture while the physics is timed [rad]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Durations of one kind of question."""
+
+    median_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicsSpeed:
+    """Simulated seconds per second of one core, control in the loop, all objects asleep."""
+
+    moving: float
+    """While the arm follows trajectories."""
+    resting: float
+    """While it keeps its place."""
+
+
+def time_physics(simulated_s: float = 10.0) -> PhysicsSpeed:
+    """Let the arm swing over a table, planning left out, and then stand still."""
+    with closing(TabletopWorld('plus_sign')) as world:
+        world.settled()
+        away = np.asarray(Q_READY) + SWING_RAD
+        there, back = joint_move(Q_READY, away, scale=0.5), joint_move(away, Q_READY, scale=0.5)
+        rounds = max(1, round(simulated_s / (there.duration_s + back.duration_s)))
+
+        def swing() -> None:
+            for _ in range(rounds):
+                world.driver.follow(there, Tolerances())
+                world.driver.follow(back, Tolerances())
+
+        return PhysicsSpeed(
+            moving=_factor(world, swing),
+            resting=_factor(world, lambda: world.robot.advance(simulated_s)),
+        )
+
+
+def _factor(world: TabletopWorld, run: Callable[[], None]) -> float:
+    begun_s, used_s = world.time_s, time.process_time()
+    run()
+    return (world.time_s - begun_s) / (time.process_time() - used_s)
+
+
+def time_reachability(count: int, seed: int) -> Timing:
+    return _timed(reachability_queries(count, seed), count)
+
+
+def reachability_queries(count: int, seed: int) -> Callable[[int], object]:
+    """
+    Return so many questions by number.
+
+    Each is whether a random point, within reach or beyond, can be come down on from above.
+    """
+    rng = np.random.default_rng(seed)
+    checker = CollisionChecker()
+    points = random_spots(rng, count, (0.2, 1.0), math.pi * 0.75, apart_m=0.0)
+    yaws = rng.uniform(-math.pi, math.pi, count).tolist()
+
+    def ask(index: int) -> None:
+        reachable_top_down((*points[index], 0.03), (yaws[index],), hover_m=0.08, checker=checker)
+
+    return ask
+
+
+def time_pick_plan(count: int, seed: int) -> Timing:
+    return _timed(pick_plans(count, seed), count)
+
+
+def pick_plans(count: int, seed: int) -> Callable[[int], object]:
+    """
+    Return so many questions by number.
+
+    Each is the plan of a pick on a random table: grips, postures, a free transit, down and up,
+    all timed.
+    """
+    rng = np.random.default_rng(seed)
+    planner = GraspPlanner()
+    tables = []
+    for _ in range(0, count, 8):
+        world = TabletopWorld(random_table(rng, random_spots(rng, 8, RADIUS_M, AZIMUTH_RAD)))
+        names = [item.name for item in world.robot.simulation.scene.movables]
+        tables.append((names, world.observe(), world.executor.hand()))
+
+    def plan(index: int) -> None:
+        names, scene, hand = tables[index // 8]
+        motions = plan_motions(SkillCall('pick', (names[index % 8],)), scene, hand)
+        if isinstance(motions, Pick):
+            planner.update(scene, hand)
+            planner.above(motions.above, Q_READY)
+
+    return plan
+
+
+def _timed(question: Callable[[int], object], count: int) -> Timing:
+    for index in range(min(count, 16)):  # the first ones pay for caches and imports
+        question(index)
+    durations_ms: list[float] = []
+    for index in range(count):
+        start_s = time.perf_counter()
+        question(index)
+        durations_ms.append((time.perf_counter() - start_s) * 1e3)
+    return Timing(median_ms=statistics.median(durations_ms), p95_ms=percentile(durations_ms, 95))

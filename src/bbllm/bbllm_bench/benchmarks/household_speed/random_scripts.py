@@ -1,0 +1,157 @@
+"""
+Draws scripts for a household at random, so that many of their lines can be done.
+
+A script is a row of habits, such as fetching a cup, with lines that make no sense in between, and
+with some lines left out or spoiled. It is drawn from the household as it is in the beginning and
+runs on nothing, so that it does not depend on what any simulator makes of it.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bbllm.worlds.household.vocabulary import Action
+from bbllm_bench.benchmarks.household_speed.random_houses import House
+
+Thing = dict[str, Any]
+
+NONSENSE = 0.25
+"""Share of the lines that belong to no habit."""
+FOCUS = 12
+"""How many objects a script is mostly about, so that its lines have to do with each other."""
+SPOILED = 0.04
+"""How often a line is left out, is about another object, or has a wrong name."""
+FREE, PERHAPS_FREE = 'FREE', 'FREE?'
+"""In place of a line: to let go of all that is in the hands, always or half of the time."""
+LET_GO = 'DROP|RELEASE|RELEASE|PUTOBJBACK'
+LETS_GO = ('DROP', 'RELEASE', 'PUTOBJBACK', 'PUTBACK', 'PUTIN', 'PUTON')
+
+ROLES: Mapping[str, frozenset[str]] = {
+    role: frozenset(words.split())
+    for role, words in {
+        'portable': 'GRABBABLE water child',
+        'surface': 'SURFACES',
+        'box': 'CAN_OPEN desk window',
+        'device': 'HAS_SWITCH HAS_PLUG',
+        'seat': 'SITTABLE',
+        'bed': 'LIEABLE',
+        'seen': 'LOOKABLE',
+        'clothes': 'CLOTHES',
+        'drink': 'DRINKABLE POURABLE',
+        'cup': 'RECIPIENT face sponge',
+        'food': 'EATABLE',
+        'knife': 'knife cutting_knife',
+        'book': 'READABLE',
+        'movable': 'MOVABLE button chair curtain',
+        'soft': 'CLOTHES check dish_soap food_lemon rag sponge towel',
+        'person': 'PERSON',
+    }.items()
+}
+"""Properties and class names, one of which fits a role; any other role is anything."""
+
+HABITS: Mapping[str, int] = {
+    'FREE?; WALK|RUN|FIND portable; GRAB portable; WALK|FIND surface; '
+    'PUTBACK|PUTIN|PUTBACK portable surface': 2,
+    'FREE?; FIND portable; GRAB portable; WALK box; OPEN box; PUTIN portable box; CLOSE box': 1,
+    'FREE?; WALK box; SWITCHOFF|TOUCH box; OPEN box; FIND portable; GRAB portable; '
+    'WALK|TOUCH any; PUTOBJBACK|DROP|RELEASE|PUTOBJBACK portable': 2,
+    'FIND device; PLUGIN|PLUGOUT device; SWITCHON device; TYPE device; SWITCHOFF device': 1,
+    'FIND device; SWITCHOFF device; PLUGOUT device; PLUGIN device; SWITCHON device': 1,
+    'WALK seat; SIT seat; LOOKAT|POINTAT|TURNTO seen; WATCH seen; STANDUP|SLEEP|WAKEUP|STANDUP': 1,
+    'FIND seen; TURNTO seen; WATCH|LOOKAT|POINTAT|LOOKAT_SHORT|LOOKAT_LONG|WATCH seen': 2,
+    'WALK bed; LIE bed; SLEEP|WAKEUP; STANDUP': 1,
+    'FREE?; FIND portable; GRAB portable; WALK any; WASH|RINSE|SCRUB|WIPE|WIPE any': 2,
+    'FREE; FIND clothes; GRAB clothes; PUTON clothes; PUTOFF|FIND|GRAB clothes': 1,
+    'FREE; FIND drink; GRAB drink; FIND|WALK cup; POUR drink cup; DRINK cup': 1,
+    'FREE; FIND drink; GRAB drink; DRINK drink': 1,
+    'FREE; FIND knife; GRAB knife; WALK food; CUT|CUT|EAT food; EAT food': 3,
+    'FREE; FIND book; GRAB book; READ book': 1,
+    'FREE; FIND soft; SQUEEZE soft': 1,
+    'FREE?; WALK|FIND movable; PUSH|PULL|MOVE|TOUCH movable': 2,
+    'FREE?; WALK|FIND any; PUSH|PULL|MOVE|TOUCH any': 1,
+    'GREET person': 1,
+    'FREE': 1,
+}
+"""
+How often each is drawn: those that are rarely done to the end, more often.
+
+A line is a word of several and the roles of objects; a role is the same object in all lines.
+"""
+
+
+def draw_script(dice: random.Random, house: House, length: int) -> tuple[str, ...]:
+    """Draw one script of so many lines, for a house as in VirtualHome's JSON."""
+    return tuple(_Writer(dice, house).lines(length))
+
+
+class _Writer:
+    """Draws objects that are fit for a purpose, and lines about them."""
+
+    def __init__(self, dice: random.Random, house: House) -> None:
+        self.dice = dice
+        self.nodes = list({node['id']: node for node in house['nodes']}.values())
+        self.focus = dice.sample(self.nodes, min(FOCUS, len(self.nodes)))
+        self.highest = max(node['id'] for node in self.nodes)
+        self.grabbed: list[Thing] = []
+        """What the hands may hold by now, as far as one can know without running anything."""
+
+    def lines(self, length: int) -> list[str]:
+        found: list[str] = []
+        while len(found) < length:
+            if self.dice.random() < NONSENSE:
+                action = self.dice.choice(list(Action))
+                found.append(self.line(action.value, [self.any() for _ in range(action.arity)]))
+                continue
+            (habit,) = self.dice.choices([*HABITS], [*HABITS.values()])
+            for word, things in self.habit(habit):
+                luck = self.dice.random()
+                if luck < SPOILED:
+                    continue
+                if things and luck < 2 * SPOILED:
+                    things = [*things[:-1], self.any()]
+                found.append(self.line(word, things))
+        return found[:length]
+
+    def habit(self, text: str) -> Iterator[tuple[str, list[Thing]]]:
+        cast: dict[str, Thing] = {}
+        for line in text.split('; '):
+            if line in (FREE, PERHAPS_FREE):
+                free = line == FREE or self.dice.random() < 0.5
+                for thing in tuple(self.grabbed) if free else ():
+                    yield self.dice.choice(LET_GO.split('|')), [thing]
+                continue
+            words, *roles = line.split()
+            for role in roles:
+                if role not in cast:
+                    cast[role] = self.fit(role)
+            yield self.dice.choice(words.split('|')), [cast[role] for role in roles]
+
+    def line(self, word: str, things: list[Thing]) -> str:
+        if word == 'GRAB':
+            self.grabbed.append(things[0])
+        elif word in LETS_GO and things[0] in self.grabbed:
+            self.grabbed.remove(things[0])
+        # Only the id counts, so that any name will do.
+        names = ('Some Thing' if self.dice.random() < SPOILED else thing['class_name']
+                 for thing in things)  # fmt: skip
+        named = ''.join(f' <{name}> ({thing["id"]})' for name, thing in zip(names, things))
+        return f'[{word}]{named}'
+
+    def any(self) -> Thing:
+        """Return anything, once in a while something that there is not."""
+        luck = self.dice.random()
+        if luck < 0.02:
+            return {'class_name': 'unicorn', 'id': self.highest + self.dice.randint(1, 9)}
+        return self.dice.choice(self.focus if luck < 0.8 else self.nodes)
+
+    def fit(self, role: str) -> Thing:
+        """Return something that is fit for a role, rather from the focus."""
+        wanted = ROLES.get(role, frozenset())
+        places = (self.focus, self.nodes) if self.dice.random() < 0.7 else (self.nodes,)
+        for nodes in places:
+            found = [
+                n for n in nodes if not wanted.isdisjoint((n['class_name'], *n['properties']))
+            ]
+            if found:
+                return self.dice.choice(found)
+        return self.any()
