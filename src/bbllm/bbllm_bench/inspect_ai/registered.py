@@ -10,8 +10,10 @@ def as_bbllm(function: Made) -> Made:
     """
     Have inspect_ai list a function as `bbllm/NAME`.
 
-    It takes the first word of the function's module and looks whether that is installed, so that
-    users would have to type the name of the import package, and not that of the distribution.
+    It takes the first word of the function's module and checks whether that is installed, so that
+    users would have to type the name of the import package, and not that of the distribution. A
+    file that is named by its path has no such word, and its tasks have no package in their names.
     """
-    function.__module__ = 'bbllm'
+    if function.__module__.startswith('bbllm_bench.'):
+        function.__module__ = 'bbllm'
     return function
