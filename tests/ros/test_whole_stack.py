@@ -21,7 +21,7 @@ from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rviz_client import DISPLAYS, RvizClient
 from sim_clients import heard
-from stacks import Background, Running, real_time, started, udp_addresses, until
+from stacks import PATIENCE_S, Background, Running, real_time, started, udp_addresses, until
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
@@ -90,8 +90,6 @@ UNRECORDED = {'subscriber': {*TRANSFORMS, *PICTURES, *DEPTH_INFO, f'/{NAMESPACE}
 What a recording has of a real arm with cameras, while a node uses the cameras, or where the tools
 of ros2 send a remark.
 """
-DISCOVERY_S = 10.0
-
 
 TOPICS = {
     'RobotModel': ('Description Topic', 'std_msgs/msg/String'),
@@ -127,7 +125,7 @@ def unequal(
         unused: By kind, names that it uses with other parameters than these, or not always.
     """
     allowed = POLICIES[policy].names()
-    deadline_s = time.monotonic() + DISCOVERY_S
+    deadline_s = time.monotonic() + PATIENCE_S
     while True:
         found = {}
         for kind, names in used(node, name).items():
