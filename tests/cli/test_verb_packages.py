@@ -74,15 +74,17 @@ def test_verbs_that_cannot_be_loaded_leave_the_others(
     ]
 
 
+@pytest.mark.parametrize('package', ['greeting', 'a_greeting'])  # after and before ours by name
 def test_a_verb_whose_name_is_taken_is_left_out(
-    install: Install, capsys: pytest.CaptureFixture[str]
+    install: Install, capsys: pytest.CaptureFixture[str], package: str
 ) -> None:
-    install('greeting', 'greeting:VERBS', __init__="VERBS = {'run': 'Run away.', 'greet': ''}")
+    verbs = "VERBS = {'run': 'Run away.', 'greet': ''}"
+    install(package, f'{package}:VERBS', __init__=verbs)
 
     found = find_verbs()
 
     assert found['run'].module == 'bbllm.cli.commands.run'
-    assert found['greet'].module == 'greeting.greet'
+    assert found['greet'].module == f'{package}.greet'
     assert warnings_of(capsys) == [
-        'warning: greeting.run is left out: `bbllm run` is bbllm.cli.commands.run.'
+        f'warning: {package}.run is left out: `bbllm run` is bbllm.cli.commands.run.'
     ]

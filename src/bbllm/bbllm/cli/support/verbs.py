@@ -1,7 +1,7 @@
 """Verbs of the command line by name, from entry points of installed packages."""
 
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 import typer
@@ -20,14 +20,14 @@ class Verb(NamedTuple):
 @cache
 def find_verbs() -> dict[str, Verb]:
     """
-    Return all verbs, by the names of their entry points and then in their own order.
+    Return all verbs: those of bbllm first, then by the names of their entry points.
 
     An entry point of the group `bbllm.commands` names a dictionary with the help line of each
     verb; the module of a verb is beside the module of the dictionary and has its name. What
     cannot be loaded, or has a name that is taken, is left out with a warning on stderr.
     """
     found: dict[str, Verb] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for point in sorted(entry_points(group=GROUP), key=_after_ours):
         try:
             lines = {str(name): str(text) for name, text in point.load().items()}
         except Exception as error:  # a package of somebody else may fail in any way
@@ -39,6 +39,11 @@ def find_verbs() -> dict[str, Verb]:
             if taken is not verb:
                 _warn(f'{verb.module} is left out: `bbllm {name}` is {taken.module}.')
     return found
+
+
+def _after_ours(point: EntryPoint) -> tuple[bool, str]:
+    """Sort so that no other package can take the name of a verb of bbllm, such as `approve`."""
+    return point.dist is None or point.dist.name != 'bbllm', point.name
 
 
 def _warn(text: str) -> None:
