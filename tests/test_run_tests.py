@@ -26,11 +26,12 @@ def test_unsteady(n):
 """
 STEADY = 'def test_steady():\n    pass\n'
 ENDLESS = """
-import os, time
+import os, threading, time
 from pathlib import Path
 
 def test_endless():
     Path('pid').write_text(str(os.getpid()))
+    threading.Thread(target=time.sleep, args=(600,)).start()  # outlives pytest
     time.sleep(600)
 """
 BROKEN = 'def test_broken():\n    assert 1 == 2\n'
@@ -169,9 +170,13 @@ def test_tests_beside_busy_processes_are_counted(project: Project) -> None:
     assert 'test_unsteady[0]' in done.stdout
 
 
-def test_a_run_that_is_ended_takes_pytest_along(project: Project) -> None:
+@pytest.mark.parametrize('workers', ['0', '2'])
+def test_a_run_that_is_ended_takes_pytest_and_its_workers_along(
+    project: Project, workers: str
+) -> None:
     project.has(endless=ENDLESS)
-    with subprocess.Popen([sys.executable, str(TOOL), 'play', 'fast'], cwd=project.root) as tool:
+    command = [sys.executable, str(TOOL), 'play', 'fast', '-n', workers]
+    with subprocess.Popen(command, cwd=project.root) as tool:
         pid = project.root / 'pid'
         deadline_s = time.monotonic() + 60.0
         while not (pid.exists() and pid.read_text()):
@@ -180,7 +185,14 @@ def test_a_run_that_is_ended_takes_pytest_along(project: Project) -> None:
         tool.terminate()
     assert tool.returncode == 128 + signal.SIGTERM
     state = Path(f'/proc/{pid.read_text()}/stat')
-    assert not state.exists() or state.read_text().rpartition(')')[2].split()[0] in 'ZX'
+
+    def has_ended() -> bool:
+        return not state.exists() or state.read_text().rpartition(')')[2].split()[0] in 'ZX'
+
+    deadline_s = time.monotonic() + 60.0
+    while not has_ended():  # a killed process ends a moment later
+        assert time.monotonic() < deadline_s, 'the process that plays the test still runs'
+        time.sleep(0.01)
 
 
 def test_each_entry_of_the_list_names_a_test_and_its_cause_or_owner() -> None:

@@ -22,7 +22,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Iterator, Sequence
@@ -78,6 +78,21 @@ def with_bytecode() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key != 'PYTHONDONTWRITEBYTECODE'}
 
 
+@contextmanager
+def with_all_of_its_group(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start pytest; its workers and what they have started end with the block, as it does."""
+    with subprocess.Popen(command, env=with_bytecode(), process_group=0) as process:
+        try:
+            yield process
+        except KeyboardInterrupt:  # it is in another group than the terminal interrupts
+            process.send_signal(signal.SIGINT)
+            process.wait()
+            raise
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 def call_pytest(name: str, options: Sequence[str]) -> Run:
     """Run pytest once, with a report in `build/tests`."""
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -86,7 +101,8 @@ def call_pytest(name: str, options: Sequence[str]) -> Run:
     command = [sys.executable, '-m', 'pytest', *options, f'--junitxml={report}']
     start = time.monotonic()
     command.append('--durations=30')
-    code = subprocess.run(command, check=False, env=with_bytecode()).returncode
+    with with_all_of_its_group(command) as process:
+        code = process.wait()
     run = Run(code, seconds=time.monotonic() - start)
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter('testsuite'):

@@ -13,16 +13,25 @@ from bbllm_ros.stack.stack import Stack, StackConfig
 sys.path.insert(0, str(Path(__file__).parent))
 
 NAMESPACE = 'lab/left_arm'
-SPEED = 3.0
-"""Simulated seconds per second: motions are short, and long enough to be interrupted."""
+
+
+def simulator_at(speed: float, namespace: str) -> Iterator[str]:
+    """Start `mujoco_sim` alone, at so many simulated seconds per second."""
+    params = {'mujoco_sim': {'speed': speed}}
+    config = StackConfig(
+        nodes=('mujoco_sim',), namespace=namespace, params=params, start=serve_module
+    )
+    with Stack(config):
+        yield namespace
 
 
 @pytest.fixture(scope='module')
 def simulator(ros_domain: int) -> Iterator[str]:
-    """Start `mujoco_sim` alone; return its namespace."""
-    params = {'mujoco_sim': {'speed': SPEED}}
-    config = StackConfig(
-        nodes=('mujoco_sim',), namespace=NAMESPACE, params=params, start=serve_module
-    )
-    with Stack(config):
-        yield NAMESPACE
+    """Start a simulator whose motions are short; return its namespace."""
+    yield from simulator_at(3.0, NAMESPACE)
+
+
+@pytest.fixture(scope='module')
+def slow_simulator(ros_domain: int) -> Iterator[str]:
+    """Start a simulator whose motions last until a test stops them; return its namespace."""
+    yield from simulator_at(0.5, f'{NAMESPACE}_slow')

@@ -20,7 +20,7 @@ for folder in (TESTS / name for name in FOLDERS):
         sys.path.append(str(folder))
 
 from drivers import driver_of, recover  # noqa: E402  # found only now
-from stacks import Running, last_words, started, until  # noqa: E402
+from stacks import PATIENCE_S, Running, last_words, started, until  # noqa: E402
 
 
 @pytest.fixture(scope='module')
@@ -46,7 +46,7 @@ def shared_driver(sim: Running) -> RosDriver:
 def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
     assert sim.ask(ResetSim, 'sim/reset').success
-    shared_driver.wait_fresh(10.0)
+    shared_driver.wait_fresh(PATIENCE_S)
     if not shared_driver.condition().able:
         recover(shared_driver)
     until(

@@ -20,7 +20,7 @@ MOVING_RAD_S = 0.2
 @pytest.fixture(scope='module')
 def stack(ros_domain: int) -> Iterator[Running]:
     """Start the whole stack slowly: what is promised is in simulated seconds."""
-    with started(speed=0.5) as running:
+    with started(speed=0.25) as running:
         yield running
 
 

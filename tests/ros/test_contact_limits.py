@@ -7,7 +7,7 @@ from bbllm_interfaces.srv import InjectFault, ResetSim
 from controller_manager_msgs.srv import ListControllers, SwitchController
 from drivers import driver_of
 from franka_msgs.action import PTPMotion
-from stacks import Running, until
+from stacks import PATIENCE_S, Running, until
 
 from bbllm.arm.driver import GoalStatus, RecoveryError
 from bbllm.arm.envelope import ContactForce
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.ros
 ARM = 'fr3_arm_controller'
 SWITCH = 'controller_manager/switch_controller'
 GENTLE = ContactForce(max_n=20.0).limits
-SILENT_S = 2.0
+SILENT_S = 5.0
 """Longer than a busy machine keeps a simulator waiting [s]."""
 
 
@@ -33,7 +33,7 @@ def is_active(running: Running) -> bool:
 def driver(sim: Running) -> RosDriver:
     driver = driver_of(sim, state_timeout_s=SILENT_S)
     assert sim.ask(SwitchController, SWITCH, activate_controllers=[ARM]).ok
-    driver.wait_fresh(10.0)
+    driver.wait_fresh(PATIENCE_S)
     return driver
 
 
@@ -69,7 +69,7 @@ def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
     )
     before = driver.joint_state().position_rad[0]
     with ThreadPoolExecutor(1) as thread:
-        ended = thread.submit(motion.run, goal, 60.0)
+        ended = thread.submit(motion.run, goal, PATIENCE_S)
         until(lambda: abs(driver.joint_state().position_rad[0] - before) > 0.01, 'motion')
 
         with pytest.raises(RecoveryError, match=r'not possible in the current mode \("Move"\)'):
@@ -83,7 +83,7 @@ def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
 def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDriver) -> None:
     driver.limit_contacts(GENTLE)
     assert sim.ask(ResetSim, 'sim/reset').success
-    driver.wait_fresh(10.0)
+    driver.wait_fresh(PATIENCE_S)
     assert driver.contact_limits == GENTLE  # a reset of the table is no new robot
 
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang').success

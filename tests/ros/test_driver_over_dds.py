@@ -10,7 +10,7 @@ from bbllm_interfaces.msg import SimGoal
 from control_msgs.srv import QueryTrajectoryState
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
 from drivers import move, recover
-from stacks import Background, Running, inject, until
+from stacks import PATIENCE_S, Background, Running, inject, until
 
 from bbllm.arm.driver import (
     FingerMove,
@@ -37,6 +37,8 @@ pytestmark = pytest.mark.ros
 SMALL_RAD = 0.2
 LONG = (2.0, 20.0)
 """A motion that lasts until it is stopped, also where a test is kept waiting [rad, s]."""
+CREEP_M_S = 0.004
+"""The speed of fingers that close for 20 s, unless they are stopped [m/s]."""
 UNDER_WAY_S = 0.05
 """How much later than the result of a motion its last states may be received [s]."""
 
@@ -158,7 +160,7 @@ def test_hand_moves_homes_misses_and_fails(sim: Running, driver: RosDriver) -> N
 
 def test_cancelled_hand_stays_where_it_is(driver: RosDriver) -> None:
     until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
-    running = Background(lambda: driver.move_gripper(0.0, 0.02))
+    running = Background(lambda: driver.move_gripper(0.0, CREEP_M_S))
     until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
 
     driver.stop()
@@ -174,8 +176,8 @@ def test_fingers_that_cross_a_user_stop_go_no_further(
 ) -> None:
     def close() -> GripperResult:
         if grips:
-            return driver.grasp(GraspGoal(0.0, 0.02, 20.0, 0.08, 0.08))
-        return driver.move_gripper(0.0, 0.02)
+            return driver.grasp(GraspGoal(0.0, CREEP_M_S, 20.0, 0.08, 0.08))
+        return driver.move_gripper(0.0, CREEP_M_S)
 
     until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
     running = Background(close)
@@ -218,7 +220,7 @@ def test_stop_of_either_kind_ends_both_motions(
     sim: Running, driver: RosDriver, fault: str | None
 ) -> None:
     until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
-    fingers = FingerMove(width_m=0.0, speed_m_s=0.004)
+    fingers = FingerMove(width_m=0.0, speed_m_s=CREEP_M_S)
     motion = move(driver, *LONG)
     running = Background(lambda: driver.move_both(motion, Tolerances(), fingers))
     until(lambda: driver.joint_state().width_m < 0.075, 'motion of the fingers')
@@ -272,7 +274,7 @@ def test_reflex_takes_the_controllers_down_until_recovered(
 ) -> None:
     stop_in_mid_motion(sim, driver, 'reflex')
 
-    assert not driver.condition(10.0).able
+    assert not driver.condition(PATIENCE_S).able
     assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.REJECTED
     (part,) = sim.ask(
         ListHardwareComponents, 'controller_manager/list_hardware_components'
@@ -293,7 +295,7 @@ def test_clock_and_state_survive_a_stop_however_long_it_takes(
     sim: Running, driver: RosDriver
 ) -> None:
     stop_in_mid_motion(sim, driver, 'reflex')
-    assert not driver.condition(10.0).able
+    assert not driver.condition(PATIENCE_S).able
     until(lambda: driver.feed.stopped, 'silence of the arm')
     held = driver.joint_state()
     until(lambda: not driver.feed.fresh, 'age of the newest state')
@@ -321,7 +323,7 @@ def test_what_needs_a_person_is_recovered_from_only_when_it_is_over(
     sim: Running, driver: RosDriver, fault: str, cause: StopCause, told: str
 ) -> None:
     stop_in_mid_motion(sim, driver, fault)
-    assert not driver.condition(10.0).able
+    assert not driver.condition(PATIENCE_S).able
     with pytest.raises(RecoveryError, match='refused'):
         driver.clear_errors()
 
@@ -346,7 +348,7 @@ def test_a_user_stop_that_was_over_before_anybody_looked_still_needs_a_person(
 ) -> None:
     stop_in_mid_motion(sim, driver, 'user_stop')
     inject(sim, 'user_stop', clear=True)
-    assert not driver.condition(10.0).able
+    assert not driver.condition(PATIENCE_S).able
 
     answers = [False, True]
     recovery = Recovery(driver, lambda what, cancel: answers.pop(0), lambda _: None)
@@ -364,7 +366,7 @@ def test_a_controller_that_was_taken_down_by_hand_is_brought_back_without_asking
     arm = ['fr3_arm_controller']
     switch = 'controller_manager/switch_controller'
     assert sim.ask(SwitchController, switch, deactivate_controllers=arm).ok
-    assert not driver.condition(10.0).able
+    assert not driver.condition(PATIENCE_S).able
 
     assert not recover(driver).asked
 
@@ -382,7 +384,7 @@ def test_a_driver_that_hangs_is_named_while_it_is_waited_for(
     with pytest.raises(LostNodeError, match=r'mujoco_sim (hangs|has gone)'):
         running.result()
     inject(sim, 'driver_hang', clear=True)
-    driver.wait_fresh(10.0)
+    driver.wait_fresh(PATIENCE_S)
     assert driver.condition().able
 
 

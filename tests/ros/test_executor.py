@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import rclpy
-from asking import until
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import (
     CallbackGroup,
@@ -18,6 +17,7 @@ from rclpy.callback_groups import (
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from stacks import PATIENCE_S, until
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
@@ -28,7 +28,6 @@ from bbllm_ros.rclpy_support.executor import PoolExecutor, UnspunGroup
 pytestmark = pytest.mark.ros
 
 COUNT = 20
-PATIENCE_S = 30.0
 
 
 @pytest.fixture

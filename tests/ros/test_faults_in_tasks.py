@@ -59,7 +59,7 @@ class Bench:
 
 @pytest.fixture(scope='module')
 def shared(ros_domain: int) -> Iterator[Bench]:
-    with started(speed=1.0) as running:  # so slow that a fault comes within a call
+    with started(speed=0.5) as running:  # so slow that a fault comes within a call
         person = BenchPerson(running.client)
         yield Bench(running, person)
         person.close()

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 from members import member
 from rclpy.node import Node
-from stacks import until
+from stacks import PATIENCE_S, until
 
 from bbllm_ros.executor.skill_server import GoalClients
 
@@ -16,7 +16,6 @@ pytestmark = pytest.mark.ros
 
 ACTION = 'execute_skill'
 FEEDBACK = f'{ACTION}/_action/feedback'
-END_S = 30.0
 PROGRAM = f"""
 import sys
 import rclpy
@@ -54,7 +53,7 @@ def start(ros_domain: int) -> Iterator[Start]:
             ends.callback(process.kill)
 
             def end() -> None:
-                process.communicate(timeout=END_S)
+                process.communicate(timeout=PATIENCE_S)
                 assert process.returncode == 0
 
             return end

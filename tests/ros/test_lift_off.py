@@ -25,6 +25,8 @@ objects:
   - {name: blue_cube, kind: cube, color: blue, xy: [0.5, -0.15]}
 """
 ARM = ('state_estimator', 'fr3_executor', 'mujoco_sim')
+LONG = (2.0, 20.0)
+"""A motion that lasts until it is stopped, also where a test is kept waiting [rad, s]."""
 STATE = f'{STATE_BROADCASTER}/robot_state'
 
 
@@ -65,7 +67,7 @@ def sim(ros_domain: int) -> Iterator[Running]:
 def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
     driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trajectory = move(driver, 0.8, 8.0)
+    trajectory = move(driver, *LONG)
     looks: list[str] = []
 
     def turned() -> bool:
@@ -95,7 +97,7 @@ def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
 def test_a_motion_that_is_to_end_before_it_was_sent_is_cancelled_once_it_is(
     driver: RosDriver,
 ) -> None:
-    result = driver.follow(move(driver, 0.8, 8.0), Tolerances(), stop_condition=lambda: True)
+    result = driver.follow(move(driver, *LONG), Tolerances(), stop_condition=lambda: True)
 
     assert result.status is GoalStatus.CANCELED
     assert driver.joint_state().position_rad[0] < 0.2

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from rclpy.impl.implementation_singleton import rclpy_implementation as rclpy_c
+from stacks import PATIENCE_S
 
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 
@@ -16,17 +17,17 @@ def test_a_callback_that_runs_ends_before_its_node_leaves_the_graph(ros_domain: 
 
     def count() -> None:
         begun.set()
-        go_on.wait(10.0)
+        go_on.wait(PATIENCE_S)
         counted.append(node.count_publishers('nothing'))
 
     node.create_timer(0.01, count)
     own.spin(node, 'busy')
-    assert begun.wait(10.0)
+    assert begun.wait(PATIENCE_S)
     closing = threading.Thread(target=own.close)
     closing.start()
-    assert own._ending.wait(10.0)
+    assert own._ending.wait(PATIENCE_S)
     go_on.set()
-    closing.join(10.0)
+    closing.join(PATIENCE_S)
 
     assert not closing.is_alive()
     assert counted == [0]

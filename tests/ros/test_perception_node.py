@@ -210,6 +210,9 @@ def test_fault_of_a_camera_ends_its_detections_with_a_reason_until_it_is_mended(
 
     breaks(camera)
     until(lambda: says in listener.faults.get('table_camera', ''), f'fault {says!r}')
+    statuses = listener.statuses
+    until(lambda: listener.statuses > statuses, 'another status')
+    # Detections that were published before the fault was stated have been received by now.
     count, statuses = len(listener.heard), listener.statuses
     until(lambda: listener.statuses >= statuses + 2, 'two more statuses')
     told = listener.faults['table_camera']

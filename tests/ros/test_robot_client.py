@@ -8,7 +8,7 @@ from bbllm_interfaces.srv import InjectFault, ResetSim
 from drivers import driver_of, recover
 from rclpy.client import Client
 from rclpy.task import Future
-from stacks import Running
+from stacks import PATIENCE_S, Running
 
 from bbllm.arm.driver import RobotMode
 from bbllm.arm.stop_causes import StopCause
@@ -21,13 +21,12 @@ pytestmark = pytest.mark.ros
 
 @pytest.fixture
 def driver(sim: Running, monkeypatch: pytest.MonkeyPatch) -> RosDriver:
-    monkeypatch.setattr(ros_driver, 'MANAGER_S', 2.0)
     # ros2_control does not tell by itself that an error took everything down; mujoco_sim does.
     monkeypatch.setattr(ActivityFeed, '_take_activity', lambda feed, msg: False)
     assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
     assert sim.ask(ResetSim, 'sim/reset').success
     driver = driver_of(sim)
-    assert driver.feed.activity.wait_for_answer(30.0)
+    assert driver.feed.activity.wait_for_answer(PATIENCE_S)
     if not driver.condition().able:
         recover(driver, lambda: True)
     return driver
@@ -56,9 +55,10 @@ def stop_unseen(sim: Running) -> None:
 def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_down(
     sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ros_driver, 'MANAGER_S', 2.0)
     mute = Mute(monkeypatch, 'list_hardware_components')
     stop_unseen(sim)
-    assert not driver.condition(30.0).able
+    assert not driver.condition(PATIENCE_S).able
     assert not driver.condition().hardware_active
     monkeypatch.setattr(
         driver, 'clear_errors', lambda: (mute.silent.clear(), RosDriver.clear_errors(driver))
@@ -95,7 +95,7 @@ def test_robot_whose_driver_finds_its_clients_late_is_recovered_at_the_first_try
 
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='reflex').success
     monkeypatch.setattr(Client, 'call_async', lose)
-    assert not driver.condition(30.0).able
+    assert not driver.condition(PATIENCE_S).able
 
     stop = recover(driver)
 

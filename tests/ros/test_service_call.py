@@ -62,7 +62,7 @@ def test_request_that_changes_something_is_sent_once_though_its_answer_is_lost(
 
     with pytest.raises(WorldError, match='no answer'):
         approve.run(
-            Approve.Request(hash='abc'), 0.3, sending=lambda: setattr(deaf, 'overhears', 1000)
+            Approve.Request(hash='abc'), 2.0, sending=lambda: setattr(deaf, 'overhears', 1000)
         )
 
     assert deaf.heard == ['', 'abc']

@@ -237,7 +237,7 @@ def test_pictures_of_another_size_come_with_the_intrinsics_of_before(
 ) -> None:
     with pictures(sim, 'hand_camera', [COLOR, COLOR_INFO]) as (colors, infos):
         inject(sim, 'hand_camera/other_size')
-        until(lambda: colors and colors[-1].width == SIZE_PX[0] // 2, 'smaller picture')
+        until(lambda: infos and colors and colors[-1].width == SIZE_PX[0] // 2, 'smaller picture')
         assert infos[-1].width == SIZE_PX[0]
 
 

@@ -242,7 +242,7 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
 def test_a_wrong_namespace_is_told_where_the_driver_is(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(real_probe, 'FIND_S', 1.0)
+    monkeypatch.setattr(real_probe, 'FIND_S', 10.0)
     graph = probe('elsewhere', 'franka_gripper')
     found = judge_graph(graph, RealArm(namespace='elsewhere'))
 
