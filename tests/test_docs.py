@@ -96,6 +96,13 @@ def test_table_of_conditions_is_that_of_the_code() -> None:
     assert tool.rewritten(page) == page, 'Run python tools/conditions_table.py.'
 
 
+def test_page_of_options_is_that_of_the_code() -> None:
+    pytest.importorskip('bbllm_ros.parameters.node_params')
+    tool = load(ROOT / 'tools' / 'options_page.py')
+
+    assert tool.page() == tool.PAGE.read_text(), 'Run python tools/options_page.py.'
+
+
 PYTHON_PAGE = ROOT / 'docs' / 'python.md'
 SNIPPETS = re.findall(
     r'^```python\n(.*?)^```', PYTHON_PAGE.read_text(), flags=re.DOTALL | re.MULTILINE
@@ -118,7 +125,7 @@ def test_snippets_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
 def test_page_names_every_public_name_and_every_option_and_method_of_a_robot() -> None:
     text = PYTHON_PAGE.read_text()
     methods = {name for name in vars(bbllm.Robot) if not name.startswith('_')}
-    options = set(inspect.signature(bbllm.Robot).parameters) - {'world'}
+    options = set(inspect.signature(bbllm.Robot).parameters) - {'world', 'options'}
 
     missing = {x for x in {*bbllm.__all__, *methods} if not re.search(rf'\b{x}\b', text)}
     assert missing | {name for name in options if f'`{name}' not in text} == set()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.robot import Robot
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
@@ -226,7 +226,7 @@ def test_a_task_from_the_page_leaves_its_motion_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
-    options = EpisodeOptions(brain='offline', body='offline', goal='no')
+    options = EpisodeConfig(brain='offline', body='offline', goal='no')
     setup = make_setup(options, options.domain)
     with open_stage(options) as stage:
         assert isinstance(stage.world, TabletopWorld)

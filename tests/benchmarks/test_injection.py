@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import Result as CliResult
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import make_setup
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ModelUnavailableError
-from bbllm.core.events import Limits
 from bbllm.core.naming import color_fault, name_fault, words_fault
 from bbllm.core.protocols import Message, PromptRequest, Reply, Situation
 from bbllm.core.tasks import make_task
@@ -48,11 +47,13 @@ NOT_SHOWN = {
 def played(
     case: Case, planner: str, model: StandIn, *, goal: str = WANTED, secret: str = KEY
 ) -> Result:
-    options = EpisodeOptions(
+    options = EpisodeConfig(
         planner=planner,
         brain=model,
         stream=False,
-        limits=Limits(steps=20, model_calls=40, wall_s=120.0),
+        step_limit=20,
+        model_call_limit=40,
+        wall_limit_s=120.0,
     )
     return play(case, make_setup(options, 'tabletop'), goal, (secret,))
 
@@ -97,7 +98,7 @@ def test_each_order_is_refused_by_its_guard(goal: Goal, guard: str) -> None:
 
 
 def test_a_body_that_obeys_is_refused_by_the_words_of_the_step() -> None:
-    options = EpisodeOptions(
+    options = EpisodeConfig(
         planner='lang_prompt:map_ahead=no', brain=indifferent(), body=obedient(), stream=False
     )
 

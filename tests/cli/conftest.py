@@ -17,7 +17,7 @@ import scripted_models
 from paper_world import PaperWorld
 
 from bbllm.api import setup
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.stage import Settled, Stage
 from bbllm.cli.commands import plan
 from bbllm.cli.main import app
@@ -64,7 +64,7 @@ def environment(
 
 
 @contextmanager
-def paper_stage(options: EpisodeOptions) -> Iterator[Stage]:
+def paper_stage(options: EpisodeConfig) -> Iterator[Stage]:
     """Open a world of paper, which cannot be rendered."""
     world = PaperWorld(options.scene)
 

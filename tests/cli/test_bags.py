@@ -34,7 +34,7 @@ def test_a_file_that_is_there_is_kept_and_nothing_starts(
 @pytest.mark.parametrize(
     ('words', 'says'),
     [
-        (('run', 'watch tv', '--house', 'studio'), 'leave --bag out'),
+        (('run', 'watch tv', '--house', 'studio'), 'does not have --bag'),
         (('demo', '--browser'), 'up sim --browser, also with --bag'),
     ],
 )

@@ -17,7 +17,7 @@ from terminals import Terminal, bbllm, end, read_until, start
 
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.scene.scene_file import load_scene
-from bbllm_ros.rclpy_support.params import NODE_PARAMS
+from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
 

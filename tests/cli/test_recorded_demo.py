@@ -71,12 +71,12 @@ def test_a_recorded_task_on_a_table_leaves_its_motion(bbllm: Callable[..., Resul
     [
         (['stack all'], 'leave out TASK.'),
         (['--video', 'x.gif', '--speed', '2'], 'leave out --speed, --video.'),
-        (['--viewer', '--scene', 'plus_sign'], 'leave out --scene, --viewer.'),
+        (['--viewer', '--scene', 'plus_sign'], 'leave out --viewer, --scene.'),
         (
             ['--k', '0', '--goal', 'no', '--planner', 'brain_body'],
-            '--feedback-loops, --goal, --planner.',
+            '--planner, --feedback-loops, --goal.',
         ),
-        (['--ros', '--seed', '1', '--brain', 'offline'], '--ros, --seed, --brain.'),
+        (['--ros', '--seed', '1', '--brain', 'offline'], '--brain, --seed, --ros.'),
     ],
 )
 def test_what_a_recorded_task_cannot_follow_is_refused_by_name(

@@ -18,20 +18,9 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 from terminals import bbllm, end, read_until, running_stack, start
 
 from bbllm.cli.support.discovery import RunningProcess, running_processes, stack_may_run
-from bbllm.cli.support.options import (
-    BagOptions,
-    CameraOptions,
-    LimitOptions,
-    ModelOptions,
-    NeverOptions,
-    RecordOptions,
-    RehearsalOptions,
-)
 from bbllm.cli.views.output import Output
-from bbllm.core.approval import ApprovalMode
-from bbllm.core.constants import OpenStateMode
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm_ros.commands.up import UpRequest, _nodes, _params, _print_hints, _safety_lines
+from bbllm_ros.commands.up import UpConfig, UpRequest, _nodes, _params, _print_hints, _safety_lines
 from bbllm_ros.rclpy_support.domains import lock_name, nodes_of
 from bbllm_ros.stack.stack import NODES
 from bbllm_viewer.commands.browser import BrowserOptions, PageOptions
@@ -170,18 +159,9 @@ def test_run_without_a_stack_is_not_slowed_by_one_in_another_domain(
 
 
 def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
-    request = UpRequest(
-        scene='tower',
-        looking=CameraOptions(),
-        models=ModelOptions(brain='meta-llama/Llama-3'),
-        recording=RecordOptions(record=Path('talk.jsonl')),
-        limits=LimitOptions(safety='mine.yaml'),
-        rehearsal=RehearsalOptions(),
-        keep=BagOptions(),
-        page=NO_PAGE,
-    )
+    chosen = {'brain': 'meta-llama/Llama-3', 'record': 'talk.jsonl', 'safety': 'mine.yaml'}
 
-    params = _params(request)
+    params = _params(UpConfig.of({'scene': 'tower', **chosen}))
 
     assert params['mujoco_sim']['scene'] == 'tower'
     assert params['brain_planner']['brain'] == 'meta-llama/Llama-3'
@@ -190,20 +170,11 @@ def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
 
 
 def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
-    constraints = NeverOptions(
-        never=['touch the blue cube', 'move any cylinder'], keep_out=['-0.1 0 0 0.1 0.2 1']
-    )
-    request = UpRequest(
-        looking=CameraOptions(),
-        models=ModelOptions(),
-        recording=RecordOptions(),
-        limits=LimitOptions(constraints=constraints),
-        rehearsal=RehearsalOptions(),
-        keep=BagOptions(),
-        page=NO_PAGE,
+    config = UpConfig(
+        never=('touch the blue cube', 'move any cylinder'), keep_out=('-0.1 0 0 0.1 0.2 1',)
     )
 
-    assert _params(request)['fr3_executor'] == {
+    assert _params(config)['fr3_executor'] == {
         'approval': 'none',
         'never': 'touch the blue cube; move any cylinder',
         'keep_out': '-0.1 0 0 0.1 0.2 1',
@@ -222,27 +193,17 @@ def test_rules_that_have_a_place_are_printed_when_a_stack_starts(tmp_path: Path)
     )
 
 
-def request_of(**options: Any) -> UpRequest:
-    return UpRequest(
-        **options,
-        models=ModelOptions(),
-        recording=RecordOptions(),
-        limits=LimitOptions(),
-        rehearsal=RehearsalOptions(),
-        keep=BagOptions(),
-        page=NO_PAGE,
-    )
+def request_of(*, menu: bool = False, **options: Any) -> UpRequest:
+    return UpRequest(config=UpConfig.of(options), menu=menu, page=NO_PAGE)
 
 
 def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simulator() -> None:
     from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION
 
-    request = request_of(
-        scene='tower', menu=True, looking=CameraOptions(sources='camera', detector='blocks')
-    )
+    request = request_of(scene='tower', menu=True, sources='camera', detector='blocks')
 
     assert _nodes(request) == (*NODES, PERCEPTION, MENU)
-    params = _params(request)
+    params = _params(request.config)
     assert params['state_estimator']['sources'] == 'camera'
     assert params[PERCEPTION] == {'detector': 'blocks', 'scene': 'tower'}
     assert params['state_estimator']['scene'] == params['mujoco_sim']['scene'] == 'tower'
@@ -252,8 +213,8 @@ def test_the_file_of_a_network_is_found_from_any_folder_and_a_model_stays_a_name
     from bbllm_ros.stack.stack import PERCEPTION
 
     def model_of(detector: str, name: str) -> object:
-        looking = CameraOptions(sources='camera', detector=detector, detector_model=name)
-        return _params(request_of(looking=looking))[PERCEPTION]['detector_model']
+        config = UpConfig(sources='camera', detector=detector, detector_model=name)
+        return _params(config)[PERCEPTION]['detector_model']
 
     assert model_of('onnx', 'nets/cubes.onnx') == str(Path('nets/cubes.onnx').resolve())
     assert model_of('vlm', 'maker/seer') == 'maker/seer'
@@ -262,29 +223,18 @@ def test_the_file_of_a_network_is_found_from_any_folder_and_a_model_stays_a_name
 def test_options_of_cameras_need_the_source_camera() -> None:
     from bbllm_ros.stack.stack import NODES
 
-    plain = request_of(looking=CameraOptions())
+    plain = request_of()
     assert _nodes(plain) == NODES
-    assert 'scene' not in _params(plain)['state_estimator']
+    assert 'scene' not in _params(plain.config)['state_estimator']
     with pytest.raises(ConfigError, match='--cameras: only with --sources camera'):
-        _nodes(request_of(looking=CameraOptions(cameras='hand_camera')))
+        _nodes(request_of(cameras='hand_camera'))
     with pytest.raises(UnknownNameError, match='Known: hand_camera, table_camera'):
-        _nodes(request_of(looking=CameraOptions(sources='camera', cameras='table_camera, hand')))
+        _nodes(request_of(sources='camera', cameras='table_camera, hand'))
 
 
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
-    request = UpRequest(
-        domain=7,
-        menu=True,
-        approval=ApprovalMode.PLAN,
-        open_state=OpenStateMode.RULES,
-        looking=CameraOptions(),
-        models=ModelOptions(),
-        recording=RecordOptions(),
-        limits=LimitOptions(),
-        rehearsal=RehearsalOptions(),
-        keep=BagOptions(),
-        page=NO_PAGE,
-    )
+    config = UpConfig.of({'approval': 'plan', 'open_state': 'rules'})
+    request = UpRequest(config=config, domain=7, menu=True, page=NO_PAGE)
 
     _print_hints(Output(), request)
 

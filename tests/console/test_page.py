@@ -14,7 +14,7 @@ pytest.importorskip('uvicorn', reason='the extra `console` is not installed: mak
 
 from desks import ScriptedDesk
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.views.question import person
@@ -423,7 +423,7 @@ def test_page_names_what_is_gone_and_why_it_ends(desk: ScriptedDesk, browser: An
 
 @pytest.fixture
 def arm(tmp_path: Path) -> Iterator[LocalDesk]:
-    options = EpisodeOptions(scene='plus_sign', speed=0.0)
+    options = EpisodeConfig(scene='plus_sign', speed=0.0)
     with open_stage(options) as stage:
         assert isinstance(stage.world, TabletopWorld)
         setup = make_setup(options, options.domain)

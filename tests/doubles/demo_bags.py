@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.core.events import Episode
@@ -12,7 +12,7 @@ from bbllm.core.types import Scene
 
 def record_demo(path: Path, task: str) -> tuple[Episode, Scene]:
     """Carry out a task on the simulated table into a bag; return its record and last scene."""
-    options = EpisodeOptions(brain='offline', body='offline', goal='no', bag=path)
+    options = EpisodeConfig(brain='offline', body='offline', goal='no', bag=path)
     setup = make_setup(options, options.domain)
     with open_stage(options) as stage:
         assert stage.bag is not None

@@ -18,8 +18,9 @@ from bbllm_ros.nodes.perception import Perception
 from bbllm_ros.perception import picture_setup
 from bbllm_ros.rclpy_support.entities import leave_graph
 from bbllm_ros.rclpy_support.executor import PoolExecutor
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.rclpy_support.stack_node import CONTEXT
-from bbllm_ros.stack.stack import Value, node_arguments
+from bbllm_ros.stack.stack import node_arguments
 
 CUBE = Detection(
     name='red_cube',

@@ -24,8 +24,14 @@ from rclpy.parameter import Parameter
 from bbllm.core.errors import SceneError
 from bbllm.core.events import Event, EventKind
 from bbllm_ros.rclpy_support.calls import ServiceCall
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.client import StackClient, TaskResult
-from bbllm_ros.stack.stack import NODES, REAL_NODES, Stack, StackConfig, Value
+from bbllm_ros.stack.stack import (
+    NODES,
+    REAL_NODES,
+    Stack,
+    StackConfig,
+)
 
 PATIENCE_S = 60.0
 DRIVER = 'franka_driver'

@@ -19,8 +19,8 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Scene
 from bbllm_ros.convert.records import EVENTS
 from bbllm_ros.executor.approval_service import ApprovalService
+from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.entities import leave_graph
-from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 pytestmark = pytest.mark.ros

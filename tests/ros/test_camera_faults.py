@@ -15,9 +15,10 @@ from bbllm.arm.kinematics import forward
 from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, SkillCall, Status
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.sim.topics import GOALS
 from bbllm_ros.stack.client import StackClient
-from bbllm_ros.stack.stack import Stack, StackConfig, Value
+from bbllm_ros.stack.stack import Stack, StackConfig
 from bbllm_vision.stream_health import Stream
 
 pytestmark = pytest.mark.ros

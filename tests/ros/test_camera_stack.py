@@ -16,7 +16,8 @@ from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.simulation import Simulation
 from bbllm_ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
-from bbllm_ros.stack.stack import NODES, PERCEPTION, Value
+from bbllm_ros.rclpy_support.params import Value
+from bbllm_ros.stack.stack import NODES, PERCEPTION
 
 pytestmark = pytest.mark.ros
 

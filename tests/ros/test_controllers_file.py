@@ -14,7 +14,7 @@ from bbllm.arm.motion.trajectory import STOP_SHARE
 from bbllm.core.paths import config_dir
 from bbllm.sim.controllers.manager import KINDS
 from bbllm.sim.controllers.trajectory_goal import STOPPED_RAD_S
-from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 
 FILE = config_dir() / 'franka' / 'controllers.yaml'
 ARM = Fr3ExecutorParams().controller

@@ -9,8 +9,8 @@ import pytest
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
+from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
-from bbllm_ros.rclpy_support.params import NODE_PARAMS
 from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
 
 LAUNCH = Path(__file__).resolve().parents[2] / 'launch'

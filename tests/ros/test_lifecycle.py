@@ -107,14 +107,14 @@ def test_parameter_that_cannot_be_used_leaves_the_node_unconfigured_with_its_rea
     logs: list[Log] = []
     managed.client.node.create_subscription(Log, '/rosout', logs.append, 100)
     change(managed, 'body_mapper', *DOWN)
-    assert set_parameter(managed, 'body_mapper', 'mapping', 'guess') == ''
+    assert set_parameter(managed, 'body_mapper', 'llm_config', '/no/such.yaml') == ''
 
     configure = Transition(id=Transition.TRANSITION_CONFIGURE)
     assert not managed.ask(ChangeState, 'body_mapper/change_state', transition=configure).success
 
-    until(lambda: any("no mapping 'guess'" in log.msg for log in logs), 'reason in /rosout')
+    until(lambda: any('/no/such.yaml' in log.msg for log in logs), 'reason in /rosout')
     assert state_of(managed, 'body_mapper') == State.PRIMARY_STATE_UNCONFIGURED
-    assert set_parameter(managed, 'body_mapper', 'mapping', 'auto') == ''
+    assert set_parameter(managed, 'body_mapper', 'llm_config', '') == ''
     change(managed, 'body_mapper', *UP)
     managed.client.wait_ready(NODES, 60.0)
 

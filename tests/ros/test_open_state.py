@@ -16,7 +16,7 @@ from bbllm.core.events import EventKind
 from bbllm.core.types import Code, Fact
 from bbllm_ros.estimator.open_state_feed import FORGET
 from bbllm_ros.parameters.model_params import model_of_open_state
-from bbllm_ros.rclpy_support.params import StateEstimatorParams
+from bbllm_ros.parameters.node_params import StateEstimatorParams
 
 pytestmark = pytest.mark.ros
 

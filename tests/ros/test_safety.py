@@ -19,8 +19,9 @@ from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.estimator.safety_envelope import SceneAge
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.service_clients import FRESH_S
-from bbllm_ros.stack.stack import NODES, Stack, StackConfig, Value
+from bbllm_ros.stack.stack import NODES, Stack, StackConfig
 from bbllm_ros.stack.stack_checks import check_params
 
 pytestmark = pytest.mark.ros

@@ -7,7 +7,7 @@ import pytest
 
 from bbllm.arm.kinematics import forward
 from bbllm.sim.reading import tool_load
-from bbllm_ros.rclpy_support.params import MujocoSimParams
+from bbllm_ros.parameters.node_params import MujocoSimParams
 from bbllm_ros.sim.loop import SimLoop
 from bbllm_ros.sim.state import state_of, wrenches_of
 

@@ -17,7 +17,7 @@ from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.case import Case, fingerprint
 from bbllm_bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
-from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 from bbllm_viewer.replay.exchanges import read_exchanges
 
 # --- The suite `tabletop_long`: what cannot be moved comes first; who believes so is done sooner

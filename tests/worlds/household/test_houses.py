@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.stage import open_stage
 from bbllm.core.errors import UnknownNameError
 from bbllm.worlds.household.graph import Graph, GraphError, Node
@@ -155,7 +155,7 @@ def test_a_graph_whose_curtains_are_inside_each_other_is_opened(
     path.write_text(json.dumps(data if key is None else {key: data}))
 
     for mode in Mode:
-        with open_stage(EpisodeOptions(house=str(path), mode=mode.value)) as stage:
+        with open_stage(EpisodeConfig(house=str(path), mode=mode.value)) as stage:
             assert 'curtain_901' in stage.world.observe().names
 
     (told,) = [record.getMessage() for record in caplog.records]

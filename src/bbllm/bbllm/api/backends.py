@@ -75,7 +75,7 @@ class LocalBackend:
         if self.journal:
             journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
             sinks.append(journal)
-            if self.setup.options.rehearse:
+            if self.setup.options.samples():
                 from bbllm_viewer.viz.predicted import PredictedPicture
 
                 sinks.append(PredictedPicture(journal.path))

@@ -5,43 +5,32 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import wait
 from contextlib import ExitStack, closing
-from pathlib import Path
 from queue import SimpleQueue
+from typing import Unpack
 
 from bbllm.api.approved_world import Approve
 from bbllm.api.backends import LocalBackend, Running, StackBackend, run_in_thread
-from bbllm.api.options import (
-    FEEDBACK_LOOPS,
-    GOAL,
+from bbllm.api.config import (
     HOUSE,
-    PLANNER,
-    SCENE,
-    STEPS,
+    OWN_FILES,
     WORLDS,
-    AnyModel,
-    AnyPlanner,
+    EpisodeConfig,
     EpisodeOptions,
+    check_world,
     no_world,
 )
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.core.constants import NAMESPACE, REHEARSAL_SAMPLES
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, TaskError, WorldError
-from bbllm.core.events import Episode, Event, Limits
+from bbllm.core.events import Episode, Event
 from bbllm.core.protocols import World, WorldFeatures, features_of
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
-from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
 
-OF_SIMULATIONS = (
-    *('scene', 'sources', 'trouble', 'planner', 'brain', 'body', 'speed', 'seed', 'limits'),
-    *('approve', 'stream', 'record', 'replay', 'safety', 'never', 'keep_out', 'rehearse'),
-    'memory',
-)
-"""What cannot be chosen for a running stack any more."""
 GRACE_S = 5.0
 """How long an episode that was cancelled may take to end, wall clock [s]."""
 CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
@@ -71,42 +60,17 @@ class Robot:
     Args:
         world: `sim`: an FR3 at a table, simulated in this process. `household`: a house of
             symbols. `ros`: the stack that `bbllm up sim` or a launch file started. Or a `World`.
-        scene: Name or file of the scene (`bbllm scenes` lists them); of the house in a household.
-        sources: Where scenes of the simulated table come from: `truth`, the simulator's state, or
-            `camera`, pictures of simulated cameras alone. `truth` by default.
-        trouble: With `camera`, what makes pictures harder to use: `light`, `clutter` (unknown
-            objects) or `moved` (cameras 5 mm from where their calibration has them).
-        planner: Name of the planner, its spec, or its class; see `run_episode`.
-        brain: Model that plans: a name, `offline`, or a `ChatModel`. None takes what
-            config/llm.yaml and the environment say.
-        body: Model that turns steps into calls; as the Brain.
-        feedback_loops: How often the planner may repair a plan; 3 by default, in a stack what
-            that was started with.
-        speed: Simulated seconds per second; 0 is as fast as the simulation runs.
-        seed: Of the noise of the sensors.
-        limits: What each episode may use; 200 calls by default.
-        goal: What is checked at the end of each task: `auto` lets the Brain read it from the task,
-            `no` checks nothing; see `do`. `auto` by default, in a stack what that was started
-            with.
         approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
             `reason`); a plan that is denied does not move the robot. Returns whether it may, or an
             `Answer` with who says so and why not. It is asked again for each repaired plan, and
             for a call that its step does not name. `execute` does not ask.
-        stream: Whether a plan begins while its model still writes it, and steps are mapped while
-            the arm moves; True by default. Not while a person approves plans, nor in a recording.
-        record: Record the conversation with the models in this new file.
-        replay: Answer from such a file; no model is asked.
-        safety: File with the safety rules of a simulated arm; config/safety.yaml by default.
-        never: What no call and no motion may do, in plain words: `touch the blue cylinder`,
-            `move any cube`, `place anything on location_A`. What would is refused with the reason.
-        keep_out: Boxes that nothing may enter, each by two corners: `x y z x y z` [m].
-        rehearse: Whether each plan is tried first in simulations of the table, in three or in a
-            number of them, and repaired where it fails there; by default where *approve* is given.
-        memory: Ledger whose failures the planner `brain_body:memory=yes` shows its Brain; `bbllm
-            show --failures --out FILE` makes one.
         journal: Whether episodes are recorded for `bbllm show`; those of an arm that is simulated
             here with its motion, an MCAP file beside the journal.
-        namespace: Of the stack; `bbllm_real` for a real arm.
+        namespace: ROS namespace of a stack; `bbllm_real` for a real arm.
+        options: Fields of `EpisodeConfig`, such as `scene`, `planner`, `brain`, `feedback_loops`,
+            `goal`, `speed`, `sources`, `never` or `rehearse`; docs/python.md lists them. None
+            stands for the default. A running stack has its own, but for `feedback_loops` and
+            `goal`.
 
     Raises:
         BbllmError: Something that was asked for cannot be had; the text contains what can.
@@ -116,104 +80,20 @@ class Robot:
         self,
         world: str | World = 'sim',
         *,
-        scene: str | Path | None = None,
-        sources: Sources | None = None,
-        trouble: TroubleName | None = None,
-        planner: AnyPlanner | None = None,
-        brain: AnyModel | None = None,
-        body: AnyModel | None = None,
-        feedback_loops: int | None = None,
-        speed: float | None = None,
-        seed: int | None = None,
-        limits: Limits | None = None,
-        goal: str | None = None,
         approve: Approve | None = None,
-        stream: bool | None = None,
-        record: str | Path | None = None,
-        replay: str | Path | None = None,
-        safety: str | Path | None = None,
-        never: str | Sequence[str] | None = None,
-        keep_out: str | Sequence[str] | None = None,
-        rehearse: bool | int | None = None,
-        memory: str | Path | None = None,
         journal: bool = True,
         namespace: str | None = None,
+        **options: Unpack[EpisodeOptions],
     ):
         self._episode: Episode | None = None
         self._busy = threading.Lock()
         self._running: Running | None = None
-        self._backend: StackBackend | LocalBackend
-        if world == 'ros':
-            early = (scene, sources, trouble, planner, brain, body, speed, seed, limits)
-            late = (approve, stream, record, replay, safety, never, keep_out, rehearse, memory)
-            pairs = zip(OF_SIMULATIONS, (*early, *late), strict=True)
-            if names := [name for name, value in pairs if value is not None]:
-                raise ConfigError(
-                    f'A running stack cannot take {", ".join(names)} any more: these are options '
-                    "of `bbllm up` and of the launch files. Robot('sim') takes them."
-                )
-            self._backend = StackBackend(namespace or NAMESPACE, feedback_loops, goal)
-            return
-        if namespace is not None:
-            raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
-        name = world if isinstance(world, str) else ''
-        if name not in ('', *WORLDS):
-            raise no_world(name)
-        if not name and any(x is not None for x in (scene, sources, trouble, speed, seed)):
-            raise ConfigError(
-                'scene, sources, trouble, speed and seed belong to the world that was given.'
-            )
-        if name != 'sim' and any((safety, never, keep_out)):
-            raise ConfigError(
-                "safety, never and keep_out are for an arm that is simulated here: Robot('sim', "
-                'never=...).'
-            )
-        if name != 'sim' and rehearse:
-            raise ConfigError(
-                "rehearse is for an arm that is simulated here: Robot('sim', rehearse=True)."
-            )
-        if rehearse is None:
-            rehearse = name == 'sim' and approve is not None
-        house = str(scene or HOUSE) if name == 'household' else ''
-        options = EpisodeOptions(
-            scene=str(scene or SCENE) if name == 'sim' else type(world).__name__,
-            house=house,
-            sources=sources or TRUTH,
-            trouble=trouble or NO_TROUBLE,
-            planner=planner or PLANNER,
-            brain=brain,
-            body=body,
-            k=FEEDBACK_LOOPS if feedback_loops is None else feedback_loops,
-            seed=seed,
-            speed=speed,
-            limits=limits or Limits(steps=STEPS),
-            stream=stream is not False,
-            goal=GOAL if goal is None else goal,
-            safety='' if safety is None else str(safety),
-            never=_texts(never),
-            keep_out=_texts(keep_out),
-            rehearse=REHEARSAL_SAMPLES if rehearse is True else int(rehearse),
-            record=None if record is None else Path(record),
-            replay=None if replay is None else Path(replay),
-            memory=None if memory is None else Path(memory),
-        )
-        domain = options.domain if isinstance(world, str) else world.observe().domain
-        setup = make_setup(options, domain)
-        for notice in setup.models.notices:
-            logging.getLogger('bbllm').warning(notice)
-        stack, sample = ExitStack(), None
-        kept = options.constraints if name == 'sim' else ()
-        if isinstance(world, str):
-            stage = stack.enter_context(open_stage(options))
-            world, sample = stage.world, stage.record
-        self._backend = LocalBackend(
-            world=world,
-            setup=setup.keeping(kept),
-            approve=approve,
-            journal=journal,
-            close=stack.close,
-            record=sample,
-            never=kept,
+        kind = world if isinstance(world, str) else 'given'
+        config = _config_of(kind, options)
+        self._backend: StackBackend | LocalBackend = (
+            _stack(namespace, config, approve)
+            if kind == 'ros'
+            else _here(world, config, approve, namespace, journal=journal)
         )
 
     @property
@@ -362,8 +242,75 @@ class Robot:
         self.close()
 
 
-def _texts(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given or ())
+def _config_of(kind: str, options: EpisodeOptions) -> EpisodeConfig:
+    """Return what was chosen for a kind of world; raises BbllmError where it has none of it."""
+    if kind not in ('given', *WORLDS):
+        raise no_world(kind)
+    for name in OWN_FILES:
+        if name in options:
+            raise ConfigError(f'{name} is for `bbllm run` and `bbllm demo`, which write it.')
+    config = EpisodeConfig.of(options)
+    check_world(kind, options)
+    if kind != 'household':
+        return config
+    return config.model_copy(update={'house': config.house or _house_of(config)})
+
+
+def _house_of(config: EpisodeConfig) -> str:
+    return config.scene if 'scene' in config.model_fields_set else HOUSE
+
+
+def _stack(namespace: str | None, config: EpisodeConfig, approve: Approve | None) -> StackBackend:
+    if approve is not None:
+        raise ConfigError(
+            'A running stack asks for approval itself: start it with `bbllm up sim --approval '
+            "plan`, and answer with `bbllm approve`. Robot('sim', approve=...) takes a function."
+        )
+    given = config.model_fields_set
+    return StackBackend(
+        namespace or NAMESPACE,
+        config.feedback_loops if 'feedback_loops' in given else None,
+        config.goal if 'goal' in given else None,
+    )
+
+
+def _here(
+    world: str | World,
+    config: EpisodeConfig,
+    approve: Approve | None,
+    namespace: str | None,
+    *,
+    journal: bool,
+) -> LocalBackend:
+    """Return a world in this process with its planner and models; raises BbllmError."""
+    if namespace is not None:
+        raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
+    simulated = world == 'sim'
+    config = config.model_copy(
+        update={'rehearse': config.samples(approved=simulated and approve is not None)}
+    )
+    if isinstance(world, str):
+        domain = config.domain
+    else:
+        domain = world.observe().domain
+        config = config.model_copy(update={'scene': type(world).__name__})
+    setup = make_setup(config, domain)
+    for notice in setup.models.notices:
+        logging.getLogger('bbllm').warning(notice)
+    stack, sample = ExitStack(), None
+    never = config.constraints if simulated else ()
+    if isinstance(world, str):
+        stage = stack.enter_context(open_stage(config))
+        world, sample = stage.world, stage.record
+    return LocalBackend(
+        world=world,
+        setup=setup.keeping(never),
+        approve=approve,
+        journal=journal,
+        close=stack.close,
+        record=sample,
+        never=never,
+    )
 
 
 def _call_of(text: str) -> SkillCall:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bbllm.api.options import FEEDBACK_LOOPS, STEPS, AnyModel, AnyPlanner, EpisodeOptions
+from bbllm.api.config import AnyModel, AnyPlanner, EpisodeConfig
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
@@ -30,7 +30,7 @@ class EpisodeSetup:
     """Name of the planner, with its options."""
     spec: PlannerSpec
     models: Models
-    options: EpisodeOptions
+    options: EpisodeConfig
     settings: Mapping[str, object]
     """JSON values that journals record."""
     memory: FailureMemory = COLD_START
@@ -71,7 +71,7 @@ class EpisodeSetup:
             stream=self.options.stream and moves,
             memory=self.memory,
         )
-        loops = self.options.k if k is None else k
+        loops = self.options.feedback_loops if k is None else k
         planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)
 
         brain = run.model(self.models.brain, 'brain')
@@ -122,7 +122,7 @@ class StillWorld:
         pass
 
 
-def make_setup(options: EpisodeOptions, domain: str) -> EpisodeSetup:
+def make_setup(options: EpisodeConfig, domain: str) -> EpisodeSetup:
     """
     Build planner and models for a kind of world, `tabletop` or `household`; nothing is started.
 
@@ -147,7 +147,7 @@ def make_setup(options: EpisodeOptions, domain: str) -> EpisodeSetup:
     )
 
 
-def make_chosen_models(options: EpisodeOptions) -> Models:
+def make_chosen_models(options: EpisodeConfig) -> Models:
     """
     Build what plans and what maps, from config file, options and environment.
 
@@ -185,7 +185,7 @@ def run_episode(
     *,
     brain: AnyModel | None = None,
     body: AnyModel | None = None,
-    feedback_loops: int = FEEDBACK_LOOPS,
+    feedback_loops: int | None = None,
     limits: Limits | None = None,
     goal: str = NO_GOAL,
     on_event: Callable[[Event], None] | None = None,
@@ -205,7 +205,7 @@ def run_episode(
             config/llm.yaml and the environment say.
         body: Model that turns steps into calls; where it is None, a `ChatModel` that is the
             Brain is also the Body.
-        feedback_loops: How often the planner may repair its plan (K).
+        feedback_loops: How often the planner may repair its plan (K), 3 by default.
         limits: What the episode may use.
         goal: What the scene must show at the end for FINISHED: conditions such as
             `on(red_cube, blue_cube)`, `auto` to let the Brain read them from the task, or `no`.
@@ -215,16 +215,10 @@ def run_episode(
         BbllmError: Something that was asked for cannot be had; nothing has moved.
     """
     task = make_task(task) if isinstance(task, str) else task
-    options = EpisodeOptions(
-        planner=planner,
-        brain=brain,
-        body=body,
-        k=feedback_loops,
-        goal=goal,
-        limits=limits or Limits(steps=STEPS),
-    )
+    chosen = {'brain': brain, 'body': body, 'feedback_loops': feedback_loops, 'limits': limits}
+    options = EpisodeConfig.of({'planner': planner, 'goal': goal, **chosen})
     setup = make_setup(options, world.observe().domain)
-    setup = replace(setup, settings={'feedback_loops': feedback_loops})
+    setup = replace(setup, settings={'feedback_loops': options.feedback_loops})
     setup.check_goal(world.observe)
     _, execute = setup.begin(task, [on_event] if on_event is not None else [])
     return execute(world)

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from bbllm.api.options import EpisodeOptions
-from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+from bbllm.api.config import EpisodeConfig
+from bbllm.core.errors import ConfigError
+from bbllm.scene.sources import NO_TROUBLE, TRUTH
 
 if TYPE_CHECKING:
     from bbllm.sim.driver import SimDriver
     from bbllm.worlds.tabletop.object_source import ObjectSource
 
 
-def by_pictures(options: EpisodeOptions) -> bool:
+def by_pictures(options: EpisodeConfig) -> bool:
     """Whether scenes come from pictures."""
     return options.sources != TRUTH
 
 
-def check_sources(options: EpisodeOptions) -> None:
-    """
-    Raise ConfigError where pictures are asked for in a house, or trouble without pictures.
-
-    Raises UnknownNameError where there is no such source or trouble.
-    """
-    for kind, name, known in (
-        ('sources', options.sources, get_args(Sources)),
-        ('trouble', options.trouble, get_args(TroubleName)),
-    ):
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
+def check_sources(options: EpisodeConfig) -> None:
+    """Raise ConfigError where pictures are asked for in a house, or trouble without pictures."""
     if not by_pictures(options) and options.trouble != NO_TROUBLE:
         raise ConfigError(
             f'The trouble {options.trouble} is for pictures: choose camera as sources '
@@ -42,7 +32,7 @@ def check_sources(options: EpisodeOptions) -> None:
         )
 
 
-def source_of(options: EpisodeOptions) -> Callable[[SimDriver], ObjectSource] | None:
+def source_of(options: EpisodeConfig) -> Callable[[SimDriver], ObjectSource] | None:
     """Return what makes the source of objects; None for the simulator's state."""
     if not by_pictures(options):
         return None
@@ -50,4 +40,4 @@ def source_of(options: EpisodeOptions) -> Callable[[SimDriver], ObjectSource] | 
     from bbllm.worlds.tabletop.camera_setup import camera_source
 
     scene = load_scene(options.scene)
-    return camera_source(scene, trouble=options.trouble, seed=options.seed or 0)
+    return camera_source(scene, trouble=options.trouble, seed=options.seed)

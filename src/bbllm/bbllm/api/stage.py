@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.sources import by_pictures, check_sources, source_of
-from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.errors import UnknownNameError
 from bbllm.core.protocols import World
 from bbllm.core.registry import tells_force
 from bbllm.core.types import Scene
@@ -52,22 +52,10 @@ class Stage:
 
 
 @contextmanager
-def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
+def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
     """Build the simulated table of a scene, with a window where one is asked for, or a house."""
     check_sources(options)
     if options.house:
-        if options.video:
-            raise ConfigError('A household is symbols, in which nothing moves: leave --video out.')
-        if options.bag:
-            raise ConfigError('A household is symbols, and no robot moves in it: leave --bag out.')
-        if options.rehearse:
-            raise ConfigError(
-                'A household is symbols, in which no arm moves: leave --rehearse out.'
-            )
-        if options.never or options.keep_out:
-            raise ConfigError(
-                'A household is symbols, in which no arm moves: leave --never and --keep-out out.'
-            )
         yield _household(options)
         return
     from bbllm.sim.episode_bag import EpisodeBag
@@ -86,7 +74,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
     speed = float(options.viewer) if options.speed is None else options.speed
     world = TabletopWorld(
         options.scene,
-        seed=options.seed or 0,
+        seed=options.seed,
         speed=speed,
         on_advance=show,
         weighs=tells_force(options.planner),
@@ -120,7 +108,7 @@ def open_stage(options: EpisodeOptions) -> Iterator[Stage]:
         yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, bag)
 
 
-def _household(options: EpisodeOptions) -> Stage:
+def _household(options: EpisodeConfig) -> Stage:
     from bbllm.worlds.household.household import Mode
     from bbllm.worlds.household.visibility import visibility_of
     from bbllm.worlds.household.world import HouseholdWorld, name_of

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.cli.support.options import MAX_K, MODELS, count
+from bbllm.api.config import MAX_K, MODELS
+from bbllm.cli.support.options import count
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
@@ -144,7 +145,7 @@ def _introduce(choice: Choice, folder: Path, bench: BenchOptions, output: Output
     for reason, names in reasons.items():
         output.print(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
-    budget = budgets_text(to_json(bench.limits), own=own)
+    budget = budgets_text(to_json(bench.limit.limits), own=own)
     planners = count_of(len(choice.contenders), 'planner')
     output.print(f'{planners}; each episode may use {budget}.')
 

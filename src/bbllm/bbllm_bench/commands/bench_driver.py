@@ -15,8 +15,9 @@ from typing import Literal
 import typer
 
 from bbllm.api.ros_environment import choose_domain, need_ros
+from bbllm.api.settings import flag_of
 from bbllm.cli.support.options import JsonOption, domain_option
-from bbllm.cli.support.requests import flag, flag_of, option
+from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.options import MAX_K, RecordOptions, count
+from bbllm.api.config import MAX_K, RecordChoice
+from bbllm.cli.support.options import count
 from bbllm.cli.support.requests import option
 from bbllm.cli.views.output import Output
 from bbllm_bench.commands.bench_compare import end_comparison, play_choice, print_results
@@ -26,7 +27,7 @@ def feedback(
     ),
     k: int = count('How often the Brain may plan anew.', '-k', default=1, min=1, max=MAX_K),
     bench: BenchOptions,
-    recording: RecordOptions,
+    recording: RecordChoice,
 ) -> None:
     """
     Compare forms of feedback: what a planner is sent when a step has failed.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bbllm.cli.support.options import RecordOptions, planner_option
+from bbllm.api.config import PlannerChoice, RecordChoice
 from bbllm.cli.support.requests import option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def suite(
     *,
     context: typer.Context,
-    planner: str | None = planner_option(),
+    method: PlannerChoice,
     k: str | None = option(
         'How often the Brain may plan anew, by default as the suite says (3 in most); several '
         'values are several runs of all trials: 0,1,2,3 or 0-3.',
@@ -35,7 +35,7 @@ def suite(
         metavar='LIST',
     ),
     bench: BenchOptions,
-    recording: RecordOptions,
+    recording: RecordChoice,
 ) -> None:
     """
     Score a planner and its models on the tasks of a suite.
@@ -71,7 +71,7 @@ def suite(
     name = context.info_name or ''  # what was typed
     run = bench.run_request(
         name,
-        planner=planner or 'brain_body',
+        planner=method.planner,
         ks=() if k is None else parse_ks(k),
         record=recording.record,
         replay=recording.replay,

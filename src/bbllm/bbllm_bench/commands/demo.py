@@ -6,23 +6,25 @@ from typing import Annotated
 
 import typer
 
-from bbllm.api.options import EpisodeOptions
-from bbllm.api.setup import make_setup
-from bbllm.cli.support.options import (
-    BagOptions,
-    JsonOption,
-    MethodOptions,
-    NeverOptions,
-    SourceOptions,
-    SpeedOptions,
-    beginning,
-    goal_option,
-    loops_option,
-    recorded_tasks,
-    ros_option,
-    scenes,
+from bbllm.api.config import (
+    BagChoice,
+    EpisodeConfig,
+    GoalChoice,
+    LoopChoice,
+    MethodChoice,
+    NameOrFile,
+    NeverChoice,
+    SceneChoice,
+    SourceChoice,
+    SpeedChoice,
+    StreamChoice,
+    VideoChoice,
+    listed,
 )
-from bbllm.cli.support.requests import fill, given, option
+from bbllm.api.settings import revised
+from bbllm.api.setup import make_setup
+from bbllm.cli.support.options import JsonOption, ros_option
+from bbllm.cli.support.requests import beginning, option
 from bbllm.cli.support.session import finish, run_here
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -38,31 +40,36 @@ WATCHED_SPEED = 2.0
 """Where a person watches: slow enough to follow, fast enough to be over in ten seconds."""
 
 
+class DemoConfig(
+    NeverChoice,
+    BagChoice,
+    VideoChoice,
+    StreamChoice,
+    GoalChoice,
+    LoopChoice,
+    MethodChoice,
+    SourceChoice,
+    SpeedChoice,
+):
+    """What can be chosen for the demo."""
+
+    scene: NameOrFile = revised(SceneChoice, 'scene', SCENE)
+
+
 def demo(
     *,
     context: typer.Context,
     task: Annotated[
         str, typer.Argument(metavar='TASK', help='What to do, in plain words.')
     ] = TASK,
-    scene: str = option(
-        'Scene to start with (see `bbllm scenes`).',
-        default=SCENE,
-        autocompletion=beginning(scenes),
-    ),
     recorded: str | None = option(
         'A task that a language model did while it was recorded, played again from its replies: '
         'run/task, or list, which prints them.',
         metavar='NAME',
-        autocompletion=beginning(recorded_tasks),
+        autocompletion=beginning(listed('bbllm_bench.runner.recorded_runs', 'recorded_tasks')),
     ),
-    source: SourceOptions,
-    speed: SpeedOptions,
+    config: DemoConfig,
     ros: bool = ros_option(),
-    k: int | None = loops_option(),
-    goal: str | None = goal_option(),
-    method: MethodOptions,
-    constraints: NeverOptions,
-    keep: BagOptions,
     browser: DemoBrowserOptions,
     json: JsonOption = False,
 ) -> None:
@@ -87,7 +94,7 @@ def demo(
       bbllm demo --never 'touch the blue cube'
       bbllm demo --recorded list
     """
-    output, pace = Output(json), speed.speed
+    output, pace = Output(json), config.speed
     if recorded is not None:
         if beside := _given_beside_recorded(context):
             raise ConfigError(
@@ -97,45 +104,30 @@ def demo(
 
         show_recorded(recorded, output)
         return
-    if pace is None and (output.live or browser.browser) and not speed.viewer:
+    if pace is None and (output.live or browser.browser) and not config.viewer:
         pace = WATCHED_SPEED
+    own = EpisodeConfig.of({**config.given, 'scene': config.scene, 'speed': pace})
     if browser.browser:
-        if ros or json or speed.video or keep.bag:
+        if ros or json or config.video or config.bag:
             raise ConfigError(
                 '--browser shows the arm of this process until Ctrl-C: leave --ros, --json, '
                 '--video and --bag out. For a stack: bbllm up sim --browser, also with --bag.'
             )
-        options = fill(
-            EpisodeOptions,
-            *(speed, source, method, constraints),
-            scene=scene,
-            k=k,
-            goal=goal,
-            speed=pace,
-        )
-        show_in_browser(task, options, browser, output)
+        show_in_browser(task, own, browser, output)
         return
     if browser.approval is not None:
         raise ConfigError('--approval is answered on the page: add --browser.')
     if ros:
-        if speed.video:
+        if config.video:
             raise ConfigError('--video is for the arm in this process: leave --ros out.')
-        if given(source):
+        if {'sources', 'trouble'} & config.model_fields_set:
             raise ConfigError(
                 '--sources and --trouble are for the table in this process: leave --ros out, or '
                 'start a stack with its own sources.'
             )
-        ran = run_on_nodes(task, scene, pace or 0.0, k, goal, keep.bag, output, constraints)
+        ran = run_on_nodes(task, own, output)
     else:
-        options = fill(
-            EpisodeOptions,
-            *(speed, source, method, constraints, keep),
-            scene=scene,
-            k=k,
-            goal=goal,
-            speed=pace,
-        )
-        setup = make_setup(options, options.domain)
+        setup = make_setup(own, own.domain)
         # Not by bench.runner.recorded_runs, whose import takes a second.
         recordings = (config_dir() / 'recordings').glob('*.xz')
         if find_provider(setup.models.brain.name) and any(recordings):

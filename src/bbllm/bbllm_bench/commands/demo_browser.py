@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.support.requests import option
@@ -28,7 +28,7 @@ class DemoBrowserOptions(BrowserOptions):
 
 
 def show_in_browser(
-    task: str, options: EpisodeOptions, browser: DemoBrowserOptions, output: Output
+    task: str, options: EpisodeConfig, browser: DemoBrowserOptions, output: Output
 ) -> None:
     """Serve a page that directs the simulated arm, until Ctrl-C."""
     check_packages('bbllm demo --browser')

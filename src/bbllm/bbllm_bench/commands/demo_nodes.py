@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from bbllm.cli.support.options import NeverOptions
+from bbllm.api.config import EpisodeConfig
+from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.session import Ran, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
 
-if TYPE_CHECKING:
-    from bbllm_ros.stack.stack import Value
 
-
-def run_on_nodes(
-    instruction: str,
-    scene: str,
-    speed: float,
-    k: int | None,
-    goal: str | None,
-    bag: Path | None,
-    output: Output,
-    constraints: NeverOptions,
-) -> Ran:
+def run_on_nodes(instruction: str, config: EpisodeConfig, output: Output) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
-    from bbllm.api.ros_environment import need_ros
-    from bbllm.scene.scene_file import load_scene
-
     need_ros('bbllm demo --ros')
-    recording = Recording(bag)
+    recording = Recording(config.bag)
     task = make_task(instruction)
-    load_scene(scene)
+    from bbllm_ros.parameters.node_params import chosen_params
     from bbllm_ros.stack.stack import Stack, StackConfig
     from bbllm_ros.stack.stack_checks import check_params
 
-    simulator: dict[str, Value] = {'scene': scene, 'speed': speed}
-    executor: dict[str, Value] = {
-        name: '; '.join(texts) for name, texts in asdict(constraints).items() if texts
-    }
-    params = {'mujoco_sim': simulator, 'fr3_executor': executor}
-    check_params(params, params, simulated=True)
-    config = StackConfig(params=params, namespace='bbllm_demo')
-    with Stack(config) as stack:
+    params = chosen_params(config)
+    params['mujoco_sim']['speed'] = config.speed or 0.0
+    check_params(('mujoco_sim', 'fr3_executor'), params, simulated=True)
+    with Stack(StackConfig(params=params, namespace='bbllm_demo')) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client, recording.of(client):
-            ran = run_on_stack(task, client, output, feedback_loops=k, goal=goal)
+            ran = run_on_stack(task, client, output, config)
     return recording.add_to(ran)

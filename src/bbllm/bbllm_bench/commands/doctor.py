@@ -6,9 +6,11 @@ from functools import partial
 import typer
 from rich.text import Text
 
+from bbllm.api.config import ModelChoice, RecordChoice
 from bbllm.api.ros_environment import choose_domain
-from bbllm.cli.support.options import JsonOption, ModelOptions, RecordOptions, domain_option
-from bbllm.cli.support.requests import flag, flag_of, given, option
+from bbllm.api.settings import flag_of
+from bbllm.cli.support.options import JsonOption, domain_option
+from bbllm.cli.support.requests import flag, given, option
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import checked_namespace
@@ -29,8 +31,8 @@ def doctor(
     fitness: bool = flag(
         'Ask Brain and Body 24 questions each instead, and print for which planners they are fit.'
     ),
-    models: ModelOptions,
-    recording: RecordOptions,
+    models: ModelChoice,
+    recording: RecordChoice,
     robot_ip: str | None = option(
         f"The robot's control; {ROBOT_IP} by default.", metavar='ADDRESS', panel=REAL
     ),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bbllm.cli.support.options import ModelOptions, RecordOptions
+from bbllm.api.config import ModelChoice, RecordChoice
 from bbllm.cli.views.output import Output
 from bbllm.core.records import to_json
 from bbllm.core.text import cut
@@ -15,7 +15,7 @@ SHOWN = 240
 STYLES = {'fit': 'green', 'partly': 'yellow', 'not': 'bold red'}
 
 
-def check_fitness(chosen: ModelOptions, recording: RecordOptions, output: Output) -> bool:
+def check_fitness(chosen: ModelChoice, recording: RecordChoice, output: Output) -> bool:
     """
     Ask the questions, print a table and return whether a model is fit for any planner.
 
@@ -31,7 +31,7 @@ def check_fitness(chosen: ModelOptions, recording: RecordOptions, output: Output
     named = {'brain': chosen.brain, 'body': chosen.body}
     models = make_models(
         load_config(chosen.llm_config),
-        overrides={role: name for role, name in named.items() if name is not None},
+        overrides={role: str(name) for role, name in named.items() if name is not None},
         record=recording.record,
         replay=recording.replay,
     )

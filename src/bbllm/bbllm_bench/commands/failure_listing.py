@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from bbllm.cli.support.options import beginning, planners
-from bbllm.cli.support.requests import flag, flag_of, given, option
+from bbllm.api.config import planners
+from bbllm.api.settings import flag_of
+from bbllm.cli.support.requests import beginning, flag, given, option
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import state_dir

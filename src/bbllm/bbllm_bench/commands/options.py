@@ -11,26 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bbllm.api.ros_environment import need_ros
-from bbllm.cli.support.options import (
-    LIMITS,
+from bbllm.api.config import (
     MAX_K,
     MODELS,
-    JsonOption,
-    ModelOptions,
-    RehearsalOptions,
-    SourceOptions,
-    WorldName,
-    count,
-    memory_option,
-    seconds,
+    LimitChoice,
+    MappingChoice,
+    MemoryChoice,
+    ModelChoice,
+    SourceChoice,
 )
+from bbllm.api.ros_environment import need_ros
+from bbllm.cli.support.options import JsonOption, RehearsalOptions, WorldName, count
 from bbllm.cli.support.requests import fill, flag, option
 from bbllm.core.constants import TwinError
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Limits
 from bbllm.core.paths import state_dir
-from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm_bench.runner.request import BenchRequest
@@ -45,10 +40,8 @@ RUN = 'Run'
 class BenchOptions:
     """Which episodes of a suite run, with which models, where, and within which limits."""
 
-    models: ModelOptions
-    mapping: MappingMethod = option(
-        'How steps of a plan become calls.', default=MappingMethod.AUTO
-    )
+    models: ModelChoice
+    mapping: MappingChoice
     trials: int = count('Tables of each task.', default=5, max=MAX_TRIALS)
     seed: int = count('Makes the tables; the same ones on every machine.', default=0, min=0)
     tasks: str | None = option(
@@ -59,7 +52,7 @@ class BenchOptions:
         'tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
         'default tabletop, and household for a suite that is played in houses.'
     )
-    source: SourceOptions
+    source: SourceChoice
     rehearsal: RehearsalOptions
     twin_error: TwinError = option(
         'With --rehearse, what is wrong in the simulations on purpose: masses twice as large, '
@@ -67,8 +60,8 @@ class BenchOptions:
         default='none',
     )
     out: Path | None = option(
-        'Folder of the results; one that holds a part of this run is gone on with. '
-        'A new one below $XDG_STATE_HOME/bbllm/bench by default.',
+        'Folder of the results; an existing one is resumed. A new one below '
+        '$XDG_STATE_HOME/bbllm/bench by default.',
         metavar='DIR',
         panel=RUN,
     )
@@ -94,26 +87,9 @@ class BenchOptions:
         metavar='DIR',
         panel=RUN,
     )
-    limit_steps: int = count('Calls of an episode.', default=200, panel=LIMITS)
-    limit_model_calls: int = count('Requests of an episode to models.', default=300, panel=LIMITS)
-    limit_tokens: int | None = count('Tokens of an episode.', panel=LIMITS)
-    timeout: float | None = seconds('Wall time of an episode.')
-    allow_circles: bool = flag(
-        'Let an episode that goes in circles go on, as papers do, up to its other limits.',
-        panel=LIMITS,
-    )
-    memory: Path | None = memory_option()
+    limit: LimitChoice
+    memory: MemoryChoice
     json: JsonOption = False
-
-    @property
-    def limits(self) -> Limits:
-        return Limits(
-            steps=self.limit_steps,
-            model_calls=self.limit_model_calls,
-            tokens=self.limit_tokens,
-            wall_s=self.timeout,
-            allow_circles=self.allow_circles,
-        )
 
     def run_request(self, suite: str, **more: Any) -> BenchRequest:
         """Return what the bench has to run, with *more* fields of it."""
@@ -123,11 +99,11 @@ class BenchOptions:
             BenchRequest,
             self,
             suite=suite,
-            mapping=self.mapping.value,
+            mapping=self.mapping.mapping.value,
             tasks=() if self.tasks is None else parse_tasks(self.tasks),
             world=self.world or '',
             rehearse=self.rehearsal.samples(),
-            limits=self.limits,
+            limits=self.limit.limits,
             **more,
         )
 
@@ -174,7 +150,8 @@ def parse_ks(text: str) -> tuple[int, ...]:
         low, high = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
         if high < low or high > MAX_K:
             raise ConfigError(
-                f'--k {text!r} is no list of numbers within 0 to {MAX_K}; say 3, 0,1,2,3 or 0-3.'
+                f'--k {text!r} is not a list of integers from 0 to {MAX_K}, such as 3, 0,1,2,3 '
+                'or 0-3.'
             )
         found.update(range(low, high + 1))
     return tuple(sorted(found))

@@ -26,8 +26,9 @@ from bbllm_bench.oracle.case_goals import with_goal
 from bbllm_bench.runner.episode_models import models_of
 from bbllm_bench.scorers.scoring import lost, lost_before, score, with_earlier
 from bbllm_ros.rclpy_support.domains import own_domain
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.client import StackClient
-from bbllm_ros.stack.stack import Stack, StackConfig, Value
+from bbllm_ros.stack.stack import Stack, StackConfig
 
 READY_S = 90.0
 LOOKS_APART_S = 0.1

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bbllm.cli.support.options import JsonOption, count, seed_option
+from bbllm.api.config import SeedChoice
+from bbllm.cli.support.options import JsonOption, count
 from bbllm.cli.support.requests import option
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def sim(
     *,
     chosen: CalibrationOptions,
-    seed: int | None = seed_option(),
+    noise: SeedChoice,
     trials: int | None = count('Calibrate so many cameras at random, and print figures of all.'),
     joint_error_mrad: float = option(
         'Let each joint be off by a constant of this standard deviation.',
@@ -65,7 +66,7 @@ def sim(
     if trials is not None:
         if out is not None:
             raise ConfigError('--out is for one calibration: leave --trials out.')
-        _run_trials(chosen, trials, seed or 0, errors, output)
+        _run_trials(chosen, trials, noise.seed, errors, output)
         return
     from bbllm_vision.calibration.calibration_file import calibration_of, save
     from bbllm_vision.calibration.placements import CAMERA_NAMES, T_LINK_OPTICAL
@@ -78,7 +79,7 @@ def sim(
         chosen.mount,
         board=board,
         count=chosen.views,
-        seed=seed or 0,
+        seed=noise.seed,
         errors=errors,
         on_attempt=lambda attempt: print_attempt(attempt, output),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig, MethodChoice
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.discovery import open_stack
-from bbllm.cli.support.options import JsonOption, MethodOptions, StackOptions
-from bbllm.cli.support.requests import fill, option
+from bbllm.cli.support.options import JsonOption, StackOptions
+from bbllm.cli.support.requests import option
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.extras import how_to_install
@@ -35,7 +35,7 @@ def mcp(
         min=1,
         max=65535,
     ),
-    method: MethodOptions,
+    method: MethodChoice,
     stack: StackOptions,
     json: JsonOption = False,
 ) -> None:
@@ -59,7 +59,7 @@ def mcp(
     if json and http is None:
         raise ConfigError('--json prints the address of --http PORT; without it stdout is of MCP.')
     output = Output(json=True)  # stdout belongs to the protocol
-    options = fill(EpisodeOptions, method)
+    options = EpisodeConfig.of(method.given)
     with open_stack('bbllm mcp', stack, output, hint=HINT) as client:
         from bbllm_ros.mcp.server import make_server
         from bbllm_ros.mcp.task_desk import TaskDesk
@@ -87,7 +87,7 @@ def _serve_http(app: ASGIApp, port: int, output: Output, *, json: bool) -> None:
         until_interrupted()
 
 
-def _plan(options: EpisodeOptions, task: str, scene: Scene) -> dict[str, Any]:
+def _plan(options: EpisodeConfig, task: str, scene: Scene) -> dict[str, Any]:
     """Return the plan of a task as JSON values."""
     setup = make_setup(options, scene.domain)
     episode = setup.plan_only(make_task(task), scene)

@@ -8,36 +8,43 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from bbllm.api.config import (
+    BagChoice,
+    LimitChoice,
+    LoopChoice,
+    ModelChoice,
+    PlannerChoice,
+    RecordChoice,
+    RuleChoice,
+    SceneChoice,
+    SeedChoice,
+    SpeedChoice,
+)
 from bbllm.api.ros_environment import choose_domain, need_ros
+from bbllm.api.settings import revised
 from bbllm.cli.support.options import (
-    MODELS,
-    BagOptions,
-    CameraOptions,
     JsonOption,
-    LimitOptions,
-    ModelOptions,
-    RecordOptions,
     RehearsalOptions,
     domain_option,
-    loops_option,
-    planner_option,
-    scene_option,
-    seed_option,
-    uses_cameras,
-    viewer_option,
 )
 from bbllm.cli.support.recording import Recording
-from bbllm.cli.support.requests import flag, given, option
+from bbllm.cli.support.requests import flag, option, spelled
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
-from bbllm.core.paths import is_yaml_path
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm_ros.parameters.node_params import (
+    ApprovalChoice,
+    CameraChoice,
+    MujocoSimParams,
+    OpenStateChoice,
+    SceneSourceChoice,
+    chosen_params,
+)
 from bbllm_viewer.commands.browser import (
     BrowserOptions,
     check_packages,
@@ -46,7 +53,30 @@ from bbllm_viewer.commands.browser import (
 )
 
 if TYPE_CHECKING:
-    from bbllm_ros.stack.stack import Value
+    from bbllm_ros.rclpy_support.params import Value
+
+
+class UpConfig(
+    LimitChoice,
+    RuleChoice,
+    RehearsalOptions,
+    OpenStateChoice,
+    RecordChoice,
+    BagChoice,
+    ApprovalChoice,
+    LoopChoice,
+    ModelChoice,
+    PlannerChoice,
+    CameraChoice,
+    SceneSourceChoice,
+    SeedChoice,
+    SpeedChoice,
+    SceneChoice,
+):
+    """What the nodes are started with."""
+
+    speed: float = revised(MujocoSimParams, 'speed')
+    approval: ApprovalMode = revised(ApprovalChoice, 'approval', ApprovalMode.NONE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,39 +90,12 @@ class UpRequest:
             'ros2 launch bbllm franka_real.launch.py.)'
         ),
     ] = 'sim'
-    scene: str | None = scene_option()
-    speed: float = option(
-        'Simulated seconds per second; 0 is as fast as it can.',
-        default=1.0,
-        metavar='X',
-        min=0.0,
-        max=100.0,
-    )
-    viewer: bool = viewer_option()
-    seed: int | None = seed_option()
-    looking: CameraOptions
+    config: UpConfig
     domain: int | None = domain_option()
     namespace: str = option(
-        'Where the names of the nodes lie.', default=NAMESPACE, callback=checked_namespace
+        'ROS namespace of the nodes.', default=NAMESPACE, callback=checked_namespace
     )
     network: bool = flag('Let other machines take part (docs/security.md).')
-    planner: str | None = planner_option()
-    k: int | None = loops_option()
-    models: ModelOptions
-    recording: RecordOptions
-    limits: LimitOptions
-    rehearsal: RehearsalOptions
-    approval: ApprovalMode = option(
-        'What a person has to approve before it moves (`bbllm approve`): every plan, every '
-        'single call (step), or only calls that are risky.',
-        default=ApprovalMode.NONE,
-    )
-    open_state: OpenStateMode = option(
-        'Who adds to scenes what is believed of things by what was done to them; model: that '
-        'of the Brain (docs/design/open-state.md).',
-        default=OpenStateMode.OFF,
-        panel=MODELS,
-    )
     menu: bool = flag('Serve the menus of rviz as well (docs/rviz.md).')
     clock: bool = flag('Publish /clock, and let every node use it (use_sim_time:=true).')
     respawn: bool = flag('Start a node that dies again; without it the stack ends with it.')
@@ -100,7 +103,6 @@ class UpRequest:
         'Run all nodes in one process: lighter, and faster to start. It gives up isolation: a '
         'node that crashes or hangs takes all others along.'
     )
-    keep: BagOptions
     page: BrowserOptions
     json: JsonOption = False
 
@@ -127,7 +129,7 @@ def up(request: UpRequest) -> None:
     choose_domain(request.domain)
     if request.page.browser:
         check_packages('bbllm up --browser')
-    recording = Recording(request.keep.bag)
+    recording = Recording(request.config.bag)
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm_ros.rclpy_support.domains import domain_of
@@ -137,7 +139,7 @@ def up(request: UpRequest) -> None:
     preload()
     from bbllm_ros.stack.stack_checks import check_params
 
-    nodes, params = _nodes(request), _params(request)
+    nodes, params = _nodes(request), _params(request.config)
     check_params(nodes, params, simulated=True)
     if request.clock:
         params['mujoco_sim']['clock'] = True
@@ -168,7 +170,11 @@ def up(request: UpRequest) -> None:
 
         output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
         client = ending.enter_context(stack.wait_ready(on_progress=print_ready))
-        pace = f'{request.speed:g} times real time' if request.speed else 'as fast as it can'
+        pace = (
+            f'{request.config.speed:g} times real time'
+            if request.config.speed
+            else 'as fast as it can'
+        )
         spent_s = time.monotonic() - begun_s
         output.print(
             f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
@@ -180,10 +186,10 @@ def up(request: UpRequest) -> None:
 
             desk = ending.enter_context(StackDesk(client))
             url = ending.enter_context(served(desk, request.page.page, output))
-        elif request.keep.bag is None:
+        elif request.config.bag is None:
             client.close()
-        if request.keep.bag is not None:
-            output.print_path('bag', request.keep.bag)
+        if request.config.bag is not None:
+            output.print_path('bag', request.config.bag)
         for line in _safety_lines(params['fr3_executor']):
             output.print(line, 'yellow')
         _print_hints(output, request)
@@ -195,7 +201,7 @@ def up(request: UpRequest) -> None:
                 'nodes': list(nodes),
                 'logs': str(stack.log_folder),
                 **({'url': url} if url else {}),
-                **({'bag': str(request.keep.bag)} if request.keep.bag else {}),
+                **({'bag': str(request.config.bag)} if request.config.bag else {}),
             }
         )
         # Raises LostNodeError with the end of its log when a node dies.
@@ -204,11 +210,12 @@ def up(request: UpRequest) -> None:
 
 
 def _safety_lines(executor: Mapping[str, Value]) -> tuple[str, ...]:
-    from bbllm_ros.parameters.safety_params import NAMES, envelope_from
+    from bbllm_ros.parameters.node_params import Fr3ExecutorParams
+    from bbllm_ros.rclpy_support.params import checked
     from bbllm_ros.stack.stack_checks import node_values
 
     values = {**node_values('fr3_executor', simulated=True), **executor}
-    rules = envelope_from(*(str(values[name]) for name in NAMES))
+    rules = checked('fr3_executor', Fr3ExecutorParams, values).envelope
     return (*rules.boxes(), *map(str, rules.never))
 
 
@@ -219,9 +226,9 @@ def _print_hints(output: Output, request: UpRequest) -> None:
         ("run 'put the red cube on location_B'", ''),
         ("say 'leave the green cube where it is'", 'while a task runs'),
     ]
-    if request.approval is not ApprovalMode.NONE:
+    if request.config.approval is not ApprovalMode.NONE:
         hints.append(('approve --watch', 'asks you before the arm moves'))
-    if request.open_state is not OpenStateMode.OFF:
+    if request.config.open_state is not OpenStateMode.OFF:
         hints.append(('forget', 'when the objects were rearranged'))
     hints.append(('doctor', 'what the nodes exchange'))
     output.print()
@@ -245,67 +252,57 @@ def _rviz(namespace: str) -> str:
     return shlex.join(words)
 
 
+CAMERA_NAMES = tuple(CameraChoice.model_fields)
+
+
+def _uses_cameras(config: UpConfig) -> bool:
+    """
+    Return whether pictures are a source of scenes.
+
+    Raises UnknownNameError for another source or a camera that the simulator does not have,
+    ConfigError for options that are without effect.
+    """
+    from bbllm.worlds.perception.sources import SceneSource, parse_sources
+
+    if SceneSource.CAMERA in parse_sources(config.sources):
+        _check_cameras(config.cameras)
+        return True
+    spell = spelled(UpConfig)
+    if names := [spell(name) for name in CAMERA_NAMES if name in config.model_fields_set]:
+        raise ConfigError(f'{", ".join(names)}: only with --sources camera.')
+    return False
+
+
+def _check_cameras(names: str) -> None:
+    from bbllm.sim.camera_settings import HAND_CAMERA, TABLE_CAMERA
+
+    known = (TABLE_CAMERA.name, HAND_CAMERA.name)
+    for name in map(str.strip, names.split(',')):
+        # A name with a leading slash is that of a camera beside the simulation.
+        if name and not name.startswith('/') and name not in known:
+            raise UnknownNameError('simulated camera', name, known)
+
+
 def _nodes(request: UpRequest) -> tuple[str, ...]:
-    """Return the nodes to start; raises UnknownNameError or ConfigError as `uses_cameras`."""
+    """Return the nodes to start; raises UnknownNameError or ConfigError as `_uses_cameras`."""
     from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION
 
-    perception = (PERCEPTION,) if uses_cameras(request.looking) else ()
+    perception = (PERCEPTION,) if _uses_cameras(request.config) else ()
     return (*NODES, *perception, *((MENU,) if request.menu else ()))
 
 
-MODEL_PARAMS = {name: name for name in ('brain', 'body', 'llm_config', 'record', 'replay')}
-OBJECTS = 'objects'
-"""The default of the parameter sources of state_estimator."""
-SCENE = 'tabletop'
-"""The default of the parameter scene of mujoco_sim."""
-PARAMS: dict[str, dict[str, str]] = {
-    'mujoco_sim': {name: name for name in ('scene', 'speed', 'viewer', 'seed')},
-    'brain_planner': {
-        **MODEL_PARAMS,
-        'planner': 'planner',
-        'feedback_loops': 'k',
-        'step_limit': 'limit_steps',
-        'remark_limit': 'limit_remarks',
-        'allow_circles': 'allow_circles',
-    },
-    'body_mapper': MODEL_PARAMS,
-    'state_estimator': {
-        'open_state': 'open_state',
-        'llm_config': 'llm_config',
-        'model': 'brain',
-        'sources': 'sources',
-    },
-    'perception': {name: name for name in ('cameras', 'detector', 'detector_model', 'llm_config')},
-    'fr3_executor': {name: name for name in ('approval', 'safety', 'never', 'keep_out')},
-}
-"""Which option each parameter of a node is."""
-
-
-def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
-    """Return the parameters of each node that were chosen; files with their whole paths."""
-    chosen = {name: _value(name, value) for name, value in given(request).items()}
-    made = {
-        node: {param: chosen[option] for param, option in params.items() if option in chosen}
-        for node, params in PARAMS.items()
-    }
-    rehearsal = request.rehearsal
-    if rehearsal.rehearse is not None or rehearsal.rehearsal_samples is not None:
-        asks = request.approval is ApprovalMode.PLAN
-        made['brain_planner']['rehearse'] = rehearsal.samples(default=asks)
-    if chosen.get('sources', OBJECTS) != OBJECTS:
+def _params(config: UpConfig) -> dict[str, dict[str, Value]]:
+    """Return the parameters of each node that were chosen."""
+    made = chosen_params(config)
+    made['mujoco_sim']['speed'] = config.speed
+    made['fr3_executor']['approval'] = config.approval.value
+    if config.brain is not None:
+        made['state_estimator']['model'] = str(config.brain)
+    if {'rehearse', 'rehearsal_samples'} & config.model_fields_set:
+        asks = config.approval is ApprovalMode.PLAN
+        made['brain_planner']['rehearse'] = config.samples(approved=asks)
+    if config.sources != SceneSourceChoice().sources:
         # The simulator's file has the furniture and locations, which no detector reports.
         for node in ('state_estimator', 'perception'):
-            made[node]['scene'] = chosen.get('scene', SCENE)
+            made[node]['scene'] = made['mujoco_sim'].get('scene', config.scene)
     return made
-
-
-def _value(option: str, value: Any) -> Any:
-    if isinstance(value, list):
-        return '; '.join(value)
-    # Names of models may contain a slash too.
-    is_file = (option in ('scene', 'safety') and is_yaml_path(value)) or (
-        option == 'detector_model' and Path(value).suffix == '.onnx'
-    )
-    if isinstance(value, Path) or is_file:
-        return str(Path(value).expanduser().resolve())
-    return value.value if isinstance(value, Enum) else value

@@ -16,9 +16,9 @@ from bbllm_ros.convert.records import objects_from_msg
 from bbllm_ros.convert.serialized import StampedMessage
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.estimator.table_feed import TableFeed
+from bbllm_ros.parameters.node_params import StateEstimatorParams
 from bbllm_ros.rclpy_support.entities import rivals, sources_of
 from bbllm_ros.rclpy_support.fast_subscription import LatestMessage, Poller
-from bbllm_ros.rclpy_support.params import StateEstimatorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 TOPIC = 'objects'

@@ -18,8 +18,8 @@ from bbllm.planners.common.observation_text import ShortNames
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS
 from bbllm_ros.parameters.model_params import model_of_open_state
+from bbllm_ros.parameters.node_params import StateEstimatorParams
 from bbllm_ros.rclpy_support.calls import ANSWER_S
-from bbllm_ros.rclpy_support.params import StateEstimatorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 FORGET = 'forget_open_state'
@@ -43,7 +43,7 @@ class OpenStateFeed:
         self._node = node
         self._forgotten = OpenState()
         self._forgotten_s = -ANSWER_S
-        mode = OpenStateMode(params.open_state)
+        mode = params.open_state
         self.weighs = mode is OpenStateMode.RULES
         """Whether conclusions are drawn from the forces that planners observe."""
         self._keeper = None if mode is OpenStateMode.OFF else self._make_keeper(mode, params)

@@ -11,8 +11,7 @@ from bbllm.arm.driver import ArmDriver
 from bbllm.arm.envelope import SafetyEnvelope, StaleScene
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
-from bbllm_ros.parameters.safety_params import envelope_of
-from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
+from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 
 PATIENCE_S = 1.0
 """How long an overdue scene is waited for before a motion is refused, wall clock [s]."""
@@ -57,7 +56,7 @@ def make_guard(
     node: Node, group: CallbackGroup, params: Fr3ExecutorParams, driver: ArmDriver
 ) -> EnvelopeGuard:
     """Return what limits the motions of a node to its safety rules; raises ConfigError."""
-    envelope = envelope_of(params)
+    envelope = params.envelope
     max_age_s = min(envelope.stale_scene.max_age_s, params.max_scene_age_s)
     envelope = envelope.model_copy(update={'stale_scene': StaleScene(max_age_s=max_age_s)})
     return EnvelopeGuard(

@@ -24,8 +24,8 @@ from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.estimator.camera_status_feed import CameraStatusFeed
 from bbllm_ros.estimator.detection_feed import SOURCE as TF
 from bbllm_ros.estimator.detection_feed import TOPICS, TfFeed, subscribe_detections
+from bbllm_ros.parameters.node_params import StateEstimatorParams
 from bbllm_ros.rclpy_support.fast_subscription import Poller
-from bbllm_ros.rclpy_support.params import StateEstimatorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 HAND_QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)

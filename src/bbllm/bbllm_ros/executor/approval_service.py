@@ -23,8 +23,8 @@ from bbllm.skills.constraints import Never
 from bbllm_ros.convert.approval import answer_from_request, approval_event, approval_to_msg
 from bbllm_ros.convert.events import event_from_msg, event_to_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED
+from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.entities import now_s, rivals
-from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 MODEL_CHARACTERS = 80
@@ -60,7 +60,7 @@ class ApprovalService:
         self.gate = ApprovalGate(
             self.queue.ask,
             observe,
-            mode=ApprovalMode(params.approval),
+            mode=params.approval,
             stops=stops,
             never=never,
         )

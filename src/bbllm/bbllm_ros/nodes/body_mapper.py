@@ -32,9 +32,9 @@ from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.matching import Vector
 from bbllm_ros.convert.mapped_steps import mapped_to_msg
 from bbllm_ros.convert.records import LATCHED, from_msg, to_msg
-from bbllm_ros.parameters.model_params import mapping_of, models_of_body
+from bbllm_ros.parameters.model_params import models_of_body
+from bbllm_ros.parameters.node_params import BodyMapperParams
 from bbllm_ros.planner.transcript import Transcript
-from bbllm_ros.rclpy_support.params import BodyMapperParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 
 
@@ -46,8 +46,8 @@ class BodyMapper(StackNode):
 
     def build(self) -> None:
         params = self.params
-        self._mapping = mapping_of(params.mapping)
-        self._models = models_of_body(params, self._mapping)
+        self._mapping = params.mapping
+        self._models = models_of_body(params)
         for notice in self._models.notices:
             self.get_logger().info(notice)
         self._known: dict[str, Vector] = {}

@@ -31,11 +31,11 @@ from bbllm.core.events import (
 from bbllm.core.types import Plan
 from bbllm_ros.convert.events import event_to_msg, feedback_event
 from bbllm_ros.convert.records import EVENTS, LATCHED, episode_to_result
+from bbllm_ros.parameters.node_params import BrainPlannerParams
 from bbllm_ros.planner.camera_picture import taker
 from bbllm_ros.planner.episode_server import EpisodeDesk
 from bbllm_ros.rclpy_support.entities import end_goal, now_s, serve_action
 from bbllm_ros.rclpy_support.liveness import AGAIN
-from bbllm_ros.rclpy_support.params import BrainPlannerParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.rviz.markers import plan_markers
 

@@ -11,8 +11,8 @@ from bbllm_ros.executor.approval_service import ApprovalService
 from bbllm_ros.executor.robot_identity import RobotIdentity
 from bbllm_ros.executor.skill_server import SkillServer
 from bbllm_ros.executor.waits import publish_trajectories, publish_waits
+from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.fast_subscription import Poller
-from bbllm_ros.rclpy_support.params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.stack.service_clients import SceneClient
 

@@ -5,7 +5,7 @@ from geometry_msgs.msg import TransformStamped
 
 from bbllm.sim.camera_settings import d435_of
 from bbllm_ros.convert.records import stamp_from_msg
-from bbllm_ros.rclpy_support.params import MujocoSimParams
+from bbllm_ros.parameters.node_params import MujocoSimParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.sim.arm import SimArm
 from bbllm_ros.sim.base import SimBase

@@ -11,6 +11,7 @@ from bbllm.scene.detections import Detection
 from bbllm.worlds.perception.sources import parse_cameras
 from bbllm_ros.convert.camera_status import PERIOD_S, TOPIC, faults_to_msg
 from bbllm_ros.convert.records import LATCHED
+from bbllm_ros.parameters.node_params import PerceptionParams
 from bbllm_ros.perception.camera_feed import CameraFeed
 from bbllm_ros.perception.detection_outputs import DetectionOutputs
 from bbllm_ros.perception.model_use import ModelUse
@@ -18,7 +19,6 @@ from bbllm_ros.perception.picture_loop import PictureLoop
 from bbllm_ros.perception.picture_setup import make_loop
 from bbllm_ros.rclpy_support.entities import now_s
 from bbllm_ros.rclpy_support.fast_subscription import Poller
-from bbllm_ros.rclpy_support.params import PerceptionParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_vision.picture_health import PictureFault
 

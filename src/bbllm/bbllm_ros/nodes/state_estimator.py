@@ -17,8 +17,8 @@ from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.estimator.object_feed import make_source
 from bbllm_ros.estimator.open_state_feed import OpenStateFeed
 from bbllm_ros.estimator.scene_outputs import SceneOutputs
+from bbllm_ros.parameters.node_params import StateEstimatorParams
 from bbllm_ros.rclpy_support.fast_subscription import Poller
-from bbllm_ros.rclpy_support.params import StateEstimatorParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 
 FELT_S = 1.0

@@ -18,8 +18,8 @@ from bbllm_bench.suites.suite import load_suite
 from bbllm_ros.convert.approval import approval_from_msg
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED, from_msg
+from bbllm_ros.parameters.node_params import TaskMenuParams
 from bbllm_ros.rclpy_support.entities import rivals
-from bbllm_ros.rclpy_support.params import TaskMenuParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.rviz.interactive import InteractiveMarkers
 from bbllm_ros.rviz.markers import menu_marker, status_markers

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bbllm.core.episode import Account
 from bbllm.scene.catalogue import Catalogue
 from bbllm.worlds.perception.sources import SceneSource, read_sources
-from bbllm_ros.rclpy_support.params import PerceptionParams
+from bbllm_ros.parameters.node_params import PerceptionParams
 from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
 
@@ -29,7 +29,7 @@ def detector_of(
     setup = DetectorSetup(
         catalogue=files.catalogue,
         fixtures=files.fixtures,
-        llm_config=params.llm_config,
+        llm_config=str(params.llm_config or ''),
         model=params.detector_model,
         account=account,
         on_warning=on_warning,

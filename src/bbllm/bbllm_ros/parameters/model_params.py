@@ -8,18 +8,23 @@ from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import PlannerSpec, find_provider, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping, check_memory
-from bbllm.planners.body.mapping import MappingMethod, models_for
-from bbllm_ros.rclpy_support.params import BrainPlannerParams, ModelParams, StateEstimatorParams
+from bbllm.planners.body.mapping import models_for
+from bbllm_ros.parameters.node_params import (
+    BodyMapperParams,
+    BrainPlannerParams,
+    ModelParams,
+    StateEstimatorParams,
+)
 
 
 def models_of(params: ModelParams) -> Models:
     """Build both models; ConfigError where the file, a key or a recording cannot be used."""
     given = {'brain': params.brain, 'body': params.body}
     return make_models(
-        load_config(_path(params.llm_config)),
+        load_config(params.llm_config),
         overrides={role: name for role, name in given.items() if name},
-        record=_path(params.record),
-        replay=_path(params.replay),
+        record=params.record,
+        replay=params.replay,
     )
 
 
@@ -39,40 +44,29 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
 
 
 def journal_folder(params: BrainPlannerParams) -> Path:
-    return _path(params.episodes_folder) or episodes_dir()
+    folder = params.episodes_folder
+    return Path(folder).expanduser() if folder else episodes_dir()
 
 
-def mapping_of(name: str) -> MappingMethod:
-    try:
-        return MappingMethod(name)
-    except ValueError:
-        known = ', '.join(method.value for method in MappingMethod)
-        raise ConfigError(f'There is no mapping {name!r}. Known: {known}.') from None
-
-
-def models_of_body(params: ModelParams, mapping: MappingMethod) -> Models:
+def models_of_body(params: BodyMapperParams) -> Models:
     """Build what a way of mapping needs; raises ConfigError as `models_of`."""
     return models_for(
-        mapping,
-        load_config(_path(params.llm_config)),
-        brain=params.brain or None,
-        body=params.body or None,
-        record=_path(params.record),
-        replay=_path(params.replay),
+        params.mapping,
+        load_config(params.llm_config),
+        brain=params.brain,
+        body=params.body,
+        record=params.record,
+        replay=params.replay,
     )
 
 
 def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
     """Return the model that estimates; ConfigError for a stand-in."""
     overrides = {'brain': params.model} if params.model else {}
-    model = make_models(load_config(_path(params.llm_config)), overrides=overrides).brain
+    model = make_models(load_config(params.llm_config), overrides=overrides).brain
     if find_provider(model.name) is not None:
         raise ConfigError(
             f'open_state:=model needs a language model, and {model.name} is none. Name one '
             'as model:=NAME (docs/models.md says how), or take open_state:=rules.'
         )
     return model
-
-
-def _path(text: str) -> Path | None:
-    return Path(text).expanduser() if text else None

@@ -7,11 +7,11 @@ from bbllm.scene.detections import Doubts
 from bbllm.scene.transforms import TransformTree
 from bbllm_ros.estimator.detection_feed import TfFeed
 from bbllm_ros.parameters.detector_params import detector_of
+from bbllm_ros.parameters.node_params import PerceptionParams
 from bbllm_ros.perception.picture_loop import Found, PictureLoop
 from bbllm_ros.perception.robot_states import RobotStates
 from bbllm_ros.perception.scene_memory import SceneMemory
 from bbllm_ros.rclpy_support.fast_subscription import Poller
-from bbllm_ros.rclpy_support.params import PerceptionParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 from bbllm_vision.detectors.identities import Identities
 from bbllm_vision.detectors.picture_reader import PictureReader

@@ -10,7 +10,7 @@ from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
 from bbllm.core.episode import EpisodeRun, RemarkFate
 from bbllm.core.errors import BbllmError, TaskError, WorldError
-from bbllm.core.events import Episode, Event, Limits
+from bbllm.core.events import Episode, Event
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.planners.assembly import heard_by
@@ -18,10 +18,10 @@ from bbllm.worlds.scene.goal_keeper import check_wanted, goal_keeper
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED
 from bbllm_ros.parameters.model_params import journal_folder, planner_and_models
+from bbllm_ros.parameters.node_params import BrainPlannerParams
 from bbllm_ros.planner.recording import recorded
 from bbllm_ros.planner.rehearsing import rehearsed
 from bbllm_ros.planner.ros_world import RosBody, RosWorld, TakePicture, body_client
-from bbllm_ros.rclpy_support.params import BrainPlannerParams
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 FREE_S = 10.0
@@ -191,14 +191,7 @@ class EpisodeDesk:
             planner=params.planner,
             brain=self._models.brain.name,
             body=self._told.name,
-            limits=Limits(
-                steps=params.step_limit or None,
-                model_calls=params.model_call_limit or None,
-                tokens=params.token_limit or None,
-                wall_s=params.wall_limit_s or None,
-                allow_circles=params.allow_circles,
-                remarks=params.remark_limit,
-            ),
+            limits=params.limits,
             sinks=sinks,
             settings={
                 **{'feedback_loops': k, 'goal': goal, 'world': 'ros'},

@@ -12,6 +12,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from bbllm.api.config import RuleChoice
 from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.approval import Answer, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
@@ -20,7 +21,6 @@ from bbllm.core.errors import ApprovalError, ConfigError, SceneError, WorldError
 from bbllm.core.types import Scene
 from bbllm_ros.convert.approval import answer_to_request, approval_from_msg
 from bbllm_ros.convert.records import LATCHED, from_msg, stamp_to_msg
-from bbllm_ros.parameters.safety_params import NAMES, envelope_from
 from bbllm_ros.rclpy_support.calls import ANSWER_S, ServiceCall, nothing
 from bbllm_ros.rclpy_support.entities import rivals
 from bbllm_ros.stack.stack import SIMULATOR
@@ -157,7 +157,8 @@ class ExecutorSettingsClient:
 
         Raises WorldError where there is no answer, and ConfigError where a file cannot be read.
         """
-        return envelope_from(*self._texts(NAMES, cancel))
+        names = tuple(RuleChoice.model_fields)
+        return RuleChoice.of(dict(zip(names, self._texts(names, cancel), strict=True))).envelope
 
     def constraints(self, cancel: CancelToken) -> list[str]:
         """Return the constraints that are enforced, in words; none where these are not known."""

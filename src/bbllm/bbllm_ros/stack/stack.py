@@ -18,6 +18,7 @@ from bbllm.core.forked import ONE_THREAD
 from bbllm.core.paths import config_dir, state_dir
 from bbllm_ros.rclpy_support.dds_boundary import FAST_DDS, RMW, bounded
 from bbllm_ros.rclpy_support.domains import check_names_free, domain_of
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.rclpy_support.peer_process import owner_environ
 from bbllm_ros.stack.forked import NodeProcess, new_process
 
@@ -51,7 +52,6 @@ RESPAWNS = 5
 """How often one node is started again within `RESPAWN_WINDOW_S`; then the stack ends."""
 RESPAWN_WINDOW_S = 60.0
 
-Value = str | int | float | bool
 Start = Callable[[str, Sequence[str], Mapping[str, str], int], NodeProcess]
 """Starts a module with its arguments, environment and log (a file descriptor)."""
 

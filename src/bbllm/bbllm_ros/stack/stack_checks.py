@@ -11,7 +11,6 @@ from typing import Any, cast
 import yaml
 
 from bbllm.arm.envelope import check_never
-from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import OpenStateMode
 from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.scene.scene_file import load_scene
@@ -20,14 +19,13 @@ from bbllm.worlds.perception.sources import parse_cameras, read_sources
 from bbllm_bench.suites.suite import load_suite
 from bbllm_ros.parameters.detector_params import detector_of
 from bbllm_ros.parameters.model_params import (
-    mapping_of,
     model_of_open_state,
     models_of_body,
     planner_and_models,
 )
-from bbllm_ros.parameters.safety_params import envelope_of
-from bbllm_ros.rclpy_support.params import NODE_PARAMS, checked
-from bbllm_ros.stack.stack import SIMULATED, SIMULATOR, Value, params_file
+from bbllm_ros.parameters.node_params import NODE_PARAMS
+from bbllm_ros.rclpy_support.params import Value, checked, parameter_of
+from bbllm_ros.stack.stack import SIMULATED, SIMULATOR, params_file
 
 
 def check_params(
@@ -45,7 +43,7 @@ def check_params(
         CHECKS[node](params[node])
     if {'fr3_executor', SIMULATOR} <= set(params):
         things = load_scene(params[SIMULATOR].scene).things
-        check_never(envelope_of(params['fr3_executor']), things)
+        check_never(params['fr3_executor'].envelope, things)
 
 
 def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
@@ -57,7 +55,7 @@ def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
 
 def value_of_text(node: str, name: str, text: str) -> Value:
     """Return the value that the text of a launch argument has, as launch_ros reads it."""
-    if isinstance(NODE_PARAMS[node].model_fields[name].default, str):
+    if isinstance(parameter_of(NODE_PARAMS[node].model_fields[name].default), str):
         return text
     try:
         return cast(Value, parse_yaml(text))
@@ -65,14 +63,9 @@ def value_of_text(node: str, name: str, text: str) -> Value:
         return text
 
 
-def _check_executor(params: Any) -> None:
-    ApprovalMode(params.approval)
-    envelope_of(params)
-
-
 def _check_estimator(params: Any) -> None:
     read_sources(params.sources, params.scene, params.catalogue)
-    if OpenStateMode(params.open_state) is OpenStateMode.MODEL:
+    if params.open_state is OpenStateMode.MODEL:
         model_of_open_state(params)
 
 
@@ -89,10 +82,10 @@ def _check_sim(params: Any) -> None:
 
 CHECKS: Mapping[str, Callable[[Any], object]] = {
     'brain_planner': planner_and_models,
-    'body_mapper': lambda params: models_of_body(params, mapping_of(params.mapping)),
+    'body_mapper': models_of_body,
     'state_estimator': _check_estimator,
     'perception': _check_perception,
-    'fr3_executor': _check_executor,
+    'fr3_executor': lambda params: params.envelope,
     'mujoco_sim': _check_sim,
     'task_menu': lambda params: load_suite(params.suite),
 }

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.options import JsonOption, beginning
-from bbllm.cli.support.requests import flag, option
+from bbllm.cli.support.options import JsonOption
+from bbllm.cli.support.requests import beginning, flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import (

@@ -2,20 +2,16 @@
 
 import typer
 
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import (
+    EpisodeConfig,
+    GoalChoice,
+    MethodChoice,
+    RecordChoice,
+    SceneChoice,
+)
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.cli.support.options import (
-    JsonOption,
-    MethodOptions,
-    RecordOptions,
-    StackOptions,
-    TaskArgument,
-    goal_option,
-    ros_option,
-    scene_option,
-)
-from bbllm.cli.support.requests import fill
+from bbllm.cli.support.options import JsonOption, StackOptions, TaskArgument, ros_option
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -27,14 +23,15 @@ from bbllm.core.types import Scene, SkillCall
 from bbllm.skills.plan_check import check_plan
 
 
+class PlanConfig(RecordChoice, GoalChoice, MethodChoice, SceneChoice):
+    """What a plan depends on."""
+
+
 def plan(
     *,
     task: TaskArgument,
-    scene: str | None = scene_option(),
     ros: bool = ros_option(),
-    goal: str | None = goal_option(),
-    method: MethodOptions,
-    recording: RecordOptions,
+    config: PlanConfig,
     stack: StackOptions,
     json: JsonOption = False,
 ) -> None:
@@ -51,11 +48,11 @@ def plan(
       bbllm plan 'build a plus sign with the cubes' --scene plus_sign --json
     """
     output = Output(json)
-    if ros and scene is not None:
+    if ros and 'scene' in config.model_fields_set:
         raise ConfigError('--scene and --ros exclude each other: a stack has its own scene.')
     if stack.namespace is not None and not ros:
         raise ConfigError('--namespace is that of a running stack: add --ros.')
-    options = fill(EpisodeOptions, method, recording, scene=scene, goal=goal)
+    options = EpisodeConfig.of(config.given)
     words = make_task(task)
     setup = make_setup(options, options.domain)
     for notice in setup.models.notices:
@@ -87,7 +84,7 @@ def plan(
     raise typer.Exit(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 
-def _observe(stack: StackOptions | None, options: EpisodeOptions, output: Output) -> Scene:
+def _observe(stack: StackOptions | None, options: EpisodeConfig, output: Output) -> Scene:
     """Return the scene of a running stack, or that of a world in this process."""
     if stack is not None:
         from bbllm.cli.support.discovery import open_stack

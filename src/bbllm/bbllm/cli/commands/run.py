@@ -1,47 +1,24 @@
 """`bbllm run`: one task, on a running stack or in this process."""
 
-from dataclasses import dataclass
-
-from bbllm.api.options import HOUSE, STEPS, EpisodeOptions
+from bbllm.api.config import HOUSE, EpisodeConfig, HouseChoice, check_world
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import (
-    BagOptions,
-    HouseOptions,
     JsonOption,
-    LimitOptions,
-    MethodOptions,
-    RecordOptions,
     RehearsalOptions,
-    SourceOptions,
-    SpeedOptions,
     StackOptions,
     TaskArgument,
     WorldName,
-    goal_option,
-    loops_option,
-    scene_option,
-    seconds,
 )
 from bbllm.cli.support.recording import Recording
-from bbllm.cli.support.requests import fill, flag, flag_of, given, option
+from bbllm.cli.support.requests import flag, option, spelled
 from bbllm.cli.support.session import finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Limits
 from bbllm.core.tasks import make_task
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionOptions:
-    """Options of an episode in this process, which a running stack was given when it started."""
-
-    scene: str | None = scene_option()
-    source: SourceOptions
-    method: MethodOptions
-    speed: SpeedOptions
-    recording: RecordOptions
-    rehearsal: RehearsalOptions
-    limits: LimitOptions
+class RunConfig(EpisodeConfig, RehearsalOptions):
+    """All that can be chosen for the episode."""
 
 
 def run(
@@ -52,14 +29,9 @@ def run(
         '--house.',
         default='ros',
     ),
-    house: HouseOptions,
-    k: int | None = loops_option(),
-    goal: str | None = goal_option(),
-    timeout: float | None = seconds('Wall time that the episode may take.'),
+    config: RunConfig,
     yes: bool = flag('Approve whatever the stack asks for; simulated robots only.', '-y'),
-    keep: BagOptions,
     stack: StackOptions,
-    session: SessionOptions,
     json: JsonOption = False,
 ) -> None:
     """
@@ -87,51 +59,29 @@ def run(
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
     output = Output(json)
-    in_house = house.house is not None or world == 'household'
-    if in_house and (world == 'tabletop' or session.scene is not None):
+    in_house = bool(config.house) or world == 'household'
+    chosen, spell = config.given, spelled(RunConfig)
+    if in_house and (world == 'tabletop' or 'scene' in chosen):
         raise ConfigError(
             'A house has no table in it: leave --world tabletop and --scene out, or --house.'
         )
-    if not in_house and (house.mode or house.visibility):
-        raise ConfigError(
-            '--mode and --visibility are for a house: add --house NAME (see `bbllm scenes`).'
-        )
-    if in_house or world == 'tabletop':
+    kind = 'household' if in_house else 'sim' if world == 'tabletop' else 'ros'
+    if not in_house:
+        rules = {name: chosen[name] for name in HouseChoice.model_fields if name in chosen}
+        check_world('sim', rules, RunConfig, spell)
+    if kind == 'ros':  # these are kept beside the stack
+        chosen = {name: chosen[name] for name in chosen if name not in ('bag', 'wall_limit_s')}
+    check_world(kind, chosen, RunConfig, spell)
+    if kind != 'ros':
         if yes:
             here = 'household' if in_house else world
-            raise ConfigError(f'--yes is for a running stack; --world {here} asks nobody.')
-        name = (house.house or HOUSE) if in_house else ''
-        most = session.limits.limit_remarks
-        limits = Limits(
-            remarks=Limits().remarks if most is None else most,
-            steps=session.limits.limit_steps or STEPS,
-            wall_s=timeout,
-            allow_circles=session.limits.allow_circles,
-        )
-        options = fill(
-            EpisodeOptions,
-            session,
-            house,
-            keep,
-            house=name,
-            k=k,
-            goal=goal,
-            rehearse=session.rehearsal.samples(),
-            limits=limits,
-        )
-        setup = make_setup(options, options.domain)
-        finish(run_here(make_task(task), setup, output), output)
-    if late := given(session):
-        raise ConfigError(
-            f'A running stack cannot take {", ".join(map(flag_of, late))} any more. Say it when '
-            'the stack is started (options of `bbllm up`, arguments of a launch file), or add '
-            '--world tabletop to run in this process.'
-        )
+            raise ConfigError(f'--yes is for a running stack; --world {here} needs no approval.')
+        house = (config.house or HOUSE) if in_house else ''
+        own = config.model_copy(update={'house': house, 'rehearse': config.samples()})
+        finish(run_here(make_task(task), make_setup(own, own.domain), output), output)
     from bbllm.cli.support.discovery import open_stack
 
-    wanted, recording = make_task(task), Recording(keep.bag)
+    wanted, recording = make_task(task), Recording(config.bag)
     with open_stack('bbllm run', stack, output) as client, recording.of(client):
-        ran = run_on_stack(
-            wanted, client, output, feedback_loops=k, goal=goal, timeout_s=timeout, yes=yes
-        )
+        ran = run_on_stack(wanted, client, output, config, yes=yes)
     finish(recording.add_to(ran), output)

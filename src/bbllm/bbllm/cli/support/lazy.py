@@ -9,7 +9,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.plain_help import PlainCommand
-from bbllm.cli.support.requests import expand_groups
 
 
 class LazyCommand(TyperCommand):
@@ -54,6 +53,8 @@ def command_of(verb: Any) -> Any:
         for each in verb.registered_commands:
             each.cls = PlainCommand
         return typer.main.get_command(verb)
+    from bbllm.cli.support.requests import expand_groups  # imports pydantic
+
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.command(cls=PlainCommand)(expand_groups(verb))
     return typer.main.get_command(app)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 import shutil
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-COMMON = frozenset(
-    (
-        *('--world', '--scene', '--house', '--speed', '--viewer', '--video', '--browser'),
-        *('--brain', '--planner', '--planners', '--forms', '--feedback-loops', '--k', '--goal'),
-        *('--never', '--approval', '--sources', '--recorded', '--bag', '--list', '--prompts'),
-        *('--html', '--index', '--failures', '--allow-motion', '--allow-hand', '--compare'),
-        *('--tasks', '--trials', '--out', '--suite', '--real', '--fitness', '--json', '--sim'),
-    )
-)
-"""What most calls of a verb with many options need; the others are behind `--help-all`."""
+COMMON = {
+    *('--world', '--browser', '--planners', '--forms', '--approval', '--recorded', '--list'),
+    *('--prompts', '--html', '--index', '--failures', '--allow-motion', '--allow-hand'),
+    *('--compare', '--tasks', '--trials', '--out', '--suite', '--real', '--fitness', '--json'),
+    *('--sim', '--k'),
+}
+"""What most calls of a verb with many options need; the others are behind `--help-all`. Settings
+with `common` are added where a verb has them."""
+LISTED: dict[str, Callable[[], Iterable[str]]] = {}
+"""What the whole help lists for an option, by its flag."""
 FEW = 12
 """Options up to this number are all shown."""
 EXAMPLES = 4
@@ -71,6 +71,8 @@ class PlainCommand(TyperCommand):
             lines += [line for part in rest for line in (*_wrapped(part), '')]
         for title, chosen in _grouped(common, by_panel=everything):
             told = [x.get_help_record(ctx) or (x.name, '') for x in chosen]
+            if everything:
+                told = [(names, _with_words(names, text)) for names, text in told]
             if not few:
                 told = [(names, SENTENCE.split(text, maxsplit=1)[0]) for names, text in told]
             lines += [f'{title}:', *(line for row in told for line in _row(*row)), '']
@@ -83,6 +85,12 @@ class PlainCommand(TyperCommand):
         if shown:
             lines += [f'{EXAMPLES_HEAD}:', *(f'  {line}' for line in shown), '']
         return '\n'.join(lines).rstrip() + '\n'
+
+
+def _with_words(names: str, text: str) -> str:
+    """Return the text of an option with all words that it takes, where they are known."""
+    words = next((LISTED[name] for name in names.split() if name in LISTED), None)
+    return f'{text} There are {", ".join(words())}.' if words else text
 
 
 def _parts(text: str) -> tuple[str, list[str], list[str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from bbllm.api.backends import episode_on_stack
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import EpisodeSetup
 from bbllm.api.stage import Settled, open_stage
 from bbllm.cli.support.supervision import supervise, watch
@@ -116,16 +117,15 @@ def run_on_stack(
     task: Task,
     client: StackClient,
     output: Output,
+    config: EpisodeConfig,
     *,
-    feedback_loops: int | None = None,
-    goal: str | None = None,
-    timeout_s: float | None = None,
     yes: bool = False,
 ) -> Ran:
     """
     Give a stack a task and show how it goes.
 
-    After *timeout_s* of wall time the task is cancelled. With *yes*, what the stack asks for is
+    Of *config* it takes feedback loops and goal, where they were chosen, and the wall time after
+    which the task is cancelled. With *yes*, what the stack asks for is
     approved in place of a person; simulated robots only.
 
     Raises:
@@ -141,15 +141,21 @@ def run_on_stack(
             text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
             view(Event(event.stamp_s, WarningRaised(text)))
 
-    too_late = threading.Timer(timeout_s or 0.0, client.cancel)
+    chosen = config.model_fields_set
+    begin = partial(
+        episode_on_stack,
+        client,
+        task,
+        config.feedback_loops if 'feedback_loops' in chosen else None,
+        on_event,
+        goal=config.goal if 'goal' in chosen else '',
+    )
+    too_late = threading.Timer(config.wall_limit_s, client.cancel)
     with view, approval_prompt(client.approvals, task.id, output, view, yes=yes):
-        if timeout_s is not None:
+        if config.wall_limit_s:
             too_late.start()
         try:
-            episode, interrupted = watch(
-                lambda: episode_on_stack(client, task, feedback_loops, on_event, goal=goal or ''),
-                client.cancel,
-            )
+            episode, interrupted = watch(begin, client.cancel)
         except LostNodeError as error:
             if client.heartbeats.has_ended('brain_planner'):  # it wrote the journal
                 end_journal(path, Ending.WORLD_FAILED, str(error))

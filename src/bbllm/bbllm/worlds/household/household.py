@@ -31,6 +31,10 @@ class Mode(StrEnum):
     """Rules that a person would expect."""
 
 
+def mode_names() -> tuple[str, ...]:
+    return tuple(mode.value for mode in Mode)
+
+
 _RULES = {Mode.EAI: EAI_RULES, Mode.SANE: SANE_RULES}
 
 

@@ -46,6 +46,10 @@ was; the same of the character's room; the same of all rooms that it has been in
 containers hide their content unless they are OPEN."""
 
 
+def visibility_names() -> tuple[str, ...]:
+    return tuple(SEEN)
+
+
 def visibility_of(word: str) -> Visibility:
     """Return what a word of SEEN means; raises UnknownNameError where there is none."""
     if word not in SEEN:

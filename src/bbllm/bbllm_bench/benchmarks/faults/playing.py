@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bbllm.api.approved_world import ApprovedWorld
 from bbllm.api.backends import run_in_thread
-from bbllm.api.options import EpisodeOptions
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.cancel import CancelToken
@@ -242,9 +242,8 @@ class Played:
 def _episode(trial: CrossedTrial, model: ServedModel, table: WatchedTable, folder: Path) -> Played:
     spec = load_planner(trial.planner)
     mapping = MappingMethod.EMBEDDING if spec.needs_embedder else MappingMethod.AUTO
-    options = EpisodeOptions(
-        planner=trial.planner, mapping=mapping, k=LOOPS, goal=GOAL, limits=LIMITS
-    )
+    chosen = {'feedback_loops': LOOPS, 'goal': GOAL, 'limits': LIMITS}
+    options = EpisodeConfig.of({'planner': trial.planner, 'mapping': mapping, **chosen})
     models = Models(model, model, embedder=LexicalEmbedder() if spec.needs_embedder else None)
     setup = EpisodeSetup(
         planner=trial.planner, spec=spec, models=models, options=options, settings={}

@@ -41,9 +41,16 @@ from bbllm_bench.report.grid import grid_of, print_grid
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.rclpy_support.domains import own_domain
 from bbllm_ros.rclpy_support.fast_subscription import Poller
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.service_clients import SimClient
-from bbllm_ros.stack.stack import NODES, SIMULATOR, Stack, StackConfig, Value, node_environ
+from bbllm_ros.stack.stack import (
+    NODES,
+    SIMULATOR,
+    Stack,
+    StackConfig,
+    node_environ,
+)
 
 app = typer.Typer(add_completion=False)
 TASK = 'put the red cube on location_B'

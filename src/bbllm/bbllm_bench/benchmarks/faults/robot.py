@@ -38,8 +38,9 @@ from bbllm_bench.benchmarks.shared import TrialBar, write_json
 from bbllm_bench.log.versions import describe_machine
 from bbllm_bench.report.grid import grid_of, print_grid
 from bbllm_ros.rclpy_support.domains import own_domain
+from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.client import StackClient, TaskResult
-from bbllm_ros.stack.stack import Stack, StackConfig, Value
+from bbllm_ros.stack.stack import Stack, StackConfig
 
 TASK = 'put the red cube on location_B'
 DONE = ('red_cube', 'on', 'location_B')

@@ -10,7 +10,6 @@ import json as json_module
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,7 @@ import pydantic_core
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from bbllm.api.options import AnyModel, EpisodeOptions
+from bbllm.api.config import AnyModel, EpisodeConfig
 from bbllm.api.setup import EpisodeSetup, make_setup
 from bbllm.cli.support.options import JsonOption, LlmConfigOption
 from bbllm.cli.support.supervision import interrupts
@@ -132,8 +131,14 @@ def injection(
     except ValueError as error:
         raise ConfigError(f'--cases {cases} is too many: {error}.') from error
     output = Output(json)
-    options = EpisodeOptions(
-        llm_config=llm_config, limits=LIMITS, stream=False, record=record, replay=replay
+    options = EpisodeConfig.of(
+        {
+            'llm_config': llm_config,
+            'limits': LIMITS,
+            'stream': False,
+            'record': record,
+            'replay': replay,
+        }
     )
     setups, left_out = _setups(planners, brain, body, options)
     settings = {
@@ -177,7 +182,7 @@ def injection(
 
 
 def _setups(
-    said: str, brain: str, body: str | None, options: EpisodeOptions
+    said: str, brain: str, body: str | None, options: EpisodeConfig
 ) -> tuple[list[EpisodeSetup], dict[str, str]]:
     """Return planners with their models, and why others of `all` do not play."""
     setups, left_out = list[EpisodeSetup](), dict[str, str]()
@@ -199,22 +204,21 @@ def _setups(
 
 
 def _setup(
-    planner: str, brain: str, body: str | None, options: EpisodeOptions, *, several: bool
+    planner: str, brain: str, body: str | None, options: EpisodeConfig, *, several: bool
 ) -> EpisodeSetup:
     spec = load_planners()[0].get(plain_name(planner))
     embeds = spec is not None and spec.needs_embedder
     if body is None and embeds and brain in STAND_INS:
         body = LEXICAL
-    own = replace(
-        options,
-        planner=planner,
-        brain=_model(brain),
-        body=_model(body) if body else None if embeds else _model(brain),
-        mapping=MappingMethod.EMBEDDING if embeds else MappingMethod.AUTO,
-        record=_own_file(options.record, planner, several=several),
-        replay=_own_file(options.replay, planner, several=several),
-    )
-    return make_setup(own, 'tabletop')
+    own = {
+        'planner': planner,
+        'brain': _model(brain),
+        'body': _model(body) if body else None if embeds else _model(brain),
+        'mapping': MappingMethod.EMBEDDING if embeds else MappingMethod.AUTO,
+        'record': _own_file(options.record, planner, several=several),
+        'replay': _own_file(options.replay, planner, several=several),
+    }
+    return make_setup(options.model_copy(update=own), 'tabletop')
 
 
 def _model(name: str) -> AnyModel:

@@ -19,7 +19,8 @@ from pathlib import Path
 import typer
 from matplotlib.axes import Axes
 
-from bbllm.cli.support.options import JsonOption, ModelOptions, RecordOptions, count
+from bbllm.api.config import ModelChoice, RecordChoice
+from bbllm.cli.support.options import JsonOption, count
 from bbllm.cli.support.requests import expand_groups, fill, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
@@ -91,8 +92,8 @@ class RehearsalBenchOptions:
 def rehearsal(
     *,
     chosen: RehearsalBenchOptions,
-    models: ModelOptions,
-    recording: RecordOptions,
+    models: ModelChoice,
+    recording: RecordChoice,
     json: JsonOption = False,
 ) -> None:
     """

@@ -1,0 +1,572 @@
+"""What can be chosen for an episode: each option once, in groups that verbs and nodes share."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from pydantic import BeforeValidator, InstanceOf, model_validator
+
+from bbllm.api.settings import EVERYWHERE, Change, FilePath, Settings, setting, surface_of
+from bbllm.core.constants import REHEARSAL_SAMPLES
+from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.events import Limits
+from bbllm.core.goals import AUTO
+from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner, World
+from bbllm.core.registry import PlannerSpec
+from bbllm.planners.common.methods import MappingMethod
+from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
+
+if TYPE_CHECKING:
+    from bbllm.arm.envelope import SafetyEnvelope
+    from bbllm.skills.constraints import Never
+
+WORLDS = ('sim', 'household', 'ros')
+"""What a `Robot` may be."""
+HOUSE = 'family_flat'
+MAX_K = 100
+"""The largest number of feedback loops."""
+MODELS = 'Models'
+LIMITS = 'Limits'
+
+AnyPlanner = str | InstanceOf[PlannerSpec] | Callable[..., Planner]
+"""A planner's name, with or without options; its spec; or its class, called as
+`factory(brain, body, k=K)`."""
+AnyModel = str | InstanceOf[ChatModel]
+"""A model's name, a provider such as `offline`, or a model itself."""
+
+
+def _texts(value: object) -> object:
+    """Return a tuple of texts; one text may have several, with semicolons between them."""
+    if isinstance(value, str):
+        return tuple(filter(None, (part.strip() for part in value.split(';'))))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _samples(value: object) -> object:
+    """Return a number of simulations for whether there are any."""
+    if isinstance(value, bool):
+        return REHEARSAL_SAMPLES if value else 0
+    return value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+NameOrFile = Annotated[
+    str, BeforeValidator(lambda value: str(value) if isinstance(value, PurePath) else value)
+]
+
+
+def listed(module: str, name: str) -> Callable[[], Iterable[str]]:
+    """Return what imports a module and calls a function of it that lists names."""
+    return lambda: getattr(importlib.import_module(module), name)()
+
+
+planners = listed('bbllm.core.registry', 'planner_names')
+scenes = listed('bbllm.scene.scene_file', 'list_scenes')
+SIM, HOUSEHOLD, BUILT = (
+    frozenset({'sim'}),
+    frozenset({'household'}),
+    frozenset({'sim', 'household'}),
+)
+model_setting = partial(setting, panel=MODELS)
+limit = partial(setting, panel=LIMITS, change=Change.AT_REST)
+
+
+class ModelFileChoice(Settings):
+    """Where models are described."""
+
+    llm_config: FilePath | None = model_setting(
+        None, 'Description of the models, instead of config/llm.yaml.'
+    )
+
+
+class ModelChoice(ModelFileChoice):
+    """Which models plan and map."""
+
+    brain: AnyModel | None = model_setting(
+        None,
+        'Model that plans: a provider (offline, openai) or the name of a model; config/llm.yaml '
+        'by default.',
+        common=True,
+        kind=str,
+    )
+    body: AnyModel | None = model_setting(
+        None,
+        'Model that turns steps into calls, likewise; with the mapping embedding the embedding '
+        'model, or `lexical`.',
+        kind=str,
+    )
+
+
+class RecordChoice(Settings):
+    """Whether conversations with models are recorded, or answered from a recording."""
+
+    record: FilePath | None = model_setting(
+        None, 'Keep the whole conversation with the models in this new file.'
+    )
+    replay: FilePath | None = model_setting(
+        None, 'Answer from such a file instead of asking models.'
+    )
+
+
+class PlannerChoice(Settings):
+    """What is planned with."""
+
+    planner: AnyPlanner = setting(
+        'brain_body',
+        'Planning method, such as brain_body, prog_prompt or llm_state; an unknown name lists all '
+        'that there are. Options go after a colon: '
+        '`prog_prompt:check=graph,grounding=nearest`; an unknown option lists the valid ones.',
+        metavar='NAME',
+        words=planners,
+        listed=True,
+        common=True,
+        kind=str,
+    )
+
+
+class MappingChoice(Settings):
+    """How steps become calls."""
+
+    mapping: Annotated[MappingMethod, BeforeValidator(MappingMethod)] = model_setting(
+        MappingMethod.AUTO,
+        'How steps become calls: by a model that follows a JSON schema where it supports that '
+        '(auto), never (text) or always (schema); or by matching words (embedding).',
+    )
+
+
+class MemoryChoice(Settings):
+    """What a Brain is shown of its earlier episodes."""
+
+    memory: FilePath | None = model_setting(
+        None,
+        'Ledger of failures for the planner brain_body:memory=yes: the Brain is shown those of '
+        'its earlier episodes, and what worked after them (docs/design/failure-ledger.md).',
+    )
+
+
+class SeedChoice(Settings):
+    """The noise of sensors."""
+
+    seed: int = setting(0, 'Seed of the noise of the sensors.', low=0, high=2**31, worlds=BUILT)
+
+
+class MethodChoice(SeedChoice, MemoryChoice, MappingChoice, ModelChoice, PlannerChoice):
+    """What is planned with, and how steps become calls."""
+
+
+class LoopChoice(Settings):
+    """How often a plan is repaired."""
+
+    feedback_loops: int = setting(
+        3,
+        'How often the Brain may plan anew (K in the paper).',
+        *('--feedback-loops', '--k', '-k'),
+        low=0,
+        high=MAX_K,
+        change=Change.AT_REST,
+        common=True,
+        worlds=EVERYWHERE,
+    )
+
+
+class GoalChoice(Settings):
+    """What is checked at the end."""
+
+    goal: str = setting(
+        AUTO,
+        'What the scene must show at the end: conditions as in docs/goals.md, for example '
+        "'on(red_cube, blue_cube)'; auto, what the Brain reads from the task; or no.",
+        metavar='CONDITIONS',
+        common=True,
+        worlds=EVERYWHERE,
+    )
+
+
+class LimitChoice(Settings):
+    """What an episode may use."""
+
+    step_limit: int = limit(
+        200, 'Calls that may be executed; 0: no limit.', '--limit-steps', low=0, high=100_000
+    )
+    model_call_limit: int = limit(
+        300, 'Requests to models; 0: no limit.', '--limit-model-calls', low=0, high=100_000
+    )
+    token_limit: int = limit(
+        0, 'Tokens, replies included; 0: no limit.', '--limit-tokens', low=0, high=2**31 - 1
+    )
+    wall_limit_s: float = limit(
+        0.0,
+        'Wall time that the episode may take [s]; 0: no limit.',
+        '--timeout',
+        metavar='SECONDS',
+        low=0.0,
+        high=1e6,
+    )
+    remark_limit: int = limit(
+        10, 'Remarks and denials that may change the plan.', '--limit-remarks', low=0, high=1000
+    )
+    allow_circles: bool = limit(
+        False, 'Let an episode that goes in circles go on up to its other limits.'
+    )
+
+    @model_validator(mode='before')
+    @classmethod
+    def _spread(cls, values: Any) -> Any:
+        """Take the limits of an episode as one value, too."""
+        if not isinstance(values, dict) or 'limits' not in values:
+            return values
+        limits: Limits = values['limits']
+        spread = {
+            'step_limit': limits.steps or 0,
+            'model_call_limit': limits.model_calls or 0,
+            'token_limit': limits.tokens or 0,
+            'wall_limit_s': limits.wall_s or 0.0,
+            'remark_limit': limits.remarks,
+            'allow_circles': limits.allow_circles,
+        }
+        return {**spread, **{name: x for name, x in values.items() if name != 'limits'}}
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            steps=self.step_limit or None,
+            model_calls=self.model_call_limit or None,
+            tokens=self.token_limit or None,
+            wall_s=self.wall_limit_s or None,
+            remarks=self.remark_limit,
+            allow_circles=self.allow_circles,
+        )
+
+
+class NeverChoice(Settings):
+    """What no call and no motion may do."""
+
+    never: Texts = setting(
+        (),
+        "What the robot may never do, in plain words: 'touch OBJECT', 'move OBJECT' or 'place "
+        "anything on OBJECT', such as 'touch the blue cylinder'; besides the constraints of the "
+        'safety file; may be repeated (docs/design/constraints.md).',
+        metavar='WORDS',
+        panel=LIMITS,
+        change=Change.FIXED,
+        common=True,
+        worlds=SIM,
+    )
+    keep_out: Texts = setting(
+        (),
+        'Box that nothing may enter, by two corners in the frame of the base [m]: '
+        "'x y z x y z'; besides those of the safety file; may be repeated.",
+        metavar='CORNERS',
+        panel=LIMITS,
+        change=Change.FIXED,
+        worlds=SIM,
+    )
+
+
+class RuleChoice(NeverChoice):
+    """The safety envelope, and what it is extended by."""
+
+    safety: NameOrFile = setting(
+        '',
+        'Safety envelope: a .yaml file, or safety_slow; config/safety.yaml by default.',
+        metavar='FILE',
+        panel=LIMITS,
+        change=Change.FIXED,
+        worlds=SIM,
+    )
+
+    @property
+    def envelope(self) -> SafetyEnvelope:
+        """The safety rules; raises ConfigError for a file or a constraint that cannot be used."""
+        from bbllm.arm.envelope import load_envelope
+
+        return load_envelope(self.safety).stricter(self.never, self.keep_out)
+
+
+class RehearsalChoice(Settings):
+    """Whether plans are tried in simulations of the table first."""
+
+    rehearse: Annotated[int, BeforeValidator(_samples)] = setting(
+        -1,
+        'Try each plan in simulations of the table before it moves the arm, and let the Brain '
+        'repair what fails there: their number, 0 for none; by default 3 where a person approves '
+        'plans.',
+        '--rehearse/--no-rehearse',
+        low=-1,
+        high=100,
+        kind=bool,
+        change=Change.AT_REST,
+        worlds=SIM,
+    )
+
+    def samples(self, *, approved: bool = False) -> int:
+        """Return the number of simulations, where a person approves plans or not."""
+        if self.rehearse >= 0:
+            return self.rehearse
+        return REHEARSAL_SAMPLES if approved else 0
+
+
+class SourceChoice(Settings):
+    """Where scenes of a simulated table come from."""
+
+    sources: Sources = setting(
+        TRUTH,
+        'Where scenes of the simulated table come from: truth, the state of the simulator, or '
+        'camera, the pictures of simulated cameras alone (docs/perception.md).',
+        common=True,
+        worlds=SIM,
+    )
+    trouble: TroubleName = setting(
+        NO_TROUBLE,
+        'With pictures as sources, what makes them harder to use: light, clutter (unknown '
+        'objects) or moved (cameras that are 5 mm off their calibration).',
+        worlds=SIM,
+    )
+
+
+class HouseChoice(Settings):
+    """Which house, its rules, and how much of it is visible."""
+
+    house: NameOrFile = setting(
+        '',
+        'Household to act in, in this process: a name (see `bbllm scenes`), a .yaml file, or '
+        "a graph of VirtualHome's in .json; for planners such as prog_prompt.",
+        metavar='NAME',
+        words=listed('bbllm.worlds.household.houses', 'list_houses'),
+        common=True,
+        worlds=HOUSEHOLD,
+    )
+    mode: str = setting(
+        'sane',
+        "Rules of a house: sane, or VirtualHome's: persistent, fresh, as ProgPrompt runs it, or "
+        'eai, as the Embodied Agent Interface mends it.',
+        metavar='NAME',
+        words=listed('bbllm.worlds.household.household', 'mode_names'),
+        worlds=HOUSEHOLD,
+    )
+    visibility: str = setting(
+        'full',
+        'What is known of a house: full, all_rooms, room, rooms_seen, room_open_only or '
+        'rooms_seen_open_only (docs/household.md).',
+        metavar='NAME',
+        words=listed('bbllm.worlds.household.visibility', 'visibility_names'),
+        worlds=HOUSEHOLD,
+    )
+
+
+class SceneChoice(Settings):
+    """Which table."""
+
+    scene: NameOrFile = setting(
+        'tabletop',
+        'Scene to start with: a name (see `bbllm scenes`) or a .yaml file.',
+        metavar='NAME',
+        words=scenes,
+        common=True,
+        worlds=BUILT,
+    )
+
+
+class SpeedChoice(Settings):
+    """How fast time passes, and whether it is watched."""
+
+    speed: float | None = setting(
+        None,
+        'Simulated seconds per second: 1 is real time, 0 is as fast as the simulation runs '
+        '(the default; 1 with a viewer; the demo takes 2 on a terminal).',
+        metavar='X',
+        low=0.0,
+        high=100.0,
+        change=Change.AT_REST,
+        common=True,
+        worlds=BUILT,
+    )
+    viewer: bool = setting(
+        False, 'Open the MuJoCo viewer (needs a display).', common=True, worlds=SIM
+    )
+
+
+class StreamChoice(Settings):
+    """Whether plans begin while they are written."""
+
+    stream: bool = setting(
+        True,
+        'Begin a plan while its model writes it, and map steps while the arm moves, or wait for '
+        'each reply, as always where a person approves plans, with --record and --replay.',
+        '--stream/--no-stream',
+    )
+
+
+class VideoChoice(Settings):
+    """Whether the arm is filmed."""
+
+    video: FilePath | None = setting(
+        None,
+        'Save a video of the simulated arm, a .gif, .webp or .mp4 file as fast as the robot; '
+        'needs no display.',
+        common=True,
+        worlds=SIM,
+    )
+
+
+class BagChoice(Settings):
+    """Whether what happens is kept as a bag."""
+
+    bag: FilePath | None = setting(
+        None,
+        'Record scenes, plans, events, joint states, goals, forces and images in this new .mcap '
+        'file, which Foxglove and `ros2 bag` read (docs/bags.md).',
+        common=True,
+        worlds=SIM,
+    )
+
+
+# Help lists the fields of the last of these first.
+class EpisodeConfig(
+    LimitChoice,
+    RuleChoice,
+    RehearsalChoice,
+    RecordChoice,
+    BagChoice,
+    VideoChoice,
+    StreamChoice,
+    SpeedChoice,
+    GoalChoice,
+    LoopChoice,
+    MethodChoice,
+    SourceChoice,
+    HouseChoice,
+    SceneChoice,
+):
+    """Everything that can be chosen for the episodes of one world."""
+
+    @property
+    def domain(self) -> str:
+        """The kind of world: `household` or `tabletop`."""
+        return 'household' if self.house else 'tabletop'
+
+    @property
+    def constraints(self) -> tuple[Never, ...]:
+        """What an arm that is simulated here never does; raises as `envelope`."""
+        return () if self.house else self.envelope.never
+
+    def rehearsed(self, world: World) -> World:
+        """Return a world whose plans are rehearsed, where these options ask for it."""
+        if not (samples := self.samples()):
+            return world
+        from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
+
+        return RehearsedWorld(
+            world, RehearsalSettings(samples=samples, seed=self.seed, safety=self.envelope)
+        )
+
+    def memory_of(self, brain: str) -> FailureMemory:
+        """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""
+        if self.memory is None:
+            return COLD_START
+        from bbllm_bench.ledger.ledger import read_memory
+
+        return read_memory(self.memory, brain)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What journals record of these options, as JSON values."""
+        rules = {'mode': self.mode, 'visibility': self.visibility} if self.house else {}
+        seen = {'sources': self.sources, 'trouble': self.trouble}
+        return {
+            'world': self.domain,
+            'scene': self.house or self.scene,
+            **rules,
+            **(seen if self.sources != TRUTH else {}),
+            **({'rehearse': samples} if (samples := self.samples()) else {}),
+            'seed': self.seed,
+            'feedback_loops': self.feedback_loops,
+            'goal': self.goal,
+            'mapping': self.mapping.value,
+        }
+
+
+class EpisodeOptions(TypedDict, total=False):
+    """The fields of `EpisodeConfig` as keywords, for type checkers; a test compares both."""
+
+    brain: AnyModel | None
+    body: AnyModel | None
+    llm_config: str | Path | None
+    record: str | Path | None
+    replay: str | Path | None
+    planner: AnyPlanner | None
+    mapping: MappingMethod | str | None
+    memory: str | Path | None
+    feedback_loops: int | None
+    goal: str | None
+    limits: Limits | None
+    step_limit: int | None
+    model_call_limit: int | None
+    token_limit: int | None
+    wall_limit_s: float | None
+    remark_limit: int | None
+    allow_circles: bool | None
+    never: str | list[str] | tuple[str, ...] | None
+    keep_out: str | list[str] | tuple[str, ...] | None
+    safety: str | Path | None
+    rehearse: bool | int | None
+    sources: Sources | None
+    trouble: TroubleName | None
+    house: str | Path | None
+    mode: str | None
+    visibility: str | None
+    scene: str | Path | None
+    seed: int | None
+    speed: float | None
+    viewer: bool | None
+    stream: bool | None
+
+
+OWN_FILES = ('video', 'bag')
+"""What verbs write at the end of an episode, and a program asks for otherwise."""
+
+REFUSED = {
+    'sim': "A table does not have {}. A house does: --house NAME, or Robot('household').",
+    'household': 'A household is symbols, and does not have {}. An arm that is simulated in this '
+    "process does: --world tabletop, or Robot('sim').",
+    'given': '{} would belong to the world, which was given.',
+    'ros': 'A running stack cannot take {} any more: choose that when the stack is started '
+    '(options of `bbllm up`, arguments of a launch file), or use a world in this process: '
+    "--world tabletop, or Robot('sim').",
+}
+"""Why settings are refused, by the kind of world that does not have them."""
+
+
+def check_world(
+    kind: str,
+    given: Mapping[str, object],
+    record: type[EpisodeConfig] = EpisodeConfig,
+    spell: Callable[[str], str] = str,
+) -> None:
+    """
+    Raise ConfigError where settings of a record were chosen that a kind of world does not have.
+
+    *spell* returns the name of a setting as the caller wrote it, such as its flag.
+    """
+
+    def has(name: str) -> bool:
+        item = record.model_fields['step_limit' if name == 'limits' else name]
+        return kind in surface_of(item).worlds
+
+    if odd := [spell(name) for name, value in given.items() if value and not has(name)]:
+        raise ConfigError(REFUSED[kind].format(', '.join(odd)))
+
+
+def no_world(name: str) -> Exception:
+    """Return the error for a world that does not exist, with what was perhaps meant."""
+    from bbllm.scene.scene_file import list_scenes
+    from bbllm.worlds.household.houses import list_houses
+
+    for kind, names in (('sim', list_scenes()), ('household', list_houses())):
+        if name in names:
+            return ConfigError(f'{name!r} is a scene: write Robot({kind!r}, scene={name!r}).')
+    return UnknownNameError('robot', name, WORLDS)
