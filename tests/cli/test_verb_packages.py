@@ -8,6 +8,7 @@ import pytest
 from typer.testing import Result
 
 from bbllm.cli.support.verbs import GROUP, Verb, find_verbs
+from bbllm.core import plugins
 
 OURS = {'approve', 'bench', 'demo', 'doctor', 'run', 'show', 'up'}
 GREET = """
@@ -34,9 +35,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (tmp_path / package).mkdir()
         for name, code in modules.items():
             (tmp_path / package / f'{name}.py').write_text(code)
+        plugins.forget()
         find_verbs.cache_clear()
 
     yield write
+    plugins.forget()
     find_verbs.cache_clear()
 
 

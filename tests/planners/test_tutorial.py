@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from symbolic_table import busy_table
 
-from bbllm.core import registry
+from bbllm.core import plugins, registry
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Ending, Episode
@@ -75,10 +75,10 @@ def visible(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]
 
     def show(path: Path) -> None:
         monkeypatch.syspath_prepend(str(path))
-        registry._installed.cache_clear()
+        plugins.forget()
 
     yield show
-    registry._installed.cache_clear()
+    plugins.forget()
     for name in ('notebook_planner', 'test_notebook_planner', 'broken_planner'):
         sys.modules.pop(name, None)
 

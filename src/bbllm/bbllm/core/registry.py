@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast, get_args, get_type_hints
 
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.plugins import Plugin, installed
 from bbllm.core.protocols import Body, ChatModel, Planner
 
 GROUP = 'bbllm.planners'
@@ -174,20 +174,18 @@ def _how_to_write(name: str, item: str, known: Mapping[str, tuple[str, ...]]) ->
     )
 
 
-def _load(point: EntryPoint) -> PlannerSpec:
-    rivals = {item.value: item for item in _installed(GROUP) if item.name == point.name}
+def _load(point: Plugin) -> PlannerSpec:
+    rivals = {item.value: item for item in installed(GROUP) if item.name == point.name}
     if len(rivals) > 1:
         brought = ' and '.join(
-            f'{value} of {item.dist.name if item.dist else "no package"}'
-            for value, item in rivals.items()
+            f'{value} of {item.package or "no package"}' for value, item in rivals.items()
         )
         raise ConfigError(
             f'Two planners are named {point.name}: {brought}. Rename one in its package, or '
             'uninstall that, or take another planner.'
         )
-    load: Callable[[], object] = point.load
     try:
-        found = load()
+        found: object = point.load()
     except Exception as error:  # whatever the module of another package does when imported
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} cannot be imported '
@@ -232,14 +230,8 @@ def fault_of(spec: PlannerSpec) -> str:
     return ''
 
 
-def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in _installed(GROUP)}
-
-
-@cache
-def _installed(group: str) -> tuple[EntryPoint, ...]:
-    # To read the lists of all packages takes longer than some episodes.
-    return tuple(entry_points(group=group))
+def _points() -> dict[str, Plugin]:
+    return {point.name: point for point in installed(GROUP)}
 
 
 MODELS = 'bbllm.models'
@@ -265,13 +257,13 @@ class ModelProvider:
 
 def provider_names() -> tuple[str, ...]:
     """Return the names of all installed providers, sorted."""
-    return tuple(sorted(point.name for point in _installed(MODELS)))
+    return tuple(sorted(point.name for point in installed(MODELS)))
 
 
 @cache
 def find_provider(name: str) -> ModelProvider | None:
     """Return the provider of that name, None if there is none."""
-    found: Iterator[ModelProvider] = (p.load() for p in _installed(MODELS) if p.name == name)
+    found: Iterator[ModelProvider] = (p.load() for p in installed(MODELS) if p.name == name)
     return next(found, None)
 
 

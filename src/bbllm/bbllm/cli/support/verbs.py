@@ -1,10 +1,11 @@
 """Verbs of the command line by name, from entry points of installed packages."""
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 import typer
+
+from bbllm.core.plugins import Plugin, installed
 
 GROUP = 'bbllm.commands'
 
@@ -27,7 +28,7 @@ def find_verbs() -> dict[str, Verb]:
     cannot be loaded, or has a name that is taken, is left out with a warning on stderr.
     """
     found: dict[str, Verb] = {}
-    for point in sorted(entry_points(group=GROUP), key=_after_ours):
+    for point in sorted(installed(GROUP), key=_after_ours):
         try:
             lines = {str(name): str(text) for name, text in point.load().items()}
         except Exception as error:  # a package of somebody else may fail in any way
@@ -41,9 +42,9 @@ def find_verbs() -> dict[str, Verb]:
     return found
 
 
-def _after_ours(point: EntryPoint) -> tuple[bool, str]:
+def _after_ours(point: Plugin) -> tuple[bool, str]:
     """Sort so that no other package can take the name of a verb of bbllm, such as `approve`."""
-    return point.dist is None or point.dist.name != 'bbllm', point.name
+    return point.package != 'bbllm', point.name
 
 
 def _warn(text: str) -> None:
