@@ -2,15 +2,25 @@
 
 import json
 import lzma
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import jinja2
 import pytest
+from made_results import make_result, write_run
 from typer.testing import CliRunner
 
 from bbllm.core.errors import ConfigError, ReplayError
+from bbllm.core.provenance import code_version, templates_hash
+from bbllm.llm.recording.replay import read_recording
+from bbllm_bench.benchmarks.recorded import command
 from bbllm_bench.benchmarks.recorded.command import app
 from bbllm_bench.benchmarks.recorded.figures import BEGIN, END, Played, write_into_docs
 from bbllm_bench.commands.bench import BENCHMARKS
+from bbllm_bench.compare.run import PlannerRun
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.report.summary import read_summary
 from bbllm_bench.runner.play_here import play
 from bbllm_bench.runner.recorded_runs import (
@@ -21,6 +31,8 @@ from bbllm_bench.runner.recorded_runs import (
     shipped,
     stratified,
 )
+from bbllm_bench.runner.run_setup import prepare
+from bbllm_bench.runner.run_watch import RunEnd, RunProgress
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 
@@ -75,17 +87,69 @@ def test_what_was_recorded_is_replayed_beside_the_stand_in(folder: Path) -> None
         assert code == 0, text
     assert len([*(folder / 'out').glob('*/settings.json')]) == 2
 
-    lines = lzma.decompress(path.read_bytes()).decode()
-    path.write_bytes(lzma.compress(lines.replace('from actions', 'from acts').encode()))
-    code, text = run(folder, 'out')
-    assert code == 1
-    assert 'The prompt `program` of the brain is not the recorded one: exchange 1 of 1' in text
-    assert 'differs in message 1' in text
-    assert 'delete toast.jsonl.xz and record it again: bbllm bench recorded' in text
-
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ReplayError, match=r'toast.jsonl.xz: it is cut or damaged'):
         CliRunner().invoke(app, ['--recordings', str(folder)], catch_exceptions=False)
+
+
+def change_prompts(recording: Path) -> None:
+    """Make a recording one of other prompts: each had one line more."""
+    lines = []
+    for line in lzma.decompress(recording.read_bytes()).decode().splitlines():
+        data = json.loads(line)
+        data['messages'][0]['content'] = 'A line of before.\n' + data['messages'][0]['content']
+        lines.append(json.dumps(data) + '\n')
+    recording.write_bytes(lzma.compress(''.join(lines).encode()))
+
+
+def test_where_prompts_have_changed_a_run_is_replayed_and_is_no_figure(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(folder, 'made', '--record', '--llm-config', str(tmp_path / 'llm.yaml'))
+    change_prompts(folder / 'toast.jsonl.xz')
+    (tmp_path / 'README.md').write_text('as it was')
+    monkeypatch.setattr(command, 'checkout_dir', lambda: tmp_path)
+
+    code, text = run(folder, 'out', '--docs', '--json')
+    found = json.loads(text.splitlines()[-1])
+
+    assert code == 0, text
+    assert (found['runs'], found['lost']) == ([], [])
+    (row,) = found['changed']
+    counts = ('prompts', 'changed', 'episodes', 'passed', 'lost')
+    assert [row[name] for name in counts] == [1, 1, 1, 1, 0]
+    assert row['origin']['templates'] == [templates_hash()]
+    (change,) = row['changes']
+    assert change.startswith('make_toast-t000-k0: The prompt `program` of the brain is not the ')
+    assert "differs in message 1 (user), line 1: recorded 'A line of before.', asked " in change
+    assert 'passed, replayed with changed prompts' in ' '.join(text.split())
+    table = (folder / 'out' / 'recorded.md').read_text()
+    assert table.startswith('## Replayed with changed prompts: no figures of the model')
+    assert '[0.' not in table
+    assert not (folder / 'out' / 'recorded.png').exists()
+    assert 'README.md and docs stay' in text
+    assert (tmp_path / 'README.md').read_text() == 'as it was'
+    assert f'prompts have changed since bbllm {code_version()} (templates' in text
+    assert 'delete toast.jsonl.xz and record it again: bbllm bench recorded' in text
+
+
+@pytest.mark.parametrize(
+    ('changes', 'error', 'is_lost'),
+    [
+        (('it differs.',), 'ReplayError', False),
+        (('it differs.',), 'WorldError', True),
+        ((), 'ReplayError', True),
+    ],
+)
+def test_only_replies_that_run_out_behind_a_changed_prompt_are_no_failure(
+    changes: tuple[str, ...], error: str, is_lost: bool, tmp_path: Path
+) -> None:
+    result = make_result(verdict='lost', error=error, changed_prompts=changes)
+    end = RunEnd(progress=RunProgress.of([result], total=1))
+
+    ran = PlannerRun('toast', write_run(tmp_path / 'run', [result]), end)
+
+    assert command._is_lost(ran) is is_lost
 
 
 @pytest.mark.slow  # a run of the bench
@@ -150,19 +214,68 @@ def test_tasks_are_listed_without_the_braces_that_a_trial_fills() -> None:
     assert not [text for text in texts.values() if '{' in text]
 
 
-@pytest.mark.parametrize('item', read_index(shipped()).runs, ids=lambda item: item.name)
-def test_the_first_episode_of_each_shipped_recording_still_fits(item: RecordedRun) -> None:
-    again = f'bbllm bench recorded --only {item.name} --record --llm-config FILE'
-    assert (shipped() / item.file).exists(), f'not recorded: {again}'
+@pytest.mark.parametrize(
+    'path',
+    sorted(shipped().rglob('*.xz')),
+    ids=lambda path: path.relative_to(shipped()).as_posix(),
+)
+def test_a_shipped_recording_can_be_read_and_states_the_version_that_made_it(path: Path) -> None:
+    exchanges = read_recording(path)
+
+    assert exchanges
+    for exchange in exchanges:
+        assert exchange.reply is not None
+        assert re.fullmatch(r'\d+\.\d+\.\d+(-\d+-g[0-9a-f]{12})?|[0-9a-f]{12}', exchange.code), (
+            'neither a release nor a commit'
+        )
+        assert re.fullmatch(r'[0-9a-f]{16}', exchange.templates)
+        assert re.fullmatch(r'2026-\d\d-\d\d', exchange.date)
+
+
+def test_each_run_of_the_index_is_recorded() -> None:
+    files = [item.file for item in read_index(shipped()).runs]
+
+    assert [name for name in files if not (shipped() / name).exists()] == []
+
+
+def first_job(item: RecordedRun, folder: Path) -> EpisodeSpec:
+    """Return the first episode of a recorded run, with its stand-in and recorded anew."""
     try:
         task = (item.chosen_tasks() or [each.name for each in load_suite(item.suite).tasks])[0]
     except SuiteFileError as error:
         pytest.skip(str(error))
-    result = play(item.job(shipped(), task)).result
-    assert not result.lost, (
-        f'{result.reason}\nWhere the change is meant, delete config/recordings/{item.file} and '
-        f'record it again: {again}; then make bench-recorded.'
+    changes: dict[str, Any] = {'tasks': (task,), 'trials': 1, 'ks': (max(item.ks),)}
+    request = replace(item.request(brain=item.stand_in), record=folder / 'talk.jsonl', **changes)
+    plan = prepare(request, folder).plan
+    (key,) = plan.settings.keys
+    return EpisodeSpec(key=key, case=plan.make_case(task, key.trial), config=plan.config)
+
+
+def replayed(job: EpisodeSpec, recording: str, *, changed_prompts: bool = False) -> EpisodeRecord:
+    config = replace(job.config, record=False, changed_prompts=changed_prompts)
+    return play(replace(job, config=config, replay=recording))
+
+
+@pytest.mark.parametrize('item', read_index(shipped()).runs, ids=lambda item: item.name)
+def test_what_a_stand_in_replies_is_replayed_also_where_every_template_has_changed(
+    item: RecordedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = first_job(item, tmp_path)
+    made = play(job)
+    same = replayed(job, made.recording).result
+    render = jinja2.Template.render
+    monkeypatch.setattr(
+        jinja2.Template, 'render', lambda *values, **more: f'Note. {render(*values, **more)}'
     )
+    strict = replayed(job, made.recording).result
+    changed = replayed(job, made.recording, changed_prompts=True).result
+
+    assert (same.verdict, same.changed_prompts) == (made.result.verdict, ())
+    assert (strict.verdict, strict.error) == ('lost', 'ReplayError')
+    assert 'Note. ' in strict.reason
+    assert changed.finding == f'{made.result.verdict}, replayed with changed prompts'
+    assert changed.reason == made.result.reason
+    assert len(changed.changed_prompts) == made.result.model_calls == changed.model_calls
 
 
 def test_what_is_missing_is_named(folder: Path) -> None:

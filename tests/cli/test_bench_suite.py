@@ -99,6 +99,7 @@ def test_a_run_its_resumption_and_its_replay(bbllm: Command, tmp_path: Path) -> 
         (('tabletop', '--k', '3-1'), "--k '3-1'"),
         (('tabletop', '--jobs', '0'), '--jobs'),
         (('tabletop', '--mapping', 'magic'), '--mapping'),
+        (('tabletop', *OFFLINE, '--changed-prompts'), 'add --replay FILE'),
         (('household', '--world', 'tabletop'), 'played in houses'),
         (('tabletop', '--world', 'household'), 'played on tables'),
     ],

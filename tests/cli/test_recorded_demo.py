@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import jinja2
 import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
@@ -15,31 +16,47 @@ from bbllm_bench.commands import recorded_demo
 INDEX = """runs:
   - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,
      tasks: [make_toast], stand_in: expert}
+  - {name: table, suite: tabletop, planner: brain_body, ks: [3], trials: 1, seed: 3,
+     tasks: [plus_sign], stand_in: offline}
   - {name: later, suite: tabletop, planner: brain_body, trials: 1, seed: 3, stand_in: offline}
 """
 
 
+@pytest.fixture(scope='module')
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which the runs `toast` and `table` are recorded."""
+    place = tmp_path_factory.mktemp('recordings')
+    (place / 'index.yaml').write_text(INDEX)
+    for name, model in (('toast', 'expert'), ('table', 'offline')):
+        config = place / f'{model}.yaml'
+        config.write_text(f'brain: {{provider: {model}}}\nbody: {{provider: {model}}}\n')
+        words = ['--recordings', str(place), '--only', name, '--record', '--jobs', '1']
+        words += ['--llm-config', str(config), '--out', str(place / 'out')]
+        made = CliRunner().invoke(app, words)
+        assert made.exit_code == 0, made.output
+    return place
+
+
+@pytest.fixture
+def recorded(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorded_demo, 'shipped', lambda: recordings)
+
+
 def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
-    bbllm: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recorded: None, bbllm: Callable[..., Result]
 ) -> None:
-    (tmp_path / 'index.yaml').write_text(INDEX)
-    (tmp_path / 'llm.yaml').write_text('brain: {provider: expert}\nbody: {provider: expert}\n')
-    words = ['--recordings', str(tmp_path), '--only', 'toast', '--record', '--jobs', '1']
-    words += ['--llm-config', str(tmp_path / 'llm.yaml'), '--out', str(tmp_path / 'out')]
-    made = CliRunner().invoke(app, words)
-    assert made.exit_code == 0, made.output
-    monkeypatch.setattr(recorded_demo, 'shipped', lambda: tmp_path)
 
     listed = bbllm('demo', '--recorded', 'list')
     played = bbllm('demo', '--recorded', 'toast/make_toast', '--json')
     data = json.loads(played.stdout)
     wrong = bbllm('demo', '--recorded', 'toast/make_toasts')
 
-    assert [line.split() for line in listed.stdout.splitlines() if line] == [
-        ['toast/make_toast', 'make', 'toast'],
-        ['To', 'play', 'one:', 'bbllm', 'demo', '--recorded', 'toast/make_toast'],
-    ]
+    first, second, last = filter(None, listed.stdout.splitlines())
+    assert first.split() == ['toast/make_toast', 'make', 'toast']
+    assert second.split()[:4] == ['table/plus_sign', 'Create', 'a', 'plus']
+    assert last == 'To play one: bbllm demo --recorded toast/make_toast'
     assert 'A recording: expert gave these replies on 20' in played.stderr
+    assert 'changed since' not in played.stderr
     assert (played.exit_code, data['ending'], data['check']['passed']) == (0, 'FINISHED', True)
     assert wrong.exit_code == 2 and "Did you mean 'toast/make_toast'" in wrong.stderr
 
@@ -57,8 +74,29 @@ def test_the_menu_of_recorded_tasks_has_a_short_line_for_each(
     assert not [line for line in lines if 'What counts' in line]
 
 
-def test_a_recorded_task_on_a_table_leaves_its_motion(bbllm: Callable[..., Result]) -> None:
-    played = bbllm('demo', '--recorded', 'tabletop/plus_sign', '--json')
+def test_changed_prompts_are_stated_in_one_line_beside_what_the_replies_come_to(
+    recorded: None, bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = jinja2.Template.render
+    monkeypatch.setattr(
+        jinja2.Template, 'render', lambda *values, **more: f'Note. {render(*values, **more)}'
+    )
+
+    played = bbllm('demo', '--recorded', 'toast/make_toast', '--json')
+    check = json.loads(played.stdout)['check']
+
+    assert '1 of 1 prompt changed since: this is what' in ' '.join(played.stderr.split())
+    assert check == {
+        'passed': True,
+        'finding': 'Check of the bench: passed, replayed with changed prompts.',
+    }
+    assert played.exit_code == 0
+
+
+def test_a_recorded_task_on_a_table_leaves_its_motion(
+    recorded: None, bbllm: Callable[..., Result]
+) -> None:
+    played = bbllm('demo', '--recorded', 'table/plus_sign', '--json')
 
     motion = read_motion(motion_path(Path(json.loads(played.stdout)['journal'])))
     assert motion.complete

@@ -17,8 +17,10 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ConfigError, ModelUnavailableError, ReplayError
 from bbllm.core.prompt_size import prompt_limit
 from bbllm.core.protocols import ChatModel, Embeddings, Message, Reply, Usage
+from bbllm.core.provenance import code_version, templates_hash
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.models.factory import Models, record_models, replay_models
+from bbllm.llm.models.factory import Models, changes_in, record_models, replay_models
+from bbllm.llm.recording import replay
 from bbllm.llm.recording.replay import (
     RecordingModel,
     ReplayModel,
@@ -84,7 +86,10 @@ def test_an_error_is_replayed_as_the_error_it_was(path: Path) -> None:
     assert again.complete(ask('a')).text == 'up'
 
 
-def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(path: Path) -> None:
+def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, 'code_version', lambda: '0.9')
     model = RecordingModel(ScriptedModel(['one', ModelUnavailableError('down')]), path, 'brain')
     model.complete(ask('a'))
     with pytest.raises(ModelUnavailableError):
@@ -97,28 +102,31 @@ def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(path: Path) -
     path.write_text(kept)
 
     live = ScriptedModel(['two'])
-    again = RecordingModel(live, path, 'brain', code='1.0', earlier=kept)
+    monkeypatch.setattr(replay, 'code_version', lambda: '1.0')
+    again = RecordingModel(live, path, 'brain', earlier=kept)
 
     assert [again.complete(ask(x)).text for x in 'ab'] == ['one', 'two']
     assert [(item.reply and item.reply.text, item.code) for item in read_recording(path)] == [
-        ('one', ''),
+        ('one', '0.9'),
         ('two', '1.0'),
     ]
 
 
-def test_another_recording_answers_first_and_what_it_answered_is_copied(path: Path) -> None:
+def test_another_recording_answers_first_and_what_it_answered_is_copied(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = path.with_name('other.jsonl')
+    monkeypatch.setattr(replay, 'code_version', lambda: '0.9')
     old = RecordingModel(
-        ScriptedModel(['one', 'left', ModelUnavailableError('down')]), other, 'brain', code='0.9'
+        ScriptedModel(['one', 'left', ModelUnavailableError('down')]), other, 'brain'
     )
     old.complete(pictured('a', PNG))
     old.complete(ask('unused'))
     with pytest.raises(ModelUnavailableError):
         old.complete(ask('b'))
     live = ScriptedModel(['two'])
-    model = RecordingModel(
-        live, path, 'brain', episode='played', code='1.0', other=other.read_text()
-    )
+    monkeypatch.setattr(replay, 'code_version', lambda: '1.0')
+    model = RecordingModel(live, path, 'brain', episode='played', other=other.read_text())
 
     assert [model.complete(pictured('a', PNG)).text, model.complete(ask('b')).text] == [
         'one',
@@ -152,6 +160,86 @@ def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path)
     assert 'A prompt of the brain is not the recorded one: exchange 2 of 2 in' in text
     assert "message 2 (user), line 2: recorded 'red', asked 'green'" in text
     assert 'same task, scene' in text
+
+
+def test_an_exchange_states_the_version_that_asked_and_its_templates(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'))
+
+    (exchange,) = read_recording(path)
+
+    assert (exchange.code, exchange.templates) == (code_version(), templates_hash())
+
+
+def test_with_changed_prompts_replies_come_in_their_order_and_each_change_is_stated(
+    path: Path,
+) -> None:
+    recorded(path, 'brain', ('cubes:\nred', '1'), ('b', '2'), ('c', '3'))
+    recorded(path, 'body', ('pick', '<pick>'))
+
+    again = replay_models(path, embedding=False, changed_prompts=True)
+    replies = [again.brain.complete(ask(x)).text for x in ('cubes:\ngreen', 'b', 'other')]
+
+    assert [*replies, again.body.complete(ask('pick')).text] == ['1', '2', '3', '<pick>']
+    first, second = changes_in(again)
+    assert 'exchange 1 of 3' in first
+    assert first.endswith("differs in message 2 (user), line 2: recorded 'red', asked 'green'.")
+    assert 'exchange 3 of 3' in second
+    with pytest.raises(ReplayError, match='all of which were answered'):
+        again.brain.complete(ask('d'))
+
+
+def test_with_changed_prompts_a_recorded_request_keeps_its_own_reply(path: Path) -> None:
+    recorded(path, 'brain', ('a', '1'), ('b', '2'))
+    model = ReplayModel(path, 'brain', changed_prompts=True)
+
+    assert [model.complete(ask(x)).text for x in ('b', 'new')] == ['2', '1']
+    assert len(model.changes) == 1
+
+
+def test_with_changed_prompts_no_text_gets_the_vector_of_another(path: Path) -> None:
+    recording_embedder(Counting(), path).embed(['pick'])
+
+    again = replay_models(path, embedding=True, changed_prompts=True)
+
+    assert again.embedder is not None
+    with pytest.raises(ReplayError, match='is not the recorded one'):
+        again.embedder.embed(['push'])
+
+
+def test_a_different_prompt_is_refused_with_the_version_that_asked(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, 'code_version', lambda: '0.9')
+    recorded(path, 'brain', ('a', '1'))
+    monkeypatch.setattr(replay, 'code_version', lambda: '1.0')
+
+    with pytest.raises(ReplayError) as caught:
+        ReplayModel(path, 'brain').complete(ask('b'))
+
+    assert 'It was recorded by bbllm 0.9; this is 1.0.' in str(caught.value)
+    assert '--changed-prompts' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ('fields', 'maker'),
+    [
+        ({'code': '2.0'}, 'bbllm 2.0'),
+        ({'code': 'two\nlines'}, 'another release of bbllm'),
+        ({'messages': 'in another form'}, 'another release of bbllm'),
+    ],
+)
+def test_a_recording_of_another_release_is_refused_in_words(
+    fields: dict[str, str], maker: str, path: Path
+) -> None:
+    recorded(path, 'brain', ('a', '1'))
+    data = json.loads(path.read_text()) | {'format': 2, 'code': ''} | fields
+    path.write_text(json.dumps(data) + '\n')
+
+    with pytest.raises(ReplayError) as caught:
+        ReplayModel(path, 'brain')
+
+    assert f'was recorded by {maker} in format 2' in str(caught.value)
+    assert 'reads format 1. Replay it with the release that made it' in str(caught.value)
 
 
 def test_more_questions_than_were_recorded_are_refused(path: Path) -> None:
@@ -325,13 +413,13 @@ class Counting:
 def test_who_replays_is_given_the_very_vectors_that_who_recorded_was_given(path: Path) -> None:
     given = recording_embedder(Counting(), path).embed(['pick', 'wät'])
 
-    replay = replay_embedder(path)
-    found = replay.embed(['pick', 'wät'])
+    again = replay_embedder(path)
+    found = again.embed(['pick', 'wät'])
 
     assert found.vectors == given.vectors
     assert sum(found.vectors, ()) == pytest.approx((0.4, 1 / 3, 0.3, 1 / 3))
     assert (found.model, found.usage, found.retries) == ('counting-2', Usage(2), 1)
-    assert replay.name == 'replay of counting'
+    assert again.name == 'replay of counting'
 
 
 @pytest.mark.parametrize('reply', ['<pass>', '[7]', '["eJw="]'])

@@ -54,6 +54,9 @@ def test_a_pattern_stands_for_all_tasks_that_fit_it(tmp_path: Path) -> None:
         prepared(tmp_path, tasks=('letters_*',))
 
 
+CHANGED = {'changed_prompts': True}
+
+
 @pytest.mark.parametrize(
     ('changes', 'told'),
     [
@@ -68,6 +71,9 @@ def test_a_pattern_stands_for_all_tasks_that_fit_it(tmp_path: Path) -> None:
         ({'prices': Path('no/prices.yaml')}, 'no/prices.yaml'),
         ({'replay': Path('no/talk.jsonl')}, 'no/talk.jsonl'),
         ({'record': Path('a'), 'replay': Path('b'), 'world': 'ros'}, 'exclude each other'),
+        (CHANGED, 'add --replay FILE'),
+        (CHANGED | {'replay': Path('b'), 'record': Path('a')}, 'may not be recorded'),
+        (CHANGED | {'replay': Path('b'), 'world': 'ros'}, 'leave --world ros out'),
         ({'brain': 'replay'}, '--replay FILE'),
         ({'mapping': 'schema'}, 'schema'),
     ],

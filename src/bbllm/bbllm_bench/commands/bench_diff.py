@@ -20,7 +20,7 @@ from bbllm_bench.metrics.pairs import (
     compare,
     ks_of,
 )
-from bbllm_bench.oracle.notices import handed_the_goal, notices_about
+from bbllm_bench.oracle.notices import handed_the_goal, notices_about, notices_of_changes
 from bbllm_bench.report.grid import Grid, print_grid
 
 MOST_CASES = 12
@@ -28,7 +28,7 @@ OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')
 """Settings that make cases what they are; where they agree, the cases do."""
 OF_METHODS = (
     *('planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'limits', 'llm'),
-    *('prompts', 'memory_hash'),
+    *('prompts', 'changed_prompts', 'memory_hash'),
 )
 """Settings that say how they were played."""
 
@@ -126,7 +126,11 @@ def _print(a: SavedRun, b: SavedRun, comparison: Comparison, output: Output) -> 
         who = ' '.join(f'{key}={getattr(run.settings, key)}' for key in keys)
         output.print(f'{name}: {run.path}  {who} K={k}')
     names = handed_the_goal()
-    notices = [line for run in (a, b) for line in notices_about(names, run.settings, {})]
+    notices = [
+        line
+        for run in (a, b)
+        for line in (*notices_about(names, run.settings, {}), *notices_of_changes(run.results))
+    ]
     for line in dict.fromkeys(notices):
         output.print(line, style='yellow')
     methods = _unlike(a, b, OF_METHODS)

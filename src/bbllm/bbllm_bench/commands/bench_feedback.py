@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from bbllm.api.config import MAX_K, RecordChoice
+from bbllm.api.config import MAX_K
 from bbllm.cli.support.options import count
-from bbllm.cli.support.requests import option
+from bbllm.cli.support.requests import given, option
 from bbllm.cli.views.output import Output
 from bbllm_bench.commands.bench_compare import end_comparison, play_choice, print_results
-from bbllm_bench.commands.options import BenchOptions
+from bbllm_bench.commands.options import BenchOptions, ReplayChoice
 from bbllm_bench.compare.feedback import FORMS, feedback_grids, planner_with, read_forms
 
 
@@ -27,7 +27,7 @@ def feedback(
     ),
     k: int = count('How often the Brain may plan anew.', '-k', default=1, min=1, max=MAX_K),
     bench: BenchOptions,
-    recording: RecordChoice,
+    recording: ReplayChoice,
 ) -> None:
     """
     Compare forms of feedback: what a planner is sent when a step has failed.
@@ -55,7 +55,7 @@ def feedback(
     from bbllm_bench.compare.files import compare_folder
     from bbllm_bench.runner.conversations import check_recording
 
-    run = bench.run_request(suite, ks=(k,), record=recording.record, replay=recording.replay)
+    run = bench.run_request(suite, ks=(k,), **given(recording))
     output = Output(bench.json)
     folder = bench.folder('feedback', suite)
     choice = choose(run, ','.join(map(planner_with, read_forms(forms))), folder)

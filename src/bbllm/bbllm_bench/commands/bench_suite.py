@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bbllm.api.config import PlannerChoice, RecordChoice
-from bbllm.cli.support.requests import option
+from bbllm.api.config import PlannerChoice
+from bbllm.cli.support.requests import given, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
-from bbllm_bench.commands.options import BenchOptions, parse_ks
+from bbllm_bench.commands.options import BenchOptions, ReplayChoice, parse_ks
 from bbllm_bench.commands.progress import ProgressView
 from bbllm_bench.report.summary import closing_line
 from bbllm_bench.report.summary_table import print_summary
@@ -35,7 +35,7 @@ def suite(
         metavar='LIST',
     ),
     bench: BenchOptions,
-    recording: RecordChoice,
+    recording: ReplayChoice,
 ) -> None:
     """
     Score a planner and its models on the tasks of a suite.
@@ -73,8 +73,7 @@ def suite(
         name,
         planner=method.planner,
         ks=() if k is None else parse_ks(k),
-        record=recording.record,
-        replay=recording.replay,
+        **given(recording),
     )
     output = Output(bench.json)
     hire = bench.choose_workers()

@@ -18,7 +18,9 @@ from bbllm.api.config import (
     MappingChoice,
     MemoryChoice,
     ModelChoice,
+    RecordChoice,
     SourceChoice,
+    model_setting,
 )
 from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.options import JsonOption, RehearsalOptions, WorldName, count
@@ -34,6 +36,16 @@ if TYPE_CHECKING:
 MAX_TRIALS = 999
 MAX_JOBS = 1024
 RUN = 'Run'
+
+
+class ReplayChoice(RecordChoice):
+    """The same for runs, whose recording may be of another version of bbllm."""
+
+    changed_prompts: bool = model_setting(
+        False,
+        'With --replay, go on where a prompt is not the recorded one: the recorded replies are '
+        'taken in their order, and no figure is one of the model (docs/bench.md).',
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

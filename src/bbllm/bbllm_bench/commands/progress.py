@@ -56,7 +56,7 @@ class ProgressView:
             parts = (
                 f'{progress.done:>4}/{progress.total}',
                 f'{of}{result.key.name}',
-                result.verdict,
+                result.finding,
                 count_of(result.loops, 'loop'),
                 count_of(progress.requests, 'request'),
                 f'{time_text(progress.left_s)} left',

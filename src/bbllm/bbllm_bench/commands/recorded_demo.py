@@ -14,6 +14,7 @@ from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
+from bbllm.core.text import count_of
 from bbllm_bench.commands.watched_episode import WatchedEpisode
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
@@ -43,7 +44,13 @@ def show_recorded(name: str, output: Output) -> None:
     if name not in known:
         raise UnknownNameError('recorded task', name, known)
     ran, result = _play(known[name], place, output)
-    words = f'Check of the bench: {result.verdict}'
+    if result.changed_prompts:
+        output.print(
+            f'{len(result.changed_prompts)} of {count_of(result.model_calls, "prompt")} changed '
+            'since: this is what the recorded replies come to, not what the model replies now.',
+            style='yellow',
+        )
+    words = f'Check of the bench: {result.finding}'
     finding = f'{words}; {result.reason}' if result.reason else f'{words}.'
     finish(ran, output, finding=finding, passed=result.passed)
 

@@ -11,7 +11,7 @@ from bbllm_bench.compare.run import COMPARE, PlannerRun
 from bbllm_bench.compare.text import markdown
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.store import read_run
-from bbllm_bench.oracle.notices import roles_of, stand_ins
+from bbllm_bench.oracle.notices import notices_of_changes, roles_of, stand_ins
 from bbllm_bench.report.plots import to_png, to_svg
 from bbllm_bench.scorers.scoring import earlier_lines
 
@@ -80,7 +80,9 @@ def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
     told += [STAND_INS_SAY_NOTHING] if in_brain else []
     for entry in entries:
         lines = earlier_lines(entry.results, entry.run.settings.currency)
-        told += [f'`{entry.planner}`: {line}' for line in lines]
+        told += [
+            f'`{entry.planner}`: {line}' for line in (*notices_of_changes(entry.results), *lines)
+        ]
     if all(entry.planner != against for entry in entries):
         told.append(
             f'`{against}`, which the others are held against, has no episode on record yet, so '

@@ -37,6 +37,8 @@ class RunConfig:
     limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
     record: bool = False
     """Whether every exchange with a model is to be kept."""
+    changed_prompts: bool = False
+    """Whether a recording also answers prompts that have changed since."""
     memory: FailureMemory = COLD_START
     """Failures of earlier episodes, the same for all of the run."""
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from bbllm.core.types import SceneObject
 
+CHANGED_PROMPTS = 'replayed with changed prompts'
+"""What such an episode is called."""
 TWO_AT_ONCE = 'two_at_once'
 """The rule of faithfulness that only FLTRNN's prompts state; see bench.faithfulness."""
 NO_CASE = 'CaseError'
@@ -172,10 +174,18 @@ class EpisodeResult:
     """Cost of the episodes before it, which no other field includes; None where there are none."""
     by_pictures: PictureResult | None = None
     """Where scenes came from pictures: their errors, and what a judge by pictures found."""
+    changed_prompts: tuple[str, ...] = ()
+    """Of each reply of a recording that was given to another prompt, where that differs. With any,
+    the episode does not show what the model makes of its prompts."""
 
     @property
     def passed(self) -> bool:
         return self.verdict == 'passed'
+
+    @property
+    def finding(self) -> str:
+        """The verdict, and whether prompts have changed since the replies were recorded."""
+        return f'{self.verdict}, {CHANGED_PROMPTS}' if self.changed_prompts else self.verdict
 
     @property
     def tokens(self) -> int:

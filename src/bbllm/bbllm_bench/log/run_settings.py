@@ -73,6 +73,8 @@ class RunSettings(BaseModel):
     replay: str | None = None
     """The recording that answered instead of models."""
     replay_sha256: str | None = None
+    changed_prompts: bool = False
+    """Whether it also answered prompts that have changed since."""
     memory: str | None = None
     """The ledger whose failures the planner was given."""
     memory_hash: str = ''

@@ -1,9 +1,8 @@
-"""What made a result: versions of packages, hashes of source and prompts, the machine."""
+"""What made a result: versions of packages, a hash of the source, the machine."""
 
 import hashlib
 import os
 import platform
-import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -11,11 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from bbllm.core.provenance import find_commit
 from bbllm.core.version import VERSION
 
 OF_MOTIONS = ('mujoco', 'numpy', 'ruckig', 'mink')
 PACKAGES = (*OF_MOTIONS, 'openai', 'pydantic')
-NO_CHECKOUT = 'no checkout'
 KINDS = ('*.py', '*.xml', '*.j2', '*.md')
 """What an episode depends on, among the files of our packages."""
 _OURS = ('bbllm', 'bbllm_bench', 'bbllm_ros', 'bbllm_viewer', 'bbllm_vision')
@@ -48,19 +47,9 @@ def find_versions() -> dict[str, str]:
     return {
         'bbllm': VERSION,
         'source': source.hexdigest()[:16],
-        'commit': _commit(),
+        'commit': find_commit(),
         'python': platform.python_version(),
         **_installed(PACKAGES),
-    }
-
-
-def hash_prompts() -> dict[str, str]:
-    """Return the sha256 of every file of prompts, by its path below `planners`."""
-    planners = _folders()['bbllm'] / 'planners'
-    return {
-        path.relative_to(planners).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(planners.glob('**/prompts/**/*'))
-        if path.is_file()
     }
 
 
@@ -86,20 +75,3 @@ def _installed(packages: Iterable[str]) -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found
-
-
-def _commit() -> str:
-    command = [
-        'git',
-        '-C',
-        str(_folders()['bbllm']),
-        'describe',
-        '--always',
-        '--dirty',
-        '--abbrev=12',
-    ]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=5.0)
-    except (OSError, subprocess.TimeoutExpired):
-        return NO_CHECKOUT
-    return done.stdout.strip() if done.returncode == 0 else NO_CHECKOUT

@@ -1,10 +1,12 @@
-"""Notices in reports on names that are no language model."""
+"""Notices in reports: on names that are no language model, and on replies to other prompts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Episode
 from bbllm.core.registry import find_provider, load_planner, needs_goal, plain_name, provider_names
+from bbllm.core.text import count_of
+from bbllm_bench.log.results import CHANGED_PROMPTS, EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 
 NOT_MODELS: Mapping[str, str] = {
@@ -55,6 +57,19 @@ def notices_about(
         f'{" and ".join(roles)}: {name} {remarks[name]}.'
         for name in names
         if (roles := roles_of(name, settings, served))
+    ]
+
+
+def notices_of_changes(results: Iterable[EpisodeResult]) -> list[str]:
+    """Return a sentence where a recording answered prompts that have changed since."""
+    found = [(result.model_calls, result.changed_prompts) for result in results]
+    changes = [change for _, changed in found for change in changed]
+    if not changes:
+        return []
+    asked = count_of(sum(n for n, _ in found), 'prompt')
+    return [
+        f'{CHANGED_PROMPTS.capitalize()}: {len(changes)} of {asked} differ from what was replied '
+        f'to, so that no figure is one of the model. The first difference: {changes[0]}'
     ]
 
 

@@ -23,7 +23,7 @@ from bbllm_bench.log.store import Session, episodes_per_minute
 from bbllm_bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
 from bbllm_bench.metrics.pairs import Comparison, compare, ks_of
 from bbllm_bench.metrics.task_groups import groups_of
-from bbllm_bench.oracle.notices import handed_the_goal, notices_about
+from bbllm_bench.oracle.notices import handed_the_goal, notices_about, notices_of_changes
 from bbllm_bench.report.words import interval
 from bbllm_bench.scorers.scoring import earlier_lines
 
@@ -103,6 +103,8 @@ class RunSummary(SummaryRecord):
     seed: int
     trials: int
     notices: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """What to know of a replay whose prompts have changed since it was recorded."""
     planned: int
     played: int
     models: Mapping[str, tuple[str, ...]]
@@ -165,6 +167,7 @@ def summarize_run(
     return RunSummary(
         **settings.model_dump(include=_OF_SETTINGS),
         notices=tuple(notices_about(handed_the_goal(), settings, models)),
+        changed=tuple(notices_of_changes(results)),
         planned=len(settings.tasks) * settings.trials * len(ks),
         played=len(results),
         models=models,
@@ -215,8 +218,9 @@ def closing_line(summary: RunSummary) -> str:
         rates = (f'{key.upper()}={rate_text(top, key)}' for key in ('state', 'informed'))
         knowing = f'{" ".join(rates)} needing={top.needing} '
     seen = f'sources={summary.sources} JUDGE={rate_text(top, "judge")} ' if summary.sees else ''
+    changed = 'changed_prompts=yes ' if summary.changed else ''
     return (
-        f'{summary.suite} planner={summary.planner} brain={summary.brain} '
+        f'{summary.suite} planner={summary.planner} brain={summary.brain} {changed}'
         f'SR={rate_text(top, "sr")} GCR={_two_digits(top.value("gcr"))} '
         f'EXEC={_two_digits(top.value("exec"))} {knowing}{seen}n={top.n}'
     )

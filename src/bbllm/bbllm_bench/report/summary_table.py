@@ -69,7 +69,8 @@ def print_summary(summary: RunSummary, console: Console) -> None:
 
 def lines_for_terminal(summary: RunSummary) -> list[str]:
     """Return what the tables do not show, one sentence a line."""
-    lines = [*summary.notices, *(_pair_line(pair) for pair in summary.paired if pair.pairs)]
+    lines = [*summary.notices, *summary.changed]
+    lines += [_pair_line(pair) for pair in summary.paired if pair.pairs]
     for group in summary.by_k:
         lines += _k_lines(group)
     if summary.sees:

@@ -181,7 +181,7 @@ def notices_of(settings: RunSettings, summary: RunSummary) -> tuple[str, ...]:
             f'The run is not through: {words.count(played)} of {words.plural(planned, "episode")} '
             'were played. The figures are of these.'
         )
-    return (*notices, *summary.earlier)
+    return (*summary.changed, *notices, *summary.earlier)
 
 
 def date_of(sessions: Sequence[Session]) -> str:

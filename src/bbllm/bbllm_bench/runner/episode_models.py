@@ -13,7 +13,6 @@ from bbllm.llm.recording.replay import answered
 from bbllm.planners.body.mapping import MappingMethod, models_for
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.files import write_atomically
-from bbllm_bench.log.versions import NO_CHECKOUT, find_versions
 from bbllm_bench.oracle.case_goals import with_goal
 from bbllm_bench.oracle.household.providers import models_in_house, needs_house_oracle
 from bbllm_bench.suites.case import HouseStart
@@ -32,7 +31,12 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
     else:
         embedding = MappingMethod(job.config.mapping) is MappingMethod.EMBEDDING
         place = Path('the recording of this episode')
-        models = replay_models(place, embedding=embedding, text=job.replay)
+        models = replay_models(
+            place,
+            embedding=embedding,
+            text=job.replay,
+            changed_prompts=job.config.changed_prompts,
+        )
     if not job.config.record:
         yield models, str
         return
@@ -43,11 +47,8 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
         def recording() -> str:
             return path.read_text(encoding='utf-8')
 
-        versions = find_versions()
-        commit = versions['commit']
-        code = versions['bbllm'] if commit == NO_CHECKOUT else commit
-        of = {'episode': job.key.name, 'code': code, 'earlier': earlier}
-        yield record_models(models, path, other=job.replay or '', **of), recording
+        of = {'episode': job.key.name, 'earlier': earlier, 'other': job.replay or ''}
+        yield record_models(models, path, **of), recording
 
 
 @contextmanager

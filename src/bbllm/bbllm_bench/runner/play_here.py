@@ -1,8 +1,10 @@
 """Where the cases of a suite are played: on a simulated table, in a household, by the nodes."""
 
+from dataclasses import replace
+
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import EventSink
-from bbllm.llm.models.factory import Models
+from bbllm.llm.models.factory import Models, changes_in
 from bbllm.scene.sources import NO_TROUBLE, TRUTH
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
@@ -27,7 +29,8 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         from bbllm_bench.runner.play_household import play_with
     else:
         from bbllm_bench.runner.play_tabletop import play_with
-    return play_with(job, models, sink, around)
+    result = play_with(job, models, sink, around)
+    return replace(result, changed_prompts=changes_in(models))
 
 
 def domain_of(suite: Suite) -> str:

@@ -63,7 +63,12 @@ class RecordedRun(FileRecord):
         return stratified(load_suite(self.suite).tasks, self.sample, self.seed)
 
     def request(self, *, replay: Path | None = None, brain: str | None = None) -> BenchRequest:
-        """Return the run, answered from a recording, or by the model that is named."""
+        """
+        Return the run, answered from a recording, or by the model that is named.
+
+        A recording also answers prompts that have changed since: it belongs to the version that
+        made it.
+        """
         return BenchRequest(
             suite=self.suite,
             planner=self.planner,
@@ -72,6 +77,7 @@ class RecordedRun(FileRecord):
             seed=self.seed,
             tasks=self.chosen_tasks(),
             replay=replay,
+            changed_prompts=replay is not None,
             brain=brain,
             body=brain,
         )
@@ -132,6 +138,8 @@ class Origin:
     """Days on which replies were given, as in 2026-11-23."""
     code: tuple[str, ...]
     """Versions of bbllm that asked."""
+    templates: tuple[str, ...]
+    """Hashes of their templates of prompts."""
     requests: int
 
 
@@ -189,6 +197,7 @@ def origin_of(path: Path) -> Origin:
         models=_distinct([reply.model for reply in replies]),
         dates=_distinct([item.date for item in exchanges]),
         code=_distinct([item.code for item in exchanges]),
+        templates=_distinct([item.templates for item in exchanges]),
         requests=len(exchanges),
     )
 

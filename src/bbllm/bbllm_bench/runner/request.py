@@ -38,6 +38,8 @@ class BenchRequest:
     limits: Limits = field(default_factory=Limits)
     record: Path | None = None
     replay: Path | None = None
+    changed_prompts: bool = False
+    """Whether a recording also answers prompts that have changed since."""
     memory: Path | None = None
     """Ledger with failures of earlier episodes, for a planner with `memory=yes`."""
     prices: Path | None = None

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
+from bbllm.core.provenance import hash_templates
 from bbllm.core.registry import load_planner
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod
 from bbllm_bench.log.episodes import RunConfig
 from bbllm_bench.log.prices import PriceTable, load_prices
 from bbllm_bench.log.run_settings import RunSettings, TaskSettings
-from bbllm_bench.log.versions import describe_machine, find_versions, hash_prompts
+from bbllm_bench.log.versions import describe_machine, find_versions
 from bbllm_bench.runner.answering import (
     Answering,
     asking,
@@ -57,6 +58,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         raise ConfigError(
             '--record and --replay exclude each other with --world ros; leave one of them out.'
         )
+    _check_changed_prompts(request, world)
     request = replace(request, world=world, ks=ks)
     check_sources(world, request.sources, request.trouble)
     check_rehearsal(world, request.rehearse, request.twin_error)
@@ -103,6 +105,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             twin_error=request.twin_error,
             limits=request.limits,
             record=request.record is not None,
+            changed_prompts=request.changed_prompts,
             memory=memory,
             prices=prices.by_model if prices is not None else {},
         ),
@@ -113,6 +116,21 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         retry_lost=request.retry_lost,
     )
     return Prepared(plan, (*answering.models.notices, *notices))
+
+
+def _check_changed_prompts(request: BenchRequest, world: str) -> None:
+    """Raise ConfigError where replies to changed prompts are not replayed, or are recorded."""
+    if not request.changed_prompts:
+        return
+    if request.replay is None:
+        raise ConfigError('--changed-prompts is for a recording: add --replay FILE.')
+    if request.record is not None:
+        raise ConfigError(
+            '--changed-prompts answers prompts with replies to other ones, which may not be '
+            'recorded: leave --record or --changed-prompts out.'
+        )
+    if world == 'ros':
+        raise ConfigError('--changed-prompts is for worker processes: leave --world ros out.')
 
 
 def _settings(
@@ -145,13 +163,14 @@ def _settings(
         ),
         limits=request.limits,
         llm=answering.described,
-        prompts=hash_prompts(),
+        prompts=hash_templates(),
         versions=find_versions(),
         machine=describe_machine(),
         prices=prices,
         record=_place(request.record, folder),
         replay=str(request.replay) if request.replay is not None else None,
         replay_sha256=hash_of(request.replay) if request.replay is not None else None,
+        changed_prompts=request.changed_prompts,
         memory=str(request.memory) if request.memory is not None else None,
         memory_hash=memory_hash,
         command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),

@@ -239,13 +239,12 @@ def record_models(
     path: Path,
     *,
     episode: str = '',
-    code: str = '',
     earlier: str = '',
     other: str = '',
 ) -> Models:
     """Return models whose exchanges are appended to a file; see `RecordingModel`."""
     embedder = models.embedder
-    of = {'episode': episode, 'code': code, 'earlier': earlier, 'other': other}
+    of = {'episode': episode, 'earlier': earlier, 'other': other}
     return replace(
         models,
         brain=RecordingModel(models.brain, path, 'brain', **of),
@@ -254,13 +253,26 @@ def record_models(
     )
 
 
-def replay_models(path: Path, *, embedding: bool, text: str | None = None) -> Models:
-    """Return models that answer from a recording, or from *text*, its lines for one episode."""
+def replay_models(
+    path: Path, *, embedding: bool, text: str | None = None, changed_prompts: bool = False
+) -> Models:
+    """
+    Return models that answer from a recording, or from *text*, its lines for one episode.
+
+    *changed_prompts* is as in `ReplayModel`. An embedder is sent texts and no prompt: the vector
+    of another text would be wrong, so that it answers only what was recorded.
+    """
     return Models(
-        ReplayModel(path, 'brain', text=text),
-        ReplayModel(path, 'body', text=text),
+        ReplayModel(path, 'brain', text=text, changed_prompts=changed_prompts),
+        ReplayModel(path, 'body', text=text, changed_prompts=changed_prompts),
         embedder=replay_embedder(path, text=text) if embedding else None,
     )
+
+
+def changes_in(models: Models) -> tuple[str, ...]:
+    """Return where prompts are not those that a recording replied to, reply by reply."""
+    replayed = (model for model in (models.brain, models.body) if isinstance(model, ReplayModel))
+    return tuple(change for model in replayed for change in model.changes)
 
 
 def probe_models(

@@ -16,6 +16,10 @@ of its own before the first request with it:
     {"picture": "9f86d081884c7d65", "data": "the PNG or JPEG file in base64", "episode": ""}
 
 A replay does not read these lines.
+
+Each exchange states which version of bbllm asked, and a hash of its templates of prompts. Whether
+a prompt has changed since is decided by the requests: a template may have been moved, or changed
+where this request does not show it.
 """
 
 import base64
@@ -23,6 +27,7 @@ import fcntl
 import hashlib
 import json
 import lzma
+import re
 import struct
 import time
 import zlib
@@ -61,6 +66,7 @@ from bbllm.core.protocols import (
     Situation,
     in_episode,
 )
+from bbllm.core.provenance import code_version, templates_hash
 from bbllm.core.reading import read_regular, read_xz
 
 FORMAT = 1
@@ -78,7 +84,7 @@ _ERRORS: dict[str, type[ModelError]] = {
 }
 _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
-    'make a new one with --record.'
+    'make a new one with --record, or replay one of a bench with --changed-prompts.'
 )
 
 
@@ -123,6 +129,8 @@ class Exchange:
     """Day of the reply (UTC), as in 2026-11-23; '' in older recordings."""
     code: str = ''
     """Version of bbllm that asked; '' where it was not noted."""
+    templates: str = ''
+    """Hash of the templates of prompts of that version (core.provenance), likewise."""
 
 
 _EXCHANGE = pydantic.TypeAdapter(Exchange)
@@ -217,21 +225,41 @@ def parse_recording(text: str, path: Path) -> list[Exchange]:
     for i, line in enumerate([*lines, torn] if torn else lines):
         if line.startswith(_PICTURE_LINE):
             continue
+        exchange: Exchange | None = None
         try:
             exchange = _EXCHANGE.validate_json(line)
         except pydantic.ValidationError:
             if i == len(lines):
                 break
+        if exchange is None or exchange.format != FORMAT:
             raise ReplayError(
-                f'Line {i + 1} of {path} is no recorded exchange; a recording is made by --record.'
-            ) from None
-        if exchange.format != FORMAT:
-            raise ReplayError(
-                f'{path} is a recording of format {exchange.format}, this version of bbllm reads '
-                f'format {FORMAT}. Record it anew with --record.'
+                _of_other_release(line, path)
+                or f'Line {i + 1} of {path} is no recorded exchange; a recording is made by '
+                '--record.'
             )
         exchanges.append(exchange)
     return exchanges
+
+
+_VERSION = re.compile(r'[\w.+-]{1,60}', re.ASCII)
+
+
+def _of_other_release(line: str, path: Path) -> str:
+    """Return the reason why a line that is in another format cannot be read; '' of any other."""
+    try:
+        data = json.loads(line)
+        written = int(data['format'])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return ''
+    if written == FORMAT:
+        return ''
+    code = str(data.get('code', ''))
+    maker = f'bbllm {code}' if _VERSION.fullmatch(code) else 'another release of bbllm'
+    return (
+        f'{path} was recorded by {maker} in format {str(written)[:9]}, and bbllm {code_version()} '
+        f'reads format {FORMAT}. Replay it with the release that made it, or record it anew with '
+        '--record.'
+    )
 
 
 _Request = list[tuple[str, str]]
@@ -270,8 +298,8 @@ class RecordingModel:
     """
     A model whose exchanges are appended to a file, which brain and body share.
 
-    *code* is the version of bbllm that asks. *earlier* are lines that the file already has, of an
-    episode that was interrupted: they answer again, and the model is asked only what is new.
+    *earlier* are lines that the file already has, of an episode that was interrupted: they answer
+    again, and the model is asked only what is new.
     *other* are lines of another recording that do the same; those that are used are copied.
     """
 
@@ -282,7 +310,6 @@ class RecordingModel:
         role: str,
         *,
         episode: str = '',
-        code: str = '',
         earlier: str = '',
         other: str = '',
     ):
@@ -303,7 +330,6 @@ class RecordingModel:
         self._path = path
         self._role = role
         self._episode = episode
-        self._code = code
         self._earlier = ReplayModel(path, role, text=earlier)
         self._other = ReplayModel(path, role, text=other)
         self._kept = set(recorded_pictures(earlier))
@@ -348,7 +374,8 @@ class RecordingModel:
             schema_hash=_schema_hash_of(schema),
             episode=self._episode,
             date=datetime.now(UTC).date().isoformat(),
-            code=self._code,
+            code=code_version(),
+            templates=templates_hash(),
         )
         try:
             reply = self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
@@ -385,12 +412,23 @@ class ReplayModel:
 
     Equal requests are answered in the order in which they were recorded. A recording without this
     role is accepted, as long as nothing is asked. *text* are the lines of one episode, if they
-    were read before. Raises ReplayError if the file cannot be read, or is empty.
+    were read before.
+
+    With *changed_prompts* a request that is not recorded is answered by the first reply that was
+    not given yet, and `changes` gets a sentence: such a reply was given to another prompt, and
+    is no evidence of what the model would reply to this one.
+
+    Raises ReplayError if the file cannot be read, or is empty.
     """
 
-    def __init__(self, path: Path, role: str, *, text: str | None = None):
+    def __init__(
+        self, path: Path, role: str, *, text: str | None = None, changed_prompts: bool = False
+    ):
+        self.changes: list[str] = []
+        """Where a prompt is not the one that was replied to, reply by reply."""
         self._path = path
         self._role = role
+        self._changed_prompts = changed_prompts
         exchanges = read_recording(path) if text is None else parse_recording(text, path)
         if not exchanges and text is None:
             raise ReplayError(f'{path} is empty. {_VALID_FOR}')
@@ -419,9 +457,8 @@ class ReplayModel:
         begun_s = time.monotonic()
         reply = self.find(messages, stop, schema)
         if reply is None:
-            asked = _asked(messages, stop, schema)
-            kinds = [item.request.kind for item in messages if item.request is not None]
-            raise ReplayError(f'{self._difference(asked, *kinds[-1:])}. {_VALID_FOR}')
+            difference = self._difference(_asked(messages, stop, schema), messages)
+            raise ReplayError(f'{difference}. {self._made_by()}{_VALID_FOR}')
         return replace(reply, duration_s=time.monotonic() - begun_s)
 
     def find(
@@ -444,6 +481,9 @@ class ReplayModel:
         """Return the exchange that was recorded for a request, once; None without another."""
         asked = _asked(messages, stop, schema)
         at = next((i for i in self._open if self._requests[i] == asked), None)
+        if at is None and self._open and self._changed_prompts:
+            self.changes.append(f'{self._difference(asked, messages)}.')
+            at = self._open[0]
         if at is None:
             return None
         self._open.remove(at)
@@ -452,9 +492,18 @@ class ReplayModel:
             self.supports_schema = self._exchanges[self._open[0]].supports_schema
         return self._exchanges[at]
 
-    def _difference(self, asked: _Request, kind: str = '') -> str:
-        """Return where a request differs from the next recorded one; *kind* names its prompt."""
-        n, prompt = len(self._exchanges), f'the prompt `{kind}`' if kind else 'a prompt'
+    def _made_by(self) -> str:
+        """Return a sentence where the next recorded request is of another version; else ''."""
+        at = self._open[0] if self._open else -1
+        code = self._exchanges[at].code if self._exchanges else ''
+        if code in ('', code_version()):
+            return ''
+        return f'It was recorded by bbllm {code}; this is {code_version()}. '
+
+    def _difference(self, asked: _Request, messages: Sequence[Message]) -> str:
+        """Return where a request differs from the next recorded one."""
+        kinds = [item.request.kind for item in messages if item.request is not None]
+        n, prompt = len(self._exchanges), f'the prompt `{kinds[-1]}`' if kinds else 'a prompt'
         if not self._open:
             return (
                 f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
@@ -495,13 +544,12 @@ def recording_embedder(
     path: Path,
     *,
     episode: str = '',
-    code: str = '',
     earlier: str = '',
     other: str = '',
 ) -> Embedder:
     """Return an embedder whose exchanges are appended to a file; see `RecordingModel`."""
     model = RecordingModel(
-        _AsModel(inner), path, ROLE, episode=episode, code=code, earlier=earlier, other=other
+        _AsModel(inner), path, ROLE, episode=episode, earlier=earlier, other=other
     )
     return _OfModel(model, path)
 

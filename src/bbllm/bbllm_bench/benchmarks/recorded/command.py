@@ -20,6 +20,7 @@ from bbllm.core.paths import checkout_dir, state_dir
 from bbllm.llm.recording.replay import COMPRESSED
 from bbllm_bench.benchmarks.recorded.figures import (
     Played,
+    changed_text,
     figures_of,
     write_figures,
     write_into_docs,
@@ -27,9 +28,9 @@ from bbllm_bench.benchmarks.recorded.figures import (
 from bbllm_bench.commands.options import MAX_JOBS, parse_tasks
 from bbllm_bench.commands.progress import ProgressView
 from bbllm_bench.compare.choice import Contender, folder_name
-from bbllm_bench.compare.run import claim, play_all
+from bbllm_bench.compare.run import PlannerRun, claim, play_all
 from bbllm_bench.log.files import write_atomically
-from bbllm_bench.log.store import SUMMARY, RunFolder
+from bbllm_bench.log.store import SUMMARY, RunFolder, read_run
 from bbllm_bench.report.summary import read_summary
 from bbllm_bench.runner.conversations import check_recording
 from bbllm_bench.runner.play_here import play
@@ -81,18 +82,27 @@ def recorded(
             'been answered is not asked again.',
         ),
     ] = False,
+    changes: Annotated[
+        bool,
+        typer.Option(
+            '--changes', help='Print where the prompt of each reply has changed, not only once.'
+        ),
+    ] = False,
     llm_config: LlmConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """
     Replay the recorded replies of a language model, and play a stand-in on the same cases.
 
-    Needs no key. Where a prompt has changed since the recording, the episode is lost,
-    and the first line that differs is printed. Writes a table (recorded.md) and a
-    chart (recorded.png). The folder has a file index.yaml, see docs/bench.md.
+    Needs no key. A recording belongs to the version that made it: where a prompt has
+    changed since, the recorded replies are taken in their order, the first line that
+    differs is printed, and the run is no figure of the model. Writes tables
+    (recorded.md) and a chart (recorded.png). The folder has a file index.yaml, see
+    docs/bench.md.
 
     Examples:
       bbllm bench recorded
+      bbllm bench recorded --only tabletop --changes
       bbllm bench recorded --recordings mine --record --llm-config my_model.yaml
       bbllm bench recorded --recordings mine --only tabletop --out build/recorded
     """
@@ -127,7 +137,7 @@ def recorded(
     if any(item.end.interrupted for item in ran):
         output.print('The same command goes on from here.')
         raise typer.Exit(INTERRUPTED)
-    lost = [item.planner for item in ran if item.end.reason or item.end.progress.lost]
+    lost = [item.planner for item in ran if item.end.reason or _is_lost(item)]
     for run in runs:
         if row(run) in lost:
             output.print(_lost_text(run, place, record), style='bold red')
@@ -141,11 +151,22 @@ def recorded(
         # Figures of a run that lost episodes would say nothing of the model.
         whole = [run for run in runs if not {row(run), _stand_in_row(run)} & {*lost}]
         played = [_played(run, place, target) for run in whole]
+        same = [each for each in played if not each.changes]
+        other = [each for each in played if each.changes]
         if played:
             write_figures(played, target, output)
+        for each in other:
+            text = changed_text(each, everything=changes)
+            output.print(f'{text}\nFor figures of this version, {_how_anew(each.run, place)}')
         if docs:
-            _write_docs(played, output, whole=len(played) == len(index.runs))
-        output.result({'runs': [figures_of(item) for item in played], 'lost': lost})
+            _write_docs(same, output, whole=len(same) == len(index.runs))
+        output.result(
+            {
+                'runs': [*map(figures_of, same)],
+                'changed': [*map(figures_of, other)],
+                'lost': lost,
+            }
+        )
     if lost:
         raise typer.Exit(FAILED)
 
@@ -235,8 +256,8 @@ def _lost_text(run: RecordedRun, place: Path, record: bool) -> str:
             'been answered.'
         )
     return (
-        f'Episodes of {run.name} are lost: the recording no longer fits. Where a prompt has '
-        f'changed, {_how_anew(run, place)}'
+        f'Episodes of {run.name} are lost, so that it has no figures. Where the recording is to '
+        f'blame, {_how_anew(run, place)}'
     )
 
 
@@ -254,12 +275,32 @@ def _played(run: RecordedRun, place: Path, target: Path) -> Played:
         read_summary(target / folder_name(row) / SUMMARY)
         for row in (_model_row(run), _stand_in_row(run))
     )
-    return Played(run, origin_of(place / run.file), model, stand_in)
+    return Played(run, origin_of(place / run.file), model, stand_in, _changes(run, target))
+
+
+def _is_lost(ran: PlannerRun) -> bool:
+    """Return whether episodes are lost, but for those that ran out of replies to other prompts."""
+    return any(
+        result.lost and not (result.changed_prompts and result.error == ReplayError.__name__)
+        for result in read_run(ran.folder).results
+    )
+
+
+def _changes(run: RecordedRun, target: Path) -> tuple[str, ...]:
+    """Return where prompts are not those that were replied to, of each such reply."""
+    results = read_run(target / folder_name(_model_row(run))).results
+    return tuple(
+        f'{result.key.name}: {change}' for result in results for change in result.changed_prompts
+    )
 
 
 def _write_docs(played: Sequence[Played], output: Output, *, whole: bool) -> None:
     if not whole:
-        output.print('README.md and docs stay: not all runs were replayed.', style='yellow')
+        output.print(
+            'README.md and docs stay: not all runs were replayed with the recorded prompts, and '
+            'the figures there hold for the versions that they name.',
+            style='yellow',
+        )
         return
     root = checkout_dir()
     if root is None:

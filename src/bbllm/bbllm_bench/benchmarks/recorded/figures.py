@@ -1,4 +1,4 @@
-"""Table and chart of recorded runs, for a terminal, as files, and for README and docs."""
+"""Tables and chart of recorded runs, for a terminal, as files, and for README and docs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
+from bbllm.core.provenance import code_version, templates_hash
 from bbllm_bench.benchmarks.shared import BLUE, ORANGE, new_chart, write_chart
 from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.results import CHANGED_PROMPTS
 from bbllm_bench.report import words
 from bbllm_bench.report.grid import Grid, grid_of, markdown_of, print_grid
 from bbllm_bench.report.plots import to_png
@@ -33,27 +35,59 @@ class Played:
     origin: Origin
     model: RunSummary
     stand_in: RunSummary
+    changes: tuple[str, ...] = ()
+    """Where prompts are not those that were replied to, reply by reply; with any, nothing of the
+    run is a figure of the recorded model."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What a replay with changed prompts came to, over all K."""
+        groups = self.model.by_k
+        return {
+            'prompts': sum(group.model_calls for group in groups),
+            'changed': len(self.changes),
+            'episodes': sum(group.n for group in groups),
+            'passed': sum(group.passed for group in groups),
+            'lost': sum(group.infrastructure_failures for group in groups),
+        }
 
 
 def figures_of(played: Played) -> dict[str, object]:
-    """Return all figures of a run as JSON values."""
+    """Return all figures of a run as JSON values; only counts where prompts have changed."""
+    head = {'name': played.run.name, 'origin': asdict(played.origin)}
+    if played.changes:
+        return {**head, **played.counts, 'changes': played.changes}
     return {
-        'name': played.run.name,
-        'origin': asdict(played.origin),
+        **head,
         'recorded': played.model.model_dump(mode='json'),
         'stand_in': played.stand_in.model_dump(mode='json'),
     }
 
 
+def changed_text(played: Played, *, everything: bool) -> str:
+    """Return which prompts have changed since: the first difference, or that of each reply."""
+    origin = played.origin
+    head = (
+        f'{played.run.title}: prompts have changed since bbllm {words.listed(origin.code)} '
+        f'(templates {words.listed(origin.templates)}, now {templates_hash()}).'
+    )
+    return '\n  '.join([head, *played.changes[: None if everything else 1]])
+
+
 def write_figures(played: Sequence[Played], folder: Path, output: Output) -> None:
-    """Print the table, and write it and the chart into a folder."""
-    grid = _grid(played)
-    print_grid(grid, output.console)
-    write_atomically(folder / TABLE, '\n'.join([*markdown_of(grid), '']))
-    with _chart(played) as figure:
-        write_chart(figure, folder, CHART)
+    """Print the tables, and write them and the chart of the recorded model into a folder."""
+    figures = [item for item in played if not item.changes]
+    changed = [item for item in played if item.changes]
+    grids = [make(items) for make, items in ((_grid, figures), (_changed_grid, changed)) if items]
+    for grid in grids:
+        print_grid(grid, output.console)
+    lines = [line for grid in grids for line in (*markdown_of(grid), '')]
+    write_atomically(folder / TABLE, '\n'.join(lines))
     output.print_path('table', folder / TABLE)
-    output.print_path('chart', folder / f'{CHART}.png')
+    if figures:
+        with _chart(figures) as figure:
+            write_chart(figure, folder, CHART)
+        output.print_path('chart', folder / f'{CHART}.png')
 
 
 def write_into_docs(played: Sequence[Played], root: Path) -> Iterator[Path]:
@@ -112,6 +146,30 @@ def _grid(played: Sequence[Played]) -> Grid:
             }
             for item, own, other in _rows(played)
         ],
+        notes={'suite, planner': _played_by()},
+    )
+
+
+def _played_by() -> str:
+    """Return which versions the figures are of."""
+    return (
+        'The replies are to the prompts of the version in the table, and were replayed with the '
+        f'same prompts by bbllm {code_version()}.'
+    )
+
+
+def _changed_grid(played: Sequence[Played]) -> Grid:
+    return grid_of(
+        f'{CHANGED_PROMPTS.capitalize()}: no figures of the model',
+        [
+            {
+                'suite, planner': item.run.title,
+                'by bbllm': words.listed(item.origin.code),
+                **{name: str(n) for name, n in item.counts.items()},
+            }
+            for item in played
+        ],
+        notes={'changed': 'changed: prompts that are not those that were replied to'},
     )
 
 
@@ -124,12 +182,14 @@ def _short_grid(played: Sequence[Played]) -> Grid:
                 'suite, planner': item.run.title,
                 'model, recorded, seed': f'{words.listed(item.origin.models)}, '
                 f'{words.listed(item.origin.dates)}, {item.run.seed}',
+                'by bbllm': words.listed(item.origin.code),
                 'episodes': str(item.model.top.n),
                 'success (95 %)': rate_text(item.model.top, 'sr'),
                 'stand-in': f'{rate_text(item.stand_in.top, "sr")} {item.run.stand_in}',
             }
             for item in played
         ],
+        notes={'suite, planner': _played_by()},
     )
 
 

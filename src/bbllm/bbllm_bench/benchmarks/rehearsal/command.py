@@ -19,7 +19,7 @@ from pathlib import Path
 import typer
 from matplotlib.axes import Axes
 
-from bbllm.api.config import ModelChoice, RecordChoice
+from bbllm.api.config import ModelChoice
 from bbllm.cli.support.options import JsonOption, count
 from bbllm.cli.support.requests import expand_groups, fill, option
 from bbllm.cli.support.supervision import interrupts
@@ -40,7 +40,14 @@ from bbllm_bench.benchmarks.rehearsal.figures import (
 )
 from bbllm_bench.benchmarks.rehearsal.foresight import Foreseen, series
 from bbllm_bench.benchmarks.shared import new_chart, run_trials, write_chart, write_json
-from bbllm_bench.commands.options import MAX_JOBS, MAX_TRIALS, RUN, parse_ks, parse_tasks
+from bbllm_bench.commands.options import (
+    MAX_JOBS,
+    MAX_TRIALS,
+    RUN,
+    ReplayChoice,
+    parse_ks,
+    parse_tasks,
+)
 from bbllm_bench.commands.progress import ProgressView
 from bbllm_bench.compare.choice import Contender, recordings_of
 from bbllm_bench.compare.run import claim, play_all
@@ -93,7 +100,7 @@ def rehearsal(
     *,
     chosen: RehearsalBenchOptions,
     models: ModelChoice,
-    recording: RecordChoice,
+    recording: ReplayChoice,
     json: JsonOption = False,
 ) -> None:
     """
