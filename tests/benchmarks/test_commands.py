@@ -12,7 +12,7 @@ from bbllm.core import paths
 @pytest.mark.parametrize(
     'name',
     [
-        *('arm', 'household-speed', 'eai-check', 'sample-goals', 'time', 'faults'),
+        *('arm', 'eai-check', 'sample-goals', 'time', 'faults'),
         *('injection', 'rehearsal'),
     ],
 )

@@ -23,7 +23,7 @@ from bbllm_bench.log.intervals import wilson
 from bbllm_bench.report.plots import new_figure, to_png, to_svg
 from bbllm_bench.report.words import interval
 
-INK, BLUE, ORANGE = '#22262b', '#2f6db3', '#c2571a'
+BLUE, ORANGE = '#2f6db3', '#c2571a'
 Result = TypeVar('Result')
 _Bar = TypeVar('_Bar', bound='TrialBar')
 

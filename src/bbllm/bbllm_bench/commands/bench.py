@@ -76,10 +76,6 @@ BENCHMARKS = {
         'eyes.command',
         'Recall, precision, errors and times of detector and tracking on random tables.',
     ),
-    'household-speed': (
-        'household_speed.command',
-        'Steps per second of the household, and of VirtualHome 2.3.0 (needs make extras).',
-    ),
     'eai-check': (
         'eai.command',
         'Our houses and scores beside the evaluator of the Embodied Agent Interface (minutes).',
