@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from original_virtualhome import VERSION
 
 import bbllm
 from bbllm.core.extras import how_to_install
-from bbllm_bench.benchmarks.household_speed.virtualhome import VERSION
 from bbllm_bench.suites.eai_suite import VERSION as EAI_VERSION
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from original_virtualhome import load_original
+from random_houses import draw_house
+from random_scripts import draw_script
 from reference import (
     DRAWN,
     FIXED,
@@ -21,9 +24,6 @@ from reference import (
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptError, parse_line
 from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
-from bbllm_bench.benchmarks.household_speed.random_houses import draw_house
-from bbllm_bench.benchmarks.household_speed.random_scripts import draw_script
-from bbllm_bench.benchmarks.household_speed.virtualhome import load_original
 
 pytestmark = [pytest.mark.drawn, pytest.mark.usefixtures('original_household')]
 

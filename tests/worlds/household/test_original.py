@@ -2,18 +2,20 @@
 
 from importlib.metadata import PackageNotFoundError
 
+import original_virtualhome
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm_bench.benchmarks.household_speed import virtualhome
 
 
 def test_without_the_original_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(virtualhome, 'distribution', missing)
-    monkeypatch.delitem(virtualhome.sys.modules, virtualhome._NAME, raising=False)
+    monkeypatch.setattr(original_virtualhome, 'distribution', missing)
+    monkeypatch.delitem(
+        original_virtualhome.sys.modules, original_virtualhome._NAME, raising=False
+    )
 
     with pytest.raises(ConfigError, match='make extras'):
-        virtualhome.load_original()
+        original_virtualhome.load_original()

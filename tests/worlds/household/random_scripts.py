@@ -10,8 +10,9 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from random_houses import House
+
 from bbllm.worlds.household.vocabulary import Action
-from bbllm_bench.benchmarks.household_speed.random_houses import House
 
 Thing = dict[str, Any]
 

@@ -1,1 +1,0 @@
-"""Speed of the household beside VirtualHome 2.3.0."""
