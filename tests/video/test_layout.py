@@ -22,8 +22,8 @@ from bbllm.core.events import (
 from bbllm.core.progress import StepState
 from bbllm.core.text import hidden_fault
 from bbllm_viewer.video.layout import BROAD, HEIGHT, WIDTH, clock_of, page_of
-from bbllm_viewer.video.raster import draw
 from bbllm_viewer.video.story import Content, Story, Tone
+from bbllm_viewer.viz.png import draw
 from bbllm_viewer.viz.shapes import Page, Panel, Polygon, Text, text_width
 
 

@@ -17,7 +17,17 @@ from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.scene.colors import HEX, UNKNOWN, color_of
 from bbllm.scene.scene_file import list_scenes, load_scene
 from bbllm_viewer.viz.png import to_png
-from bbllm_viewer.viz.shapes import Page, Panel, Polygon, Text, text_width, wrap
+from bbllm_viewer.viz.shapes import (
+    Page,
+    Paint,
+    Panel,
+    Polygon,
+    Shape,
+    Text,
+    rectangle,
+    text_width,
+    wrap,
+)
 from bbllm_viewer.viz.sheet import draw_episode
 from bbllm_viewer.viz.svg import to_svg
 from bbllm_viewer.viz.table import Wanted, draw_scene, overlap, place_labels
@@ -214,3 +224,38 @@ def test_a_name_between_two_objects_has_a_line_to_its_own() -> None:
         for name, spot, other in zip(names, placed, boxes[::-1], strict=True):
             near = (spot.box[0] - 8, spot.box[1] - 8, spot.box[2] + 8, spot.box[3] + 8)
             assert spot.leader is not None or overlap(near, other) == 0, name.text
+
+
+def grey(*shapes: Shape) -> Image.Image:
+    """Return shapes on a white page of 60 by 20 as the PNG file has them, in grey."""
+    page = Page(width=60, height=20, title='', shapes=shapes)
+    return Image.open(io.BytesIO(to_png(page, scale=1.0))).convert('L')
+
+
+def test_a_dashed_outline_has_its_gaps_in_the_png() -> None:
+    paint = Paint(stroke='#000000', width=2, dash=(10, 10))
+    image = grey(Polygon(((0, 10), (60, 10), (60, 19), (0, 19)), paint))
+
+    assert [image.getpixel((x, 10)) < 50 for x in range(5, 60, 10)] == 3 * [True, False]
+
+
+def test_a_bent_line_that_shows_through_is_no_darker_at_its_joints() -> None:
+    paint = Paint(stroke='#000000', stroke_opacity=0.5, width=4)
+    bent = ((5, 15), (20, 5), (30, 15), (40, 5), (55, 15))
+
+    assert grey(Polygon(bent, paint, closed=False)).getextrema()[0] == pytest.approx(127, abs=3)
+
+
+def test_a_panel_shows_what_is_beneath_and_cuts_off_what_reaches_over_its_edge() -> None:
+    beneath = Polygon(rectangle(10, 5, 40, 10), Paint(fill='#808080'))
+    wide = Polygon(rectangle(-50, 4, 200, 2), Paint(fill='#000000'))
+    panel = Panel(corner=(20, 5), width=20, height=10, shapes=(wide,))
+    image = grey(beneath, panel)
+
+    assert [image.getpixel((x, 10)) for x in (5, 15, 30, 45)] == [255, 128, 0, 128]
+    assert image.getpixel((30, 13)) == 128
+
+
+@pytest.mark.parametrize('text', ['two\nlines', 'a\x00b\x1bc', '\ud800', '把方块', ''])
+def test_no_name_can_break_the_png(text: str) -> None:
+    assert grey(Text((5, 10), text, halo='#ffffff')).size == (60, 20)

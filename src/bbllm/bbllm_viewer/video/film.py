@@ -18,10 +18,10 @@ from bbllm.core.types import Kind
 from bbllm.sim.render import check_video, draw_frames, save_video
 from bbllm_viewer.video.camera import OVERSIZE, aim, light
 from bbllm_viewer.video.layout import GROUND, clock_of, page_of, view_box
-from bbllm_viewer.video.raster import draw
 from bbllm_viewer.video.story import Story
 from bbllm_viewer.video.storyboard import Frame, Storyboard
 from bbllm_viewer.view3d.drawn_scene import DrawnScene
+from bbllm_viewer.viz.png import draw
 
 Array = NDArray[np.float64]
 

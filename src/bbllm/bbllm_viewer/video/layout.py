@@ -31,7 +31,7 @@ MIDDLE = HEIGHT - HEAD - FOOT
 CLOCK_WIDTH = 190.0
 INK, DIM, LINE, CARD, GROUND = '#1b2228', '#5c6873', '#dfe3e7', '#ffffff', '#f6f7f8'
 BROAD, BOLD = 1.04, 1.16
-"""How much wider the letters of `raster` and its bold ones are than `text_width` estimates."""
+"""How much wider the letters of `viz.png` and its bold ones are than `text_width` estimates."""
 TONES = {
     Tone.PLAIN: ('#5c6873', '#eef1f4'),
     Tone.WORK: ('#1f5fa8', '#e8f1fb'),

@@ -1,104 +1,134 @@
-"""A page as PNG, drawn with matplotlib from the very shapes that the SVG is made of."""
+"""Draws pages with Pillow, from the shapes that `svg` writes: as PNG files, and for videos."""
 
 from __future__ import annotations
 
 import io
-import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
 
-from bbllm_viewer.viz.shapes import (
-    BACKGROUND,
-    Flat,
-    Page,
-    Paint,
-    Panel,
-    Point,
-    Polygon,
-    Text,
-    rectangle,
-)
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.patches import Patch
+from bbllm.core.text import escape_line
+from bbllm_viewer.viz.shapes import BACKGROUND, Page, Panel, Point, Polygon, Shape, Text
 
-_ALIGNMENTS = {'start': 'left', 'middle': 'center', 'end': 'right'}
-_DPI = 72
-"""With as many dots to an inch, a point of matplotlib is a pixel of the page."""
+ANCHORS = {'start': 'lm', 'middle': 'mm', 'end': 'rm'}
+LINE = 1.7
+"""Height of a line to that of its font; what reaches beyond it, as heaped accents, is cut off."""
+HALO_PX = 1.5
+"""Width of the edge around letters, in pixels of the page."""
+SAMPLES = 2
+"""Points along each side of a pixel of a PNG file, since Pillow draws polygons without any."""
 
 
 def to_png(page: Page, scale: float = 2.0) -> bytes:
     """Return the page as a PNG file, with so many pixels for each pixel of the page."""
-    from matplotlib.figure import Figure
-
-    # A hair more than whole pixels, of which matplotlib cuts the fraction off.
-    inches = [(round(side * scale) + 0.01) / (_DPI * scale) for side in (page.width, page.height)]
-    figure = Figure(figsize=(inches[0], inches[1]), dpi=_DPI)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    axes.set(xlim=(0, page.width), ylim=(page.height, 0))
-    for shape in page.shapes:
-        if isinstance(shape, Panel):
-            area = Polygon(rectangle(*shape.corner, shape.width, shape.height), Paint())
-            clip = axes.add_patch(_patch(area, (0.0, 0.0)))
-            _draw(axes, shape.shapes, shape.corner, clip)
-        else:
-            _draw(axes, [shape], (0.0, 0.0))
     file = io.BytesIO()
-    with warnings.catch_warnings():
-        # A letter that the font lacks is drawn as a box.
-        warnings.simplefilter('ignore', UserWarning)
-        figure.savefig(file, format='png', dpi=_DPI * scale, facecolor=BACKGROUND)
+    draw(page, scale, BACKGROUND, SAMPLES).save(file, 'PNG')
     return file.getvalue()
 
 
-def _draw(axes: Axes, shapes: Sequence[Flat], corner: Point, clip: Patch | None = None) -> None:
-    """Draw shapes that count from a corner, cut off at the border of a patch."""
+def draw(drawn: Page | Panel, scale: float, ground: str, samples: int = 1) -> Image.Image:
+    """Return a page or panel, with so many pixels for each of its own, and samples in these."""
+    size = (samples * round(drawn.width * scale), samples * round(drawn.height * scale))
+    picture = Image.new('RGB', size, ground)
+    _draw_all(picture, drawn.shapes, samples * scale)
+    return picture.reduce(samples)
+
+
+def _draw_all(picture: Image.Image, shapes: Sequence[Shape], scale: float) -> None:
     for shape in shapes:
-        if isinstance(shape, Polygon):
-            drawn = axes.add_patch(_patch(shape, corner))
+        if isinstance(shape, Panel):
+            left, top = (round(side * scale) for side in shape.corner)
+            right, bottom = left + round(shape.width * scale), top + round(shape.height * scale)
+            part = picture.crop((left, top, right, bottom))
+            _draw_all(part, shape.shapes, scale)
+            picture.paste(part, (left, top))
+        elif isinstance(shape, Polygon):
+            _draw_polygon(picture, shape, scale)
         else:
-            drawn = _write(axes, shape, corner)
-        if clip is not None:
-            drawn.set_clip_path(clip)
+            _write(picture, shape, scale)
 
 
-def _patch(shape: Polygon, corner: Point) -> Patch:
-    from matplotlib.patches import Polygon as PolygonPatch
-
-    points = [(corner[0] + x, corner[1] + y) for x, y in shape.points]
-    style = _style(shape.paint)
-    return PolygonPatch(points, closed=shape.closed, fill=shape.closed, **style)
-
-
-def _style(paint: Paint) -> dict[str, Any]:
-    from matplotlib.colors import to_rgba
-
-    edge = 'none' if paint.stroke is None else to_rgba(paint.stroke, paint.stroke_opacity)
-    return {
-        'facecolor': 'none' if paint.fill is None else to_rgba(paint.fill, paint.fill_opacity),
-        'edgecolor': edge,
-        'linewidth': paint.width if paint.stroke is not None else 0.0,
-        'linestyle': '-' if paint.dash is None else (0.0, [n / paint.width for n in paint.dash]),
-        'joinstyle': 'round',
-        'capstyle': 'round' if paint.dash is None else 'butt',
-    }
+def _draw_polygon(picture: Image.Image, shape: Polygon, scale: float) -> None:
+    paint, points = shape.paint, [(x * scale, y * scale) for x, y in shape.points]
+    if shape.closed and paint.fill is not None:
+        pen = ImageDraw.Draw(picture, None if paint.fill_opacity == 1 else 'RGBA')
+        pen.polygon(points, (*ImageColor.getrgb(paint.fill), round(255 * paint.fill_opacity)))
+    if paint.stroke is None:
+        return
+    width = max(1, round(paint.width * scale))
+    if paint.dash is None:
+        # Once more to the second point, so that there is a joint at the first.
+        line = [*points, *(points[:2] if shape.closed else ())]
+        _stroke(picture, line, paint.stroke, paint.stroke_opacity, width)
+        return
+    on, off = (scale * length for length in paint.dash)
+    for piece in _dashes([*points, *(points[:1] if shape.closed else ())], on, off):
+        _stroke(picture, piece, paint.stroke, paint.stroke_opacity, width)
 
 
-def _write(axes: Axes, text: Text, corner: Point) -> Any:
-    from matplotlib.patheffects import withStroke
+def _stroke(
+    picture: Image.Image, line: Sequence[Point], color: str, opacity: float, width: int
+) -> None:
+    if opacity == 1:
+        ImageDraw.Draw(picture).line(line, color, width, joint='curve')
+        return
+    # As a whole, so that its parts do not show through each other where they overlap.
+    xs, ys = zip(*line, strict=True)
+    left, top = max(0, round(min(xs)) - width), max(0, round(min(ys)) - width)
+    right = min(picture.width, round(max(xs)) + width)
+    bottom = min(picture.height, round(max(ys)) + width)
+    if right > left and bottom > top:
+        mask = Image.new('L', (right - left, bottom - top))
+        moved = [(x - left, y - top) for x, y in line]
+        ImageDraw.Draw(mask).line(moved, round(255 * opacity), width, joint='curve')
+        picture.paste(color, (left, top), mask)
 
-    x, y = text.position
-    return axes.text(
-        corner[0] + x,
-        corner[1] + y,
-        text.text,
-        fontsize=text.size,
-        color=text.color,
-        weight='bold' if text.bold else 'normal',
-        ha=_ALIGNMENTS[text.anchor],
-        va='center_baseline',
-        parse_math=False,
-        path_effects=[withStroke(linewidth=3, foreground=text.halo)] if text.halo else None,
-    )
+
+def _dashes(line: Sequence[Point], on: float, off: float) -> Iterator[list[Point]]:
+    """Yield the pieces of a line that are drawn, by the lengths of dashes and gaps [px]."""
+    piece, is_drawn, left = [line[0]], True, on
+    for start, end in pairwise(line):
+        length, at = math.dist(start, end), 0.0
+        while length - at > left:
+            at += left
+            share = at / length
+            cut = (start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]))
+            if is_drawn:
+                yield [*piece, cut]
+            piece, is_drawn = [cut], not is_drawn
+            left = on if is_drawn else off
+        left -= length - at
+        piece.append(end)
+    if is_drawn:
+        yield piece
+
+
+def _write(picture: Image.Image, text: Text, scale: float) -> None:
+    font = _font(round(text.size * scale, 1), bold=text.bold)
+    height = round(LINE * text.size * scale)
+    x, y = text.position[0] * scale, text.position[1] * scale
+    for color, edge in ((text.halo, HALO_PX * scale), (text.color, 0.0)):
+        if color is not None:
+            mask = Image.new('L', (picture.width, height))
+            ImageDraw.Draw(mask).text(
+                (x, height / 2),
+                escape_line(text.text),
+                255,
+                font,
+                ANCHORS[text.anchor],
+                stroke_width=edge,
+            )
+            picture.paste(color, (0, round(y - height / 2)), mask)
+
+
+@lru_cache
+def _font(size_px: float, *, bold: bool) -> ImageFont.FreeTypeFont:
+    # Of matplotlib, so that every machine draws the same; Pillow's own font has no arrows.
+    import matplotlib
+
+    name = 'DejaVuSans-Bold.ttf' if bold else 'DejaVuSans.ttf'
+    return ImageFont.truetype(Path(matplotlib.get_data_path(), 'fonts', 'ttf', name), size_px)
