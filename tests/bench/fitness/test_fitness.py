@@ -24,9 +24,10 @@ from bbllm_bench.fitness.questions import (
     BRAIN,
     BodyQuestion,
     BrainQuestion,
+    SmallTable,
     facts_of,
+    small_house,
 )
-from bbllm_bench.fitness.small_worlds import TABLE, SmallTable, small_house
 
 ACTION = re.compile(r'<\w+0>\[\w+\](?: ?<[^<>]+>)*')
 
@@ -65,18 +66,18 @@ PROGRAM_OF_BOOK = """
     find('table')
     putback('book', 'table')
 """
-SWITCH = "walk('tv(id:6)')\nswitchon('tv(id:6)')\n# done"
+SWITCH = "walk('tv(id:106)')\nswitchon('tv(id:106)')\n# done"
 MOVE = """EXPLAIN
 I move it.
 EXECUTE
 ACTION PICK blue_cube
 ACTION PLACE [0.56 0.04 0.06 1 0 0 0]
 ACTION RESET"""
-LOW_LEVEL = """walk('salmon(id:7)')
-grab('salmon(id:7)')
-walk('fridge(id:4)')
-open('fridge(id:4)')
-putin('salmon(id:7)', 'fridge(id:4)')
+LOW_LEVEL = """walk('salmon(id:101)')
+grab('salmon(id:101)')
+walk('fridge(id:104)')
+open('fridge(id:104)')
+putin('salmon(id:101)', 'fridge(id:104)')
 # done"""
 TV = ('I go.\nRobot action: move(tv1)', 'On.\nRobot action: switchon(tv1)', 'Robot action: done()')
 
@@ -235,7 +236,7 @@ def test_calls_that_a_body_is_to_give_exist() -> None:
         ('pick unicorn', Code.UNKNOWN_OBJECT),
     ],
 )
-def test_the_small_table_knows_what_cannot_be(calls: str, code: Code) -> None:
+def test_the_small_table_refuses_what_cannot_be(calls: str, code: Code) -> None:
     table = SmallTable()
     for text in calls.split(', '):
         skill, _, arg = text.partition(' ')
@@ -243,4 +244,3 @@ def test_the_small_table_knows_what_cannot_be(calls: str, code: Code) -> None:
 
     assert outcome.code is code
     assert (outcome.status is Status.SUCCEEDED) is (code is Code.NONE)
-    assert set(TABLE) == set(table.observe().names)

@@ -1,5 +1,6 @@
 """Asks the questions of a model, and tells for which planners it is fit."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -85,6 +86,9 @@ def examine(
     brain, body = _Watched(models.brain), _Watched(models.body)
     watched = replace(models, brain=brain, body=body)
     faults: dict[int, str] = {}
+    # An episode records what clients warn of, and nobody reads the record of a question.
+    warnings = logging.StreamHandler()
+    logging.getLogger('bbllm.llm').addHandler(warnings)
     with ThreadPoolExecutor(at_once) as pool:
         asked = {pool.submit(item.fault, watched): i for i, item in enumerate(questions)}
         try:
@@ -98,6 +102,8 @@ def examine(
             body.token.cancel('The questions were ended.')
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+        finally:
+            logging.getLogger('bbllm.llm').removeHandler(warnings)
     return tuple(_graded(questions, [faults[i] for i in range(len(questions))]))
 
 

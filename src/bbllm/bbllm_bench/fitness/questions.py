@@ -9,24 +9,95 @@ call, never the text: several replies are right.
 import re
 from dataclasses import dataclass
 
-from bbllm.core.episode import EpisodeRun
+from bbllm.api.config import EpisodeConfig
+from bbllm.api.setup import EpisodeSetup
 from bbllm.core.errors import ModelError, ParseError
-from bbllm.core.events import Ending, Limits
+from bbllm.core.events import Ending
+from bbllm.core.goals import NO_GOAL
+from bbllm.core.naming import class_of
 from bbllm.core.protocols import Pass, World
 from bbllm.core.registry import load_planner
-from bbllm.core.types import PlanStep, Scene, SkillCall, Task
+from bbllm.core.types import PlanStep, Pose, Scene, Skill, SkillCall, Task
 from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.mapping import BodyLLM
-from bbllm_bench.fitness.small_worlds import SmallTable, small_house
+from bbllm.scene.relations import build_scene
+from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import MAX_WIDTH_M, Hand
+from bbllm.skills.plan_check import ImaginedTable
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.houses import build
+from bbllm.worlds.household.world import HouseholdWorld
 
-LIMITS = Limits(steps=10, model_calls=12)
+CONFIG = EpisodeConfig(step_limit=10, model_call_limit=12, goal=NO_GOAL, stream=False)
 """Of the episode of one question: enough for an answer, too little for wandering about."""
 BODY = 'body'
 """Stands for the Body among the names of planners."""
+TABLE = SceneFile(
+    objects=(
+        ObjectSpec(name='red_cube', kind='cube', color='red', xy=(0.40, 0.12)),
+        ObjectSpec(name='blue_cube', kind='cube', color='blue', xy=(0.48, 0.20)),
+        ObjectSpec(name='green_cube', kind='cube', color='green', xy=(0.56, 0.04)),
+        ObjectSpec(name='grey_cylinder', kind='cylinder', color='grey', xy=(0.60, 0.16)),
+    ),
+    locations=(
+        LocationSpec(name='location_A', xy=(0.54, -0.18)),
+        LocationSpec(name='location_B', xy=(0.44, -0.12)),
+    ),
+)
+HOUSE = build(
+    {
+        'start': 'livingroom',
+        'rooms': {
+            'kitchen': [{'table': {'on': ['salmon', 'apple', 'mug']}}, 'fridge', 'garbagecan'],
+            'livingroom': ['tv', {'coffeetable': {'on': ['book']}}],
+        },
+        'classes': {'table': 'Furniture, surfaces'},
+    },
+    'the house of the questions',
+)
+_AT_REST = Hand(
+    tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=MAX_WIDTH_M
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallTable(ImaginedTable):
+    """A World of cubes and places without a simulator; *held* is in the hand."""
+
+    skills: tuple[Skill, ...] = SKILLS
+
+    def __init__(self, held: str | None = None) -> None:
+        scene = build_scene(
+            TABLE.things,
+            _AT_REST,
+            skills=SKILLS,
+            stamp_s=0.0,
+            now_s=0.0,
+            reach=lambda item: True,
+        )
+        super().__init__(scene)
+        if held is not None:
+            self.execute(SkillCall('pick', (held,)))
+
+    def stop(self) -> None:
+        pass
+
+
+def small_house(held: str | None = None) -> HouseholdWorld:
+    """
+    Return a kitchen and a living room under VirtualHome's rules; all of it is visible.
+
+    The character has an object of the class *held* in its hand.
+    """
+    house = HouseholdWorld(HOUSE, mode=Mode.FRESH)
+    for name in house.observe().names:
+        if class_of(name) == held:
+            house.execute(SkillCall('find', (name,)))
+            house.execute(SkillCall('grab', (name,)))
+    return house
+
+
+@dataclass(frozen=True, slots=True)
 class BrainQuestion:
     """A task for a planner in a small world."""
 
@@ -34,7 +105,7 @@ class BrainQuestion:
     task: str
     wanted: str
     """What is so at the end: a fact without numbers, such as `apple inside fridge`."""
-    house: bool = False
+    house: bool
 
     @property
     def text(self) -> str:
@@ -45,15 +116,16 @@ class BrainQuestion:
 
     def fault(self, models: Models) -> str:
         """Return what is wrong with the answer of a model, '' if nothing is."""
-        run = EpisodeRun(
-            Task('fitness', self.task),
+        setup = EpisodeSetup(
             planner=self.planner,
-            brain=models.brain.name,
-            body=models.body.name,
-            limits=LIMITS,
+            spec=load_planner(self.planner),
+            models=models,
+            options=CONFIG,
+            settings={},
         )
         world = self.world()
-        episode = run.execute(build_planner(run, load_planner(self.planner), models, k=1), world)
+        _, execute = setup.begin(Task('fitness', self.task), k=1)
+        episode = execute(world)
         if self.wanted in facts_of(world.observe()):
             return ''
         # A budget that is used up says less than the calls that used it up.
@@ -106,34 +178,28 @@ def without_ids(text: str) -> str:
     return re.sub(r'_\d+\b', '', text).replace(', ', ',').removesuffix('()')
 
 
-def _table(planner: str, task: str, wanted: str) -> BrainQuestion:
-    return BrainQuestion(planner=planner, task=task, wanted=wanted)
+_RED = ('put the red cube on location_B', 'red_cube on location_B', False)
+_STACK = ('stack the blue cube on the green cube', 'blue_cube on green_cube', False)
+_CYLINDER = ('put the cylinder on location_A', 'grey_cylinder on location_A', False)
+_SALMON = ('put the salmon in the fridge', 'salmon inside fridge', True)
+_TV = ('switch on the tv', 'tv is on', True)
+_APPLE = ('throw the apple into the garbage can', 'apple inside garbagecan', True)
+_BOOK = ('put the book on the table in the kitchen', 'book on table', True)
 
-
-def _house(planner: str, task: str, wanted: str) -> BrainQuestion:
-    return BrainQuestion(planner=planner, task=task, wanted=wanted, house=True)
-
-
-_RED = ('put the red cube on location_B', 'red_cube on location_B')
-_STACK = ('stack the blue cube on the green cube', 'blue_cube on green_cube')
-_CYLINDER = ('put the cylinder on location_A', 'grey_cylinder on location_A')
-_SALMON = ('put the salmon in the fridge', 'salmon inside fridge')
-_TV = ('switch on the tv', 'tv is on')
-_APPLE = ('throw the apple into the garbage can', 'apple inside garbagecan')
-_BOOK = ('put the book on the table in the kitchen', 'book on table')
-
-BRAIN: tuple[BrainQuestion, ...] = (
-    *(_table('brain_body', *what) for what in (_RED, _STACK, _CYLINDER)),
-    *(_house('brain_body', *what) for what in (_SALMON, _TV)),
-    *(_table('base_llm', *what) for what in (_RED, _STACK)),
-    *(_house('base_llm', *what) for what in (_SALMON, _TV)),
-    *(_house('prog_prompt', *what) for what in (_SALMON, _TV, _APPLE, _BOOK)),
-    *(_house('lang_prompt', *what) for what in (_SALMON, _TV)),
-    *(_house('inner_monologue', *what) for what in (_TV, _APPLE)),
-    *(_house('planning_only', *what) for what in (_SALMON, _BOOK)),
-    *(_house('fltrnn', *what) for what in (_TV, _APPLE)),
-    *(_table('llm_pop', *what) for what in (_RED, _STACK)),
-    _house('llm_state', *_TV),
+BRAIN: tuple[BrainQuestion, ...] = tuple(
+    BrainQuestion(planner, *task)
+    for planner, tasks in {
+        'brain_body': (_RED, _STACK, _CYLINDER, _SALMON, _TV),
+        'base_llm': (_RED, _STACK, _SALMON, _TV),
+        'prog_prompt': (_SALMON, _TV, _APPLE, _BOOK),
+        'lang_prompt': (_SALMON, _TV),
+        'inner_monologue': (_TV, _APPLE),
+        'planning_only': (_SALMON, _BOOK),
+        'fltrnn': (_TV, _APPLE),
+        'llm_pop': (_RED, _STACK),
+        'llm_state': (_TV,),
+    }.items()
+    for task in tasks
 )
 
 
@@ -144,12 +210,6 @@ def _step(step: str, *accepted: str, held: str | None = None) -> BodyQuestion:
 def _at_home(step: str, *accepted: str, held: str | None = None) -> BodyQuestion:
     return BodyQuestion(step=step, accepted=frozenset(accepted), held=held, house=True)
 
-
-_ON_TABLE = (
-    'putback(apple,coffeetable)',
-    'putobjback(apple,coffeetable)',
-    'put(apple,coffeetable)',
-)
 
 BODY_QUESTIONS: tuple[BodyQuestion, ...] = (
     _step('pick up the red cube', 'pick(red_cube)'),
