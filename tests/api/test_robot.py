@@ -26,8 +26,7 @@ from bbllm.api import backends
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
-from bbllm.llm.paced import PacedModel
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import PacedModel, ScriptedModel
 
 PUBLIC = {
     *('Fact', 'Kind', 'Pose', 'SceneObject'),

@@ -8,7 +8,7 @@ from bbllm.core.naming import instance_name
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.testing import Request, ScriptedModel
 from bbllm_bench.benchmarks.finetuning.kinds import KINDS, Kind
 from bbllm_bench.benchmarks.finetuning.paraphrases import ask_wordings, fault_of
 from bbllm_bench.benchmarks.finetuning.tasks import (

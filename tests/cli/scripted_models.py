@@ -3,7 +3,7 @@
 import re
 
 from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import Request, ScriptedModel
+from bbllm.testing import Request, ScriptedModel
 
 PLAN = '0: pick red_cube\n1: place it on location_B\n2: pick aqua_cube\n3: place it on location_C'
 REPAIR = (

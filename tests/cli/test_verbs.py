@@ -20,7 +20,7 @@ from bbllm.core.progress import StepState
 from bbllm.core.registry import planner_names
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import load_house
 
 Command = Callable[..., Result]

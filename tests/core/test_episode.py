@@ -57,10 +57,9 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, Status, Task
-from bbllm.llm.paced import PacedModel
 from bbllm.llm.recording.replay import RecordedMessage, RecordingModel, read_recording
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import ask
+from bbllm.testing import PacedModel, ScriptedModel
 
 NO_ACTION = PlanStep(1, 'sing a song')
 PLAN = PlanMade.of(Plan((STEP,)), 0)

@@ -24,7 +24,7 @@ from bbllm.core.protocols import (
     picture_of,
 )
 from bbllm.core.records import to_json
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_viewer.replay.exchanges import KeptMessage, KeptPicture, read_exchanges
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'

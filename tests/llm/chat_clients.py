@@ -1,4 +1,4 @@
-"""Clients of the fake server, and what is asked with them."""
+"""Clients of a `ModelServer`, and what is asked with them."""
 
 import asyncio
 from typing import Any
@@ -10,7 +10,7 @@ from bbllm.core.protocols import Message
 from bbllm.llm.openai.chat import OpenAIChat, OpenAIEmbedder
 from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm_bench.benchmarks.fake_server import FakeServer
+from bbllm.testing import ModelServer
 
 ASK = [Message('system', 'You plan.'), Message('user', 'Stack the cubes.')]
 SCHEMA = {'type': 'object', 'properties': {'skill': {'enum': ['pick']}}}
@@ -18,9 +18,9 @@ KEY = 'sk-test-0123456789abcdef'
 
 
 class Client:
-    """A model and an embedder on the fake server with short limits, and what they reported."""
+    """A model and an embedder on a `ModelServer` with short limits, and what they reported."""
 
-    def __init__(self, server: FakeServer, **changes: Any):
+    def __init__(self, server: ModelServer, **changes: Any):
         self.reports: list[str] = []
         self.slept: list[float] = []
         self.cancel_in_wait: CancelToken | None = None

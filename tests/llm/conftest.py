@@ -9,12 +9,12 @@ import pytest
 # pytest's importlib mode puts no test folder on the path.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from bbllm_bench.benchmarks.fake_server import FakeServer
+from bbllm.testing import ModelServer
 
 
 @pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as running:
         yield running
 
 

@@ -19,7 +19,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
 )
 from bbllm.core.protocols import Usage
-from bbllm_bench.benchmarks.fake_server import Behaviour, Handler, chunk, sends, streams
+from bbllm.testing import Behaviour, Handler, chunk, sends, streams
 
 CALL = '{"pass": false, "skill": "pick", "args": ["red_cube"], "numbers": []}'
 

@@ -17,10 +17,10 @@ from bbllm.core.errors import (
 )
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.openai import chat
-from bbllm_bench.benchmarks.fake_server import (
+from bbllm.testing import (
     Behaviour,
-    FakeServer,
     Handler,
+    ModelServer,
     chunk,
     drips,
     rambles,
@@ -32,7 +32,7 @@ from bbllm_bench.benchmarks.fake_server import (
 )
 
 
-def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
+def test_a_streamed_reply_comes_whole(server: ModelServer) -> None:
     server.will(says('0: pick ', 'the red cube\n', '1: Done'))
 
     reply = Client(server).model.complete(ASK)
@@ -43,7 +43,7 @@ def test_a_streamed_reply_comes_whole(server: FakeServer) -> None:
 
 
 def test_the_reply_so_far_is_passed_on_whenever_a_line_of_it_has_ended(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     server.will(says('<think>0: sit', '\n</think>0: pick ', 'it\n', '1: put ', 'it\n2: D', 'one'))
     heard: list[tuple[str, str]] = []
@@ -60,7 +60,7 @@ def test_the_reply_so_far_is_passed_on_whenever_a_line_of_it_has_ended(
 
 
 def test_requests_beside_each_other_meet_one_refusal_each_and_are_sent_again(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     taken = refuses('temperature', 'Unsupported parameter: temperature', says('ok'))
     both = threading.Barrier(2, timeout=10.0)
@@ -88,7 +88,7 @@ def test_requests_beside_each_other_meet_one_refusal_each_and_are_sent_again(
     ],
 )
 def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
-    server: FakeServer, can_stream: bool, pieces: tuple[str, ...], text: str
+    server: ModelServer, can_stream: bool, pieces: tuple[str, ...], text: str
 ) -> None:
     server.will(says(*pieces, can_stream=can_stream))
 
@@ -98,7 +98,7 @@ def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
     assert reply.retries == 0
 
 
-def test_the_request_says_what_is_configured(server: FakeServer) -> None:
+def test_the_request_says_what_is_configured(server: ModelServer) -> None:
     server.will(says('ok'))
 
     Client(server, temperature=0.25, max_tokens=99).ask(stop=['\n\n'], schema=SCHEMA)
@@ -114,7 +114,7 @@ def test_the_request_says_what_is_configured(server: FakeServer) -> None:
     assert server.headers[0]['authorization'] == 'Bearer sk-test-0123456789abcdef'
 
 
-def test_a_server_that_refuses_streams_is_asked_without(server: FakeServer) -> None:
+def test_a_server_that_refuses_streams_is_asked_without(server: ModelServer) -> None:
     server.will(refuses('stream', "Unsupported parameter: 'stream'", says('0: wait')))
     client = Client(server)
 
@@ -134,7 +134,7 @@ def test_a_server_that_refuses_streams_is_asked_without(server: FakeServer) -> N
     ],
 )
 def test_a_refused_parameter_is_left_out_from_then_on(
-    server: FakeServer, parameter: str, message: str, param: str | None
+    server: ModelServer, parameter: str, message: str, param: str | None
 ) -> None:
     server.will(refuses(parameter, message, says('yes'), param=param))
     client = Client(server)
@@ -150,7 +150,7 @@ def test_a_refused_parameter_is_left_out_from_then_on(
 
 
 def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('HTTP_PROXY', 'http://127.0.0.1:9')
     monkeypatch.delenv('NO_PROXY', raising=False)
@@ -169,14 +169,14 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     ],
 )
 def test_a_reply_ends_at_a_stop_string_and_has_no_thoughts(
-    server: FakeServer, pieces: list[str], reply: str
+    server: ModelServer, pieces: list[str], reply: str
 ) -> None:
     server.will(says(*pieces))
 
     assert Client(server).ask(stop=['STOP']) == reply
 
 
-def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: FakeServer) -> None:
+def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: ModelServer) -> None:
     server.will(refuses('max_tokens', "Unsupported parameter: 'max_tokens'", says('yes')))
 
     assert Client(server).ask() == 'yes'
@@ -201,7 +201,7 @@ def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: FakeServe
     ],
 )
 def test_what_may_pass_is_asked_again_and_reported(
-    server: FakeServer,
+    server: ModelServer,
     monkeypatch: pytest.MonkeyPatch,
     broken: Behaviour,
     changes: dict[str, Any],
@@ -260,7 +260,7 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
     ],
 )
 def test_what_is_no_reply_ends_with_what_it_was(
-    server: FakeServer,
+    server: ModelServer,
     behaviour: Behaviour,
     changes: dict[str, Any],
     error: type[ModelError],
@@ -274,7 +274,7 @@ def test_what_is_no_reply_ends_with_what_it_was(
     assert (caught.type, len(server.bodies)) == (error, n_asked)
 
 
-def test_a_prompt_that_cannot_fit_is_not_sent(server: FakeServer) -> None:
+def test_a_prompt_that_cannot_fit_is_not_sent(server: ModelServer) -> None:
     server.will(says('yes'))
     client = Client(server, context_tokens=4096)
     words = ' '.join(['word'] * 2048)

@@ -22,10 +22,10 @@ from bbllm.llm.openai.client import wait_before
 from bbllm.llm.openai.failures import retry_after_s
 from bbllm.llm.openai.probe import probe, probe_images
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm_bench.benchmarks.fake_server import Behaviour, FakeServer, hangs, rambles, says, status
+from bbllm.testing import Behaviour, ModelServer, hangs, rambles, says, status
 
 
-def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> None:
+def test_429_is_waited_out_as_long_as_the_server_asks(server: ModelServer) -> None:
     server.will(status(429, 'slow down', retry_after='7'), says('yes'))
     client = Client(server)
 
@@ -36,7 +36,7 @@ def test_429_is_waited_out_as_long_as_the_server_asks(server: FakeServer) -> Non
     assert '429 (too many requests): slow down; trying again in 7.0 s (1 of' in client.reports[0]
 
 
-def test_a_server_that_stays_broken_ends_with_what_was_tried(server: FakeServer) -> None:
+def test_a_server_that_stays_broken_ends_with_what_was_tried(server: ModelServer) -> None:
     server.will(status(500, 'boom'))
 
     with pytest.raises(ModelUnavailableError) as caught:
@@ -58,7 +58,7 @@ def test_a_server_that_stays_broken_ends_with_what_was_tried(server: FakeServer)
     ],
 )
 def test_a_prompt_that_is_too_long_is_told_from_other_refusals(
-    server: FakeServer, code: int, kind: str, said: str
+    server: ModelServer, code: int, kind: str, said: str
 ) -> None:
     server.will(status(code, said, kind=kind))
 
@@ -67,7 +67,7 @@ def test_a_prompt_that_is_too_long_is_told_from_other_refusals(
     assert len(server.bodies) == 1
 
 
-def test_an_unknown_model_is_answered_with_those_there_are(server: FakeServer) -> None:
+def test_an_unknown_model_is_answered_with_those_there_are(server: ModelServer) -> None:
     server.will(status(404, 'The model does not exist'))
 
     with pytest.raises(ModelRefusedError) as caught:
@@ -79,7 +79,7 @@ def test_an_unknown_model_is_answered_with_those_there_are(server: FakeServer) -
 
 @pytest.mark.parametrize('host', ['127.0.0.1', 'localhost'])
 def test_a_server_that_is_down_is_named(host: str) -> None:
-    with FakeServer() as server:
+    with ModelServer() as server:
         client = Client(server, base_url=f'http://{host}:{server.server_port}/v1', retries=1)
 
     with pytest.raises(ModelUnavailableError) as caught:
@@ -91,7 +91,7 @@ def test_a_server_that_is_down_is_named(host: str) -> None:
 
 
 def test_a_hang_is_told_while_it_lasts_and_ends_after_a_limit_for_all_tries(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     server.will(hangs())
     client = Client(
@@ -108,7 +108,7 @@ def test_a_hang_is_told_while_it_lasts_and_ends_after_a_limit_for_all_tries(
 
 @pytest.mark.parametrize('behaviour', [hangs(), rambles()])
 def test_a_cancel_ends_the_wait_for_a_server_that_is_silent_or_endless(
-    server: FakeServer, behaviour: Behaviour
+    server: ModelServer, behaviour: Behaviour
 ) -> None:
     server.will(behaviour)
     token = CancelToken(lambda: token.cancel('enough') if server.bodies else None)
@@ -121,7 +121,7 @@ def test_a_cancel_ends_the_wait_for_a_server_that_is_silent_or_endless(
     assert len(server.bodies) == 1
 
 
-def test_what_a_check_of_the_token_raises_comes_out_as_it_is(server: FakeServer) -> None:
+def test_what_a_check_of_the_token_raises_comes_out_as_it_is(server: ModelServer) -> None:
     server.will(hangs())
 
     def check() -> None:
@@ -132,7 +132,7 @@ def test_what_a_check_of_the_token_raises_comes_out_as_it_is(server: FakeServer)
         Client(server).ask(cancel=CancelToken(check))
 
 
-def test_a_cancel_ends_a_wait_between_attempts(server: FakeServer) -> None:
+def test_a_cancel_ends_a_wait_between_attempts(server: ModelServer) -> None:
     server.will(status(503, 'overloaded'))
     client = Client(server)
     client.cancel_in_wait = CancelToken()
@@ -142,7 +142,7 @@ def test_a_cancel_ends_a_wait_between_attempts(server: FakeServer) -> None:
     assert len(server.bodies) == 1
 
 
-def test_the_thread_of_a_client_ends_with_it(server: FakeServer) -> None:
+def test_the_thread_of_a_client_ends_with_it(server: ModelServer) -> None:
     server.will(says('yes'))
     before = set(threading.enumerate())
     client = Client(server)
@@ -198,7 +198,7 @@ DEFAULTS = parse_config('', 'llm.yaml')
 
 
 def test_the_probe_names_model_and_host_and_asks_where_there_is_no_list(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     settings = OpenAISettings(model='gpt-4o', base_url=server.url)
     for listed, n_asked in ((('gpt-4o', 'gpt-4o-mini'), 0), (None, 1)):
@@ -208,7 +208,7 @@ def test_the_probe_names_model_and_host_and_asks_where_there_is_no_list(
         assert len(server.bodies) == n_asked
 
 
-def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: FakeServer) -> None:
+def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: ModelServer) -> None:
     server.will(status(404, 'no such model'))
     roles = {'brain': 'gpt-4x', 'body': 'offline'}
 
@@ -229,7 +229,7 @@ def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: FakeServer)
     ],
 )
 def test_the_probe_of_images_asks_for_the_colour_of_one(
-    server: FakeServer, behaviour: Behaviour, changes: dict[str, Any], sentence: str
+    server: ModelServer, behaviour: Behaviour, changes: dict[str, Any], sentence: str
 ) -> None:
     server.will(behaviour)
     settings = OpenAISettings(model='gpt-4o', base_url=server.url).model_copy(update=changes)
@@ -238,7 +238,7 @@ def test_the_probe_of_images_asks_for_the_colour_of_one(
     assert len(server.bodies) == (not changes)
 
 
-def test_the_probe_sends_a_picture_to_the_brain_only(server: FakeServer) -> None:
+def test_the_probe_sends_a_picture_to_the_brain_only(server: ModelServer) -> None:
     server.will(says('red'))
     roles = {'brain': 'gpt-4o', 'body': 'gpt-4o'}
 

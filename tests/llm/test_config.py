@@ -15,7 +15,7 @@ from bbllm.llm.models.factory import (
     parse_config,
     probe_models,
 )
-from bbllm_bench.benchmarks.fake_server import FakeServer
+from bbllm.testing import ModelServer
 
 SHIPPED = Path(__file__).parents[2] / 'config' / 'llm.yaml'
 KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
@@ -178,7 +178,7 @@ def test_a_schema_may_be_wanted_or_not_in_one_word(schema: str, form: str) -> No
     ],
 )
 def test_no_model_of_several_is_chosen_for_the_user_but_all_are_listed(
-    server: FakeServer, role: str, listed: tuple[str, ...] | None, message: str
+    server: ModelServer, role: str, listed: tuple[str, ...] | None, message: str
 ) -> None:
     server.models = listed
     roles = {'brain': 'offline', 'body': 'offline', role: 'openai'}
@@ -194,7 +194,7 @@ def test_no_model_of_several_is_chosen_for_the_user_but_all_are_listed(
     assert server.bodies == []
 
 
-def test_the_only_model_of_a_server_is_taken_for_both_and_named(server: FakeServer) -> None:
+def test_the_only_model_of_a_server_is_taken_for_both_and_named(server: ModelServer) -> None:
     server.models = ('llama-3',)
 
     models = make_models(DEFAULTS, environ={'OPENAI_BASE_URL': server.url})

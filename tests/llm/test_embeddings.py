@@ -12,11 +12,11 @@ from chat_clients import KEY, Client
 from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 from bbllm.llm.openai.chat import BATCH
-from bbllm_bench.benchmarks.fake_server import FakeServer, echoes_key, embeds, hangs, sends, status
+from bbllm.testing import ModelServer, echoes_key, embeds, hangs, sends, status
 
 
 def test_vectors_come_in_the_order_of_many_texts_that_are_counted_together(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     server.will(embeds())
     texts = ['x' * (i + 1) for i in range(2 * BATCH + 1)]
@@ -29,7 +29,7 @@ def test_vectors_come_in_the_order_of_many_texts_that_are_counted_together(
     assert (found.retries, server.bodies[0]['model']) == (0, 'gpt-4o')
 
 
-def test_a_failure_that_may_pass_is_tried_again(server: FakeServer) -> None:
+def test_a_failure_that_may_pass_is_tried_again(server: ModelServer) -> None:
     server.will(status(503, 'warming up'), status(429, 'slow', retry_after='4'), embeds())
     client = Client(server)
 
@@ -58,14 +58,14 @@ def answer(*vectors: object) -> str:
         ('<html>', 'no embeddings'),
     ],
 )
-def test_an_answer_that_is_none_is_refused(server: FakeServer, raw: str, message: str) -> None:
+def test_an_answer_that_is_none_is_refused(server: ModelServer, raw: str, message: str) -> None:
     server.will(sends(raw, 'application/json'))
 
     with pytest.raises(ModelError, match=message):
         Client(server).embedder.embed(['a', 'b'])
 
 
-def test_silence_ends_in_an_error_that_names_the_limit(server: FakeServer) -> None:
+def test_silence_ends_in_an_error_that_names_the_limit(server: ModelServer) -> None:
     server.will(hangs())
 
     with pytest.raises(ModelUnavailableError, match=r'0\.3 s'):
@@ -74,7 +74,7 @@ def test_silence_ends_in_an_error_that_names_the_limit(server: FakeServer) -> No
 
 @pytest.mark.parametrize('code', [400, 401, 500])
 def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
-    server: FakeServer, code: int, caplog: pytest.LogCaptureFixture
+    server: ModelServer, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.will(echoes_key(code))
     client = Client(server)

@@ -10,7 +10,7 @@ from chat_clients import Client
 from bbllm.core.errors import ModelError, NoImagesError
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.config import parse_config
-from bbllm_bench.benchmarks.fake_server import FakeServer, chunk, says, status, streams
+from bbllm.testing import ModelServer, chunk, says, status, streams
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'
@@ -21,7 +21,7 @@ PICTURED = [
 
 
 def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     server.will(says('0: wait'))
 
@@ -38,7 +38,7 @@ def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
     assert tuple(map(base64.b64decode, data)) == (PNG, JPEG)
 
 
-def test_without_a_configured_detail_none_is_sent(server: FakeServer) -> None:
+def test_without_a_configured_detail_none_is_sent(server: ModelServer) -> None:
     server.will(says('0: wait'))
 
     Client(server).model.complete(PICTURED)
@@ -66,7 +66,7 @@ def test_without_a_configured_detail_none_is_sent(server: FakeServer) -> None:
     ],
 )
 def test_a_model_that_takes_no_images_is_named_at_once_with_what_would_work(
-    server: FakeServer, code: int, text: str
+    server: ModelServer, code: int, text: str
 ) -> None:
     server.will(status(code, text), says('0: wait'))
     client = Client(server)
@@ -85,7 +85,7 @@ def test_a_model_that_takes_no_images_is_named_at_once_with_what_would_work(
     'text', ['Invalid image data', 'Image format is not supported', 'image too large']
 )
 def test_a_picture_that_is_refused_for_itself_is_another_error(
-    server: FakeServer, text: str
+    server: ModelServer, text: str
 ) -> None:
     server.will(status(400, text))
 
@@ -95,7 +95,7 @@ def test_a_picture_that_is_refused_for_itself_is_another_error(
     assert 'takes no images' not in str(caught.value)
 
 
-def test_words_about_images_mean_nothing_where_none_was_sent(server: FakeServer) -> None:
+def test_words_about_images_mean_nothing_where_none_was_sent(server: ModelServer) -> None:
     server.will(status(400, 'content must be a string'))
 
     with pytest.raises(ModelError) as caught:
@@ -105,7 +105,7 @@ def test_words_about_images_mean_nothing_where_none_was_sent(server: FakeServer)
 
 
 def test_where_images_are_configured_off_no_picture_leaves_this_machine(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     server.will(says('0: wait'))
     client = Client(server, images=False)
@@ -118,7 +118,7 @@ def test_where_images_are_configured_off_no_picture_leaves_this_machine(
 
 
 def test_tokens_of_pictures_are_counted_apart_where_the_server_reports_them(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     details = {'cached_tokens': 64, 'image_tokens': 765, 'text_tokens': 235}
     usage = {'prompt_tokens': 1000, 'completion_tokens': 5, 'prompt_tokens_details': details}

@@ -6,13 +6,13 @@ import pytest
 from chat_clients import ASK, SCHEMA, Client
 from protocol_fixtures import FIXTURES, SERVERS, Fixture
 
-from bbllm_bench.benchmarks.fake_server import FakeServer
+from bbllm.testing import ModelServer
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'models.md'
 
 
 @pytest.mark.parametrize('fixture', FIXTURES, ids=lambda fixture: fixture.name)
-def test_a_server_is_understood(server: FakeServer, fixture: Fixture) -> None:
+def test_a_server_is_understood(server: ModelServer, fixture: Fixture) -> None:
     server.will(*fixture.answers)
     client = Client(server, **fixture.settings)
 
@@ -32,7 +32,7 @@ def test_a_server_is_understood(server: FakeServer, fixture: Fixture) -> None:
         assert words in report
 
 
-def test_what_a_server_refused_is_not_sent_again(server: FakeServer) -> None:
+def test_what_a_server_refused_is_not_sent_again(server: ModelServer) -> None:
     (fixture,) = (each for each in FIXTURES if each.name.startswith('vllm: neither'))
     server.will(*fixture.answers)
     client = Client(server)
@@ -46,7 +46,7 @@ def test_what_a_server_refused_is_not_sent_again(server: FakeServer) -> None:
 
 
 def test_a_server_without_schemas_is_told_the_schema_in_json_object_only(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     server.will(*FIXTURES[-1].answers)
     Client(server, reply_format='json_object').ask(schema=SCHEMA)

@@ -30,7 +30,7 @@ from bbllm.llm.recording.replay import (
     recording_embedder,
     replay_embedder,
 )
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 
 SCHEMA = {'enum': ['pick']}
 

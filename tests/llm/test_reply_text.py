@@ -8,7 +8,7 @@ from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.core.protocols import ChatModel, Message
 from bbllm.core.redaction import HIDDEN, Redactor
 from bbllm.llm.reply_text import ReplyText
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 
 PIECES = st.lists(st.text(alphabet='abST\n', max_size=6), max_size=8)
 

@@ -17,9 +17,9 @@ from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.probe import probe
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm_bench.benchmarks.fake_server import (
+from bbllm.testing import (
     Behaviour,
-    FakeServer,
+    ModelServer,
     echoes_key,
     says,
     sends,
@@ -32,7 +32,7 @@ KEY = 'correct+horse/battery="staple"-77'
 ASK = [Message('user', 'hello')]
 
 
-def client_of(server: FakeServer) -> Client:
+def client_of(server: ModelServer) -> Client:
     return Client(server, model='m', api_key=SecretStr(KEY), retries=1)
 
 
@@ -52,7 +52,7 @@ def everything(error: BaseException) -> str:
 
 @pytest.mark.parametrize('code', [401, 404, 500])
 def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
-    server: FakeServer, code: int, caplog: pytest.LogCaptureFixture
+    server: ModelServer, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.will(echoes_key(code))
     client = client_of(server)
@@ -69,7 +69,7 @@ def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
     assert server.headers[0]['authorization'] == f'Bearer {KEY}'
 
 
-def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: FakeServer) -> None:
+def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: ModelServer) -> None:
     server.will(says('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
 
     reply = client_of(server).model.complete(ASK)
@@ -88,7 +88,7 @@ def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: Fak
         status(401, 'x' * 290 + ' ' + KEY),
     ],
 )
-def test_a_key_in_an_odd_answer_is_hidden(server: FakeServer, behaviour: Behaviour) -> None:
+def test_a_key_in_an_odd_answer_is_hidden(server: ModelServer, behaviour: Behaviour) -> None:
     server.will(behaviour)
 
     with pytest.raises(ModelError) as caught:
@@ -97,7 +97,7 @@ def test_a_key_in_an_odd_answer_is_hidden(server: FakeServer, behaviour: Behavio
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
 
 
-def test_a_password_in_the_base_url_is_sent_and_never_shown(server: FakeServer) -> None:
+def test_a_password_in_the_base_url_is_sent_and_never_shown(server: ModelServer) -> None:
     url = server.url.replace('://', '://ann:p%40ssw0rd@')
     settings = OpenAISettings(model='m', base_url=url, retries=0, timeout_s=5.0)
     server.will(echoes_key(403))
@@ -112,7 +112,7 @@ def test_a_password_in_the_base_url_is_sent_and_never_shown(server: FakeServer) 
     assert expected not in seen
 
 
-def test_the_probe_shows_no_key_either(server: FakeServer) -> None:
+def test_the_probe_shows_no_key_either(server: ModelServer) -> None:
     server.models = None
     server.will(echoes_key())
 
@@ -121,7 +121,7 @@ def test_the_probe_shows_no_key_either(server: FakeServer) -> None:
     assert 'battery' not in everything(caught.value)
 
 
-def test_a_recording_holds_no_key(server: FakeServer, tmp_path: Path) -> None:
+def test_a_recording_holds_no_key(server: ModelServer, tmp_path: Path) -> None:
     server.will(says(f'I saw {KEY}'))
     environ = {'OPENAI_API_KEY': KEY, 'OPENAI_BASE_URL': server.url}
     models = make_models(

@@ -15,8 +15,8 @@ from bbllm.core.events import Ending, Episode, EventData, GoalStated, Limits, Re
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, SkillCall, Task
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 
 PLACES = {

@@ -22,7 +22,7 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Outcome, Scene, Task
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_bench.oracle.model import offline
 
 WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')

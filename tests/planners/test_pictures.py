@@ -13,9 +13,9 @@ from bbllm.core.events import Ending, Episode
 from bbllm.core.protocols import ScenePicture, WorldFeatures
 from bbllm.core.registry import load_planner
 from bbllm.core.types import Code, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.model_planner import PictureUse
+from bbllm.testing import ScriptedModel
 
 THINGS = {
     'red_cube': (0.40, 0.12),

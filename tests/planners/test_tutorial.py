@@ -22,9 +22,8 @@ from bbllm.core.events import Ending, Episode
 from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Task
 from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import build_planner
-from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, says
+from bbllm.testing import Handler, ModelServer, ScriptedModel, says
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
 FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
@@ -163,7 +162,7 @@ def test_a_command_of_the_page_plays_its_planner(
 ) -> None:
     words = [*shlex.split(command)[1:], '--json']
     words += ['--out', str(tmp_path / 'out')] if words[0] == 'bench' else []
-    with FakeServer(answer) as server:
+    with ModelServer(answer) as server:
         played = bbllm(
             words, folder, OPENAI_BASE_URL=server.url, XDG_STATE_HOME=str(tmp_path / 'state')
         )

@@ -13,7 +13,7 @@ from bbllm.core.events import PromptText, hash_of_text
 from bbllm.core.journal import JournalWriter, prompts_text, read_episode
 from bbllm.core.prompt_store import PromptEncoder, decode_prompts, prompts_path
 from bbllm.core.protocols import EpisodeContext, Message, World
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_viewer.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange, read_exchanges
 
 KEY = 'sk-' + 'a1B2' * 8

@@ -10,7 +10,7 @@ from robots import nothing_waits
 from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
-from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, says
+from bbllm.testing import Handler, ModelServer, says
 
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')
@@ -51,7 +51,7 @@ def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[st
     return behave
 
 
-def served_by(server: FakeServer, folder: Path) -> dict[str, Any]:
+def served_by(server: ModelServer, folder: Path) -> dict[str, Any]:
     """Return what starts nodes whose Brain and Body are a server's, without schemas or retries."""
     role = {'provider': 'openai', 'model': 'fake', 'retries': 0, 'schema': False, 'timeout_s': 20}
     config = folder / 'llm.yaml'

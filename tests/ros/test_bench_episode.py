@@ -18,8 +18,8 @@ from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
 from bbllm.planners.common.prompting import BELIEVED
+from bbllm.testing import Handler, ModelServer, says
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, says
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.oracle.case_goals import brief_of
@@ -49,8 +49,8 @@ Answers = Callable[[Handler, dict[str, Any]], None]
 
 
 @pytest.fixture(scope='module')
-def server() -> Iterator[FakeServer]:
-    with FakeServer(says('0: Done')) as server:
+def server() -> Iterator[ModelServer]:
+    with ModelServer(says('0: Done')) as server:
         yield server
 
 
@@ -73,7 +73,7 @@ def job_of(task: str, k: int, config: RunConfig = OFFLINE) -> EpisodeSpec:
     return EpisodeSpec(key=EpisodeKey(task, 0, k), case=case, config=config)
 
 
-def asking(server: FakeServer) -> RunConfig:
+def asking(server: ModelServer) -> RunConfig:
     role = {'provider': 'openai', 'model': 'fake', 'base_url': server.url, 'retries': 0}
     role = {**role, 'schema': False}
     llm = LlmConfig.model_validate({'brain': role, 'body': role})
@@ -119,7 +119,7 @@ def told(result: EpisodeResult) -> dict[str, Any]:
     ids=['with two loops', 'where the Body declines'],
 )
 def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
-    server: FakeServer,
+    server: ModelServer,
     stacks: list[Stack],
     task: str,
     k: int,
@@ -178,7 +178,7 @@ def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_server_that_is_down_before_the_judged_episode_loses_it_in_either_world(
-    server: FakeServer,
+    server: ModelServer,
 ) -> None:
     case = make_case(load_suite('tabletop_sessions'), 'third', seed=0, trial=0)
     job = replace(

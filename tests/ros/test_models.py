@@ -9,7 +9,7 @@ from asking import BODY_MARK, GOAL_MARK, models, served_by
 from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.core.events import Ending, EventKind
-from bbllm_bench.benchmarks.fake_server import FakeServer, Handler, chunk, says, status
+from bbllm.testing import Handler, ModelServer, chunk, says, status
 
 pytestmark = pytest.mark.ros
 
@@ -22,23 +22,23 @@ BODY = {
 
 
 @pytest.fixture(scope='module')
-def server() -> Iterator[FakeServer]:
-    with FakeServer(says(PLAN)) as server:
+def server() -> Iterator[ModelServer]:
+    with ModelServer(says(PLAN)) as server:
         yield server
 
 
 @pytest.fixture(scope='module')
-def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
+def stack(ros_domain: int, server: ModelServer, tmp_path_factory: Any) -> Iterator[Running]:
     with started(**served_by(server, tmp_path_factory.mktemp('llm'))) as running:
         yield running
 
 
-def prompts(server: FakeServer) -> list[str]:
+def prompts(server: ModelServer) -> list[str]:
     return [body['messages'][0]['content'] for body in server.bodies]
 
 
 def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
-    stack: Running, server: FakeServer
+    stack: Running, server: ModelServer
 ) -> None:
     answer = models(['0: rest a little\n1: rest a little\n2: Done', PLAN], BODY)
     said = Event()
@@ -66,7 +66,7 @@ def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
     assert 'leave the green cube alone' in str(repair.data.cause)
 
 
-def test_a_plan_begins_before_all_of_it_is_written(stack: Running, server: FakeServer) -> None:
+def test_a_plan_begins_before_all_of_it_is_written(stack: Running, server: ModelServer) -> None:
     called = Event()
 
     def slow(handler: Handler, request: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ def test_a_plan_begins_before_all_of_it_is_written(stack: Running, server: FakeS
 
 
 def test_calls_of_the_body_are_on_the_account_of_the_episode(
-    stack: Running, server: FakeServer
+    stack: Running, server: ModelServer
 ) -> None:
     server.will(models(['0: go home\n1: Done'], {'home': BODY['return']}))
     stack.events.clear()
@@ -118,7 +118,7 @@ def test_calls_of_the_body_are_on_the_account_of_the_episode(
     ids=['401', 'empty'],
 )
 def test_failing_model_ends_the_episode_in_words(
-    stack: Running, server: FakeServer, behaviour: Any, says_what: str
+    stack: Running, server: ModelServer, behaviour: Any, says_what: str
 ) -> None:
     server.will(behaviour)
 
@@ -131,7 +131,7 @@ def test_failing_model_ends_the_episode_in_words(
 
 @pytest.mark.parametrize('who', ['brain', 'body'])
 def test_cancel_does_not_wait_for_a_model_that_hangs(
-    stack: Running, server: FakeServer, who: str
+    stack: Running, server: ModelServer, who: str
 ) -> None:
     asked: list[str] = []
     cancelled = Event()

@@ -8,19 +8,19 @@ from beliefs import NODE, believed, failed, telling
 from stacks import Running, started, until
 
 from bbllm.core.types import Code
-from bbllm_bench.benchmarks.fake_server import FakeServer, says
+from bbllm.testing import ModelServer, says
 
 pytestmark = pytest.mark.ros
 
 
 @pytest.fixture(scope='module')
-def server() -> Iterator[FakeServer]:
-    with FakeServer(says('update_state("red_cube", "sticky")')) as server:
+def server() -> Iterator[ModelServer]:
+    with ModelServer(says('update_state("red_cube", "sticky")')) as server:
         yield server
 
 
 @pytest.fixture(scope='module')
-def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
+def stack(ros_domain: int, server: ModelServer, tmp_path_factory: Any) -> Iterator[Running]:
     config = tmp_path_factory.mktemp('llm') / 'llm.yaml'
     config.write_text('brain:\n  provider: openai\n  model: fake\n  retries: 0\n')
     environ = {'OPENAI_BASE_URL': server.url, 'OPENAI_API_KEY': 'sk-test-never-shown'}
@@ -30,7 +30,7 @@ def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterato
 
 
 def test_what_a_model_believes_is_told_of_what_was_handled(
-    stack: Running, server: FakeServer
+    stack: Running, server: ModelServer
 ) -> None:
     telling(stack).publish(failed('red_cube', Code.GRASP_FAILED))
 

@@ -6,7 +6,7 @@ from bbllm.core.episode import GuardedEmbedder, GuardedModel
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import Message
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_ros.planner.transcript import Transcript
 
 ASK = [Message('user', 'which call?')]

@@ -13,8 +13,8 @@ from bbllm.core.types import Pose
 from bbllm.llm.config import parse_config
 from bbllm.llm.models import factory
 from bbllm.llm.models.factory import make_eyes, probe_models, resolve
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.scene.transforms import compose
+from bbllm.testing import ScriptedModel
 from bbllm_ros.perception.model_use import ModelUse
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
 from bbllm_vision.detectors.vlm import VlmDetector

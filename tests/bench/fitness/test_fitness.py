@@ -17,7 +17,7 @@ from bbllm.llm.models.factory import (
     record_models,
     replay_models,
 )
-from bbllm.llm.scripted import Answer, Request, ScriptedModel
+from bbllm.testing import Answer, Request, ScriptedModel
 from bbllm_bench.fitness.fitness import Grade, examine
 from bbllm_bench.fitness.questions import (
     BODY_QUESTIONS,

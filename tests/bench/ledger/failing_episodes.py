@@ -12,8 +12,8 @@ from bbllm.core.protocols import COLD_START, FailureMemory
 from bbllm.core.registry import load_planner
 from bbllm.core.types import SkillCall, Task
 from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
+from bbllm.testing import Request, ScriptedModel
 
 UNCOVER = 'New plan:\n0: pick(blue_cube)\n1: place(location_B)\n2: pick(red_cube)\n3: Done'
 """Repairs a plan that began with the cube below."""

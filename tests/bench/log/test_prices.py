@@ -9,9 +9,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import ModelCall
 from bbllm.core.paths import config_dir
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.mapping import MappingMethod, body_llm_name
 from bbllm.planners.common.matching import matching_name
+from bbllm.testing import ScriptedModel
 from bbllm_bench.log.prices import asked_model, cost_of, load_prices
 
 PRICES = {'gpt-x': (2.0, 10.0)}

@@ -10,7 +10,7 @@ from suite_files import STANDING, generated, suite
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import Models
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.oracle.case_goals import brief_of, check_goals, with_goal

@@ -5,7 +5,7 @@ import pytest
 from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import Message
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.runner.conversations import RunRecording, answers_of, split_recording
 

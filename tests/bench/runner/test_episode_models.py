@@ -10,7 +10,7 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import Message, Reply
 from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import parse_recording
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_bench.runner import episode_models
 from bbllm_bench.runner.episode_models import open_models
 

@@ -14,10 +14,10 @@ from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext, Planner, World
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.fltrnn.baselines import PlanningOnly
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld

@@ -23,9 +23,9 @@ from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
 from bbllm.core.protocols import PASS, EpisodeContext, Pass, Planner, Reply, Usage, World
 from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.scene.scene_file import make_scene
+from bbllm.testing import ScriptedModel
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.scorers.scoring import NO_CALL, prompt_growth, score

@@ -8,8 +8,8 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene, SkillCall
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.prog_prompt.planner import ProgPrompt
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.scorers.judging import judge

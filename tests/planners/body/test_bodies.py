@@ -14,12 +14,12 @@ from bbllm.core.events import Ending
 from bbllm.core.protocols import PASS, Pass
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.models.factory import parse_config
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.mapping import BodyLLM, MappingMethod, body_of, models_for
 from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
 from bbllm.planners.prog_prompt.lang_prompt import LANG_PROMPT
+from bbllm.testing import Request, ScriptedModel
 
 TASK = Task('t', 'put the red cube on location_B')
 CONFIG = parse_config('', 'f')

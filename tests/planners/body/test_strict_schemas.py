@@ -12,8 +12,8 @@ import bbllm.planners
 from bbllm.core.errors import ModelError
 from bbllm.core.protocols import World
 from bbllm.core.types import PlanStep
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.mapping import BodyLLM
+from bbllm.testing import ScriptedModel
 
 KEYWORDS = {
     *('type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'description'),

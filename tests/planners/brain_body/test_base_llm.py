@@ -7,8 +7,8 @@ from pop_runs import NoBody
 from symbolic_table import Diary, busy_table
 
 from bbllm.core.types import Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.base_llm import BaseLLM
+from bbllm.testing import ScriptedModel
 
 TASK = Task('t', 'put the red cube on location_A')
 PROGRAM = """0: <rob0>[pick] <red_cube>

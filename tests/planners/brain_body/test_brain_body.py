@@ -11,9 +11,9 @@ from bbllm.core.errors import ParseError
 from bbllm.core.events import Episode, EventKind
 from bbllm.core.protocols import PASS, Body, Pass
 from bbllm.core.types import Code, Fact, PlanStep, Scene, SkillCall, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.belief.open_state import OpenState, with_open_facts
+from bbllm.testing import ScriptedModel
 
 TASK = Task('t', 'put the red cube on location_A')
 PLAN = '0: pick(red_cube)\n1: place(location_A)\n2: return_to_base()'

@@ -10,7 +10,6 @@ from symbolic_table import Diary
 from bbllm.core.protocols import Pass, StepFailure
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Plan, PlanStep, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.planner import BrainBody
@@ -18,6 +17,7 @@ from bbllm.planners.common.call_grammar import CallForm, answer_scene, parse_cal
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import Prompts, house_environment
 from bbllm.planners.common.scene_graph import ACTIONS, scene_graph, shown_to_body
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 

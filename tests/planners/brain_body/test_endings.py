@@ -21,9 +21,9 @@ from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.journal import line_of, read_line, summarize
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, SkillCall
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
+from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 
 PLACES = {'red_cube': (0.4, 0.1), 'blue_cube': (0.5, 0.2), 'location_A': (0.5, -0.1)}

@@ -10,8 +10,8 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, FeedbackReceived, RepairBegun
 from bbllm.core.protocols import ScenePicture, StepFailure, WorldFeatures
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import FeedbackForm, Prompts
+from bbllm.testing import ScriptedModel
 
 TASK = 'put the red cube on location_A'
 STEP = 'place red_cube on location_A'

@@ -9,9 +9,9 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.events import EventData, PlanRehearsed, RepairBegun, SceneRecorded
 from bbllm.core.protocols import Pass, WorldFeatures
 from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.brain_body.planner import REHEARSAL_LOOPS, BrainBody, BrainBodyOptions
 from bbllm.planners.common.belief.belief_world import Estimation
+from bbllm.testing import ScriptedModel
 
 TASK = Task('t', 'put the red cube on location_A')
 

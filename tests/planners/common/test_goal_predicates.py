@@ -6,7 +6,6 @@ from house_player import Studio, play
 from bbllm.core.errors import ParseError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.naming import class_of
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.goal_predicates import (
     GoalPredicate,
     contradiction,
@@ -17,6 +16,7 @@ from bbllm.planners.common.goal_predicates import (
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
 
 CLASSES = ('milk', 'kitchentable', 'wine_glass', 'glass', 'table', 'microwave', 'wine')

@@ -14,7 +14,6 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, Limits
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.low_level_hands import MAX_WAITS
 from bbllm.planners.common.low_level_plan import (
     as_planned,
@@ -25,6 +24,7 @@ from bbllm.planners.common.low_level_plan import (
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.llm_state.planner import LLMState
+from bbllm.testing import ScriptedModel
 
 HOUSE = SmallHouse().observe()
 ACTIONS = low_level_actions(HOUSE)

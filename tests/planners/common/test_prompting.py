@@ -9,8 +9,8 @@ from bbllm.core.errors import ParseError
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import StepFailure
 from bbllm.core.types import Plan, PlanStep, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.prompting import Prompts, ask
+from bbllm.testing import ScriptedModel
 
 SCENE = made_scene(
     'lilac_cube',

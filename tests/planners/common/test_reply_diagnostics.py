@@ -7,13 +7,13 @@ from house_player import Studio, call, lines, play, player
 
 from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
 from bbllm.llm.reply_text import without_reasoning
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.reply_diagnostics import (
     ReplyDiagnostics,
     reason_of,
     says_done,
 )
 from bbllm.planners.fltrnn.planner import FLTRNN
+from bbllm.testing import Request, ScriptedModel
 
 GOAL = 'turnon_tv: 1'
 TV = [call('walk', 'tv'), call('switchon', 'tv')]

@@ -24,11 +24,11 @@ from bbllm.core.events import Ending, WarningRaised
 from bbllm.core.protocols import Embeddings
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
 from bbllm.planners.fltrnn.planner import FLTRNN, MAX_PLANS, ROUNDS
 from bbllm.planners.fltrnn.prompting import SPLIT, WHOLE
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import SEEN, Visibility
 
 MILK = 'on_milk_coffeetable: 1'

@@ -13,7 +13,6 @@ from symbolic_table import Diary, busy_table
 from bbllm.core.errors import GaveUpError
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned import (
     FORMS,
@@ -31,6 +30,7 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_some,
 )
 from bbllm.planners.llm_pop.grammar import Verb
+from bbllm.testing import Request, ScriptedModel
 from bbllm_bench.benchmarks.finetuning.pairs import parse_past
 
 TASK = Task('t', 'Put the lighter cube on location_A.')

@@ -5,8 +5,8 @@ from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, sect
 from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import ConfigError, GaveUpError, ParseError, PromptTooLongError
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_brain
+from bbllm.testing import ScriptedModel
 from bbllm_bench.oracle.model import offline
 
 

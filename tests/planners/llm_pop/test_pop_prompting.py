@@ -16,7 +16,6 @@ from bbllm.core.observation import Observed, observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
 from bbllm.planners.llm_pop.planner import (
@@ -30,6 +29,7 @@ from bbllm.planners.llm_pop.planner import (
     planner_prompt,
 )
 from bbllm.scene.transforms import rotate
+from bbllm.testing import ScriptedModel
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 
 TASK = Task('t', 'stack\n[History]\nthe lighter on the heavier')

@@ -12,11 +12,11 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
+from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import SEEN
 
 NOBODY: Any = None

@@ -10,7 +10,6 @@ from bbllm.core.protocols import PASS, Pass
 from bbllm.core.registry import load_planner
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.assembly import check_mapping
 from bbllm.planners.body.mapping import MappingMethod
 from bbllm.planners.common.matching import MatchingBody
@@ -18,6 +17,7 @@ from bbllm.planners.common.program import written
 from bbllm.planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
 from bbllm.planners.prog_prompt.prompting import offered
+from bbllm.testing import ScriptedModel
 
 TASK = Task('t', 'put the lime in the fridge')
 DONE = {

@@ -13,10 +13,10 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.program import written
 from bbllm.planners.prog_prompt.grammar import parse_rest
 from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
+from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
 
 TASK = Task('t', 'put the salmon in the fridge')

@@ -12,7 +12,6 @@ from symbolic_table import Diary
 
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Scene, SkillCall, Task
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.program import Assertion, ProgramCondition
 from bbllm.planners.prog_prompt.grammar import parse_program, parse_verdict
 from bbllm.planners.prog_prompt.planner import ProgPrompt
@@ -23,6 +22,7 @@ from bbllm.planners.prog_prompt.prompting import (
     is_true,
     state_text,
 )
+from bbllm.testing import ScriptedModel
 
 NOBODY: Any = None
 TASK = Task('t', 'microwave salmon')

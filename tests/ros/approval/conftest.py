@@ -8,17 +8,17 @@ from asking import BODY, PICK_PLACE, end_all, models, served_by
 from robots import Robot
 from stacks import REAL_LIKE, Running, started
 
-from bbllm_bench.benchmarks.fake_server import FakeServer, says
+from bbllm.testing import ModelServer, says
 
 
 @pytest.fixture(scope='module')
-def server() -> Iterator[FakeServer]:
-    with FakeServer(says(PICK_PLACE[0])) as server:
+def server() -> Iterator[ModelServer]:
+    with ModelServer(says(PICK_PLACE[0])) as server:
         yield server
 
 
 @pytest.fixture(scope='module')
-def stack(ros_domain: int, server: FakeServer, tmp_path_factory: Any) -> Iterator[Running]:
+def stack(ros_domain: int, server: ModelServer, tmp_path_factory: Any) -> Iterator[Running]:
     options = served_by(server, tmp_path_factory.mktemp('llm'))
     executor = {'approval': 'plan', 'simulated': False, 'approval_timeout_s': 60.0}
     options['params']['fr3_executor'] = executor
@@ -32,7 +32,7 @@ def robot_of_module(stack: Running) -> Robot:
 
 
 @pytest.fixture
-def robot(robot_of_module: Robot, stack: Running, server: FakeServer) -> Iterator[Robot]:
+def robot(robot_of_module: Robot, stack: Running, server: ModelServer) -> Iterator[Robot]:
     """Yield what reaches the robot from now on; the models know their plan again."""
     server.will(models(list(PICK_PLACE), BODY))
     server.bodies.clear()

@@ -21,7 +21,7 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
-from bbllm_bench.benchmarks.fake_server import FakeServer
+from bbllm.testing import ModelServer
 from bbllm_ros.convert.approval import approval_to_msg
 from bbllm_ros.convert.records import LATCHED, plan_to_msg
 
@@ -83,7 +83,7 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
 
 
 def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_anew(
-    stack: Running, robot: Robot, server: FakeServer
+    stack: Running, robot: Robot, server: ModelServer
 ) -> None:
     repaired = 'It is wanted elsewhere.\nNew plan:\n0: pick the blue cube\n1: place it on '
     repaired += 'location_C\n2: Done'
@@ -153,7 +153,7 @@ def test_goals_that_claim_an_approved_plan_move_nothing(stack: Running, robot: R
 
 
 def test_call_that_its_approved_step_does_not_name_is_asked_for_by_itself(
-    stack: Running, robot: Robot, server: FakeServer
+    stack: Running, robot: Robot, server: ModelServer
 ) -> None:
     # Of a step that is a call no Body is asked.
     wrong = {'take hold of': '<rob0>[pick] <green_cube>'}
@@ -293,7 +293,7 @@ def stops_counted(stack: Running) -> Iterator[list[int]]:
 
 @pytest.mark.usefixtures('rehearsing')
 def test_user_stop_takes_back_what_was_approved_and_nothing_moves_before_two_more_answers(
-    stack: Running, robot: Robot, server: FakeServer
+    stack: Running, robot: Robot, server: ModelServer
 ) -> None:
     plan = '0: return to base\n1: wait for 30 seconds\n2: pick the blue cube\n3: Done'
     repaired = 'It was stopped.\nNew plan:\n1: pick the green cube\n2: Done'
@@ -361,7 +361,7 @@ def test_plan_is_asked_for_again_when_another_program_has_moved_the_arm(
 
 
 def test_what_is_left_of_a_cancelled_plan_moves_nothing_for_whoever_sends_it_after(
-    stack: Running, robot: Robot, server: FakeServer
+    stack: Running, robot: Robot, server: ModelServer
 ) -> None:
     steps = ('return to base', 'wait for 30 seconds', 'pick the blue cube')
     plan = '\n'.join(f'{i}: {text}' for i, text in enumerate((*steps, 'Done')))

@@ -12,7 +12,7 @@ from bbllm.core.events import Ending
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall, Task
-from bbllm.llm.scripted import ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 
 CASES = 2400

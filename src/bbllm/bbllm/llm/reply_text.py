@@ -55,6 +55,12 @@ class ReplyText:
         self._raw += piece
 
 
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    reply = ReplyText(stop)
+    reply.add(text)
+    return reply.text
+
+
 def without_reasoning(reply: str) -> str:
     """
     Return a reply without the reasoning that its model mixed into it, as `<think>...</think>`.

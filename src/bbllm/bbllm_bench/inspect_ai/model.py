@@ -32,7 +32,7 @@ from bbllm.core.errors import (
     ModelUnavailableError,
 )
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage, data_url
-from bbllm.llm.scripted import cut_at_stop
+from bbllm.llm.reply_text import cut_at_stop
 
 SCHEMA_PROVIDERS = frozenset(
     {

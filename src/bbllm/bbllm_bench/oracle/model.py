@@ -8,7 +8,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.goals import NONE
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, Reply, Situation
 from bbllm.core.registry import load_planner, plain_name, planner_names
-from bbllm.llm.scripted import cut_at_stop
+from bbllm.llm.reply_text import cut_at_stop
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.goal_conditions import conditions_text
 from bbllm_bench.oracle.instruction import HINT, read_instruction

@@ -7,7 +7,6 @@ from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import LineDiscarded
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.grammar import (
     MAX_ATTRIBUTES_LENGTH,
     MAX_CALLS,
@@ -20,6 +19,7 @@ from bbllm.planners.common.belief.grammar import (
 from bbllm.planners.common.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.observation_text import ShortNames
+from bbllm.testing import ScriptedModel
 
 
 @pytest.mark.parametrize(

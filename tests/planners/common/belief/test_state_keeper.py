@@ -11,7 +11,6 @@ from made_scenes import made_scene
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.types import Code, Outcome, Pose, Scene, SkillCall, Status
-from bbllm.llm.scripted import ScriptedModel
 from bbllm.planners.common.belief.belief_world import StateKeeper
 from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
@@ -19,6 +18,7 @@ from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.scene_graph import is_open
+from bbllm.testing import ScriptedModel
 
 
 @pytest.fixture

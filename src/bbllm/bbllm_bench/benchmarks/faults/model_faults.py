@@ -10,7 +10,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import JsonSchema, Message, OnText, PromptRequest, Reply
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm_bench.benchmarks.fake_server import (
+from bbllm.testing import (
     Behaviour,
     Handler,
     chunk,
@@ -101,7 +101,7 @@ BEHAVIOURS: Mapping[ModelFault, Callable[[str], Behaviour]] = {
 @dataclass
 class FaultyAnswers:
     """
-    The behaviour of a server in one trial; see `fake_server.Behaviour`.
+    The behaviour of a server in one trial; see `bbllm.testing.Behaviour`.
 
     Requests are counted as they arrive, each attempt by itself.
     """

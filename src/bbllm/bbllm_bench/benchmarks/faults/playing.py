@@ -42,8 +42,8 @@ from bbllm.scene.hand_force import STILL_RAD_S
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import GoalSeen
+from bbllm.testing import ModelServer
 from bbllm.worlds.tabletop.tabletop import TabletopWorld, furthest
-from bbllm_bench.benchmarks.fake_server import FakeServer
 from bbllm_bench.benchmarks.faults.answers import GOAL, TASK, answer, is_done
 from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, Violation, causes
 from bbllm_bench.benchmarks.faults.model_faults import (
@@ -86,7 +86,7 @@ def play(trial: CrossedTrial) -> CrossedResult:
 
 def _play(trial: CrossedTrial) -> CrossedResult:
     answers = FaultyAnswers(trial.model, trial.first_request, trial.lasting)
-    with tempfile.TemporaryDirectory() as folder, FakeServer(answers) as server:
+    with tempfile.TemporaryDirectory() as folder, ModelServer(answers) as server:
         model = ServedModel(_settings(server.url), answers, partial(answer, trial.planner))
         table = WatchedTable(trial)
         try:

@@ -14,7 +14,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import JsonSchema, Message, PromptRequest, Reply, Situation
 from bbllm.core.registry import plain_name
 from bbllm.core.types import Scene, SkillCall
-from bbllm.llm.scripted import cut_at_stop
+from bbllm.llm.reply_text import cut_at_stop
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.skills.shapes import top_z
 from bbllm_bench.benchmarks.injection.cases import Goal, orders_in

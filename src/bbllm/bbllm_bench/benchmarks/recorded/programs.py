@@ -23,11 +23,11 @@ from bbllm.core.types import Scene
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import read_recording
-from bbllm.llm.scripted import Request, ScriptedModel
 from bbllm.planners.common.program import Assertion
 from bbllm.planners.common.scene_graph import scene_graph
 from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.planners.prog_prompt.prompting import is_true
+from bbllm.testing import Request, ScriptedModel
 from bbllm_bench.benchmarks.shared import TrialBar
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.intervals import wilson

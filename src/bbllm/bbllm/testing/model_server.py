@@ -1,7 +1,7 @@
 """
 A small OpenAI-compatible server on loopback, whose every fault can be ordered.
 
-    with FakeServer(says('0: wait')) as server:
+    with ModelServer(says('0: wait')) as server:
         OpenAIChat(OpenAISettings(model='m', base_url=server.url))
 
 Each request for a reply is met by the next behaviour; the last one stays.
@@ -19,7 +19,7 @@ from typing import Any
 Behaviour = Callable[['Handler', dict[str, Any]], None]
 
 
-class FakeServer(ThreadingHTTPServer):
+class ModelServer(ThreadingHTTPServer):
     """Runs in threads of its own between `with` and its end."""
 
     def __init__(self, *behaviours: Behaviour):
@@ -40,7 +40,7 @@ class FakeServer(ThreadingHTTPServer):
     def next_behaviour(self) -> Behaviour:
         return self.behaviours.pop(0) if len(self.behaviours) > 1 else self.behaviours[0]
 
-    def __enter__(self) -> FakeServer:
+    def __enter__(self) -> ModelServer:
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
@@ -59,7 +59,7 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = 'HTTP/1.1'
-    server: FakeServer
+    server: ModelServer
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers['content-length'])))

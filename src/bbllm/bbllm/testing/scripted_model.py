@@ -9,7 +9,7 @@ from bbllm.core.errors import ModelError
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
 from bbllm.core.text import without_delimiters
-from bbllm.llm.reply_text import ReplyText
+from bbllm.llm.reply_text import cut_at_stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +78,3 @@ class ScriptedModel:
         text = cut_at_stop(answer(request) if callable(answer) else answer, stop)
         usage = Usage(most_tokens(request.prompt), most_tokens(text))
         return Reply(text=text, model=self.name, usage=usage)
-
-
-def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    reply = ReplyText(stop)
-    reply.add(text)
-    return reply.text

@@ -1,0 +1,49 @@
+"""
+Models for tests without a language model: `ScriptedModel`, `PacedModel` and `ModelServer`.
+
+    brain = ScriptedModel(['cannot: it is gone'])
+    with ModelServer(says('0: wait')) as server:
+        OpenAIChat(OpenAISettings(model='m', base_url=server.url))
+"""
+
+from bbllm.testing.model_server import (
+    Behaviour,
+    Handler,
+    ModelServer,
+    chunk,
+    drips,
+    echoes_key,
+    embeds,
+    hangs,
+    rambles,
+    refuses,
+    repeats,
+    says,
+    sends,
+    status,
+    streams,
+)
+from bbllm.testing.paced_model import PacedModel
+from bbllm.testing.scripted_model import Answer, Request, ScriptedModel
+
+__all__ = [
+    'Answer',
+    'Behaviour',
+    'Handler',
+    'ModelServer',
+    'PacedModel',
+    'Request',
+    'ScriptedModel',
+    'chunk',
+    'drips',
+    'echoes_key',
+    'embeds',
+    'hangs',
+    'rambles',
+    'refuses',
+    'repeats',
+    'says',
+    'sends',
+    'status',
+    'streams',
+]
