@@ -26,7 +26,7 @@ from bbllm.api import backends
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
-from bbllm.testing import PacedModel, ScriptedModel
+from bbllm.testing import Pace, PacedModel, ScriptedModel
 
 PUBLIC = {
     *('Fact', 'Kind', 'Pose', 'SceneObject'),
@@ -195,7 +195,7 @@ def test_a_plan_begins_while_it_is_written_unless_a_person_reads_it_first(
     world: PaperWorld, asks: bool
 ) -> None:
     plan = '0: pick red_cube\n1: place red_cube on blue_cube\n2: return to base\n3: Done'
-    brain = PacedModel(ScriptedModel([plan]), first_token_s=0.0, tokens_per_s=200.0)
+    brain = PacedModel(ScriptedModel([plan]), Pace(first_token_s=0.0, tokens_per_s=200.0))
     asked: list[ApprovalRequest] = []
     approve = (lambda request: not asked.append(request)) if asks else None
 

@@ -26,15 +26,10 @@ from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
 from bbllm.skills.motions import HOVER_M
+from bbllm.testing import ModelServer, Pace
 from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
 from bbllm_bench.benchmarks.time.motion import waypoints_of
-from bbllm_bench.benchmarks.time.paced_server import (
-    Answered,
-    Pace,
-    PacedServer,
-    TaskScript,
-    paced_server,
-)
+from bbllm_bench.benchmarks.time.paced_task import Answered, PacedTask, TaskScript
 from bbllm_bench.benchmarks.time.processes import family_of, run_command, running
 from bbllm_bench.benchmarks.time.task import first_step_s, motion_s, play, script_of, waits_of
 
@@ -82,8 +77,8 @@ def test_waits_are_those_that_nothing_overlaps_and_sum_to_the_whole() -> None:
     assert sum(waits.values()) == pytest.approx(6.5)
 
 
-def test_paced_server_answers_by_what_the_prompt_asks_for() -> None:
-    with served(AT_ONCE) as (model, server):
+def test_a_paced_model_replies_by_what_the_prompt_asks_for() -> None:
+    with served(AT_ONCE) as (model, task, _):
         goal = model.complete([Message('user', 'Task: go\nConditions:')]).text
         plan = model.complete([Message('user', 'Task: go\nStep-by-step plan:\n')]).text
         calls = model.complete(
@@ -95,7 +90,7 @@ def test_paced_server_answers_by_what_the_prompt_asks_for() -> None:
     assert goal == 'held(a)'
     assert plan == '0: take a\n1: leave it\n2: Done'
     assert '"step": 1, "skill": "place", "args": ["b"]' in calls
-    assert [item.kind for item in server.answered[:3]] == ['goal', 'plan', 'calls']
+    assert [item.kind for item in task.answered[:3]] == ['goal', 'plan', 'calls']
 
 
 def test_calls_in_lines_where_no_json_is_asked_for() -> None:
@@ -108,18 +103,18 @@ def test_calls_in_lines_where_no_json_is_asked_for() -> None:
 
 def test_tokens_come_no_earlier_than_their_pace() -> None:
     pace = Pace(first_token_s=0.1, tokens_per_s=50.0)
-    with served(pace) as (model, server):
+    with served(pace) as (model, task, _):
         model.complete([Message('user', 'Step-by-step plan:')])
 
-    (answered,) = server.answered
+    (answered,) = task.answered
     first_line, whole = '0: take a\n', '0: take a\n1: leave it\n2: Done'
     assert answered.first_line_s - answered.begun_s >= pace.due_s(-(-len(first_line) // 4) - 1)
     assert answered.ended_s - answered.begun_s >= pace.due_s(-(-len(whole) // 4) - 1)
 
 
-def test_paced_server_ends_in_the_middle_of_a_reply() -> None:
+def test_the_server_ends_in_the_middle_of_a_reply() -> None:
     failed: list[ModelError] = []
-    with served(Pace(first_token_s=3600.0)) as (model, server):
+    with served(Pace(first_token_s=3600.0)) as (model, task, server):
 
         def ask() -> None:
             try:
@@ -129,13 +124,12 @@ def test_paced_server_ends_in_the_middle_of_a_reply() -> None:
 
         thread = threading.Thread(target=ask)
         thread.start()
-        while not server.answered:
+        while not task.answered:
             time.sleep(0.01)
-        port = int(server.base_url.rpartition(':')[2].removesuffix('/v1'))
+        port = server.server_port
     thread.join(30.0)
 
     assert failed
-    assert 'paced server' not in [thread.name for thread in threading.enumerate()]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(('127.0.0.1', port), 1.0)
 
@@ -237,9 +231,8 @@ def python(code: str) -> list[str]:
 
 
 @contextmanager
-def served(pace: Pace) -> Iterator[tuple[OpenAIChat, PacedServer]]:
-    with paced_server(SCRIPT, pace) as server:
-        section = ModelConfig(
-            provider='openai', model='paced', base_url=server.base_url, retries=0
-        )
-        yield OpenAIChat(openai_settings(section, 'brain', {})), server
+def served(pace: Pace) -> Iterator[tuple[OpenAIChat, PacedTask, ModelServer]]:
+    task = PacedTask(SCRIPT, pace)
+    with ModelServer(task) as server:
+        section = ModelConfig(provider='openai', model='paced', base_url=server.url, retries=0)
+        yield OpenAIChat(openai_settings(section, 'brain', {})), task, server

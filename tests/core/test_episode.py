@@ -59,7 +59,7 @@ from bbllm.core.text import hidden_fault
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.llm.recording.replay import RecordedMessage, RecordingModel, read_recording
 from bbllm.planners.common.prompting import ask
-from bbllm.testing import PacedModel, ScriptedModel
+from bbllm.testing import Pace, PacedModel, ScriptedModel
 
 NO_ACTION = PlanStep(1, 'sing a song')
 PLAN = PlanMade.of(Plan((STEP,)), 0)
@@ -190,7 +190,7 @@ class ForeseeingCube(OneCubeWorld):
 
 @pytest.mark.parametrize('stream', [True, False])
 def test_models_stream_and_calls_are_announced_where_the_run_allows_it(stream: bool) -> None:
-    world, model = ForeseeingCube(), PacedModel(EchoModel(), first_token_s=0.0)
+    world, model = ForeseeingCube(), PacedModel(EchoModel(), Pace(first_token_s=0.0))
     run = EpisodeRun(TASK, planner='p', brain='b', body='c', stream=stream)
 
     def announce(world: World, context: EpisodeContext) -> None:

@@ -25,7 +25,7 @@ from bbllm.testing import (
     drips,
     rambles,
     refuses,
-    says,
+    replies,
     sends,
     status,
     streams,
@@ -33,7 +33,7 @@ from bbllm.testing import (
 
 
 def test_a_streamed_reply_comes_whole(server: ModelServer) -> None:
-    server.will(says('0: pick ', 'the red cube\n', '1: Done'))
+    server.will(replies('0: pick ', 'the red cube\n', '1: Done'))
 
     reply = Client(server).model.complete(ASK)
 
@@ -45,7 +45,9 @@ def test_a_streamed_reply_comes_whole(server: ModelServer) -> None:
 def test_the_reply_so_far_is_passed_on_whenever_a_line_of_it_has_ended(
     server: ModelServer,
 ) -> None:
-    server.will(says('<think>0: sit', '\n</think>0: pick ', 'it\n', '1: put ', 'it\n2: D', 'one'))
+    server.will(
+        replies('<think>0: sit', '\n</think>0: pick ', 'it\n', '1: put ', 'it\n2: D', 'one')
+    )
     heard: list[tuple[str, str]] = []
 
     def on_text(text: str) -> None:
@@ -62,7 +64,7 @@ def test_the_reply_so_far_is_passed_on_whenever_a_line_of_it_has_ended(
 def test_requests_beside_each_other_meet_one_refusal_each_and_are_sent_again(
     server: ModelServer,
 ) -> None:
-    taken = refuses('temperature', 'Unsupported parameter: temperature', says('ok'))
+    taken = refuses('temperature', 'Unsupported parameter: temperature', replies('ok'))
     both = threading.Barrier(2, timeout=10.0)
 
     def at_once(handler: Handler, body: dict[str, Any]) -> None:
@@ -73,9 +75,9 @@ def test_requests_beside_each_other_meet_one_refusal_each_and_are_sent_again(
     server.will(at_once)
     client = Client(server, temperature=0.25)
     with ThreadPoolExecutor() as threads:
-        replies = [threads.submit(client.ask) for _ in range(2)]
+        futures = [threads.submit(client.ask) for _ in range(2)]
 
-    assert [reply.result() for reply in replies] == ['ok', 'ok']
+    assert [reply.result() for reply in futures] == ['ok', 'ok']
     assert len(client.reports) == 1
 
 
@@ -90,7 +92,7 @@ def test_requests_beside_each_other_meet_one_refusal_each_and_are_sent_again(
 def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
     server: ModelServer, can_stream: bool, pieces: tuple[str, ...], text: str
 ) -> None:
-    server.will(says(*pieces, can_stream=can_stream))
+    server.will(replies(*pieces, can_stream=can_stream))
 
     reply = Client(server).model.complete(ASK)
 
@@ -99,7 +101,7 @@ def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
 
 
 def test_the_request_says_what_is_configured(server: ModelServer) -> None:
-    server.will(says('ok'))
+    server.will(replies('ok'))
 
     Client(server, temperature=0.25, max_tokens=99).ask(stop=['\n\n'], schema=SCHEMA)
 
@@ -115,7 +117,7 @@ def test_the_request_says_what_is_configured(server: ModelServer) -> None:
 
 
 def test_a_server_that_refuses_streams_is_asked_without(server: ModelServer) -> None:
-    server.will(refuses('stream', "Unsupported parameter: 'stream'", says('0: wait')))
+    server.will(refuses('stream', "Unsupported parameter: 'stream'", replies('0: wait')))
     client = Client(server)
 
     assert client.ask() == '0: wait'
@@ -136,7 +138,7 @@ def test_a_server_that_refuses_streams_is_asked_without(server: ModelServer) -> 
 def test_a_refused_parameter_is_left_out_from_then_on(
     server: ModelServer, parameter: str, message: str, param: str | None
 ) -> None:
-    server.will(refuses(parameter, message, says('yes'), param=param))
+    server.will(refuses(parameter, message, replies('yes'), param=param))
     client = Client(server)
 
     assert client.ask(stop=['x'], schema=SCHEMA) == 'yes'
@@ -154,7 +156,7 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
 ) -> None:
     monkeypatch.setenv('HTTP_PROXY', 'http://127.0.0.1:9')
     monkeypatch.delenv('NO_PROXY', raising=False)
-    server.will(says('yes'))
+    server.will(replies('yes'))
 
     assert Client(server).ask() == 'yes'
 
@@ -171,13 +173,13 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
 def test_a_reply_ends_at_a_stop_string_and_has_no_thoughts(
     server: ModelServer, pieces: list[str], reply: str
 ) -> None:
-    server.will(says(*pieces))
+    server.will(replies(*pieces))
 
     assert Client(server).ask(stop=['STOP']) == reply
 
 
 def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: ModelServer) -> None:
-    server.will(refuses('max_tokens', "Unsupported parameter: 'max_tokens'", says('yes')))
+    server.will(refuses('max_tokens', "Unsupported parameter: 'max_tokens'", replies('yes')))
 
     assert Client(server).ask() == 'yes'
     assert server.bodies[1]['max_completion_tokens'] == 2048
@@ -187,9 +189,9 @@ def test_a_reasoning_model_is_given_its_own_name_for_the_limit(server: ModelServ
     ('broken', 'changes', 'report'),
     [
         (streams(chunk('0: pi'), then=Handler.hang_up), {}, 'cut'),
-        (says('0: pi', finish=None), {}, 'cut'),
+        (replies('0: pi', finish=None), {}, 'cut'),
         (streams(chunk('0: '), {'error': {'message': 'lost a GPU'}}), {}, 'lost a GPU'),
-        (says(''), {'retries': 0}, 'empty reply'),
+        (replies(''), {'retries': 0}, 'empty reply'),
         (
             streams(chunk('0: pi'), then=Handler.hang),
             {'first_token_timeout_s': 1.0},
@@ -209,7 +211,7 @@ def test_what_may_pass_is_asked_again_and_reported(
 ) -> None:
     # The second reply comes in its time on a busy machine, too.
     monkeypatch.setattr(chat, '_SHORTEST_S', 30.0)
-    server.will(broken, says('0: pick it'))
+    server.will(broken, replies('0: pick it'))
     client = Client(server, **changes)
 
     reply = client.model.complete(ASK)
@@ -229,10 +231,16 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
     [
         (sends('<p>Log in', 'text/html'), {}, ModelUnavailableError, 'web page .*ends in /v1', 1),
         (sends('{"detail": "Hm"}', 'application/json'), {}, ModelUnavailableError, 'Hm', 1),
-        (says(' \n'), {}, ModelError, 'empty reply 2 times', 2),
-        (says('so on', finish='length'), {}, PromptTooLongError, 'after 3 tokens, fewer than', 1),
+        (replies(' \n'), {}, ModelError, 'empty reply 2 times', 2),
+        (
+            replies('so on', finish='length'),
+            {},
+            PromptTooLongError,
+            'after 3 tokens, fewer than',
+            1,
+        ),
         (rambles(), {'max_tokens': 20}, EndlessReplyError, 'not end within max_tokens = 20 ', 1),
-        (says('<think>hm', finish='length'), FEW, EndlessReplyError, 'before it wrote an', 1),
+        (replies('<think>hm', finish='length'), FEW, EndlessReplyError, 'before it wrote an', 1),
         (
             streams({'choices': [DECLINED]}),
             {},
@@ -240,7 +248,7 @@ HURRIED = {'first_token_timeout_s': 0.3, 'retries': 0}
             'declined to answer: I will not',
             1,
         ),
-        (says('0: ', finish='content_filter'), {}, ModelDeclinedError, 'content filter', 1),
+        (replies('0: ', finish='content_filter'), {}, ModelDeclinedError, 'content filter', 1),
         (rambles(), ENDLESS, ModelUnavailableError, 'reply was not there after 0.2 s', 1),
         (drips(), HURRIED, ModelUnavailableError, 'did not come within 0.3 s', 1),
         (status(429, '', retry_after='3600'), {}, ModelRefusedError, 'asks to wait 3600 s', 1),
@@ -275,7 +283,7 @@ def test_what_is_no_reply_ends_with_what_it_was(
 
 
 def test_a_prompt_that_cannot_fit_is_not_sent(server: ModelServer) -> None:
-    server.will(says('yes'))
+    server.will(replies('yes'))
     client = Client(server, context_tokens=4096)
     words = ' '.join(['word'] * 2048)
 

@@ -22,11 +22,11 @@ from bbllm.llm.openai.client import wait_before
 from bbllm.llm.openai.failures import retry_after_s
 from bbllm.llm.openai.probe import probe, probe_images
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.testing import Behaviour, ModelServer, hangs, rambles, says, status
+from bbllm.testing import Behaviour, ModelServer, hangs, rambles, replies, status
 
 
 def test_429_is_waited_out_as_long_as_the_server_asks(server: ModelServer) -> None:
-    server.will(status(429, 'slow down', retry_after='7'), says('yes'))
+    server.will(status(429, 'slow down', retry_after='7'), replies('yes'))
     client = Client(server)
 
     reply = client.model.complete(ASK)
@@ -143,7 +143,7 @@ def test_a_cancel_ends_a_wait_between_attempts(server: ModelServer) -> None:
 
 
 def test_the_thread_of_a_client_ends_with_it(server: ModelServer) -> None:
-    server.will(says('yes'))
+    server.will(replies('yes'))
     before = set(threading.enumerate())
     client = Client(server)
     client.ask()
@@ -203,7 +203,7 @@ def test_the_probe_names_model_and_host_and_asks_where_there_is_no_list(
     settings = OpenAISettings(model='gpt-4o', base_url=server.url)
     for listed, n_asked in ((('gpt-4o', 'gpt-4o-mini'), 0), (None, 1)):
         server.models = listed
-        server.will(says('OK'))
+        server.will(replies('OK'))
         assert probe(settings).startswith(f'gpt-4o at 127.0.0.1:{server.server_port} answers in')
         assert len(server.bodies) == n_asked
 
@@ -221,11 +221,11 @@ def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: ModelServer
 @pytest.mark.parametrize(
     ('behaviour', 'changes', 'sentence'),
     [
-        (says('Red.'), {}, 'It takes images.'),
-        (says('I see no picture.'), {}, "called a red picture 'I see no picture.'"),
+        (replies('Red.'), {}, 'It takes images.'),
+        (replies('I see no picture.'), {}, "called a red picture 'I see no picture.'"),
         (status(400, 'this model does not support image input'), {}, 'It takes no images'),
         (status(503, 'busy'), {}, 'is not known: gpt-4o at'),
-        (says('Red.'), {'images': False}, '`images: no`'),
+        (replies('Red.'), {'images': False}, '`images: no`'),
     ],
 )
 def test_the_probe_of_images_asks_for_the_colour_of_one(
@@ -239,7 +239,7 @@ def test_the_probe_of_images_asks_for_the_colour_of_one(
 
 
 def test_the_probe_sends_a_picture_to_the_brain_only(server: ModelServer) -> None:
-    server.will(says('red'))
+    server.will(replies('red'))
     roles = {'brain': 'gpt-4o', 'body': 'gpt-4o'}
 
     brain, body = probe_models(DEFAULTS, overrides=roles, environ={'OPENAI_BASE_URL': server.url})

@@ -10,7 +10,7 @@ from chat_clients import Client
 from bbllm.core.errors import ModelError, NoImagesError
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.config import parse_config
-from bbllm.testing import ModelServer, chunk, says, status, streams
+from bbllm.testing import ModelServer, chunk, replies, status, streams
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'
@@ -23,7 +23,7 @@ PICTURED = [
 def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
     server: ModelServer,
 ) -> None:
-    server.will(says('0: wait'))
+    server.will(replies('0: wait'))
 
     Client(server, image_detail='low').model.complete(PICTURED)
 
@@ -39,7 +39,7 @@ def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
 
 
 def test_without_a_configured_detail_none_is_sent(server: ModelServer) -> None:
-    server.will(says('0: wait'))
+    server.will(replies('0: wait'))
 
     Client(server).model.complete(PICTURED)
 
@@ -68,7 +68,7 @@ def test_without_a_configured_detail_none_is_sent(server: ModelServer) -> None:
 def test_a_model_that_takes_no_images_is_named_at_once_with_what_would_work(
     server: ModelServer, code: int, text: str
 ) -> None:
-    server.will(status(code, text), says('0: wait'))
+    server.will(status(code, text), replies('0: wait'))
     client = Client(server)
 
     with pytest.raises(NoImagesError) as caught:
@@ -107,7 +107,7 @@ def test_words_about_images_mean_nothing_where_none_was_sent(server: ModelServer
 def test_where_images_are_configured_off_no_picture_leaves_this_machine(
     server: ModelServer,
 ) -> None:
-    server.will(says('0: wait'))
+    server.will(replies('0: wait'))
     client = Client(server, images=False)
 
     with pytest.raises(NoImagesError, match=r'`images: no`.*`image=none`'):

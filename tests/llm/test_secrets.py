@@ -21,7 +21,7 @@ from bbllm.testing import (
     Behaviour,
     ModelServer,
     echoes_key,
-    says,
+    replies,
     sends,
     status,
     streams,
@@ -70,7 +70,7 @@ def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
 
 
 def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: ModelServer) -> None:
-    server.will(says('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
+    server.will(replies('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
 
     reply = client_of(server).model.complete(ASK)
 
@@ -122,7 +122,7 @@ def test_the_probe_shows_no_key_either(server: ModelServer) -> None:
 
 
 def test_a_recording_holds_no_key(server: ModelServer, tmp_path: Path) -> None:
-    server.will(says(f'I saw {KEY}'))
+    server.will(replies(f'I saw {KEY}'))
     environ = {'OPENAI_API_KEY': KEY, 'OPENAI_BASE_URL': server.url}
     models = make_models(
         parse_config('brain: {model: m}', 'x'), record=tmp_path / 'r.jsonl', environ=environ

@@ -23,7 +23,7 @@ from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
-from bbllm.testing import Handler, ModelServer, ScriptedModel, says
+from bbllm.testing import Handler, ModelServer, ScriptedModel, replies
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
 FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
@@ -153,7 +153,7 @@ def answer(handler: Handler, body: dict[str, Any]) -> None:
         last = prompt.rpartition('Your last action: ')[2].partition(') ')[0] + ')'
         left = to_do[to_do.index(last) + 1 :] if last in to_do else to_do
         reply = f'do: {left[0]}' if left else 'done'
-    says(reply)(handler, body)
+    replies(reply)(handler, body)
 
 
 @pytest.mark.parametrize('command', COMMANDS)

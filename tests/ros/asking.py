@@ -10,7 +10,7 @@ from robots import nothing_waits
 from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
-from bbllm.testing import Handler, ModelServer, says
+from bbllm.testing import Handler, ModelServer, replies
 
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')
@@ -46,7 +46,7 @@ def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[st
             text = '\n'.join(f'{n}: {(*found, "<pass>")[0]}' for n, found in calls.items())
         else:
             text = brain.pop(0) if len(brain) > 1 else brain[0]
-        says(text)(handler, request)
+        replies(text)(handler, request)
 
     return behave
 

@@ -18,7 +18,7 @@ from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
 from bbllm.planners.common.prompting import BELIEVED
-from bbllm.testing import Handler, ModelServer, says
+from bbllm.testing import Handler, ModelServer, replies
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
@@ -50,7 +50,7 @@ Answers = Callable[[Handler, dict[str, Any]], None]
 
 @pytest.fixture(scope='module')
 def server() -> Iterator[ModelServer]:
-    with ModelServer(says('0: Done')) as server:
+    with ModelServer(replies('0: Done')) as server:
         yield server
 
 
@@ -95,9 +95,9 @@ def follows(script: dict[str, list[str]], declines: int | None = None) -> Answer
     def behave(handler: Handler, body: dict[str, Any]) -> None:
         role = 'body' if BODY_MARK in body['messages'][0]['content'] else 'brain'
         if role == 'body' and len(script['body']) - len(lines['body']) == declines:
-            says('I would rather not.', finish='content_filter')(handler, body)
+            replies('I would rather not.', finish='content_filter')(handler, body)
         else:
-            says(lines[role].pop(0))(handler, body)
+            replies(lines[role].pop(0))(handler, body)
 
     return behave
 

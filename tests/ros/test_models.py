@@ -9,7 +9,7 @@ from asking import BODY_MARK, GOAL_MARK, models, served_by
 from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.core.events import Ending, EventKind
-from bbllm.testing import Handler, ModelServer, chunk, says, status
+from bbllm.testing import Handler, ModelServer, chunk, replies, status
 
 pytestmark = pytest.mark.ros
 
@@ -23,7 +23,7 @@ BODY = {
 
 @pytest.fixture(scope='module')
 def server() -> Iterator[ModelServer]:
-    with ModelServer(says(PLAN)) as server:
+    with ModelServer(replies(PLAN)) as server:
         yield server
 
 
@@ -71,7 +71,7 @@ def test_a_plan_begins_before_all_of_it_is_written(stack: Running, server: Model
 
     def slow(handler: Handler, request: dict[str, Any]) -> None:
         if GOAL_MARK in request['messages'][0]['content']:
-            says('none')(handler, request)
+            replies('none')(handler, request)
             return
         handler.begin_stream()
         handler.send_event(chunk('0: wait for 1 seconds\n1: wait for'))
@@ -114,7 +114,7 @@ def test_calls_of_the_body_are_on_the_account_of_the_episode(
 
 @pytest.mark.parametrize(
     ('behaviour', 'says_what'),
-    [(status(401, 'no such key'), '401'), (says(''), 'empty')],
+    [(status(401, 'no such key'), '401'), (replies(''), 'empty')],
     ids=['401', 'empty'],
 )
 def test_failing_model_ends_the_episode_in_words(
@@ -141,7 +141,7 @@ def test_cancel_does_not_wait_for_a_model_that_hangs(
         asked.append(role)
         if role == who:
             cancelled.wait(2 * PATIENCE_S)
-        says('0: go home\n1: Done')(handler, body)
+        replies('0: go home\n1: Done')(handler, body)
 
     server.will(hang)
     task = stack.begin('go home')

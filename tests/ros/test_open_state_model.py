@@ -8,14 +8,14 @@ from beliefs import NODE, believed, failed, telling
 from stacks import Running, started, until
 
 from bbllm.core.types import Code
-from bbllm.testing import ModelServer, says
+from bbllm.testing import ModelServer, replies
 
 pytestmark = pytest.mark.ros
 
 
 @pytest.fixture(scope='module')
 def server() -> Iterator[ModelServer]:
-    with ModelServer(says('update_state("red_cube", "sticky")')) as server:
+    with ModelServer(replies('update_state("red_cube", "sticky")')) as server:
         yield server
 
 

@@ -8,12 +8,12 @@ from asking import BODY, PICK_PLACE, end_all, models, served_by
 from robots import Robot
 from stacks import REAL_LIKE, Running, started
 
-from bbllm.testing import ModelServer, says
+from bbllm.testing import ModelServer, replies
 
 
 @pytest.fixture(scope='module')
 def server() -> Iterator[ModelServer]:
-    with ModelServer(says(PICK_PLACE[0])) as server:
+    with ModelServer(replies(PICK_PLACE[0])) as server:
         yield server
 
 

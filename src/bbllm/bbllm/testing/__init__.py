@@ -2,7 +2,7 @@
 Models for tests without a language model: `ScriptedModel`, `PacedModel` and `ModelServer`.
 
     brain = ScriptedModel(['cannot: it is gone'])
-    with ModelServer(says('0: wait')) as server:
+    with ModelServer(replies('0: wait')) as server:
         OpenAIChat(OpenAISettings(model='m', base_url=server.url))
 """
 
@@ -18,11 +18,12 @@ from bbllm.testing.model_server import (
     rambles,
     refuses,
     repeats,
-    says,
+    replies,
     sends,
     status,
     streams,
 )
+from bbllm.testing.pace import Pace, tokens_of
 from bbllm.testing.paced_model import PacedModel
 from bbllm.testing.scripted_model import Answer, Request, ScriptedModel
 
@@ -31,6 +32,7 @@ __all__ = [
     'Behaviour',
     'Handler',
     'ModelServer',
+    'Pace',
     'PacedModel',
     'Request',
     'ScriptedModel',
@@ -42,8 +44,9 @@ __all__ = [
     'rambles',
     'refuses',
     'repeats',
-    'says',
+    'replies',
     'sends',
     'status',
     'streams',
+    'tokens_of',
 ]

@@ -1,7 +1,7 @@
 """
 A small OpenAI-compatible server on loopback, whose every fault can be ordered.
 
-    with ModelServer(says('0: wait')) as server:
+    with ModelServer(replies('0: wait')) as server:
         OpenAIChat(OpenAISettings(model='m', base_url=server.url))
 
 Each request for a reply is met by the next behaviour; the last one stays.
@@ -12,9 +12,12 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from bbllm.testing.pace import Pace
 
 Behaviour = Callable[['Handler', dict[str, Any]], None]
 
@@ -103,6 +106,20 @@ class Handler(BaseHTTPRequestHandler):
         self.send_event('[DONE]')
         self.wfile.write(b'0\r\n\r\n')
 
+    def paced(self, pieces: Iterable[str], pace: Pace | None) -> Iterator[str]:
+        """
+        Yield the pieces of a reply, each a token, when they are due; at once without a pace.
+
+        Raises ConnectionAbortedError, which ends the connection, where the server closes.
+        """
+        begun_s = time.monotonic()
+        for token, piece in enumerate(pieces):
+            if pace is not None:
+                wait_s = begun_s + pace.due_s(token) - time.monotonic()
+                if self.server.gone.wait(max(0.0, wait_s)):
+                    raise ConnectionAbortedError('the server closes')
+            yield piece
+
     def hang(self) -> None:
         self.server.gone.wait(20)
         self.hang_up()
@@ -114,21 +131,26 @@ class Handler(BaseHTTPRequestHandler):
         """Write no log: a test's output is for its own words."""
 
 
-def says(
-    *pieces: str, model: str = 'fake-1', finish: str | None = 'stop', can_stream: bool = True
+def replies(
+    *pieces: str,
+    model: str = 'fake-1',
+    finish: str | None = 'stop',
+    can_stream: bool = True,
+    pace: Pace | None = None,
 ) -> Behaviour:
-    """Answer in these pieces, or as a whole where no stream was asked for."""
+    """Answer in these pieces, each a token, or as a whole where no stream was asked for."""
 
     def behave(handler: Handler, body: dict[str, Any]) -> None:
         usage = {'prompt_tokens': 7, 'completion_tokens': 3}
+        written = handler.paced(pieces, pace)
         if not body.get('stream') or not can_stream:
-            message = {'role': 'assistant', 'content': ''.join(pieces)}
+            message = {'role': 'assistant', 'content': ''.join(written)}
             choice = {'index': 0, 'message': message, 'finish_reason': finish}
             handler.send_json({'model': model, 'choices': [choice], 'usage': usage})
             return
         handler.begin_stream()
         handler.send_event(chunk('', model))
-        for piece in pieces:
+        for piece in written:
             handler.send_event(chunk(piece, model))
         if finish is not None:
             handler.send_event(chunk('', model, finish))

@@ -1,6 +1,5 @@
 """A model that writes the replies of another one at the pace of a language model."""
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,30 +15,24 @@ from bbllm.core.protocols import (
     Situation,
     in_episode,
 )
-
-CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English."""
+from bbllm.testing.pace import Pace, tokens_of
 
 
 class PacedModel:
     """
-    Streams the replies of another model; for measurements and tests without a server.
+    Streams the replies of another model at a pace, for measurements and tests without a server.
 
     Args:
         inner: The model that answers.
-        first_token_s: Time to the first token [s].
-        tokens_per_s: Tokens a second after it [1/s].
+        pace: How fast its replies are written.
     """
 
     streams = True
 
-    def __init__(
-        self, inner: ChatModel, *, first_token_s: float = 0.5, tokens_per_s: float = 40.0
-    ):
+    def __init__(self, inner: ChatModel, pace: Pace | None = None):
         self.name = inner.name
         self.prompt_limit_tokens = prompt_limit(inner)
-        self.first_token_s = first_token_s
-        self.tokens_per_s = tokens_per_s
+        self.pace = pace or Pace()
         self._inner = inner
 
     @property
@@ -48,11 +41,7 @@ class PacedModel:
 
     def in_episode(self, situation: Situation) -> ChatModel:
         """Return the same for a model in one episode; see `SituatedModel`."""
-        return PacedModel(
-            in_episode(self._inner, situation),
-            first_token_s=self.first_token_s,
-            tokens_per_s=self.tokens_per_s,
-        )
+        return PacedModel(in_episode(self._inner, situation), self.pace)
 
     def refusal(self, planner: str) -> str:
         """Return why the model cannot answer a planner; see `SituatedModel`."""
@@ -87,8 +76,7 @@ class PacedModel:
         text = reply.text
         ends = [at + 1 for at, char in enumerate(text) if char == '\n']
         for end in (*ends, len(text)):
-            n_tokens = math.ceil(end / CHARACTERS_PER_TOKEN)
-            due_s = begun_s + self.first_token_s + n_tokens / self.tokens_per_s
+            due_s = begun_s + self.pace.due_s(len(tokens_of(text[:end])) - 1)
             cancel.wait(max(0.0, due_s - time.monotonic()))
             if end in ends:
                 on_text(text[:end])

@@ -13,16 +13,17 @@ from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.testing import (
     Behaviour,
     Handler,
+    Pace,
     chunk,
     rambles,
+    replies,
     status,
     streams,
 )
 
 FIRST, SECOND = 'first-model', 'second-model'
 """Names that the server gives the model before and after it is swapped."""
-TOKEN_S = 0.05
-"""Time from one piece of a slow reply to the next [s]."""
+SLOW = Pace(first_token_s=0.05, tokens_per_s=20.0)
 PIECE = 6
 """Length of a piece of a reply [characters]."""
 
@@ -67,19 +68,8 @@ def _cut(text: str) -> Behaviour:
     return streams(*half, then=Handler.hang_up)
 
 
-def _writes(text: str, model: str = FIRST, token_s: float = 0.0) -> Behaviour:
-    """Stream a reply, one piece every *token_s* [s]."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        handler.begin_stream()
-        for piece in _pieces(text):
-            if token_s and handler.server.gone.wait(token_s):
-                return
-            handler.send_event(chunk(piece, model))
-        handler.send_event(chunk('', model, 'stop'))
-        handler.end_stream()
-
-    return behave
+def _writes(text: str, model: str = FIRST, pace: Pace | None = None) -> Behaviour:
+    return replies(*_pieces(text), model=model, pace=pace)
 
 
 BEHAVIOURS: Mapping[ModelFault, Callable[[str], Behaviour]] = {
@@ -90,7 +80,7 @@ BEHAVIOURS: Mapping[ModelFault, Callable[[str], Behaviour]] = {
     ModelFault.ENDLESS: lambda text: rambles(),
     ModelFault.NONSENSE: lambda text: _writes(NONSENSE),
     ModelFault.REFUSAL: lambda text: _writes(REFUSAL),
-    ModelFault.SLOW: lambda text: _writes(text, token_s=TOKEN_S),
+    ModelFault.SLOW: lambda text: _writes(text, pace=SLOW),
     ModelFault.EMPTY: lambda text: _writes(''),
     ModelFault.WRONG_JSON: lambda text: _writes(WRONG_JSON),
     ModelFault.SWAPPED: lambda text: _writes(f'Here it is:\n```\n{text}\n```', SECOND),

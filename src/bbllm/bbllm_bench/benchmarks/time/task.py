@@ -19,8 +19,9 @@ from bbllm.core.types import Outcome, SkillCall
 from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
+from bbllm.testing import ModelServer, Pace
 from bbllm_bench.benchmarks.time.figures import Measured
-from bbllm_bench.benchmarks.time.paced_server import Answered, Pace, TaskScript, paced_server
+from bbllm_bench.benchmarks.time.paced_task import Answered, PacedTask, TaskScript
 
 REPEATS = 3
 SCENE = 'tabletop'
@@ -74,21 +75,22 @@ def play(
     script: TaskScript, pace: Pace, speed: float = 1.0
 ) -> tuple[Sequence[Event], Sequence[Answered]]:
     """
-    Carry out a task with paced models; return its events and what the server answered.
+    Carry out a task with paced models; return its events and the requests that were answered.
 
     Raises:
         WorldError: The task did not end FINISHED.
     """
     events: list[Event] = []
-    with paced_server(script, pace) as server:
-        section = ModelConfig(provider='openai', model='paced', base_url=server.base_url)
+    task = PacedTask(script, pace)
+    with ModelServer(task) as server:
+        section = ModelConfig(provider='openai', model='paced', base_url=server.url)
         # Whatever keys are set, none is sent to this server.
         model = OpenAIChat(openai_settings(section, 'brain', {}))
         with Robot('sim', scene=SCENE, brain=model, speed=speed, journal=False) as robot:
             episode = robot.do(script.task, on_event=events.append)
         if episode.ending is not Ending.FINISHED:
             raise WorldError(f'The task ended as {episode.ending}: {episode.message}')
-        return events, list(server.answered)
+        return events, list(task.answered)
 
 
 def first_step_s(answered: Sequence[Answered]) -> float:
