@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import bbllm
+from bbllm import testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / 'docs').rglob('*.md'))
@@ -127,7 +128,8 @@ def test_page_names_every_public_name_and_every_option_and_method_of_a_robot() -
     methods = {name for name in vars(bbllm.Robot) if not name.startswith('_')}
     options = set(inspect.signature(bbllm.Robot).parameters) - {'world', 'options'}
 
-    missing = {x for x in {*bbllm.__all__, *methods} if not re.search(rf'\b{x}\b', text)}
+    names = {*bbllm.__all__, *testing.__all__, *methods}
+    missing = {x for x in names if not re.search(rf'\b{x}\b', text)}
     assert missing | {name for name in options if f'`{name}' not in text} == set()
 
 
