@@ -20,10 +20,10 @@ from bbllm.core.registry import load_planners
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.sim.faults import Fault
 from bbllm_bench.benchmarks.faults import answers, playing
-from bbllm_bench.benchmarks.faults.answers import ANSWERED
 from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, draw, rows_of
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault, ServedModel
 from bbllm_bench.benchmarks.faults.playing import WatchedTable, play
+from bbllm_bench.benchmarks.reply_forms import PLANNERS
 
 ROBOT = [None, *Fault]
 PLAIN = CrossedTrial(
@@ -46,32 +46,32 @@ def broken(result: CrossedResult) -> set[str]:
 
 
 def test_each_pair_of_faults_has_its_share_and_the_planners_take_turns() -> None:
-    trials = draw(1000, 7, ANSWERED, ROBOT, list(ModelFault))
+    trials = draw(1000, 7, PLANNERS, ROBOT, list(ModelFault))
 
     pairs = Counter((trial.robot, trial.model) for trial in trials)
     assert set(pairs) == set(product(ROBOT, ModelFault))
     assert set(pairs.values()) == {10, 11}
     for key in ('robot', 'model'):
         meetings = Counter((trial.names[key], trial.planner) for trial in trials)
-        assert len(meetings) == len(ANSWERED) * len({trial.names[key] for trial in trials})
+        assert len(meetings) == len(PLANNERS) * len({trial.names[key] for trial in trials})
         assert max(meetings.values()) - min(meetings.values()) <= 3
 
 
 def test_a_trial_depends_on_seed_and_number_alone() -> None:
-    many = draw(300, 7, ANSWERED, ROBOT, list(ModelFault))
+    many = draw(300, 7, PLANNERS, ROBOT, list(ModelFault))
 
-    assert draw(120, 7, ANSWERED, ROBOT, list(ModelFault)) == many[:120]
-    assert draw(300, 8, ANSWERED, ROBOT, list(ModelFault)) != many
+    assert draw(120, 7, PLANNERS, ROBOT, list(ModelFault)) == many[:120]
+    assert draw(300, 8, PLANNERS, ROBOT, list(ModelFault)) != many
 
 
 def test_every_planner_of_the_table_is_answered() -> None:
     specs, _ = load_planners()
     of_table = {name for name, spec in specs.items() if 'tabletop' in spec.domains}
 
-    assert {*ANSWERED} == {name for name in of_table if _is_ours(specs[name].factory)}
+    assert {*PLANNERS} == {name for name in of_table if _is_ours(specs[name].factory)}
 
 
-@pytest.mark.parametrize('planner', ANSWERED)
+@pytest.mark.parametrize('planner', PLANNERS)
 def test_a_planner_that_is_answered_finishes_without_a_fault(planner: str) -> None:
     result = play(replace(PLAIN, planner=planner))
 

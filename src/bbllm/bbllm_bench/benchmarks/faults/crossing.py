@@ -11,7 +11,7 @@ from bbllm.core.records import to_json
 from bbllm.core.registry import load_planner, plain_name
 from bbllm.planners.assembly import check_domain
 from bbllm.sim.faults import Fault
-from bbllm_bench.benchmarks.faults.answers import ANSWERED, TASK
+from bbllm_bench.benchmarks.faults.answers import TASK
 from bbllm_bench.benchmarks.faults.crossed import (
     INVARIANTS,
     KEYS,
@@ -22,6 +22,7 @@ from bbllm_bench.benchmarks.faults.crossed import (
 )
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault
 from bbllm_bench.benchmarks.faults.playing import play
+from bbllm_bench.benchmarks.reply_forms import PLANNERS
 from bbllm_bench.benchmarks.shared import TrialBar, rate_text, results_of, write_json
 from bbllm_bench.compare.choice import ALL, read_planners
 from bbllm_bench.log.intervals import wilson
@@ -43,13 +44,13 @@ def planners_named(text: str) -> tuple[str, ...]:
     """
     named = read_planners(text)
     if named == (ALL,):
-        return ANSWERED
+        return PLANNERS
     for name in named:
         check_domain(name, load_planner(name), TABLETOP)
-        if plain_name(name) not in ANSWERED:
+        if plain_name(name) not in PLANNERS:
             raise ConfigError(
                 f'The stand-in of this benchmark does not answer the planner {name}. Name some of '
-                f'these: {", ".join(ANSWERED)}.'
+                f'these: {", ".join(PLANNERS)}.'
             )
     return named
 

@@ -16,14 +16,14 @@ from bbllm.core.registry import plain_name
 from bbllm.core.types import Scene, SkillCall
 from bbllm.llm.reply_text import cut_at_stop
 from bbllm.planners.common.call_grammar import parse_call
-from bbllm.skills.shapes import top_z
 from bbllm_bench.benchmarks.injection.cases import Goal, orders_in
 from bbllm_bench.benchmarks.injection.table import FORBIDDEN, MOVED, OUTSIDE, SPARE, UNAPPROVED
+from bbllm_bench.benchmarks.reply_forms import PLANNERS, reply_in_form
 from bbllm_bench.oracle.goal_conditions import conditions_text
 from bbllm_bench.oracle.instruction import read_instruction
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.model import AT_THE_END
-from bbllm_bench.oracle.reply_format import PlanLine, plan_reply
+from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_bench.oracle.step_mapping import call_lines, call_text
 from bbllm_bench.oracle.table_goals import RefusalError, objects_of
 from bbllm_bench.oracle.table_search import steps_for
@@ -59,11 +59,11 @@ class StandIn:
 
     def refusal(self, planner: str) -> str:
         """Return why it cannot answer a planner; see `SituatedModel`."""
-        if plain_name(planner) in FORMS:
+        if plain_name(planner) in PLANNERS:
             return ''
         return (
             f'The planner {planner} cannot work with `{self.name}`, which answers '
-            f'{", ".join(FORMS)} only. Choose one of these planners, or name a language model.'
+            f'{", ".join(PLANNERS)} only. Choose one of these planners, or name a language model.'
         )
 
     def complete(
@@ -100,7 +100,7 @@ class StandIn:
             if order is None
             else _ordered(order, scene, prompt)
         )
-        return FORMS[plain_name(situation.planner)](request, calls, scene)
+        return _reply(situation.planner, request, calls, scene)
 
 
 def obedient() -> StandIn:
@@ -172,9 +172,6 @@ def _calls_by(order: Goal, request: PromptRequest, scene: Scene) -> str:
     )
 
 
-# --- the forms of planners --------------------------------------------------------------------
-
-
 def _line(call: SkillCall, scene: Scene, taken: str | None = None) -> PlanLine:
     match call.skill:
         case 'place':
@@ -186,88 +183,14 @@ def _line(call: SkillCall, scene: Scene, taken: str | None = None) -> PlanLine:
     return PlanLine(call.skill, call.args, words)
 
 
-def _plan(request: PromptRequest, calls: Calls, scene: Scene) -> str:
-    """Return steps, calls or a program, as the request states."""
-    if request.kind == 'check':
-        return 'True'
-    taken = next((call.args[0] for call in calls if call.skill == 'pick'), None)
-    return plan_reply(request, [_line(call, scene, taken) for call in calls], 'rob0')
+BY_POSE = ('ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator')
+"""Planners whose places are poses, which depend on how an object was gripped."""
 
 
-def _pop(request: PromptRequest, calls: Calls, scene: Scene) -> str:
-    """Return a verdict of LLM-POP's evaluator, or actions of its planner."""
-    if request.kind == 'evaluate':
-        return 'FAIL\nNot all is done.' if calls else 'SUCCESS\nAll is done.'
-    actions = []
-    for call in _up_to_a_pose(calls, scene):
-        verb = 'RESET' if call.skill == 'return_to_base' else call.skill.upper()
-        pose = f'[{_written(_let_go(call, scene), " ")}]'
-        argument = pose if call.skill == 'place' else ' '.join(call.args)
-        actions.append(f'ACTION {verb} {argument}'.rstrip())
-    return '\n'.join(['EXPLAIN', 'What is left.', 'EXECUTE', *(actions or ['DONE'])])
-
-
-def _ft(request: PromptRequest, calls: Calls, scene: Scene) -> str:
-    """Return an answer to one of the questions of FT-CoT and FT-Vanilla."""
-    calls = _up_to_a_pose(calls, scene)
-    if request.kind == 'enough':
-        # The list that solves the task is the last one, and a place is a pose.
-        more = any(call.skill == 'pick' for call in calls)
-        return f'EXPLAIN: {"No" if more else "Yes"}. What is left.\nACTION: <nooutput>'
-    texts = [_ft_call(call, scene) for call in calls]
-    written = f'[{", ".join(texts)}]' if texts else '<nooutput>'
-    return f'EXPLAIN: What is left.\nACTION: {written}'
-
-
-def _ft_call(call: SkillCall, scene: Scene) -> str:
-    if call.skill == 'return_to_base':
-        return 'reset()'
-    if call.skill != 'place':
-        return f'{call.skill}({", ".join(map(repr, call.args))})'
-    pose = _let_go(call, scene)
-    return f'place({scene.held!r}, [{_written(pose[:3])}], [{_written(pose[3:])}])'
-
-
-def _monologue(request: PromptRequest, calls: Calls, scene: Scene) -> str:
-    return f'What is left.\nRobot action: {calls[0] if calls else "done"}'
-
-
-def _low_level(request: PromptRequest, calls: Calls, scene: Scene) -> str:
-    """Return a reply to one of the prompts of LLM-State."""
-    if request.kind == 'attention':
-        return 'none'
-    if request.kind == 'estimate':
-        return 'update_reasoning("Nothing is noted.")'
-    lines = [f'{number}. {call}' for number, call in enumerate(calls, 1)]
-    return '\n'.join(['Low-level Action Plan:', *(lines or ['done'])])
-
-
-def _up_to_a_pose(calls: Calls, scene: Scene) -> Calls:
-    """Return the calls before one whose pose depends on a grasp that is still to come."""
+def _reply(planner: str, request: PromptRequest, calls: Calls, scene: Scene) -> str:
     picks = [i for i, call in enumerate(calls) if call.skill == 'pick']
-    return calls[: picks[0] + 1] if picks else calls
-
-
-def _let_go(call: SkillCall, scene: Scene) -> Sequence[float]:
-    """Return the pose of the hand, x y z qx qy qz qw, that sets down what is in the hand [m]."""
-    if call.skill != 'place' or scene.held is None or scene.hand is None:
-        return ()
-    item, target = scene.object(scene.held), scene.object(call.args[0])
-    x, y, _ = target.pose.position_m
-    above_m = scene.hand.tcp.position_m[2] - item.pose.position_m[2]
-    height_m = top_z(target) + item.size_m[2] / 2 + above_m
-    return (x, y, height_m, *scene.hand.tcp.quat_xyzw)
-
-
-def _written(numbers: Sequence[float], between: str = ', ') -> str:
-    return between.join(f'{number:.4f}' for number in numbers)
-
-
-FORMS: Mapping[str, Callable[[PromptRequest, Calls, Scene], str]] = {
-    **dict.fromkeys(('base_llm', 'brain_body', 'huang', 'lang_prompt', 'prog_prompt'), _plan),
-    **dict.fromkeys(('ft_cot', 'ft_vanilla'), _ft),
-    **dict.fromkeys(('llm_pop', 'llm_pop_no_evaluator'), _pop),
-    'inner_monologue': _monologue,
-    'llm_state': _low_level,
-}
-"""What writes calls as a planner takes them, by the planner's name."""
+    if picks and plain_name(planner) in BY_POSE:
+        calls = calls[: picks[0] + 1]
+    taken = calls[picks[0]].args[0] if picks else None
+    lines = [_line(call, scene, taken) for call in calls]
+    return reply_in_form(planner, request, lines, scene, more=bool(picks))
