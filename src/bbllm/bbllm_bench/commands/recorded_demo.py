@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from textwrap import shorten
 
 from bbllm.cli.support.session import Ran, finish
-from bbllm.cli.support.supervision import watch
+from bbllm.cli.support.supervision import REASON, watch
 from bbllm.cli.views.output import Output
+from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, UnknownNameError, WorldError
 from bbllm.core.events import Event
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.paths import episodes_dir
+from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.text import count_of
-from bbllm_bench.commands.watched_episode import WatchedEpisode
+from bbllm.sim.motion_recorder import MotionRecorder
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
+from bbllm_bench.runner.episode_setup import Alone
 from bbllm_bench.runner.play_here import play_with
 from bbllm_bench.runner.recorded_runs import RecordedTask, origin_of, recorded_tasks, shipped
 
@@ -79,7 +84,7 @@ def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, Episod
     )
     output.print(f'Task: {job.case.instruction}')
     with JournalWriter(episodes_dir(), make_task(job.case.instruction).id) as journal:
-        shown = WatchedEpisode(journal.path)
+        shown = _WatchedEpisode(journal.path)
         view = output.view()
 
         def sink(event: Event) -> None:
@@ -95,3 +100,36 @@ def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, Episod
     if result is None:
         raise WorldError('The episode did not end within 5 s after Ctrl-C.')
     return Ran(read_episode(journal.path), journal.path, interrupted), result
+
+
+class _WatchedEpisode(Alone):
+    """An episode that may be stopped, and whose motion is written beside its journal."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._run: EpisodeRun | None = None
+        self._motion: MotionRecorder | None = None
+        self._reason = ''
+
+    def stop(self) -> None:
+        self._reason = REASON
+        if self._run is not None:
+            self._run.cancel(REASON)
+
+    def stopped(self) -> str:
+        return self._reason
+
+    def opened(self, world: World) -> None:
+        if isinstance(world, TabletopWorld):
+            self._motion = MotionRecorder(world.robot.simulation)
+
+    def advanced(self) -> None:
+        if self._motion is not None:
+            self._motion.sample()
+
+    @contextmanager
+    def hearing(self, run: EpisodeRun) -> Iterator[None]:
+        self._run = run
+        motion = nullcontext() if self._motion is None else self._motion.record(self._journal)
+        with motion, super().hearing(run):
+            yield

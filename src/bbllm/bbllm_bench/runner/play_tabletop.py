@@ -12,10 +12,11 @@ from bbllm.core.registry import tells_force
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.llm.models.factory import Models
+from bbllm.planners.common.belief.belief_world import EstimatingWorld
+from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeSpec, name_before
 from bbllm_bench.log.results import EpisodeResult
-from bbllm_bench.runner.case_world import rehearsed, remembered
 from bbllm_bench.runner.episode_setup import Alone, make_planner, make_run
 from bbllm_bench.runner.picture_judge import PictureJudge, source_of
 from bbllm_bench.safety.safety import SafetyRecorder
@@ -60,7 +61,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             return run.execute(make_planner(run, part, models), world)
 
     try:
-        world = rehearsed(_TakingTurns(remembered(table, job), around, pictures), job)
+        world = _rehearsed(_TakingTurns(_remembered(table, job), around, pictures), job)
         for number, instruction in enumerate(job.case.earlier):
             part = replace(job, case=replace(job.case, instruction=instruction))
             earlier.append(execute(part, around.before(), name_before(job.key, number)))
@@ -118,6 +119,30 @@ class _TakingTurns(WorldWrapper):
     def execute(self, call: SkillCall) -> Outcome:
         with self._around.turn():
             return self.inner.execute(call)
+
+
+def _remembered(table: World, job: EpisodeSpec) -> World:
+    """
+    Return the world of a case: where it has earlier episodes, one whose scenes include beliefs.
+
+    As those of the node `state_estimator` with open_state:=rules do, which keeps them over
+    episodes just so; who reads them is up to the planner.
+    """
+    return EstimatingWorld(table, RuleEstimator) if job.case.earlier else table
+
+
+def _rehearsed(world: World, job: EpisodeSpec) -> World:
+    """Return a world in which plans are rehearsed, where the run asks for it."""
+    if not job.config.rehearse:
+        return world
+    from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, RehearsedWorld
+
+    settings = RehearsalSettings(
+        samples=job.config.rehearse,
+        seed=job.case.noise_seed or 0,
+        deviation=WRONG_TWINS[job.config.twin_error],
+    )
+    return RehearsedWorld(world, settings)
 
 
 def _settled(table: TabletopWorld) -> tuple[Scene | None, Scene | None]:

@@ -14,11 +14,18 @@ from bbllm.sim.drawing import RenderError
 from bbllm.sim.driver import SimDriver
 from bbllm.worlds.perception.tracking import TrackingParams
 from bbllm.worlds.tabletop.camera_trouble import trouble_of
-from bbllm.worlds.tabletop.object_source import CameraSource, ObjectSource, TakenPicture
-from bbllm.worlds.tabletop.picture_reading import read_picture
+from bbllm.worlds.tabletop.object_source import (
+    CameraSource,
+    Known,
+    ObjectSource,
+    ReadPicture,
+    TakenPicture,
+)
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
+from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.identities import Identities
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
+from bbllm_vision.detectors.sight import PictureSight
 
 WINDOW_S = 0.5
 """Detections of so long are averaged: those of one look, and not of one before it [s]."""
@@ -77,9 +84,25 @@ def _source(file: SceneFile, trouble: Trouble, seed: int, driver: SimDriver) -> 
     return CameraSource(
         driver,
         take,
-        partial(read_picture, detector, Identities(catalogue)),
+        partial(_read, detector, Identities(catalogue)),
         observer,
         objects=catalogue.names,
         order=[item.name for item in (*file.fixtures, *file.movables, *file.places)],
         close_cameras=cameras.close,
     )
+
+
+def _read(
+    detector: Detector, identities: Identities, picture: TakenPicture, known: Known
+) -> ReadPicture:
+    """Find the objects in a picture, and name them by what is known of robot and table."""
+    image, T_world_camera = picture.image, picture.T_world_camera
+    sight = PictureSight.of(image, T_world_camera, known.robot)
+    named = identities.named(
+        detector.detect(image, T_world_camera, ignored=sight.robot),
+        T_world_camera,
+        known=known.positions_m,
+        held=known.carried,
+        hidden=sight.hides,
+    )
+    return ReadPicture(detections=named, sees=sight.shows)
