@@ -22,13 +22,14 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.planners.body.prompting import execution_prompt
+from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.call_grammar import CallForm, answer_scene
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.program import ProgramCondition, TriedCall
-from bbllm.planners.common.prompting import Prompts, declared
+from bbllm.planners.common.prompting import declared
 from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
 from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
 from bbllm.planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY

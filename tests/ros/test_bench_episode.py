@@ -17,7 +17,7 @@ from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
-from bbllm.planners.common.prompting import BELIEVED
+from bbllm.planners.brain_body.prompting import BELIEVED
 from bbllm.testing import Handler, ModelServer, replies
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig

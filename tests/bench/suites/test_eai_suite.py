@@ -7,8 +7,9 @@ from eai_data import BOOK, CURTAIN, DESK, HALL, LAMP, ME, STUDY, write_eai
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import SkillCall, Task
+from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.low_level_plan import low_level_actions
-from bbllm.planners.common.prompting import EXACT_END, HOUSE_END, Prompts
+from bbllm.planners.common.prompting import EXACT_END, HOUSE_END
 from bbllm.planners.common.scene_graph import house_skills, shown_to_body
 from bbllm.planners.common.step_grammar import call_of
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph

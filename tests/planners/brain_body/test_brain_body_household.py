@@ -13,9 +13,10 @@ from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.call_grammar import CallForm, answer_scene, parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import Prompts, house_environment
+from bbllm.planners.common.prompting import house_environment
 from bbllm.planners.common.scene_graph import ACTIONS, scene_graph, shown_to_body
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import list_houses

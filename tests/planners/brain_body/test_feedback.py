@@ -10,7 +10,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, FeedbackReceived, RepairBegun
 from bbllm.core.protocols import ScenePicture, StepFailure, WorldFeatures
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
-from bbllm.planners.common.prompting import FeedbackForm, Prompts
+from bbllm.planners.brain_body.prompting import FeedbackForm, Prompts
 from bbllm.testing import ScriptedModel
 
 TASK = 'put the red cube on location_A'

@@ -14,8 +14,8 @@ from bbllm.core.protocols import EarlierFailure, FailureMemory
 from bbllm.core.registry import load_planner
 from bbllm.core.types import Task
 from bbllm.planners.assembly import check_memory
-from bbllm.planners.common.failure_memory import MOST, relevant
-from bbllm.planners.common.prompting import EARLIER_SENTENCE, Prompts
+from bbllm.planners.brain_body.failure_memory import MOST, relevant
+from bbllm.planners.brain_body.prompting import EARLIER_SENTENCE, Prompts
 from bbllm.testing import ScriptedModel
 
 TASK = Task('t', 'put the red cube on location_A')

@@ -8,9 +8,9 @@ from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Kind, PlanStep, Pose, Scene, SceneObject, SkillCall, Task
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.body.mapping import BodyLLM
+from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.observation_text import ShortNames, observation, text_of
-from bbllm.planners.common.prompting import Prompts
 from bbllm.skills.catalog import SKILLS
 from bbllm_bench.oracle.model import offline
 

@@ -9,7 +9,8 @@ from bbllm.core.errors import ParseError
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import StepFailure
 from bbllm.core.types import Plan, PlanStep, Task
-from bbllm.planners.common.prompting import Prompts, ask
+from bbllm.planners.brain_body.prompting import Prompts
+from bbllm.planners.common.prompting import ask
 from bbllm.testing import ScriptedModel
 
 SCENE = made_scene(
@@ -73,7 +74,7 @@ def test_text_from_outside_cannot_pass_for_a_label() -> None:
 def test_the_examples_give_nothing_of_the_demo_away() -> None:
     folder = files('bbllm.planners')
     for path in (
-        *(f'common/prompts/tabletop/{name}_examples.md' for name in ('planning', 'feedback')),
+        *(f'brain_body/prompts/tabletop/{name}_examples.md' for name in ('planning', 'feedback')),
         'body/prompts/tabletop.md',
     ):
         text = folder.joinpath(path).read_text().lower()

@@ -9,7 +9,7 @@ import numpy as np
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.text import count_of
-from bbllm.planners.common.prompting import FeedbackForm
+from bbllm.planners.brain_body.prompting import FeedbackForm
 from bbllm_bench.compare.figures import PlannerComparison
 from bbllm_bench.compare.text import VERDICTS, budgets_text, cell, p_values, played
 from bbllm_bench.log.files import write_atomically

@@ -21,6 +21,7 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.brain_body.attempts import PlanRehearsal, attempt, leave, unfinished
 from bbllm.planners.brain_body.house_body import body_in
+from bbllm.planners.brain_body.prompting import FeedbackForm, Prompts
 from bbllm.planners.common.belief.belief_world import Estimation, believing
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_hands import failure_cause
@@ -38,7 +39,6 @@ from bbllm.planners.common.plan_grammar import (
     plan_form,
 )
 from bbllm.planners.common.plan_mapper import PlanMapper
-from bbllm.planners.common.prompting import FeedbackForm, Prompts
 from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
 
 ADDED = 'Before this step something was added to the task.'

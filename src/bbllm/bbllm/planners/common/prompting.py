@@ -2,35 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from textwrap import shorten
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import jinja2
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.naming import class_of, instance_name
-from bbllm.core.protocols import (
-    ChatModel,
-    EarlierFailure,
-    JsonSchema,
-    Message,
-    PromptRequest,
-    StepFailure,
-)
-from bbllm.core.text import DATA_RULE, as_data, cut, escape_line, untagged
-from bbllm.core.types import Kind, Plan, Scene, Skill, Task
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest
+from bbllm.core.text import DATA_RULE, as_data, escape_line, untagged
+from bbllm.core.types import Kind, Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
-from bbllm.planners.common.failure_memory import relevant
 from bbllm.planners.common.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
     SceneGraph,
-    classes,
-    house_skills,
     is_open,
     meant_by,
     scene_graph,
@@ -39,12 +29,19 @@ from bbllm.planners.common.scene_graph import (
 )
 from bbllm.planners.common.table_text import table_environment
 
+COMMON = 'bbllm.planners.common'
+
 
 @cache
 def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.Environment:
-    """Return the templates in the folder `prompts` of a package; `core.text` is in all."""
+    """
+    Return the templates in the folder `prompts` of a package, then in that of `planners.common`.
+
+    `core.text` is in all.
+    """
+    folders = dict.fromkeys((package, COMMON))
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(package, 'prompts'),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(each, 'prompts') for each in folders]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=keep_trailing_newline,
@@ -86,152 +83,10 @@ EXACT_END = (
     'environment lists them without. The character is you.'
 )
 """The same where tasks name single objects and actions, see `Scene.offers_all`."""
-BELIEVED = 'Believed, not sensed:'
-"""Heading of the open state of a scene."""
 REPLY_KEPT = 4000
 """How much of a bad reply a retry repeats [characters]."""
-EARLIER_SENTENCE = 200
-"""How much of the sentence of an earlier failure a prompt has [characters]."""
 REPLY_QUOTED = 200
 """How much of it an error quotes [characters]."""
-
-
-FeedbackForm = Literal['full', 'none', 'code', 'sentence', 'raw', 'difference', 'picture']
-"""What a repair prompt states of why a step failed; see `Prompts.reported`."""
-
-
-@dataclass(frozen=True)
-class Prompts:
-    """Renders the prompts, each for the domain of its scene."""
-
-    believed: bool = False
-    """Whether the prompts of a Brain include the open state of a scene."""
-    reach: bool = True
-    """Whether the prompts of a Brain on a table mark what is out of reach."""
-    form: FeedbackForm = 'full'
-    """What the prompts of a Brain state of why a step failed."""
-
-    def planning(
-        self,
-        task: Task,
-        scene: Scene,
-        *,
-        picture: str = '',
-        memory: Sequence[EarlierFailure] = (),
-    ) -> str:
-        """
-        Return the prompt for a plan.
-
-        *picture* is the sentence on its picture; of *memory* it has what is relevant.
-        """
-        earlier = '\n'.join(_earlier(each, scene) for each in relevant(memory, task, scene))
-        text = self._environment(scene)
-        return self._render(
-            'planning', scene, task, environment=text, picture=picture, earlier=earlier
-        )
-
-    def direct(self, task: Task, scene: Scene) -> str:
-        """Return the prompt for a whole program, without steps in plain words before it."""
-        text = environment(scene, reach=self.reach)
-        return self._render('direct', scene, task, environment=text)
-
-    def feedback(
-        self,
-        task: Task,
-        scene: Scene,
-        plan: Plan,
-        failure: StepFailure,
-        earlier: Sequence[StepFailure],
-        *,
-        picture: str = '',
-        loops_left: int = 0,
-        before: Scene | None = None,
-    ) -> str:
-        """
-        Return the prompt for the plan from a failure on.
-
-        *picture* is the sentence on its picture. What was added to the task stands there alone,
-        and only then the prompt has how many loops are left after this one, and what differed in
-        the scene *before* the task: a person may ask for that again.
-        """
-        return self._render(
-            'feedback',
-            scene,
-            task,
-            environment=self._environment(scene),
-            picture=picture,
-            plan=str(plan),
-            error_step=failure.step.index,
-            feedback=one_line(by_class(failure.cause, scene)),
-            controller=one_line(failure.controller),
-            added=bool(task.added),
-            loops_left=loops_left,
-            before='\n'.join(self._gone(before, scene)) if task.added else '',
-            earlier=[_delimited(item, scene) for item in earlier],
-        )
-
-    def shown(self, scene: Scene) -> Scene:
-        """Return the part of a scene that the prompts of a Brain contain."""
-        scene = scene if self.believed else sensed_only(scene)
-        if self.reach:
-            return scene
-        return replace(scene, facts=tuple(f for f in scene.facts if f.predicate != 'reachable'))
-
-    def reported(self, failure: StepFailure, now: Scene | None = None) -> StepFailure:
-        """
-        Return a failure with what the form of feedback states of its cause, and no more.
-
-        `none` and `picture` leave the step alone; a picture is attached to the prompt. *now* is
-        the scene that `difference` compares with the one before the step. The words of people stay
-        in all forms, and so does the cause where no step was tried.
-        """
-        if self.form == 'full' or not failure.tried:
-            return failure
-        code = failure.code if failure.outcome is None else failure.outcome.code
-        texts: dict[FeedbackForm, str] = {
-            'code': 'no code' if code is None else code.name,
-            'sentence': failure.cause,
-            'raw': failure.controller or 'no text',
-            'difference': self._changes(failure.before, now) or 'Nothing has changed.',
-        }
-        return StepFailure(failure.step, texts.get(self.form, ''), human=failure.human)
-
-    def _changes(self, before: Scene | None, after: Scene | None) -> str:
-        """Return which lines of the environment changed between two scenes; '' if none did."""
-        gone = [f'before: {line}' for line in self._gone(before, after)]
-        new = [f'now: {line}' for line in self._gone(after, before)]
-        return '; '.join([*gone, *new])
-
-    def _gone(self, scene: Scene | None, other: Scene | None) -> list[str]:
-        """Return the lines of the environment that another scene lacks; none without both."""
-        if scene is None or other is None:
-            return []
-        lines, others = (self._environment(each).split('\n') for each in (scene, other))
-        return [line for line in lines if line not in others]
-
-    def _environment(self, scene: Scene) -> str:
-        text = environment(scene, reach=self.reach)
-        beliefs = believed(scene) if self.believed else ''
-        return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
-
-    def _render(self, name: str, scene: Scene, task: Task | None = None, **values: object) -> str:
-        in_house = scene.domain == HOUSEHOLD
-        found = templates('bbllm.planners.common')
-        folder = f'{HOUSEHOLD}/' if in_house else ''
-        skills = house_skills(scene) if in_house else scene.skills
-        common: dict[str, object] = {
-            'examples': found.get_template(f'{scene.domain}/{name}_examples.md').render(
-                reach=self.reach,
-                putin=any(skill.name == 'grab_and_putin' for skill in skills),
-            ),
-            'objects': classes(scene) if in_house else scene.names,
-            'actions': [describe_skill(skill) for skill in skills],
-            'syntax': HOUSE_SYNTAX if in_house else SYNTAX,
-            'task': task_text(task) if task else '',
-            'house_end': EXACT_END if scene.offers_all else HOUSE_END,
-        }
-        return found.get_template(f'{folder}{name}.md.j2').render(common | values)
-
 
 WORLD_FORM = re.compile(r'<([^<>]{1,80})> \(([0-9]{1,9})\)')
 """An object in the messages of a household: `<fridge> (305)`."""
@@ -253,28 +108,6 @@ def by_class(message: str, scene: Scene, *, places: bool = True) -> str:
         return f'<{found[1]}>' + (f' ({where})' if where and places else '')
 
     return WORLD_FORM.sub(told, message)
-
-
-def _delimited(failure: StepFailure, scene: Scene) -> str:
-    """Return an earlier failure as delimited data."""
-    cause = by_class(failure.cause, scene, places=False)  # objects may have moved since
-    what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause or "failed"}')
-    return as_data(what)
-
-
-_IDS = re.compile(r'_[0-9]+(?=[,)])')
-"""Of the arguments of a call in a house."""
-
-
-def _earlier(failure: EarlierFailure, scene: Scene) -> str:
-    """Return a failure of an earlier episode in one line."""
-    call, *worked = (failure.call, *failure.worked)
-    if scene.domain == HOUSEHOLD:
-        call, *worked = (_IDS.sub('', each) for each in (call, *worked))
-    times = f', {failure.times} times' if failure.times > 1 else ''
-    sentence = cut(by_class(failure.sentence, scene, places=False), EARLIER_SENTENCE)
-    after = f'Worked after it: {", ".join(worked)}' if worked else 'It was not recovered.'
-    return one_line(f'{call}{times}: {sentence} {after}')
 
 
 def describe_skill(skill: Skill) -> str:
