@@ -12,7 +12,7 @@ from bbllm.planners.common.belief.belief_world import StateKeeper
 from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.open_state import OpenStateEstimator
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.scene_graph import is_open
+from bbllm.planners.domains.scene_graph import is_open
 
 SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
 PATIENCE_S = 20.0

@@ -6,7 +6,7 @@ from stacks import Running, until
 
 from bbllm.core.events import Event
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.planners.common.scene_graph import is_open
+from bbllm.planners.domains.scene_graph import is_open
 from bbllm_ros.convert.events import event_to_msg
 from bbllm_ros.convert.records import EVENTS
 

@@ -10,8 +10,8 @@ from bbllm.core.types import SkillCall, Task
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.low_level_plan import low_level_actions
 from bbllm.planners.common.prompting import EXACT_END, HOUSE_END
-from bbllm.planners.common.scene_graph import house_skills, shown_to_body
 from bbllm.planners.common.step_grammar import call_of
+from bbllm.planners.domains.scene_graph import house_skills, shown_to_body
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.prog_prompt import prompting as prog_prompt
 from bbllm.worlds.household.household import Household, Mode

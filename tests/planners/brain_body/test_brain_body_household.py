@@ -17,7 +17,7 @@ from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.call_grammar import CallForm, answer_scene, parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.prompting import house_environment
-from bbllm.planners.common.scene_graph import ACTIONS, scene_graph, shown_to_body
+from bbllm.planners.domains.scene_graph import ACTIONS, scene_graph, shown_to_body
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld

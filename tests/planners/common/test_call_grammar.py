@@ -23,7 +23,7 @@ from bbllm.planners.common.call_grammar import (
     parse_calls,
     settled,
 )
-from bbllm.planners.common.scene_graph import shown_to_body
+from bbllm.planners.domains.scene_graph import shown_to_body
 from bbllm.skills.catalog import SKILLS
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')

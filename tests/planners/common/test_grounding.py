@@ -10,7 +10,7 @@ from symbolic_table import Diary
 from bbllm.core.types import Kind, Scene, SkillCall
 from bbllm.planners.common.grounding import Policy, ground
 from bbllm.planners.common.program import Referents, absent_text, meant_text
-from bbllm.planners.common.scene_graph import class_scene, meant_by, scene_graph
+from bbllm.planners.domains.scene_graph import class_scene, meant_by, scene_graph
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 

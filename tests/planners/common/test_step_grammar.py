@@ -13,8 +13,8 @@ from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import check_call, code_behind
 from bbllm.core.types import Code, Fact, Scene, Skill, SkillCall
 from bbllm.planners.common.call_grammar import answer_scene
-from bbllm.planners.common.scene_graph import shown_to_body
 from bbllm.planners.common.step_grammar import FORMS, call_of, is_call
+from bbllm.planners.domains.scene_graph import shown_to_body
 from bbllm.planners.prog_prompt.prompting import offered
 from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
 

@@ -6,7 +6,7 @@ import pytest
 from symbolic_table import SymbolicTabletop
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.planners.common.table_text import table_environment
+from bbllm.planners.domains.tabletop.scene_text import table_environment
 
 UPSIDE_DOWN = (1.0, 0.0, 0.0, 0.0)
 

@@ -10,7 +10,7 @@ from bbllm.core.protocols import ChatModel, Planner, SituatedModel
 from bbllm.core.registry import PlannerSpec, load_planners
 from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, make_body
-from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.scene_graph import HOUSEHOLD
 
 
 def check_brain(planner: str, brain: ChatModel) -> None:

@@ -12,7 +12,7 @@ from visualization_msgs import msg as msgs
 from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.text import escape_hidden, escape_line
 from bbllm.core.types import Kind, Plan, Pose, Scene, SceneObject
-from bbllm.planners.common.scene_graph import is_open
+from bbllm.planners.domains.scene_graph import is_open
 from bbllm.scene.colors import color_of
 from bbllm.scene.object_models import ObjectPart, model_like
 from bbllm.scene.transforms import compose

@@ -13,7 +13,7 @@ from bbllm.planners.common.belief.open_state import (
     with_open_facts,
 )
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.scene_graph import is_open, sensed_only
+from bbllm.planners.domains.scene_graph import is_open, sensed_only
 
 SCENE = made_scene(
     'red_cube blue_cube',

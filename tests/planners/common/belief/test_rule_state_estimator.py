@@ -18,7 +18,7 @@ from bbllm.planners.common.belief.interaction_history import (
 )
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
-from bbllm.planners.common.scene_graph import is_open
+from bbllm.planners.domains.scene_graph import is_open
 
 TABLE = made_scene('red_cube blue_cube green_cube location_A', domain='tabletop')
 

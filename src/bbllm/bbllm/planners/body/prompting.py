@@ -16,7 +16,7 @@ from bbllm.planners.common.prompting import (
     source,
     templates,
 )
-from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.scene_graph import HOUSEHOLD
 
 PACKAGE = 'bbllm.planners.body'
 

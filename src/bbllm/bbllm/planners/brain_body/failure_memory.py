@@ -7,7 +7,7 @@ from dataclasses import replace
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EarlierFailure
 from bbllm.core.types import Scene, Task
-from bbllm.planners.common.scene_graph import HOUSEHOLD, house_skills
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, house_skills
 
 MOST = 5
 """Failures in a prompt."""

@@ -8,7 +8,7 @@ from bbllm.core.skill_calls import CallError
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.program import Referents
-from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
 
 
 class HouseBody:

@@ -22,7 +22,7 @@ from bbllm.planners.common.prompting import (
     task_text,
     templates,
 )
-from bbllm.planners.common.scene_graph import HOUSEHOLD, classes, house_skills, sensed_only
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, classes, house_skills, sensed_only
 
 PACKAGE = 'bbllm.planners.brain_body'
 BELIEVED = 'Believed, not sensed:'

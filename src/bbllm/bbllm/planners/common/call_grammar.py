@@ -17,7 +17,7 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PASS, JsonSchema, MappedStep, Pass
 from bbllm.core.skill_calls import CallError, check_call, plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
-from bbllm.planners.common.scene_graph import HOUSEHOLD, WORLD_WORDS, class_scene, squeezed
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, WORLD_WORDS, class_scene, squeezed
 
 MAX_LINE = 500
 """Maximum length of a line with an action [characters]."""

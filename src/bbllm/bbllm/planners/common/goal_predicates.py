@@ -22,7 +22,7 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Kind, Scene, Task
-from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, Item, classes, reached
+from bbllm.planners.domains.scene_graph import CHARACTER, HOUSEHOLD, Item, classes, reached
 
 MAX_COUNT = 100
 """More objects of a class than any house has."""

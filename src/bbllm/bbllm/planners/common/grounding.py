@@ -8,7 +8,7 @@ from random import Random
 from bbllm.core.events import WordGrounded
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Scene
-from bbllm.planners.common.scene_graph import meant_by, scene_graph
+from bbllm.planners.domains.scene_graph import meant_by, scene_graph
 
 
 class Policy(StrEnum):

@@ -32,7 +32,7 @@ from bbllm.planners.common.reply_diagnostics import (
     reason_of,
     says_done,
 )
-from bbllm.planners.common.scene_graph import HOUSEHOLD, further_skills, scene_graph
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, further_skills, scene_graph
 
 WAIT = 'wait'
 HOUSE_ACTIONS: Mapping[str, str] = {

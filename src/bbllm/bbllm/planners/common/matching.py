@@ -11,7 +11,7 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.common.call_grammar import answer_scene, checked
-from bbllm.planners.common.scene_graph import HOUSEHOLD, MOVES, PHRASES, squeezed
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, MOVES, PHRASES, squeezed
 
 Vector = Sequence[float]
 

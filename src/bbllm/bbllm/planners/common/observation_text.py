@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bbllm.core.naming import class_of, id_of, instance_name
 from bbllm.core.types import Kind, Scene
 from bbllm.planners.common.prompting import WORLD_FORM, environment, one_line
-from bbllm.planners.common.scene_graph import CHARACTER, HOUSEHOLD, scene_graph, squeezed
+from bbllm.planners.domains.scene_graph import CHARACTER, HOUSEHOLD, scene_graph, squeezed
 
 MESSAGE_KEPT = 300
 """Maximum length of a message; the rest is cut [characters]."""

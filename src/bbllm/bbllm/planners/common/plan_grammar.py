@@ -17,7 +17,7 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.skill_calls import WAIT_LIMIT_S
 from bbllm.core.types import MOVABLE, Plan, PlanStep, Scene
 from bbllm.planners.common.reply_diagnostics import reason_of, says_done
-from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, classes
 
 MAX_CYCLE = 4
 """Longest group of steps whose repetition is noticed."""

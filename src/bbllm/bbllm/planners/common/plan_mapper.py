@@ -10,10 +10,10 @@ from bbllm.core.protocols import Body, MappedStep, OverlappingBody, Pass, PlanBo
 from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
 from bbllm.planners.common.call_grammar import answer_scene, settled
-from bbllm.planners.common.scene_graph import squeezed
 from bbllm.planners.common.step_grammar import call_of, is_call
 from bbllm.planners.common.steps_ahead import Batch, MappedAhead, StepsAhead
 from bbllm.planners.common.written_plan import WrittenPlan
+from bbllm.planners.domains.scene_graph import squeezed
 
 MOVED_M = 0.005
 """How far an object must be from where it was to have moved [m]."""

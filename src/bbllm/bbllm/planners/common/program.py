@@ -13,7 +13,7 @@ from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, neare
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.common.grounding import FETCHING, GOING, HANDLING, Policy, choose, ground
 from bbllm.planners.common.low_level_hands import failure_cause
-from bbllm.planners.common.scene_graph import (
+from bbllm.planners.domains.scene_graph import (
     classes,
     meant_by,
     scene_graph,

@@ -17,7 +17,7 @@ from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest
 from bbllm.core.text import DATA_RULE, as_data, escape_line, untagged
 from bbllm.core.types import Kind, Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
-from bbllm.planners.common.scene_graph import (
+from bbllm.planners.domains.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
     SceneGraph,
@@ -27,7 +27,7 @@ from bbllm.planners.common.scene_graph import (
     sensed_only,
     whereabouts,
 )
-from bbllm.planners.common.table_text import table_environment
+from bbllm.planners.domains.tabletop.scene_text import table_environment
 
 COMMON = 'bbllm.planners.common'
 

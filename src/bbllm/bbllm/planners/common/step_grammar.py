@@ -20,7 +20,7 @@ from bbllm.planners.common.call_grammar import (
     not_held,
     skill_named,
 )
-from bbllm.planners.common.scene_graph import HOUSEHOLD, PHRASES
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, PHRASES
 
 MAX_STEP = 200
 """A longer step is no call [characters]."""

@@ -20,7 +20,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import GoalPredicate, in_words
 from bbllm.planners.common.matching import Similarity
-from bbllm.planners.common.scene_graph import reached
+from bbllm.planners.domains.scene_graph import reached
 from bbllm.planners.fltrnn.grammar import shown
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 

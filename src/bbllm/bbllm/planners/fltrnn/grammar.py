@@ -30,7 +30,7 @@ from bbllm.planners.common.reply_diagnostics import (
     reason_of,
     refuse_if_impossible,
 )
-from bbllm.planners.common.scene_graph import meant_by
+from bbllm.planners.domains.scene_graph import meant_by
 
 MAX_CALLS = 200
 """Longer plans come from models that repeat themselves."""

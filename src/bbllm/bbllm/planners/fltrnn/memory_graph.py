@@ -12,7 +12,7 @@ from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import nearest_first
 from bbllm.core.types import Code, Kind, Scene, SkillCall
 from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
-from bbllm.planners.common.scene_graph import CHARACTER, further_skills, reached, scene_graph
+from bbllm.planners.domains.scene_graph import CHARACTER, further_skills, reached, scene_graph
 
 GOING = frozenset({'walk', 'find'})
 ARITY = {

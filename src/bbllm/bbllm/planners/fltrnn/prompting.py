@@ -32,7 +32,7 @@ from bbllm.planners.common.goal_predicates import (
 )
 from bbllm.planners.common.matching import Similarity
 from bbllm.planners.common.prompting import declared, one_line, render
-from bbllm.planners.common.scene_graph import classes, further_skills
+from bbllm.planners.domains.scene_graph import classes, further_skills
 from bbllm.planners.fltrnn.context_selection import is_useful, memory_text
 from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing
 from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph

@@ -28,7 +28,7 @@ from bbllm.planners.common.model_planner import (
 )
 from bbllm.planners.common.observation_text import ShortNames, changes, observation, text_of
 from bbllm.planners.common.prompting import one_line, render
-from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.scene_graph import HOUSEHOLD
 from bbllm.planners.inner_monologue.grammar import parse_next
 
 

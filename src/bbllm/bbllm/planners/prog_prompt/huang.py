@@ -17,7 +17,7 @@ from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody, Sim
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Referents, carry_out
-from bbllm.planners.common.scene_graph import HOUSEHOLD, PHRASES, classes, scene_graph
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, PHRASES, classes, scene_graph
 from bbllm.planners.prog_prompt.lang_prompt import read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 

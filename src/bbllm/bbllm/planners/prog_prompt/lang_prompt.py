@@ -15,7 +15,7 @@ from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.common.prompting import declared, one_line, render, source, templates
-from bbllm.planners.common.scene_graph import HOUSEHOLD, classes
+from bbllm.planners.domains.scene_graph import HOUSEHOLD, classes
 from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered
 
 PACKAGE = 'bbllm.planners.prog_prompt'

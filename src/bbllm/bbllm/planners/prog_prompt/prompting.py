@@ -21,7 +21,7 @@ from bbllm.planners.common.prompting import (
     source,
     templates,
 )
-from bbllm.planners.common.scene_graph import (
+from bbllm.planners.domains.scene_graph import (
     CHARACTER,
     HOUSEHOLD,
     classes,

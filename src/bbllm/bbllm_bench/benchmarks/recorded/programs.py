@@ -24,7 +24,7 @@ from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import read_recording
 from bbllm.planners.common.program import Assertion
-from bbllm.planners.common.scene_graph import scene_graph
+from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.planners.prog_prompt.grammar import parse_program
 from bbllm.planners.prog_prompt.prompting import is_true
 from bbllm.testing import Request, ScriptedModel

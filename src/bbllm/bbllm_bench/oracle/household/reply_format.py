@@ -9,7 +9,7 @@ from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.common.low_level_plan import as_planned
 from bbllm.planners.common.observation_text import ShortNames
-from bbllm.planners.common.scene_graph import scene_graph
+from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.planners.fltrnn.grammar import shown_call
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action

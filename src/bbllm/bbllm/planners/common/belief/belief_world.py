@@ -44,7 +44,7 @@ from bbllm.planners.common.belief.open_state import (
 )
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.common.observation_text import ShortNames
-from bbllm.planners.common.scene_graph import is_open
+from bbllm.planners.domains.scene_graph import is_open
 
 MakeEstimator = Callable[[InteractionHistory], OpenStateEstimator]
 """Makes an estimator that may read past outcomes and forces; called for each estimate."""

@@ -19,7 +19,7 @@ from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_l
 from bbllm.planners.common.observation_text import ROOMS, ShortNames, lists, situation, text_of
 from bbllm.planners.common.prompting import ask, one_line, render, task_text
 from bbllm.planners.common.reply_diagnostics import reporting
-from bbllm.planners.common.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.scene_graph import HOUSEHOLD
 
 PLAN_LIMIT = 20
 """A plan has fewer steps than this (appendix VI-A)."""

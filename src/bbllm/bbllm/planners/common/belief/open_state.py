@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from bbllm.core.types import Fact, Outcome, Scene
-from bbllm.planners.common.scene_graph import is_open, sensed_only
+from bbllm.planners.domains.scene_graph import is_open, sensed_only
 
 
 @dataclass(frozen=True, slots=True)

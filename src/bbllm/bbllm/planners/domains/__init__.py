@@ -1,0 +1,1 @@
+"""What planners write and read where kinds of worlds differ: tables and households."""
