@@ -25,11 +25,12 @@ from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.call_grammar import CallForm, answer_scene
+from bbllm.planners.common.call_grammar import CallForm
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.program import ProgramCondition, TriedCall
 from bbllm.planners.common.prompting import declared
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
 from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
 from bbllm.planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
@@ -135,7 +136,7 @@ def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     )
     now = with_remarks(task)
     yield 'brain_body feedback', rendered.feedback(now, scene, plan, failure, [failure, failure])
-    form = CallForm(answer_scene(scene), (0, 1))
+    form = CallForm(language_of(scene).answer_scene(scene), (0, 1))
     yield 'body execution', execution_prompt(plan.steps, scene, form)
     in_json = replace(form, in_json=True)
     yield 'body execution in JSON', execution_prompt(plan.steps, scene, in_json)

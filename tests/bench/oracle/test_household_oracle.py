@@ -20,9 +20,10 @@ from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.belief.grammar import REASON, UPDATE
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_plan import low_level_actions, parse_low_level_plan
+from bbllm.planners.common.low_level_plan import parse_low_level_plan
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Referents
+from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house
@@ -236,7 +237,7 @@ class Episode:
         return self.model.complete([Message('user', prompt, request)]).text
 
     def plan(self) -> list[str]:
-        actions = low_level_actions(self.world.observe())
+        actions = HOUSEHOLD.low_level_actions(self.world.observe())
         return [str(c) for c in parse_low_level_plan(self.ask('actions'), actions).calls]
 
     def do(self, skill: str, *classes: str) -> Outcome:

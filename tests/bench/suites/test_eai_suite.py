@@ -8,10 +8,10 @@ from eai_data import BOOK, CURTAIN, DESK, HALL, LAMP, ME, STUDY, write_eai
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import SkillCall, Task
 from bbllm.planners.brain_body.prompting import Prompts
-from bbllm.planners.common.low_level_plan import low_level_actions
-from bbllm.planners.common.prompting import EXACT_END, HOUSE_END
 from bbllm.planners.common.step_grammar import call_of
-from bbllm.planners.domains.scene_graph import house_skills, shown_to_body
+from bbllm.planners.domains.household.actions import house_skills, shown_to_body
+from bbllm.planners.domains.household.language import EXACT_END, HOUSE_END
+from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.planners.fltrnn.memory_graph import MemoryGraph
 from bbllm.planners.prog_prompt import prompting as prog_prompt
 from bbllm.worlds.household.household import Household, Mode
@@ -56,7 +56,7 @@ def test_planners_offer_every_action_and_read_the_names_of_single_objects(eai: S
     offered = {
         mode: [
             {skill.name for skill in house_skills(scene)},
-            {skill.name for skill in low_level_actions(scene)},
+            {skill.name for skill in HOUSEHOLD.low_level_actions(scene)},
             {skill.name for skill in prog_prompt.offered(scene)},
             set(MemoryGraph(scene).arity),
         ]

@@ -14,10 +14,12 @@ from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.brain_body.prompting import Prompts
-from bbllm.planners.common.call_grammar import CallForm, answer_scene, parse_call
+from bbllm.planners.common.call_grammar import CallForm, parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.prompting import house_environment
-from bbllm.planners.domains.scene_graph import ACTIONS, scene_graph, shown_to_body
+from bbllm.planners.domains.household.actions import ACTIONS, shown_to_body
+from bbllm.planners.domains.household.scene_text import house_environment
+from bbllm.planners.domains.languages import HOUSEHOLD
+from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
@@ -123,7 +125,7 @@ def test_the_body_is_shown_classes_and_the_papers_eighteen_actions() -> None:
 
     assert tuple(skill.name for skill in scene.skills) == ACTIONS
     assert len(ACTIONS) == 18
-    form = CallForm(answer_scene(scene), (0,))
+    form = CallForm(HOUSEHOLD.answer_scene(scene), (0,))
     prompt = execution_prompt([PlanStep(0, 'take the salmon')], scene, form)
     assert 'salmon_13' not in prompt
     assert f'\n{house_environment(scene)}\n' in prompt

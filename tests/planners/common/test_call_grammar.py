@@ -17,13 +17,13 @@ from bbllm.core.types import Code, Fact, Kind, Pose, Scene, SceneObject, SkillCa
 from bbllm.planners.common.call_grammar import (
     MAX_LINE,
     CallForm,
-    answer_scene,
     body_schema,
     parse_call,
     parse_calls,
     settled,
 )
-from bbllm.planners.domains.scene_graph import shown_to_body
+from bbllm.planners.domains.household.actions import shown_to_body
+from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.skills.catalog import SKILLS
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')
@@ -176,7 +176,7 @@ def test_a_move_of_what_is_not_held_is_refused_with_what_would_work(
 
 
 STEPS = CallForm(SCENE, (2, 5))
-HOUSE = answer_scene(shown_to_body(SmallHouse().observe()))
+HOUSE = HOUSEHOLD.answer_scene(shown_to_body(SmallHouse().observe()))
 
 
 def test_the_schema_has_an_entry_for_each_step_and_names_skills_and_objects_of_the_scene() -> None:

@@ -15,19 +15,15 @@ from bbllm.core.events import Ending, Episode, Limits
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall, Task
 from bbllm.planners.common.low_level_hands import MAX_WAITS
-from bbllm.planners.common.low_level_plan import (
-    as_planned,
-    in_world,
-    low_level_actions,
-    parse_low_level_plan,
-)
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.planners.common.low_level_plan import parse_low_level_plan
 from bbllm.planners.common.reply_diagnostics import LostReplyError
+from bbllm.planners.domains.languages import HOUSEHOLD, TABLETOP
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import ScriptedModel
 
 HOUSE = SmallHouse().observe()
-ACTIONS = low_level_actions(HOUSE)
+ACTIONS = HOUSEHOLD.low_level_actions(HOUSE)
 
 
 def calls_of(text: str) -> list[str]:
@@ -233,13 +229,13 @@ def test_calls_become_those_of_the_house_and_back() -> None:
     names.see(HOUSE)
     call = SkillCall('placeon', ('salmon2', 'coffeetable1'))
 
-    made = in_world(call, HOUSE, names)
+    made = HOUSEHOLD.low_level_call(call, HOUSE, names)
 
     assert made == SkillCall('putback', ('salmon_14', 'coffeetable_36'))
     assert isinstance(made, SkillCall)
-    assert as_planned(made, names, in_house=True) == call
-    assert in_world(SkillCall('wait'), HOUSE, names) is PASS
-    assert in_world(SkillCall('move', ('unicorn1',)), HOUSE, names) == SkillCall(
+    assert HOUSEHOLD.as_planned(made, names) == call
+    assert HOUSEHOLD.low_level_call(SkillCall('wait'), HOUSE, names) is PASS
+    assert HOUSEHOLD.low_level_call(SkillCall('move', ('unicorn1',)), HOUSE, names) == SkillCall(
         'walk', ('unicorn1',)
     )
 
@@ -252,7 +248,7 @@ def test_what_is_put_goes_inside_what_has_no_surface(place: str, skill: str) -> 
     names.see(HOUSE)
     (call,) = parse_low_level_plan(f'1. Place(mug1, {place})', ACTIONS).calls
 
-    made = in_world(call, HOUSE, names)
+    made = HOUSEHOLD.low_level_call(call, HOUSE, names)
 
     assert isinstance(made, SkillCall)
     assert made.skill == skill
@@ -264,10 +260,11 @@ def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_thing() -> None:
     names.see(scene)
 
     plan = parse_low_level_plan(
-        '1. grasp(red_cube)\n2. place(0.45, -0.10, 0.02)\n3. wait(2)', low_level_actions(scene)
+        '1. grasp(red_cube)\n2. place(0.45, -0.10, 0.02)\n3. wait(2)',
+        TABLETOP.low_level_actions(scene),
     )
 
-    assert [in_world(call, scene, names) for call in plan.calls] == [
+    assert [TABLETOP.low_level_call(call, scene, names) for call in plan.calls] == [
         SkillCall('pick', ('red_cube',)),
         SkillCall('place', ('0.45 -0.10 0.02',)),
         SkillCall('wait', ('2',)),

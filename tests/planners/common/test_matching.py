@@ -13,7 +13,7 @@ from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.matching import MatchingBody, Similarity
-from bbllm.planners.domains.scene_graph import shown_to_body
+from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.worlds.household.world import HouseholdWorld
 
 

@@ -10,7 +10,8 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.observation_text import ShortNames, observation, text_of
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.observation_text import ShortNames, text_of
 from bbllm.skills.catalog import SKILLS
 from bbllm_bench.oracle.model import offline
 
@@ -23,7 +24,8 @@ def house(things: str, *facts: str) -> Scene:
 def told(scene: Scene) -> dict[str, str]:
     names = ShortNames()
     names.see(scene)
-    return dict(line.split(': ', 1) for line in text_of(observation(scene, names)).splitlines())
+    lines = text_of(language_of(scene).observation(scene, names)).splitlines()
+    return dict(line.split(': ', 1) for line in lines)
 
 
 def test_what_can_be_taken_or_switched_is_an_object_beside_what_it_holds_and_others_are_not() -> (

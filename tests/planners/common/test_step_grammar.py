@@ -12,9 +12,9 @@ from bbllm.core.errors import ParseError
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import check_call, code_behind
 from bbllm.core.types import Code, Fact, Scene, Skill, SkillCall
-from bbllm.planners.common.call_grammar import answer_scene
 from bbllm.planners.common.step_grammar import FORMS, call_of, is_call
-from bbllm.planners.domains.scene_graph import shown_to_body
+from bbllm.planners.domains.household.actions import shown_to_body
+from bbllm.planners.domains.languages import language_of
 from bbllm.planners.prog_prompt.prompting import offered
 from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
 
@@ -225,7 +225,7 @@ def test_whatever_is_read_names_a_listed_skill_and_the_objects_of_the_step_in_or
 
     if call is None:
         return
-    assert check_call(call, answer_scene(scene)) == call
+    assert check_call(call, language_of(scene).answer_scene(scene)) == call
     letters = step.lower().replace(' ', '').replace('_', '')
     at = -1
     for arg in (arg for arg in call.args if not arg[0].isdigit()):
@@ -237,7 +237,7 @@ def test_whatever_is_read_names_a_listed_skill_and_the_objects_of_the_step_in_or
 def test_each_call_that_is_written_as_a_body_is_asked_to_is_read_as_that_call(
     scene: Scene, data: st.DataObject
 ) -> None:
-    shown = answer_scene(scene)
+    shown = language_of(scene).answer_scene(scene)
     skill = data.draw(st.sampled_from([s for s in scene.skills if 'seconds' not in s.params]))
     n = len(skill.params)
     args = data.draw(st.lists(st.sampled_from(shown.names), min_size=n, max_size=n, unique=True))

@@ -14,7 +14,7 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.naming import class_of
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
-from bbllm.planners.common.observation_text import GONE, NOTHING_NEW, ShortNames, changes
+from bbllm.planners.domains.observation_text import GONE, NOTHING_NEW, ShortNames, changes
 from bbllm.planners.domains.scene_graph import CHARACTER
 from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm.planners.inner_monologue.planner import InnerMonologue, Monologue

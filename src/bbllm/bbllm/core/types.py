@@ -180,6 +180,10 @@ class HandReading:
     is not measured [N]."""
 
 
+SYMBOLIC = frozenset({'household'})
+"""Domains without positions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """The observation at one moment: objects, skills and relations (the paper's O, A, R)."""
@@ -197,6 +201,11 @@ class Scene:
     """Whether it contains all objects; where not, more may be out of sight."""
     offers_all: bool = False
     """Whether a planner of houses offers every skill, and not only those of its own paper."""
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether its objects are symbols, with classes and without positions."""
+        return self.domain in SYMBOLIC
 
     @property
     def names(self) -> tuple[str, ...]:

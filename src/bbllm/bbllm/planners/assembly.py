@@ -8,9 +8,9 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Planner, SituatedModel
 from bbllm.core.registry import PlannerSpec, load_planners
+from bbllm.core.types import SYMBOLIC
 from bbllm.llm.models.factory import Models
 from bbllm.planners.body.mapping import MappingMethod, make_body
-from bbllm.planners.domains.scene_graph import HOUSEHOLD
 
 
 def check_brain(planner: str, brain: ChatModel) -> None:
@@ -25,7 +25,7 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
     Nor does a planner that is to send pictures support a household, which is symbols.
     """
     if domain in make.domains:
-        if domain == HOUSEHOLD and sends_pictures(make):
+        if domain in SYMBOLIC and sends_pictures(make):
             raise ConfigError(
                 f'{planner} sends pictures, and a household is symbols, of which no camera takes '
                 'any. Use `image=none` and another feedback than `picture`, or a table.'

@@ -14,7 +14,7 @@ from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.model_state_estimator import ModelEstimator
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS
 from bbllm_ros.parameters.model_params import model_of_open_state

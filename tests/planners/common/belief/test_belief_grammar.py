@@ -18,7 +18,7 @@ from bbllm.planners.common.belief.grammar import (
 )
 from bbllm.planners.common.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.testing import ScriptedModel
 
 

@@ -19,17 +19,12 @@ from bbllm.core.protocols import (
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.llm.models.factory import LlmConfig, Models, make_models
 from bbllm.planners.body.prompting import execution_prompt
-from bbllm.planners.common.call_grammar import (
-    CallForm,
-    answer_scene,
-    body_schema,
-    parse_calls,
-    settled,
-)
+from bbllm.planners.common.call_grammar import CallForm, body_schema, parse_calls, settled
 from bbllm.planners.common.matching import MatchingBody, Vector, matching_name
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.step_grammar import call_of, is_call
+from bbllm.planners.domains.languages import language_of
 
 
 class BodyLLM:
@@ -52,7 +47,7 @@ class BodyLLM:
         mapped = self._ask((step,), (step,), scene, None)[step.index]
         if isinstance(mapped, ParseError):
             raise mapped
-        return mapped if isinstance(mapped, Pass) else settled(mapped, answer_scene(scene))
+        return mapped if isinstance(mapped, Pass) else settled(mapped, scene)
 
     @property
     def overlaps(self) -> bool:
@@ -104,7 +99,8 @@ class BodyLLM:
     ) -> Mapping[int, MappedStep]:
         """Return what some steps of a plan become; errors of single steps after a second reply."""
         in_json = self._method is not MappingMethod.TEXT and self._model.supports_schema
-        form = CallForm(answer_scene(scene), tuple(step.index for step in wanted), in_json)
+        shown = language_of(scene).answer_scene(scene)
+        form = CallForm(shown, tuple(step.index for step in wanted), in_json)
         n_replies = 0
 
         def read(text: str) -> Mapping[int, MappedStep]:

@@ -7,8 +7,6 @@ from bbllm.core.text import listed
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.call_grammar import CallForm, read_line, skill_named
 from bbllm.planners.common.prompting import (
-    HOUSE_SYNTAX,
-    SYNTAX,
     describe_skill,
     environment,
     one_line,
@@ -16,7 +14,7 @@ from bbllm.planners.common.prompting import (
     source,
     templates,
 )
-from bbllm.planners.domains.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.languages import language_of
 
 PACKAGE = 'bbllm.planners.body'
 
@@ -28,16 +26,16 @@ def execution_prompt(steps: Sequence[PlanStep], scene: Scene, form: CallForm) ->
     The scene is that of the Brain, without what is out of reach; its skills are those that both
     may use.
     """
-    in_house = scene.domain == HOUSEHOLD
+    language = language_of(scene)
     return render(
         PACKAGE,
         'execution',
-        who='a robot that keeps house' if in_house else 'a robot arm',
+        who=language.robot,
         actions=[describe_skill(skill) for skill in scene.skills],
         place_alone=any(s.name == 'place' and len(s.params) == 1 for s in scene.skills),
         takes_numbers=form.takes_numbers,
         in_json=form.in_json,
-        syntax=f'its number, a colon, and {HOUSE_SYNTAX if in_house else SYNTAX}, or <pass> why',
+        syntax=f'its number, a colon, and {language.syntax}, or <pass> why',
         example=example(form),
         # What the arm cannot reach is for the Brain to judge, and for the world to refuse.
         environment=environment(scene, reach=False),
@@ -48,7 +46,7 @@ def execution_prompt(steps: Sequence[PlanStep], scene: Scene, form: CallForm) ->
 
 def example(form: CallForm) -> str:
     """Return the example with those of its steps whose actions are offered, in a form."""
-    text = source(templates(PACKAGE), f'{form.scene.domain}.md').strip()
+    text = source(templates(PACKAGE), f'{language_of(form.scene).name}.md').strip()
     head, _, rest = text.partition('\nPlan:\n')
     pairs = [(words, read_line(call)) for words, _, call in (
         line.partition(' | ') for line in rest.split('\n'))]  # fmt: skip

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bbllm.core.naming import class_of
 from bbllm.core.protocols import EarlierFailure
 from bbllm.core.types import Scene, Task
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, house_skills
+from bbllm.planners.domains.languages import language_of
 
 MOST = 5
 """Failures in a prompt."""
@@ -25,9 +24,9 @@ def relevant(
     most similar task, the newest of several. The order is by similarity of the task (Jaccard index
     of the words), then by number, then the newest first.
     """
-    in_house = scene.domain == HOUSEHOLD
-    skills = {skill.name for skill in (house_skills(scene) if in_house else scene.skills)}
-    kinds = {class_of(x.name) if in_house else x.kind.value for x in scene.objects} | {''}
+    language = language_of(scene)
+    skills = {skill.name for skill in language.skills(scene)}
+    kinds = {'', *map(language.kind, scene.objects)}
     groups: dict[tuple[object, ...], list[tuple[float, int, EarlierFailure]]] = {}
     for age, each in enumerate(failures):
         if each.domain == scene.domain and each.skill in skills and {*each.kinds} <= kinds:

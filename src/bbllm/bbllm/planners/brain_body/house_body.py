@@ -8,7 +8,7 @@ from bbllm.core.skill_calls import CallError
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.program import Referents
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, MOVES, WORLD_WORDS, shown_to_body
+from bbllm.planners.domains.household.actions import MOVES, WORLD_WORDS, shown_to_body
 
 
 class HouseBody:
@@ -39,5 +39,5 @@ class HouseBody:
 
 
 def body_in(world: World, body: Body, policy: Policy, task: Task, context: EpisodeContext) -> Body:
-    in_house = world.observe().domain == HOUSEHOLD
+    in_house = world.observe().is_symbolic
     return HouseBody(body, policy, task, context) if in_house else body

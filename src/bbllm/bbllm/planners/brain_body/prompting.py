@@ -1,6 +1,5 @@
 """The prompts of a Brain: for a plan, for the plan from a failure on, and for a whole program."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,19 +9,15 @@ from bbllm.core.text import as_data, cut
 from bbllm.core.types import Plan, Scene, Task
 from bbllm.planners.brain_body.failure_memory import relevant
 from bbllm.planners.common.prompting import (
-    EXACT_END,
-    HOUSE_END,
-    HOUSE_SYNTAX,
-    SYNTAX,
     believed,
-    by_class,
     describe_skill,
     environment,
     one_line,
     task_text,
     templates,
 )
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, classes, house_skills, sensed_only
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.scene_graph import sensed_only
 
 PACKAGE = 'bbllm.planners.brain_body'
 BELIEVED = 'Believed, not sensed:'
@@ -96,7 +91,7 @@ class Prompts:
             picture=picture,
             plan=str(plan),
             error_step=failure.step.index,
-            feedback=one_line(by_class(failure.cause, scene)),
+            feedback=one_line(language_of(scene).message(failure.cause, scene)),
             controller=one_line(failure.controller),
             added=bool(task.added),
             loops_left=loops_left,
@@ -149,40 +144,36 @@ class Prompts:
         return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
 
     def _render(self, name: str, scene: Scene, task: Task | None = None, **values: object) -> str:
-        in_house = scene.domain == HOUSEHOLD
-        found, domain = templates(PACKAGE), HOUSEHOLD if in_house else 'tabletop'
-        skills = house_skills(scene) if in_house else scene.skills
+        language, found = language_of(scene), templates(PACKAGE)
+        skills = language.skills(scene)
+        examples = found.get_template(f'{language.name}/{name}_examples.md')
         common: dict[str, object] = {
-            'examples': found.get_template(f'{domain}/{name}_examples.md').render(
+            'examples': examples.render(
                 reach=self.reach,
                 putin=any(skill.name == 'grab_and_putin' for skill in skills),
             ),
-            'objects': classes(scene) if in_house else scene.names,
+            'objects': language.names(scene),
             'actions': [describe_skill(skill) for skill in skills],
-            'syntax': HOUSE_SYNTAX if in_house else SYNTAX,
+            'syntax': language.syntax,
             'task': task_text(task) if task else '',
-            'house_end': EXACT_END if scene.offers_all else HOUSE_END,
+            'house_end': language.end(scene),
         }
-        return found.get_template(f'{domain}/{name}.md.j2').render(common | values)
+        return found.get_template(f'{language.name}/{name}.md.j2').render(common | values)
 
 
 def _delimited(failure: StepFailure, scene: Scene) -> str:
     """Return an earlier failure as delimited data."""
-    cause = by_class(failure.cause, scene, places=False)  # objects may have moved since
+    # Without places: objects may have moved since.
+    cause = language_of(scene).message(failure.cause, scene, places=False)
     what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause or "failed"}')
     return as_data(what)
 
 
-_IDS = re.compile(r'_[0-9]+(?=[,)])')
-"""Of the arguments of a call in a house."""
-
-
 def _earlier(failure: EarlierFailure, scene: Scene) -> str:
     """Return a failure of an earlier episode in one line."""
-    call, *worked = (failure.call, *failure.worked)
-    if scene.domain == HOUSEHOLD:
-        call, *worked = (_IDS.sub('', each) for each in (call, *worked))
+    language = language_of(scene)
+    call, *worked = map(language.call, (failure.call, *failure.worked))
     times = f', {failure.times} times' if failure.times > 1 else ''
-    sentence = cut(by_class(failure.sentence, scene, places=False), EARLIER_SENTENCE)
+    sentence = cut(language.message(failure.sentence, scene, places=False), EARLIER_SENTENCE)
     after = f'Worked after it: {", ".join(worked)}' if worked else 'It was not recovered.'
     return one_line(f'{call}{times}: {sentence} {after}')

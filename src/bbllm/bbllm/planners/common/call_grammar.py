@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from bbllm.core.errors import ParseError
@@ -17,7 +16,8 @@ from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PASS, JsonSchema, MappedStep, Pass
 from bbllm.core.skill_calls import CallError, check_call, plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, WORLD_WORDS, class_scene, squeezed
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.scene_graph import squeezed
 
 MAX_LINE = 500
 """Maximum length of a line with an action [characters]."""
@@ -54,9 +54,9 @@ class CallForm:
     """Numbers of the steps that the reply is to have calls for; empty for one without number."""
     in_json: bool = False
 
-    @cached_property
+    @property
     def robot(self) -> str:
-        return 'char0' if self.scene.domain == HOUSEHOLD else 'rob0'
+        return language_of(self.scene).agent
 
     @property
     def takes_numbers(self) -> bool:
@@ -105,8 +105,7 @@ class CallForm:
 
 def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
     """Parse one line of a program; raise ParseError with what is accepted, also for names."""
-    scene = answer_scene(scene)
-    form = CallForm(scene)
+    form = CallForm(language_of(scene).answer_scene(scene))
     found = [mapped for _, mapped in _entries(text, form)]
     if len(found) > 1:
         raise ParseError(f'{len(found)} actions were found, but a step is one. {form.text}')
@@ -141,13 +140,9 @@ def parse_calls(text: str, form: CallForm) -> Mapping[int, MappedStep]:
     return {number: calls.get(number, missing) for number in form.numbers}
 
 
-def answer_scene(scene: Scene) -> Scene:
-    """Return the scene in whose names a Body answers: in a household those of classes."""
-    return class_scene(scene) if scene.domain == HOUSEHOLD else scene
-
-
 def settled(call: SkillCall, scene: Scene) -> SkillCall:
     """Return a call as it is to be executed now; raise ParseError with what is accepted."""
+    scene = language_of(scene).answer_scene(scene)
     return checked(_one_target(_spelled(call, scene), scene), scene)
 
 
@@ -163,10 +158,8 @@ def checked(call: SkillCall, scene: Scene) -> SkillCall:
 
 def skill_named(word: str, scene: Scene) -> Skill | None:
     """Return the skill of that name or alias; in a house the paper's and the world's are one."""
-    words = [plain(word)]
-    if scene.domain == HOUSEHOLD:
-        words += [there for here, there in WORLD_WORDS.items() if here == words[0]]
-        words += [here for here, there in WORLD_WORDS.items() if there == words[0]]
+    word = plain(word)
+    words = [word, *language_of(scene).synonyms(word)]
     named = (
         skill
         for each in words

@@ -22,7 +22,8 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext
 from bbllm.core.types import Kind, Scene, Task
-from bbllm.planners.domains.scene_graph import CHARACTER, HOUSEHOLD, Item, classes, reached
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.scene_graph import CHARACTER, Item, classes, reached
 
 MAX_COUNT = 100
 """More objects of a class than any house has."""
@@ -238,7 +239,7 @@ def refuse_empty(scene: Scene) -> None:
     """Raise GaveUpError for a scene without objects other than rooms or locations."""
     items = [item for item in scene.objects if class_of(item.name) != CHARACTER]
     if all(item.kind is Kind.LOCATION for item in items):
-        what = 'house' if scene.domain == HOUSEHOLD else 'table'
+        what = language_of(scene).place
         raise GaveUpError(
             f'The {what} is empty: there is nothing that could be worked with. A {what} with at '
             'least one thing in it would do.'
@@ -248,7 +249,7 @@ def refuse_empty(scene: Scene) -> None:
 def refuse_impossible(task: Task, scene: Scene, context: EpisodeContext) -> None:
     """Refuse a task in predicates that contradict each other; see `refuse_contradiction`."""
     with suppress(ParseError):  # it may make sense as a sentence
-        if scene.domain == HOUSEHOLD and (goal := parse_goal(task.instruction, classes(scene))):
+        if scene.is_symbolic and (goal := parse_goal(task.instruction, classes(scene))):
             refuse_contradiction(goal, scene, context)
 
 

@@ -12,6 +12,7 @@ from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.text import cut
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.prompting import ask, environment, render, task_text
+from bbllm.planners.domains.languages import language_of
 
 GOAL_REQUEST = 'goal'
 """Kind of the request."""
@@ -23,8 +24,7 @@ def goal_prompt(task: Task, scene: Scene) -> str:
     """Return the prompt for the conditions that a task asks for."""
     return render(
         'bbllm.planners.common',
-        'goal',
-        domain=scene.domain,
+        f'{language_of(scene).name}/goal',
         kinds=[f'{kind.form}: {kind.meaning}' for kind in kinds_for(scene.domain)],
         environment=environment(scene),
         task=task_text(task),

@@ -8,11 +8,12 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
 from bbllm.core.protocols import Body, EpisodeContext, Pass, World
 from bbllm.core.skill_calls import code_behind
-from bbllm.core.types import Outcome, Plan, PlanStep, Scene, SkillCall, Status
+from bbllm.core.types import Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Status
 from bbllm.planners.common.goal_predicates import refuse_empty
-from bbllm.planners.common.low_level_plan import WAIT, in_world
-from bbllm.planners.common.observation_text import ShortNames
 from bbllm.planners.common.plan_grammar import plan_on
+from bbllm.planners.domains.household.low_level import WAIT
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.observation_text import ShortNames
 
 
 def failure_cause(outcome: Outcome, call: object) -> str:
@@ -110,6 +111,11 @@ class Hands:
         """The latest scene."""
         refuse_empty(self.scene)
 
+    @property
+    def actions(self) -> tuple[Skill, ...]:
+        """What a low-level plan may have now."""
+        return language_of(self.scene).low_level_actions(self.scene)
+
     def carry_out(self, calls: Sequence[SkillCall]) -> None:
         """
         Execute calls up to the first that fails, or up to a remark.
@@ -122,7 +128,7 @@ class Hands:
                 idle = False
                 break
             self._context.emit(StepBegun.of(step))
-            made = in_world(call, self.scene, self.names)
+            made = language_of(self.scene).low_level_call(call, self.scene, self.names)
             if isinstance(made, Pass):
                 outcome = self._wait(step)
             else:

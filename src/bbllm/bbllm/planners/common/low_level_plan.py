@@ -17,45 +17,21 @@ nor are two plans. A call that is written a third time in a row ends the plan, t
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.events import LineDiscarded
-from bbllm.core.protocols import PASS, Pass
 from bbllm.core.skill_calls import plain
-from bbllm.core.types import Code, Scene, Skill, SkillCall
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.core.types import Code, Skill, SkillCall
 from bbllm.planners.common.reply_diagnostics import (
     LostReplyError,
     more_lines,
     reason_of,
     says_done,
 )
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, further_skills, scene_graph
+from bbllm.planners.domains.household.low_level import PUT, PUTS
 
-WAIT = 'wait'
-HOUSE_ACTIONS: Mapping[str, str] = {
-    **{'move': 'walk', 'pickup': 'grab', 'placein': 'putin', 'placeon': 'putback'},
-    **{word: word for word in ('open', 'close', 'switchon', 'switchoff', 'sit', 'standup')},
-}
-"""The paper's names of VirtualHome's actions, and VirtualHome's own; the last two are not in the
-paper, but tasks of other papers need them. `wait` has no effect there."""
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    'move': ('walk', 'walk_to', 'go', 'goto', 'go_to', 'move_to', 'find'),
-    'pickup': ('pick_up', 'pick', 'grab', 'take'),
-    'placein': ('place_in', 'putin', 'put_in'),
-    'placeon': ('place_on', 'putback', 'put_on'),
-    'switchon': ('switch_on', 'turnon', 'turn_on'),
-    'switchoff': ('switch_off', 'turnoff', 'turn_off'),
-    'sit': ('sit_on',),
-    'standup': ('stand_up',),
-}
-"""Other words for the actions of a household, those of its world and of this project's other
-prompts among them."""
-PUT = 'put'
-PUTS = frozenset({PUT, 'place'})
-"""Words that may mean `placein` or `placeon`; the place decides, see `in_world`."""
 MAX_LINES = 300
 """Longer replies come from models that repeat themselves."""
 MAX_LINE = 400
@@ -86,20 +62,6 @@ class LowLevelPlan:
     discarded: tuple[LineDiscarded, ...] = ()
     unread: LineDiscarded | None = None
     """The discarded line that ended the plan."""
-
-
-def low_level_actions(scene: Scene) -> tuple[Skill, ...]:
-    """Return the actions of a low-level plan: the paper's in a household, else the world's."""
-    if scene.domain != HOUSEHOLD:
-        return scene.skills
-    there = {skill.name: skill for skill in scene.skills}
-    known = [
-        Skill(action, there[word].params, there[word].summary, ALIASES.get(action, ()))
-        for action, word in HOUSE_ACTIONS.items()
-        if word in there
-    ]
-    further = further_skills(scene, [*HOUSE_ACTIONS.values()])
-    return (*known, *further, Skill(WAIT, (), 'Do nothing for a moment.'))
 
 
 def action_forms(actions: Sequence[Skill]) -> list[str]:
@@ -291,30 +253,6 @@ def _has_call(note: str, actions: Sequence[Skill]) -> bool:
 
 def _words(actions: Sequence[Skill]) -> set[str]:
     return {plain(word) for skill in actions for word in (skill.name, *skill.aliases)}
-
-
-def in_world(call: SkillCall, scene: Scene, names: ShortNames) -> SkillCall | Pass:
-    """
-    Return a call with the world's names if it has them; PASS for a `wait` in a household.
-
-    What is `put` goes inside a container that is no surface, else on the place.
-    """
-    in_house = scene.domain == HOUSEHOLD
-    if in_house and call.skill == WAIT:
-        return PASS
-    args = tuple(names.name(arg) or arg for arg in call.args)
-    skill = HOUSE_ACTIONS.get(call.skill, call.skill) if in_house else call.skill
-    if in_house and skill == PUT:
-        affords = scene_graph(scene).affords.get(args[-1], frozenset())
-        inside = 'surfaces' not in affords and not affords.isdisjoint(('containers', 'can_open'))
-        skill = HOUSE_ACTIONS['placein' if inside else 'placeon']
-    return SkillCall(skill, args)
-
-
-def as_planned(call: SkillCall, names: ShortNames, *, in_house: bool) -> SkillCall:
-    """Return a call of the world as a low-level plan writes it; the inverse of `in_world`."""
-    words = {skill: action for action, skill in HOUSE_ACTIONS.items()} if in_house else {}
-    return SkillCall(words.get(call.skill, call.skill), tuple(map(names.short, call.args)))
 
 
 def _example(actions: Sequence[Skill]) -> str:

@@ -10,8 +10,9 @@ from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
 from bbllm.core.types import Kind, PlanStep, Scene, Skill, SkillCall
-from bbllm.planners.common.call_grammar import answer_scene, checked
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, MOVES, PHRASES, squeezed
+from bbllm.planners.common.call_grammar import checked
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.scene_graph import squeezed
 
 Vector = Sequence[float]
 
@@ -46,8 +47,9 @@ class MatchingBody:
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
         """Return the nearest call; raise ParseError if it takes no such numbers; see `Body`."""
-        scene = answer_scene(scene)
-        skills = _skills_of(scene)
+        language = language_of(scene)
+        scene = language.answer_scene(scene)
+        skills = list(filter(language.has_effect, scene.skills))
         if not skills or not scene.objects:
             raise ParseError('The scene has no skills or no objects that a step could be near.')
         texts = {skill: _texts_of(skill, scene) for skill in skills}
@@ -87,7 +89,7 @@ def cosine(a: Vector, b: Vector) -> float:
 
 def _texts_of(skill: Skill, scene: Scene) -> list[str]:
     # The names of a household have no spaces: `switchon` means `switch on`.
-    phrase = PHRASES.get(skill.name, '') if scene.domain == HOUSEHOLD else ''
+    phrase = language_of(scene).phrase(skill)
     names = map(words_of, (skill.name, *skill.aliases))
     return [*filter(None, [*names, skill.summary.strip(), words_of(phrase.replace('{}', ' '))])]
 
@@ -96,18 +98,8 @@ def words_of(name: str) -> str:
     return ' '.join(name.replace('_', ' ').split())
 
 
-def _skills_of(scene: Scene) -> Sequence[Skill]:
-    """Return the skills of a scene; in a household without moves, which have no effect."""
-    if scene.domain != HOUSEHOLD:
-        return scene.skills
-    return [skill for skill in scene.skills if skill.name not in MOVES]
-
-
 def _candidates(param: str, skill: Skill, scene: Scene) -> Sequence[str]:
-    # In a household one walks to rooms, opens the fridge, sits on the sofa; only an object to put
-    # somewhere has to be in a hand.
-    in_hand = scene.domain != HOUSEHOLD or len(skill.params) > 1
-    if param == 'object' and in_hand:
+    if language_of(scene).is_taken(param, skill):
         takable = [item.name for item in scene.objects if item.kind not in UNTAKABLE]
         return (*(takable or scene.names), *lost_names(scene))
     return (*scene.names, *lost_names(scene))

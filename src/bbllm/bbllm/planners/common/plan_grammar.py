@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.skill_calls import WAIT_LIMIT_S
-from bbllm.core.types import MOVABLE, Plan, PlanStep, Scene
+from bbllm.core.types import Plan, PlanStep, Scene
 from bbllm.planners.common.reply_diagnostics import reason_of, says_done
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, classes
+from bbllm.planners.domains.languages import language_of
 
 MAX_CYCLE = 4
 """Longest group of steps whose repetition is noticed."""
@@ -64,24 +63,13 @@ class PlanForm:
 
 def plan_form(scene: Scene) -> PlanForm:
     """Return the form of plans for a scene: `pick red_cube`, or in a household `walk to milk`."""
-    if scene.domain == HOUSEHOLD:
-        return PlanForm(example=' '.join(['walk to', *classes(scene)[:1]]))
-    movable = [item.name for item in scene.objects if item.kind in MOVABLE]
-    waits = any('seconds' in skill.params for skill in scene.skills)
-    return PlanForm(
-        example=f'pick {movable[0]}' if movable else 'return to base',
-        longest_wait_s=WAIT_LIMIT_S if waits else None,
-    )
+    language = language_of(scene)
+    return PlanForm(language.example(scene)[0], language.longest_wait_s(scene))
 
 
 def program_form(scene: Scene) -> PlanForm:
     """Return the form of programs, whose steps are calls: `<rob0>[pick] <red_cube>`."""
-    verb, _, name = plan_form(scene).example.rpartition(' ')
-    if scene.domain == HOUSEHOLD:
-        return PlanForm(example=f'<char0>[walk] <{name}>')
-    return PlanForm(
-        example=f'<rob0>[pick] <{name}>' if verb == 'pick' else '<rob0>[return_to_base]'
-    )
+    return PlanForm(language_of(scene).example(scene)[1])
 
 
 def parse_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()) -> tuple[PlanStep, ...]:

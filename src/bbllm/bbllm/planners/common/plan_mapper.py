@@ -9,7 +9,7 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, MappedStep, OverlappingBody, Pass, PlanBody
 from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
-from bbllm.planners.common.call_grammar import answer_scene, settled
+from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.step_grammar import call_of, is_call
 from bbllm.planners.common.steps_ahead import Batch, MappedAhead, StepsAhead
 from bbllm.planners.common.written_plan import WrittenPlan
@@ -77,7 +77,7 @@ class PlanMapper:
         """Return the call of a step of the plan, or a pass; see `Body`."""
         self._scene = scene
         if step.index in self._kept:
-            return settled(self._kept[step.index], answer_scene(scene))
+            return settled(self._kept[step.index], scene)
         if not self._ahead or not isinstance(self._body, PlanBody):
             return self._body.map(step, scene)
         if self._beside is not None and isinstance(self._body, OverlappingBody):
@@ -88,7 +88,7 @@ class PlanMapper:
             mapped, _ = self._known.pop(step.index)
         if isinstance(mapped, ParseError):
             raise mapped
-        return mapped if isinstance(mapped, Pass) else settled(mapped, answer_scene(scene))
+        return mapped if isinstance(mapped, Pass) else settled(mapped, scene)
 
     def passed_ahead(self) -> list[tuple[PlanStep, Pass]]:
         """Return the steps to come that the Body has passed already."""
@@ -234,7 +234,7 @@ def _holds(ahead: MappedAhead, step: PlanStep, scene: Scene) -> bool:
     if not isinstance(ahead.mapped, SkillCall):
         return False
     try:
-        settled(ahead.mapped, answer_scene(scene))
+        settled(ahead.mapped, scene)
     except ParseError:
         return False
     args = ahead.mapped.args

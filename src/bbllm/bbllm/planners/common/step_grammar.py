@@ -13,14 +13,9 @@ from functools import cache
 from bbllm.core.errors import ParseError
 from bbllm.core.skill_calls import looks_like_pose, plain
 from bbllm.core.types import Scene, Skill, SkillCall
-from bbllm.planners.common.call_grammar import (
-    answer_scene,
-    checked,
-    named_alike,
-    not_held,
-    skill_named,
-)
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, PHRASES
+from bbllm.planners.common.call_grammar import checked, named_alike, not_held, skill_named
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.phrases import PHRASES
 
 MAX_STEP = 200
 """A longer step is no call [characters]."""
@@ -48,7 +43,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     'putin': ('put {} into {}', 'put {} inside {}'),
     'drink': ('drink from {}',),
 }
-"""Phrases of skills beside their names, aliases and `scene_graph.PHRASES`."""
+"""Phrases of skills beside their names, aliases and `PHRASES`."""
 PLACING = tuple(f'{verb} {{}} {word} {{}}' for verb in ('place', 'put', 'move')
                 for word in (*_ON, 'at', 'to', 'in', 'into'))  # fmt: skip
 """Phrases of a `place` that takes the target alone: what is held, and the target."""
@@ -67,7 +62,7 @@ def call_of(text: str, scene: Scene) -> SkillCall | None:
     Raises:
         ParseError: The step is to place an object while another one is in the hand.
     """
-    scene = answer_scene(scene)
+    scene = language_of(scene).answer_scene(scene)
     step = ' '.join(_QUOTES.sub('', text).split()).rstrip('. ')
     if len(step) > MAX_STEP:
         return None
@@ -98,7 +93,7 @@ def _literal(step: str, scene: Scene) -> Iterator[SkillCall]:
 
 def _phrases(step: str, scene: Scene) -> Iterator[SkillCall]:
     for skill in scene.skills:
-        for phrase in _forms(skill, scene.domain):
+        for phrase in _forms(skill):
             if found := _pattern(phrase).fullmatch(step):
                 yield from _call(skill, list(found.groups()), scene)
         if _takes_target_alone(skill):
@@ -107,16 +102,14 @@ def _phrases(step: str, scene: Scene) -> Iterator[SkillCall]:
                     yield from _placed(phrase, found[1], found[2], skill, scene)
 
 
-def _forms(skill: Skill, domain: str) -> Iterator[str]:
+def _forms(skill: Skill) -> Iterator[str]:
     blanks = ' {}' * len(skill.params)
     # `place red_cube` means to put it down, and not on top of itself.
     for name in () if _takes_target_alone(skill) else (skill.name, *skill.aliases):
         yield plain(name).replace('_', ' ') + blanks
         yield plain(name) + blanks
-    phrases = FORMS.get(skill.name, ())
-    if skill.name in PHRASES and (domain == HOUSEHOLD or not _takes_target_alone(skill)):
-        phrases = (*phrases, PHRASES[skill.name])
-    yield from (each for each in phrases if each.count('{}') == len(skill.params))
+    phrases = (*FORMS.get(skill.name, ()), PHRASES.get(skill.name, ''))
+    yield from (each for each in phrases if each and each.count('{}') == len(skill.params))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The surroundings of the robot, by the facts of a scene, and its actions in a household."""
+"""The surroundings of the robot, by the facts of a scene."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -10,8 +10,6 @@ from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Fact, Kind, Scene, Skill
 
-HOUSEHOLD = 'household'
-"""The domain of a household's scenes."""
 CHARACTER = 'character'
 """Class of the acting characters in a household; the first one executes the task."""
 BETWEEN_OBJECTS = ('inside', 'on')
@@ -195,50 +193,6 @@ def _class(name: str) -> str:
     return squeezed(class_of(name))
 
 
-ACTIONS = (
-    *('walk', 'run', 'walktowards', 'walkforward', 'turnleft', 'turnright', 'sit', 'standup'),
-    *('grab', 'open', 'close', 'put', 'putin', 'switchon', 'switchoff', 'drink', 'touch'),
-    'lookat',
-)
-"""Source: Bhat et al., Grounding LLMs For Robot Task Planning, appendix A, in that order."""
-WORLD_WORDS: Mapping[str, str] = {'put': 'putback', 'walktowards': 'walk'}
-"""Actions with another name in the world, whose steps go all the way."""
-MOVES: Mapping[str, str] = {
-    'walkforward': 'Walk one step straight on.',
-    'turnleft': 'Turn to the left.',
-    'turnright': 'Turn to the right.',
-}
-"""Actions that change nothing in a household of symbols, which has no positions."""
-PHRASES: Mapping[str, str] = {
-    **{'walk': 'walk to {}', 'run': 'run to {}', 'sit': 'sit on {}', 'standup': 'stand up'},
-    **{'switchon': 'switch on {}', 'switchoff': 'switch off {}', 'lookat': 'look at {}'},
-    **{'turnto': 'turn to {}', 'pointat': 'point at {}', 'place': 'place it at {}'},
-    **{'putin': 'put {} in {}', 'putback': 'put {} back on {}'},
-    'grab_and_putin': 'grab {} and put it in {}',
-    'reach': 'move the hand over {}',
-}
-"""Phrases for actions whose name and objects in a row are no sentence."""
-
-
 def further_skills(scene: Scene, own: Collection[str]) -> tuple[Skill, ...]:
     """Return what a scene wants offered beside a planner's own actions, which name skills."""
     return tuple(s for s in scene.skills if scene.offers_all and s.name not in own)
-
-
-def house_skills(scene: Scene) -> tuple[Skill, ...]:
-    """Return the paper's actions that the world supports, and those that the scene adds."""
-    there = {skill.name: skill for skill in scene.skills}
-    offered = []
-    for word in ACTIONS:
-        skill = there.get(WORLD_WORDS.get(word, word))
-        if word in MOVES:
-            offered.append(Skill(word, (), MOVES[word]))
-        elif skill is not None:
-            offered.append(replace(skill, name=word))
-    own = {WORLD_WORDS.get(word, word) for word in ACTIONS}
-    return (*offered, *further_skills(scene, own))
-
-
-def shown_to_body(scene: Scene) -> Scene:
-    """Return the scene of a house for a Body, with the paper's actions."""
-    return replace(scene, skills=house_skills(scene))

@@ -18,7 +18,7 @@ from bbllm.core.registry import PlannerSpec
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
-from bbllm.planners.common.low_level_plan import action_forms, low_level_actions
+from bbllm.planners.common.low_level_plan import action_forms
 from bbllm.planners.common.model_planner import (
     ModelPlanner,
     PictureUse,
@@ -26,9 +26,9 @@ from bbllm.planners.common.model_planner import (
     picture_for,
     sentence,
 )
-from bbllm.planners.common.observation_text import ShortNames, changes, observation, text_of
 from bbllm.planners.common.prompting import one_line, render
-from bbllm.planners.domains.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.observation_text import ShortNames, changes, text_of
 from bbllm.planners.inner_monologue.grammar import parse_next
 
 
@@ -54,7 +54,7 @@ class Monologue:
         """The lines of each step in the window, oldest first, without feedback."""
         self._heard: list[list[FeedbackReceived]] = []
         """Feedback of people after each step."""
-        self._seen = [observation(first, names)]
+        self._seen = [language_of(first).observation(first, names)]
         """The scene before each step, and the newest one."""
 
     @property
@@ -72,7 +72,7 @@ class Monologue:
         self, thought: str, action: str, outcome: Outcome | None, after: Scene, *, why: str = ''
     ) -> None:
         """Add a step, without outcome if the action is invalid; remove the oldest of too many."""
-        seen = observation(after, self._names)
+        seen = language_of(after).observation(after, self._names)
         success = 'yes' if outcome is not None and outcome.succeeded else 'no'
         if success == 'no' and (cause := self._names.in_short(why)):
             success += f': {cause}'
@@ -89,11 +89,11 @@ class Monologue:
 
 def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str = '') -> str:
     """Return the prompt for the next step; *picture* is the sentence on its picture."""
-    calls = action_forms(low_level_actions(scene))
+    calls = action_forms(language_of(scene).low_level_actions(scene))
     return render(
         'bbllm.planners.inner_monologue',
         'next',
-        house=scene.domain == HOUSEHOLD,
+        house=scene.is_symbolic,
         actions=calls,
         examples=[*calls, *calls][:2],
         task=one_line(task.instruction),
@@ -146,7 +146,7 @@ class InnerMonologue(ModelPlanner):
             monologue.hear(context.take_human_feedback())
             picture = picture_for(world, self.options.image, moved=bool(hands.history))
             prompt = next_prompt(task, monologue, hands.scene, picture=sentence(picture))
-            read = partial(parse_next, actions=low_level_actions(hands.scene))
+            read = partial(parse_next, actions=hands.actions)
             request = PromptRequest(kind='next_action', scene=hands.scene)
             try:
                 step = self.ask(prompt, read, request, context, images(picture))

@@ -17,11 +17,7 @@ from bbllm.planners.common.belief.model_state_estimator import (
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.goal_predicates import refuse_impossible
 from bbllm.planners.common.low_level_hands import Hands
-from bbllm.planners.common.low_level_plan import (
-    LowLevelPlan,
-    low_level_actions,
-    parse_low_level_plan,
-)
+from bbllm.planners.common.low_level_plan import LowLevelPlan, parse_low_level_plan
 from bbllm.planners.common.model_planner import ModelPlanner
 
 MAX_ROUNDS = 150
@@ -122,11 +118,8 @@ class LLMState(ModelPlanner):
         return state.with_objects(known)
 
     def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> LowLevelPlan:
-        read = partial(
-            parse_low_level_plan,
-            actions=low_level_actions(hands.scene),
-            skip_unread=self.options.skip_unread,
-        )
+        skips = self.options.skip_unread
+        read = partial(parse_low_level_plan, actions=hands.actions, skip_unread=skips)
         request = PromptRequest(kind='actions', scene=hands.scene)
         plan = self.ask(prompt, read, request, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:

@@ -17,7 +17,9 @@ from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody, Sim
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Referents, carry_out
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, PHRASES, classes, scene_graph
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.phrases import PHRASES
+from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.planners.prog_prompt.lang_prompt import read_examples, steps_prompt
 from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
@@ -41,14 +43,13 @@ class Actions:
     def __init__(self, scene: Scene, embedder: Embedder):
         self._nearness = Similarity(embedder)
         self._skills = offered(scene)
-        house = scene.domain == HOUSEHOLD
-        self._names = classes(scene) if house else list(scene.names)
+        self._names = language_of(scene).names(scene)
         self._affords: dict[str, set[str]] = {}
         for name, words in scene_graph(scene).affords.items():
             self._affords.setdefault(class_of(name), set()).update(words)
         stays = (*UNTAKABLE, Kind.CONTAINER)
         fixed = [item.name for item in scene.objects if item.kind in stays]
-        self._untakable = frozenset() if house else frozenset(fixed)
+        self._untakable = frozenset() if scene.is_symbolic else frozenset(fixed)
         self._containers = {i.name for i in scene.objects if i.kind is Kind.CONTAINER}
 
     def nearest(self, text: str) -> SkillCall:
@@ -141,7 +142,7 @@ class Huang(ModelPlanner):
     ) -> Iterator[SkillCall]:
         examples = {item.task: item for item in read_examples(scene)}
         example = examples[actions.nearest_of(task.instruction, [*examples])]
-        render_prompt = partial(steps_prompt, task, [example], in_house=scene.domain == HOUSEHOLD)
+        render_prompt = partial(steps_prompt, task, [example], in_house=scene.is_symbolic)
         if not self.options.correction:
             request = PromptRequest(kind='steps', scene=scene)
             texts = self.ask(render_prompt(), parse_plan, request, context)

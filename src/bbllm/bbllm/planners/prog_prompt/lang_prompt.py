@@ -15,7 +15,7 @@ from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.common.prompting import declared, one_line, render, source, templates
-from bbllm.planners.domains.scene_graph import HOUSEHOLD, classes
+from bbllm.planners.domains.languages import language_of
 from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered
 
 PACKAGE = 'bbllm.planners.prog_prompt'
@@ -34,7 +34,7 @@ class Example:
 
 
 def read_examples(scene: Scene) -> tuple[Example, ...]:
-    name = 'containers' if moves_to_containers(scene) else scene.domain
+    name = 'containers' if moves_to_containers(scene) else language_of(scene).name
     text = source(templates(PACKAGE), f'steps/{name}.md')
     blocks = [block.partition('\n') for block in text.strip().split('\n\n')]
     return tuple(Example(head.removeprefix(_TASK), parse_plan(rest)) for head, _, rest in blocks)
@@ -97,9 +97,9 @@ class LangPrompt(ModelPlanner):
         prompt = steps_prompt(
             task,
             read_examples(scene)[:EXAMPLES],
-            objects=classes(scene) if scene.domain == HOUSEHOLD else scene.names,
+            objects=language_of(scene).names(scene),
             actions=[declared(skill) for skill in offered(scene)],
-            in_house=scene.domain == HOUSEHOLD,
+            in_house=scene.is_symbolic,
         )
         request = PromptRequest(kind='steps', scene=scene)
         plan = Plan(self.ask(prompt, parse_plan, request, context))

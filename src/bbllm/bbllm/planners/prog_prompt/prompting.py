@@ -7,24 +7,17 @@ lines that tell a chat model, which completes nothing, to reply with the body of
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import HANDS, Program, ProgramCondition, TriedCall, written
-from bbllm.planners.common.prompting import (
-    HOUSE_END,
-    declared,
-    house_environment,
-    one_line,
-    source,
-    templates,
-)
+from bbllm.planners.common.prompting import declared, one_line, source, templates
+from bbllm.planners.domains.household.language import HOUSE_END
+from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.scene_graph import (
     CHARACTER,
-    HOUSEHOLD,
-    classes,
     further_skills,
     meant_by,
     scene_graph,
@@ -103,7 +96,8 @@ HOUSEHOLD_SKILLS = (
     *('walk', 'run', 'grab', 'switchon', 'switchoff', 'open', 'close', 'lookat', 'sit'),
     *('standup', 'find', 'turnto', 'drink', 'pointat', 'watch', 'putin', 'putback'),
 )
-"""Household actions that the published program imports and the simulator supports."""
+IMPORTED: Mapping[str, Sequence[str]] = {'household': HOUSEHOLD_SKILLS}
+"""Actions that the published program imports and the simulator supports, by domain."""
 INSTRUCTIONS = (
     'Write the body of the next function: what the robot does for the task in its name, in the',
     'form of the functions above. Call only what is imported, and name only what is in objects.',
@@ -112,6 +106,7 @@ INSTRUCTIONS = (
 )
 """For a chat model. An ablation omits the lines about the parts that it omits."""
 OF_HOUSES = (
+    'A name means one object of its kind{nearest}.',
     'One is enough where the task does not say how many.',
     '`find` walks to an object, `putin` puts what is held into something open or without a door,',
     '`putback` on top of something. There are two hands; `grab` and `open` need a free one. Who',
@@ -122,7 +117,8 @@ OF_HOUSES = (
     "States to assert are 'opened', 'closed', 'switchon' and 'switchoff'. An assertion sees only",
     'what is close or in a hand, so `find` an object just before its state is asserted.',
 )
-"""The same in a household."""
+OF_DOMAINS: Mapping[str, Sequence[str]] = {'household': OF_HOUSES}
+"""The same, by domain."""
 PARTLY_SEEN = (
     'objects has what was seen so far. There may be more in other rooms and closed containers:'
 )
@@ -149,26 +145,24 @@ class ProgPrompts:
 
     def plan(self, task: Task, scene: Scene, tried: Sequence[TriedCall] | None = None) -> str:
         """Return the prompt for a program, or for the rest of one after the calls `tried`."""
-        house = scene.domain == HOUSEHOLD
-        listed = f'objects = {classes(scene) if house else list(scene.names)}'
+        listed = f'objects = {list(language_of(scene).names(scene))}'
         return TEMPLATES.get_template('plan.md.j2').render(
             imports=f'from actions import {", ".join(map(declared, offered(scene)))}',
             # On a table the list is part of each function, so that it can change between them.
-            objects=listed if house else '',
-            local_objects='' if house else listed,
+            objects=listed if scene.is_symbolic else '',
+            local_objects='' if scene.is_symbolic else listed,
             examples='\n\n'.join(self.examples(scene)),
             instructions=self._instructions(scene),
             begun=tried is not None,
             tried=[f'\t{written(item.call)}  # {_how(item)}' for item in tried or ()],
-            situation=situation_of(scene) if self.replan else '',
+            situation=language_of(scene).surroundings(scene) if self.replan else '',
             header=header_of(task.instruction),
         )
 
     def _instructions(self, scene: Scene) -> list[str]:
-        lines = [*INSTRUCTIONS]
-        if scene.domain == HOUSEHOLD:
-            near = ', the nearest where there are several' if self.nearest else ''
-            lines += [f'A name means one object of its kind{near}.', *OF_HOUSES]
+        nearest = ', the nearest where there are several' if self.nearest else ''
+        of_domain = OF_DOMAINS.get(scene.domain, ())
+        lines = [*INSTRUCTIONS, *(line.format(nearest=nearest) for line in of_domain)]
         if not scene.whole:
             again = 'go there or open them, and you are asked again with what is seen then.'
             once = 'a name that is not listed means what is seen once the robot got there.'
@@ -191,7 +185,7 @@ class ProgPrompts:
         )
 
     def _sources(self, scene: Scene) -> list[str]:
-        text = source(TEMPLATES, f'{scene.domain}.md')
+        text = source(TEMPLATES, f'{language_of(scene).name}.md')
         return [f'def {item.strip()}' for item in re.split(r'^def ', text, flags=re.M)[1:]]
 
     def _kept(self, lines: Sequence[str], *, asserted: bool = True) -> list[str]:
@@ -210,13 +204,6 @@ def _how(item: TriedCall) -> str:
     return ('failed' if item.cause else 'done') + (f': {told}' if told else '')
 
 
-def situation_of(scene: Scene) -> str:
-    """Return the contents of the hand, or of the hands and the house, by class."""
-    if scene.domain == HOUSEHOLD:
-        return house_environment(scene)
-    return f'In the hand: {", ".join(scene_graph(scene).held) or "nothing"}.'
-
-
 def offered(scene: Scene) -> list[Skill]:
     """
     Return the skills to import: all of a table, or the published ones of a household.
@@ -226,9 +213,9 @@ def offered(scene: Scene) -> list[Skill]:
     by_name = {skill.name: skill for skill in scene.skills}
     if moves_to_containers(scene):
         return [by_name[GRAB_AND_PUTIN]]
-    chosen = [by_name[name] for name in HOUSEHOLD_SKILLS if name in by_name]
-    chosen += further_skills(scene, HOUSEHOLD_SKILLS)
-    return chosen if scene.domain == HOUSEHOLD and chosen else list(scene.skills)
+    own = IMPORTED.get(scene.domain, ())
+    chosen = [by_name[name] for name in own if name in by_name]
+    return [*chosen, *further_skills(scene, own)] or list(scene.skills)
 
 
 def moves_to_containers(scene: Scene) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.worlds.household.script import ScriptLine
 from bbllm_bench.optimal.house_state import NoPlanError
 from bbllm_bench.oracle.household import reply_format as write

@@ -7,8 +7,8 @@ from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
-from bbllm.planners.common.low_level_plan import as_planned
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.planners.domains.household.low_level import as_planned
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.planners.fltrnn.grammar import shown_call
 from bbllm.worlds.household.script import ScriptLine
@@ -113,4 +113,4 @@ def call_of(line: ScriptLine) -> SkillCall:
 
 
 def _low_level_calls(lines: Iterable[ScriptLine], names: ShortNames) -> list[str]:
-    return [str(as_planned(call_of(line), names, in_house=True)) for line in lines]
+    return [str(as_planned(call_of(line), names)) for line in lines]

@@ -43,7 +43,7 @@ from bbllm.planners.common.belief.open_state import (
     with_open_facts,
 )
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
-from bbllm.planners.common.observation_text import ShortNames
+from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.domains.scene_graph import is_open
 
 MakeEstimator = Callable[[InteractionHistory], OpenStateEstimator]

@@ -5,7 +5,7 @@ Source: Chen et al., LLM-State, appendix VI-A, in own words. Constant parts come
 server can cache the beginning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
@@ -15,12 +15,13 @@ from bbllm.core.types import Outcome, Scene, Task
 from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.low_level_plan import action_forms, as_planned, low_level_actions
-from bbllm.planners.common.observation_text import ROOMS, ShortNames, lists, situation, text_of
+from bbllm.planners.common.low_level_plan import action_forms
 from bbllm.planners.common.prompting import ask, one_line, render, task_text
 from bbllm.planners.common.reply_diagnostics import reporting
-from bbllm.planners.domains.scene_graph import HOUSEHOLD
+from bbllm.planners.domains.languages import language_of
+from bbllm.planners.domains.observation_text import ROOMS, ShortNames, text_of
 
+PACKAGE = 'bbllm.planners.common.belief'
 PLAN_LIMIT = 20
 """A plan has fewer steps than this (appendix VI-A)."""
 HOUSE_HINTS = (
@@ -28,7 +29,8 @@ HOUSE_HINTS = (
     'Only what the robot is close to can be used: to pick up, open or switch on, go there first.',
     'The robot has two hands; to pick up or open something, one of them has to be empty.',
 )
-"""Reminders for estimator and policy in a household (appendix VI-A)."""
+HINTS: Mapping[str, Sequence[str]] = {'household': HOUSE_HINTS}
+"""Reminders for estimator and policy, by domain (appendix VI-A)."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class StatePrompts:
             'attention',
             scene,
             state=self._entries(state.blank()) or 'nothing yet',
-            observation=text_of(lists(scene, self.names, _taken(history))),
+            observation=self._lists(scene, history),
             situation=self._situation(scene),
             task=task_text(task),
         )
@@ -67,7 +69,7 @@ class StatePrompts:
             state=self._entries(state.blank()) or 'nothing yet',
             history=self.history(history, scene),
             rooms=self._rooms(scene),
-            situation=text_of(situation(scene, self.names)),
+            situation=text_of(language_of(scene).situation(scene, self.names)),
             summary=summary,
             objects=objects,
         )
@@ -85,7 +87,7 @@ class StatePrompts:
 
         `unread` is the line that ended the last plan.
         """
-        calls = action_forms(low_level_actions(scene))
+        calls = action_forms(language_of(scene).low_level_actions(scene))
         return self._render(
             'policy',
             scene,
@@ -95,7 +97,7 @@ class StatePrompts:
             stateful=state is not None,
             history=self.history(history, scene),
             unread='' if unread is None else one_line(f'{unread.text} - {unread.why}'),
-            observation=text_of(lists(scene, self.names, _taken(history))),
+            observation=self._lists(scene, history),
             situation=self._situation(scene),
             state='' if state is None else self._whole(state),
             task=task_text(task),
@@ -103,10 +105,9 @@ class StatePrompts:
 
     def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
         """Return all outcomes, a line each: `open(fridge1) Success`."""
-        in_house = scene.domain == HOUSEHOLD
-        lines = []
+        language, lines = language_of(scene), []
         for outcome in outcomes:
-            call = as_planned(outcome.call, self.names, in_house=in_house)
+            call = language.as_planned(outcome.call, self.names)
             how = 'Success' if outcome.succeeded else 'Fail'
             if self.messages and not outcome.succeeded and outcome.message:
                 how += f': {self.names.in_short(outcome.message)}'
@@ -123,18 +124,19 @@ class StatePrompts:
         reasoning = f'Reasoning: {state.summary}' if state.summary else ''
         return '\n'.join(filter(None, [self._entries(state), reasoning])) or 'nothing yet'
 
+    def _lists(self, scene: Scene, history: Sequence[Outcome]) -> str:
+        return text_of(language_of(scene).lists(scene, self.names, _taken(history)))
+
     def _situation(self, scene: Scene) -> str:
-        # On a table the observation contains it.
-        return text_of(situation(scene, self.names)) if scene.domain == HOUSEHOLD else ''
+        return text_of(language_of(scene).unlisted(scene, self.names))
 
     def _rooms(self, scene: Scene) -> str:
-        seen = lists(scene, self.names)
+        seen = language_of(scene).lists(scene, self.names)
         return text_of({ROOMS: seen[ROOMS]}) if ROOMS in seen else ''
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
-        house = scene.domain == HOUSEHOLD
-        hints = '\n'.join(HOUSE_HINTS) if house else ''
-        return render('bbllm.planners.common.belief', name, house=house, hints=hints, **values)
+        hints = '\n'.join(HINTS.get(scene.domain, ()))
+        return render(PACKAGE, name, house=scene.is_symbolic, hints=hints, **values)
 
 
 def _taken(history: Sequence[Outcome]) -> list[str]:

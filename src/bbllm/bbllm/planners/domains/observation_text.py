@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from bbllm.core.naming import class_of, id_of, instance_name
-from bbllm.core.types import Kind, Scene
-from bbllm.planners.common.prompting import WORLD_FORM, environment, one_line
-from bbllm.planners.domains.scene_graph import CHARACTER, HOUSEHOLD, scene_graph, squeezed
+from bbllm.core.text import escape_line, untagged
+from bbllm.core.types import Scene
+from bbllm.planners.domains.scene_graph import squeezed
 
+WORLD_FORM = re.compile(r'<([^<>]{1,80})> \(([0-9]{1,9})\)')
+"""An object in the messages of a household: `<fridge> (305)`."""
 MESSAGE_KEPT = 300
 """Maximum length of a message; the rest is cut [characters]."""
 
@@ -34,7 +36,7 @@ class ShortNames:
     def see(self, scene: Scene) -> None:
         for name in scene.names:
             if name not in self._short:
-                numbered = scene.domain == HOUSEHOLD and id_of(name) is not None
+                numbered = scene.is_symbolic and id_of(name) is not None
                 short = self._next(class_of(name)) if numbered else name
                 self._short[name] = short
                 self._names[squeezed(short)] = name
@@ -61,7 +63,7 @@ class ShortNames:
         def replaced(found: re.Match[str]) -> str:
             return self.short(instance_name(found[1], int(found[2])))
 
-        return one_line(WORLD_FORM.sub(replaced, message))[:MESSAGE_KEPT]
+        return untagged(escape_line(WORLD_FORM.sub(replaced, message)))[:MESSAGE_KEPT]
 
     def _next(self, kind: str) -> str:
         while True:
@@ -72,8 +74,6 @@ class ShortNames:
                 return short
 
 
-HANDLED = frozenset({'grabbable', 'has_switch'})
-"""Affordances of objects, which may be containers or surfaces too."""
 Observation = Mapping[str, Sequence[str]]
 """Lists by their labels, in the order of the text; on a table its lines, under ''."""
 
@@ -81,14 +81,9 @@ NOTHING_NEW = 'nothing new'
 GONE = 'No longer seen'
 ROOM = 'Current Room'
 HELD = 'Current Holding'
+CLOSE = 'You are close to'
 ROOMS = 'Room List'
 MOVABLE_LISTS = ('Container List', 'Surface List', 'Object List')
-
-
-def observation(scene: Scene, names: ShortNames) -> Observation:
-    """Return the visible objects and the robot's place; see `lists` and `situation`."""
-    seen = lists(scene, names)
-    return {**seen, **situation(scene, names)} if scene.domain == HOUSEHOLD else seen
 
 
 def text_of(seen: Observation) -> str:
@@ -127,53 +122,3 @@ def _objects(seen: Observation) -> dict[str, None]:
     """
     named = (seen.get(label, ()) for label in (*MOVABLE_LISTS, HELD))
     return {item.partition(' ')[0]: None for items in named for item in items}
-
-
-def lists(scene: Scene, names: ShortNames, moved: Sequence[str] = ()) -> Observation:
-    """
-    Return the visible rooms, containers, surfaces and objects: `[salmon1 IN fridge1, ...]`.
-
-    An object is in each list that it fits, with what it is on, else in, else its room. The `moved`
-    objects, the latest last, end their lists: their places change most.
-    """
-    if scene.domain != HOUSEHOLD:
-        return {'': environment(scene).split('\n')}
-    around = scene_graph(scene)
-    affords = around.affords
-    listed = [
-        name
-        for name in names.by_first_sight(scene.names)
-        if name in affords and name not in around.held and class_of(name) != CHARACTER
-    ]
-    last = {name: i for i, name in enumerate(moved, 1)}
-    listed.sort(key=lambda name: last.get(name, 0))
-    places = {name: f' IN {names.short(room)}' for name, room in around.rooms.items()}
-    rooms = _rooms(scene, names)
-    for wanted, word in (('inside', 'IN'), ('on', 'ON')):
-        for name, relation, other in around.placed:
-            if relation == wanted and names.short(other) not in rooms:
-                places[name] = f' {word} {names.short(other)}'
-    containers = [name for name in listed if 'containers' in affords[name]]
-    surfaces = [name for name in listed if 'surfaces' in affords[name]]
-    others = {*containers, *surfaces}
-    objects = [name for name in listed if name not in others or HANDLED & affords[name]]
-    found: dict[str, Sequence[str]] = {ROOMS: rooms}
-    for label, chosen in zip(MOVABLE_LISTS, (containers, surfaces, objects), strict=True):
-        found[label] = [names.short(name) + places.get(name, '') for name in chosen]
-    return found
-
-
-def situation(scene: Scene, names: ShortNames) -> Observation:
-    around = scene_graph(scene)
-    held = [names.short(name) for name in around.held]
-    if scene.domain != HOUSEHOLD:
-        return {HELD: held}
-    room = around.rooms.get(around.character or '')
-    near = [name for name in scene.names if name in around.reachable.difference(around.held)]
-    close = [names.short(name) for name in near if class_of(name) != CHARACTER]
-    return {HELD: held, 'You are close to': close, ROOM: [names.short(room) if room else 'none']}
-
-
-def _rooms(scene: Scene, names: ShortNames) -> list[str]:
-    rooms = [item.name for item in scene.objects if item.kind is Kind.LOCATION]
-    return [names.short(name) for name in names.by_first_sight(rooms)]

@@ -1,0 +1,1 @@
+"""How planners speak of a household."""
