@@ -60,7 +60,7 @@ from bbllm.core.events import (
     WarningRaised,
     steps_left,
 )
-from bbllm.core.goals import NOT_CHECKED, TABLETOP, TaskGoal
+from bbllm.core.goals import NOT_CHECKED, TaskGoal
 from bbllm.core.journal import episode_of
 from bbllm.core.naming import scene_fault
 from bbllm.core.observation import held_names, observed
@@ -730,7 +730,7 @@ class EpisodeRun:
         what was of use, and without a goal the plan does: something after it was taken went wrong,
         and the planner does not report that the task is done all the same.
         """
-        if self._goal is not None and not self._goal.rest and scene.domain == TABLETOP:
+        if self._goal is not None and not self._goal.rest and not scene.is_symbolic:
             asked_for = name in self._goal.to_hold or name in held_names(self.before)
             fault = f'{name} is still in the hand, and the task does not ask to hold it.'
             return '' if asked_for else fault

@@ -26,7 +26,7 @@ from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.naming import class_of
 from bbllm.core.skill_calls import plain
 from bbllm.core.text import listed
-from bbllm.core.types import MOVABLE, Kind, Scene
+from bbllm.core.types import MOVABLE, SYMBOLIC, Kind, Scene
 
 MAX_CONDITIONS = 40
 """Longer goals come from models that repeat themselves."""
@@ -41,8 +41,6 @@ NONE = 'none'
 AUTO, NO_GOAL = 'auto', 'no'
 """What can be asked for beside conditions: that the Brain reads them from the task, or no check.
 """
-TABLETOP, HOUSEHOLD = 'tabletop', 'household'
-"""Domains of scenes."""
 
 
 class ConditionKind(StrEnum):
@@ -228,7 +226,7 @@ class GoalFinding:
 
 def kinds_for(domain: str) -> tuple[ConditionKind, ...]:
     """Return the kinds of conditions that a scene of a domain can be checked for."""
-    return HOUSE_KINDS if domain == HOUSEHOLD else TABLE_KINDS
+    return HOUSE_KINDS if domain in SYMBOLIC else TABLE_KINDS
 
 
 def goal_form(domain: str) -> str:
@@ -415,7 +413,7 @@ def _movable(selection: Selection, scene: Scene) -> Selection:
     """Return a selection of what a condition can be about; raises ParseError for the rest."""
     for name in selection.names:
         kind = scene.object(name).kind
-        if scene.domain != HOUSEHOLD and kind in (Kind.LOCATION, Kind.FIXTURE, Kind.HAND):
+        if not scene.is_symbolic and kind in (Kind.LOCATION, Kind.FIXTURE, Kind.HAND):
             raise ParseError(
                 f'{name} is a {kind.value}, which nothing can move: it can only come second, as '
                 'b in on(a, b).'
@@ -441,10 +439,10 @@ def _selection(text: str, scene: Scene) -> Selection:
 def _meant(word: str, scene: Scene) -> list[str]:
     """Return the objects of a name, or of a class in a household."""
     alike = [name for name in scene.names if plain(name) == plain(word)]
-    if not alike and scene.domain == HOUSEHOLD:
+    if not alike and scene.is_symbolic:
         squeezed = plain(word).replace('_', '')
         alike = [n for n in scene.names if class_of(n).replace('_', '').lower() == squeezed]
     if not alike:
-        known = {class_of(n) for n in scene.names} if scene.domain == HOUSEHOLD else scene.names
+        known = {class_of(n) for n in scene.names} if scene.is_symbolic else scene.names
         raise UnknownNameError('object', word, known)
     return alike

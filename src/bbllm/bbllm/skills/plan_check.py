@@ -68,7 +68,7 @@ class PlanFault:
 
 def check_plan(calls: Sequence[SkillCall], scene: Scene) -> tuple[PlanFault, ...]:
     """Return the calls that would be refused one after the other; none of a household is."""
-    if scene.domain != 'tabletop':
+    if scene.is_symbolic:
         return ()
     table = ImaginedTable(scene)
     outcomes = enumerate(map(table.execute, calls))

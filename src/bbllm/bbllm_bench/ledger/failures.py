@@ -19,7 +19,6 @@ from bbllm.core.events import (
     StepPassed,
     WarningRaised,
 )
-from bbllm.core.goals import TABLETOP
 from bbllm.core.naming import class_of
 from bbllm.core.types import Code, Outcome, Scene, SkillCall
 
@@ -261,7 +260,7 @@ def _plan_after(events: Sequence[Event], found: _Found, until: int | None) -> tu
 
 def _kinds(call: SkillCall, scene: Scene | None) -> list[str]:
     kinds = {item.name: item.kind.value for item in scene.objects} if scene is not None else {}
-    if scene is not None and scene.domain != TABLETOP:
+    if scene is not None and scene.is_symbolic:
         kinds = {name: class_of(name) for name in kinds}
     return [kinds.get(name, '') for name in call.args]
 

@@ -129,7 +129,7 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
         return call_lines(request)
     if situation is None:
         return 'cannot: `offline` is in no episode.'
-    if scene is None or scene.domain != 'tabletop':
+    if scene is None or scene.is_symbolic:
         return IN_HOUSES
     things = objects_of(scene)
     try:

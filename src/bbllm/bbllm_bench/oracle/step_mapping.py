@@ -35,7 +35,7 @@ def call_lines(request: PromptRequest) -> str:
 
 def call_text(step: str, scene: Scene | None) -> str:
     """Return the call for a step, or `<pass>`."""
-    if scene is None or scene.domain != 'tabletop' or len(step) > MAX_CHARACTERS:
+    if scene is None or scene.is_symbolic or len(step) > MAX_CHARACTERS:
         return PASS
     skills = {skill.name for skill in scene.skills}
     # A step about an object that got lost is to be refused by the world, not passed over.

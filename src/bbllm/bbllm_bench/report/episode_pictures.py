@@ -36,7 +36,7 @@ def pictures_of(episode: Episode, drawings: Drawings) -> tuple[tuple[EpisodePict
 def _drawn(
     before: Scene, predicted: Scene | None, after: Scene | None, drawings: Drawings
 ) -> Iterator[EpisodePicture]:
-    if before.domain == 'household':
+    if before.is_symbolic:
         if after is not None:
             yield EpisodePicture('What changed', drawings.draw_house(after, before))
         whole = drawings.draw_whole_house(after or before, before if after else None)

@@ -151,7 +151,7 @@ def _motion_of(episode: Episode, journal: Path) -> tuple[RecordedMotion | None, 
     """Return the motion beside a journal, and what is missing of it."""
     path = motion_path(journal)
     scene = _before(episode)
-    if scene is not None and scene.domain == 'household':
+    if scene is not None and scene.is_symbolic:
         return None, 'No arm moves in this episode: it is of a household of symbols.'
     if not path.exists():
         return None, (

@@ -106,7 +106,7 @@ class Story:
             case RepairBegun(is_loop=True):
                 self._repairs += 1
             case SceneRecorded(scene=scene):
-                self._timed = scene.domain != 'household'
+                self._timed = not scene.is_symbolic
             case SubGoalBegun(text, index, of):
                 self._part = f'Part {index + 1} of {of}: {text}'
         caption = self._caption_of(data)

@@ -66,14 +66,14 @@ def draw_episode(episode: Episode, check: str = '') -> Page:
         ConfigError: As `drawable_scenes`.
     """
     before, after = drawable_scenes(episode)
-    if before.domain == 'household':
+    if before.is_symbolic:
         return _draw_house(episode, check, before, after)
     return _draw_table(episode, check, [before] if after is None else [before, after])
 
 
 def draw_alone(scene: Scene) -> Page:
     """Draw a table from above, or a house as its rooms, and nothing beside it."""
-    if scene.domain == 'household':
+    if scene.is_symbolic:
         panel = draw_floor_plan(scene, HOUSE_PX)
     else:
         panel = draw_scene(scene, view_of([scene], ALONE_PX), (0.0, 0.0))

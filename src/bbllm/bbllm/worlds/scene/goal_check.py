@@ -19,7 +19,6 @@ from functools import cached_property, partial
 
 from bbllm.core.errors import NoGoalError
 from bbllm.core.goals import (
-    HOUSEHOLD,
     PLUS_SIZE,
     ConditionKind,
     GoalCondition,
@@ -71,7 +70,7 @@ def check_goal(goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
         scene: The settled scene.
         start: The scene before the task, for what has moved.
     """
-    check = _House(scene) if scene.domain == HOUSEHOLD else _Table(scene, start)
+    check = _House(scene) if scene.is_symbolic else _Table(scene, start)
     unmet: list[str] = []
     unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:

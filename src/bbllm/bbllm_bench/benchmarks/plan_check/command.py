@@ -63,7 +63,7 @@ def plan_check(
         episode = read_episode(path)
         events = [event.data for event in episode.events]
         scene = next((data.scene for data in events if isinstance(data, SceneRecorded)), None)
-        if scene is None or scene.domain != 'tabletop':
+        if scene is None or scene.is_symbolic:
             continue
         outcomes = [data for data in events if isinstance(data, Outcome)]
         for word, outcome in judged(outcomes, scene):
