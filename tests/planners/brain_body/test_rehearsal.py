@@ -9,7 +9,9 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.events import EventData, PlanRehearsed, RepairBegun, SceneRecorded
 from bbllm.core.protocols import Pass, WorldFeatures
 from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
-from bbllm.planners.brain_body.planner import REHEARSAL_LOOPS, BrainBody, BrainBodyOptions
+from bbllm.planners.brain_body.options import BrainBodyOptions
+from bbllm.planners.brain_body.planner import BrainBody
+from bbllm.planners.brain_body.rehearsal import REHEARSAL_LOOPS
 from bbllm.planners.common.belief.belief_world import Estimation
 from bbllm.testing import ScriptedModel
 

@@ -1,24 +1,13 @@
-"""Steps of a plan as they are tried: one on the arm, or all that are left in a rehearsal."""
+"""A step of a plan, as it is mapped to a call and executed, in the world or in a rehearsal."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bbllm.core.approval import denied, withdrawn
-from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
-from bbllm.core.events import SceneRecorded, StepBegun, StepFailed
-from bbllm.core.protocols import (
-    Body,
-    EpisodeContext,
-    Pass,
-    Rehearsal,
-    StepFailure,
-    World,
-    features_of,
-)
+from bbllm.core.events import StepBegun, StepFailed
+from bbllm.core.protocols import Body, EpisodeContext, Pass, StepFailure, World, features_of
 from bbllm.core.skill_calls import code_behind
-from bbllm.core.text import rehearsed_cause
-from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
+from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.plan_mapper import PlanMapper
 
@@ -38,13 +27,13 @@ def attempt(
     """Map one step and execute it; None if it succeeded."""
     context.emit(StepBegun.of(step))
     scene = world.observe()
-    call = _mapped(step, body, mapper, scene)
+    call = mapped_step(step, body, mapper, scene)
     if isinstance(call, StepFailure):
         return replace(call, human=context.take_human_feedback())
     if expect := features_of(world).expect:
         expect(mapper.foreseen(step))
     mapper.look_ahead(step)
-    failure = _executed(step, call, world, scene)
+    failure = executed(step, call, world, scene)
     return failure and replace(failure, human=context.take_human_feedback())
 
 
@@ -56,74 +45,7 @@ def leave(failure: StepFailure, context: EpisodeContext) -> None:
         context.emit(StepFailed.of(failure.step, failure.cause, code=failure.code))
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsed:
-    """What became of a plan in its rehearsal."""
-
-    failure: StepFailure | None
-    """The first step that failed, marked as rehearsed; None where none did."""
-    scene: Scene
-    """As predicted before that step, or at the end of the plan."""
-
-
-class PlanRehearsal:
-    """
-    Rehearsals of one plan and of what repairs make of it, from one step on.
-
-    A repaired plan goes on where the failed step left the simulations, if that moved nothing in
-    them; else its steps are tried again from the first, with the calls that they became.
-    """
-
-    def __init__(
-        self,
-        begin: Callable[[CancelToken | None], Rehearsal],
-        start: int,
-        mapper: PlanMapper,
-        context: EpisodeContext,
-    ) -> None:
-        self._begin, self._start = begin, start
-        self._mapper, self._context = mapper, context
-        self._rehearsal: Rehearsal | None = None
-        self.calls: dict[int, SkillCall] = {}
-        """Of the steps that have succeeded so far, by their number."""
-
-    def try_steps(self, plan: Plan, *, checks_end: bool) -> Rehearsed:
-        """Try the steps of a plan; *checks_end* is whether the goal is checked at its end."""
-        failed_at = len(self.calls) + self._start
-        if self._rehearsal is not None and self._rehearsal.is_intact:
-            rehearsal, steps = self._rehearsal, plan.steps[failed_at:]
-        else:
-            self.close()
-            rehearsal = self._rehearsal = self._begin(None)
-            steps = plan.steps[self._start :]
-        failure, scene = None, rehearsal.observe()
-        for step in steps:
-            call = self.calls.get(step.index) or _mapped(step, self._mapper, self._mapper, scene)
-            if isinstance(call, StepFailure):
-                failure = call
-                break
-            failure = _executed(step, call, rehearsal, scene)
-            if failure is not None:
-                break
-            self.calls[step.index] = call
-            scene = rehearsal.observe()
-        if failure is None and checks_end:
-            failure = unfinished(PlanStep(len(plan.steps), 'Done'), self._context, scene)
-        result = rehearsal.result
-        if failure is None:
-            self._context.emit(result)
-            self._context.emit(SceneRecorded('predicted', scene))
-            return Rehearsed(None, scene)
-        self._context.emit(replace(result, index=failure.step.index, cause=failure.cause))
-        return Rehearsed(replace(failure, cause=rehearsed_cause(failure.cause)), scene)
-
-    def close(self) -> None:
-        """Release the simulations."""
-        if self._rehearsal is not None:
-            self._rehearsal.close()
-
-
-def _mapped(
+def mapped_step(
     step: PlanStep, body: Body, mapper: PlanMapper, scene: Scene
 ) -> SkillCall | StepFailure:
     """Return the call of a step, or why there is none."""
@@ -140,7 +62,8 @@ def _mapped(
     return call
 
 
-def _executed(step: PlanStep, call: SkillCall, world: World, before: Scene) -> StepFailure | None:
+def executed(step: PlanStep, call: SkillCall, world: World, before: Scene) -> StepFailure | None:
+    """Execute the call of a step; return why it failed, None if it succeeded."""
     outcome = world.execute(call)
     if outcome.succeeded:
         return None
