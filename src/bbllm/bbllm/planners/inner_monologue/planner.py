@@ -89,11 +89,11 @@ class Monologue:
 
 def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str = '') -> str:
     """Return the prompt for the next step; *picture* is the sentence on its picture."""
-    calls = action_forms(language_of(scene).low_level_actions(scene))
+    language = language_of(scene)
+    calls = action_forms(language.low_level_actions(scene))
     return render(
         'bbllm.planners.inner_monologue',
-        'next',
-        house=scene.is_symbolic,
+        f'{language.name}/next',
         actions=calls,
         examples=[*calls, *calls][:2],
         task=one_line(task.instruction),

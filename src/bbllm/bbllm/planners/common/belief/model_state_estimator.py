@@ -5,7 +5,7 @@ Source: Chen et al., LLM-State, appendix VI-A, in own words. Constant parts come
 server can cache the beginning.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
@@ -24,13 +24,6 @@ from bbllm.planners.domains.observation_text import ROOMS, ShortNames, text_of
 PACKAGE = 'bbllm.planners.common.belief'
 PLAN_LIMIT = 20
 """A plan has fewer steps than this (appendix VI-A)."""
-HOUSE_HINTS = (
-    'Important! What is needed may have to be looked for, in other rooms and inside containers.',
-    'Only what the robot is close to can be used: to pick up, open or switch on, go there first.',
-    'The robot has two hands; to pick up or open something, one of them has to be empty.',
-)
-HINTS: Mapping[str, Sequence[str]] = {'household': HOUSE_HINTS}
-"""Reminders for estimator and policy, by domain (appendix VI-A)."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +128,7 @@ class StatePrompts:
         return text_of({ROOMS: seen[ROOMS]}) if ROOMS in seen else ''
 
     def _render(self, name: str, scene: Scene, **values: object) -> str:
-        hints = '\n'.join(HINTS.get(scene.domain, ()))
-        return render(PACKAGE, name, house=scene.is_symbolic, hints=hints, **values)
+        return render(PACKAGE, f'{language_of(scene).name}/{name}', **values)
 
 
 def _taken(history: Sequence[Outcome]) -> list[str]:
