@@ -25,12 +25,12 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.force_estimator import SilentForceError
-from bbllm.arm.kinematics import forward, pose_of_matrix
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.trajectory import sample
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.motion.trajectory import joint_move
+from bbllm.robots.fr3.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Q_READY
 from bbllm_bench.benchmarks.arm.time_bound import time_optimal_bound
 
 FIRST = np.eye(7)[0]

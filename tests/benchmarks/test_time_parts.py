@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.kinematics import forward
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.cartesian_path import rising_path
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.errors import ModelError, ParseError, WorldError
@@ -25,6 +23,8 @@ from bbllm.core.types import Outcome, SkillCall, Status
 from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
+from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.skills.motions import HOVER_M
 from bbllm.testing import ModelServer, Pace
 from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed

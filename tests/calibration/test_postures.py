@@ -5,7 +5,7 @@ import pytest
 from drawn_boards import BOARD, INTRINSICS, pose
 
 from bbllm.arm.driver import Array
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm_vision.board import transformed
 from bbllm_vision.calibration.arm_mover import hand_pose, postures
 from bbllm_vision.calibration.postures import (

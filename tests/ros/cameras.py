@@ -12,8 +12,8 @@ from geometry_msgs.msg import TransformStamped
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from bbllm.arm.kinematics import forward
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.robots.fr3.kinematics import forward
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.transforms import compose, inverse, multiply, normalized
 from bbllm_ros.convert.arm import arm_from_msg

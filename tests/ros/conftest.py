@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm_ros.driver.ros_driver import RosDriver
 
 # The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
 # on paper.
 TESTS = Path(__file__).parent.parent
-FOLDERS = ('ros', 'llm', 'arm', 'doubles', 'planners', 'planners/brain_body')
+FOLDERS = ('ros', 'llm', 'arm', 'robots', 'doubles', 'planners', 'planners/brain_body')
 for folder in (TESTS / name for name in FOLDERS):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))

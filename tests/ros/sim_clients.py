@@ -12,8 +12,8 @@ from stacks import Running
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm_ros.rclpy_support.calls import ActionCall, nothing
 
 ARM = 'fr3_arm_controller'

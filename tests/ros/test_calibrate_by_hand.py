@@ -16,11 +16,11 @@ from tf2_msgs.msg import TFMessage
 from typer.testing import CliRunner
 
 from bbllm.arm.driver import Array
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.kinematics import pose_of_matrix
-from bbllm.arm.limits import Q_READY
 from bbllm.cli.main import app
 from bbllm.core.errors import WorldError
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.kinematics import pose_of_matrix
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm_ros.calibration import arm_camera
 from bbllm_ros.calibration.arm_camera import ArmCamera
 from bbllm_ros.commands import calibrate_real as real

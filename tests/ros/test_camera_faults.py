@@ -11,10 +11,10 @@ from pictures import PictureCamera, filming
 from sim_clients import heard
 from stacks import Running, started, until
 
-from bbllm.arm.kinematics import forward
-from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, SkillCall, Status
+from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.sim.topics import GOALS
 from bbllm_ros.stack.client import StackClient

@@ -11,7 +11,7 @@ from stacks import PATIENCE_S, Running, until
 
 from bbllm.arm.driver import GoalStatus, RecoveryError
 from bbllm.arm.envelope import ContactForce
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm_ros.driver.ros_driver import RosDriver
 from bbllm_ros.rclpy_support.calls import ActionCall
 

@@ -7,11 +7,11 @@ import yaml
 
 from bbllm.arm.driver import Tolerances
 from bbllm.arm.execution.trajectory_executor import FINAL_RAD
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.limits import DDQ_MAX
-from bbllm.arm.model import arm_model
 from bbllm.arm.motion.trajectory import STOP_SHARE
 from bbllm.core.paths import config_dir
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.limits import DDQ_MAX
+from bbllm.robots.fr3.model import arm_model
 from bbllm.sim.controllers.manager import KINDS
 from bbllm.sim.controllers.trajectory_goal import STOPPED_RAD_S
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams

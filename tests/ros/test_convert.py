@@ -29,7 +29,6 @@ from paper_world import PaperWorld
 from rclpy.serialization import deserialize_message, serialize_message
 
 from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
-from bbllm.arm.joints import ARM_JOINTS
 from bbllm.bags.events import event_fields
 from bbllm.bags.templates import encoder_of
 from bbllm.bags.topics import EPISODE_EVENT
@@ -79,6 +78,7 @@ from bbllm.core.types import (
     Status,
     Task,
 )
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.faults import Fault
 from bbllm_ros.convert import arm as convert_arm

@@ -7,7 +7,7 @@ from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from bbllm.arm.joints import ARM_JOINTS
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm_ros.convert import serialized
 from bbllm_ros.convert.arm import arm_from_msg
 from bbllm_ros.convert.records import stamp_from_msg, stamp_to_msg

@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from urdf_text import chain, joints_of, step
 
-from bbllm.arm.urdf import robot_description
+from bbllm.robots.fr3.urdf import robot_description
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.sim.topics import description_of
 

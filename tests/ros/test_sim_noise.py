@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bbllm.arm.kinematics import forward
+from bbllm.robots.fr3.kinematics import forward
 from bbllm.sim.reading import tool_load
 from bbllm_ros.parameters.node_params import MujocoSimParams
 from bbllm_ros.sim.loop import SimLoop

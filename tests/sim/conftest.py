@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, FollowResult, JointTrajectory, Tolerances
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import TCP_SITE, arm_model
+from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3.model import TCP_SITE, arm_model
 from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 from bbllm.sim.driver import SimDriver

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.sim.robot import SimulatedRobot
 
 Motion = Callable[[Array, Array, float], JointTrajectory]

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.object_models import ObjectPart
 from bbllm.scene.scene_file import load_scene, make_scene

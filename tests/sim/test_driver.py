@@ -21,11 +21,11 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.execution.recovery import Recovery
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, Q_READY
 from bbllm.arm.motion.trajectory import amended
 from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
+from bbllm.robots.fr3.limits import DDDQ_MAX, DDQ_MAX, Q_READY
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GraspGoal
-from bbllm.arm.kinematics import link_frames
-from bbllm.arm.urdf import DescribedFrames, robot_description
+from bbllm.robots.fr3.kinematics import link_frames
+from bbllm.robots.fr3.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ConfigError
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim import drawing
 from bbllm.sim.drawing import RenderError

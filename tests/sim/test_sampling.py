@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, JointTrajectory, Tolerances
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot

@@ -10,8 +10,8 @@ from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError
 from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
 from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import Q_READY
 from bbllm.core.types import Code, SkillCall, Status
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver

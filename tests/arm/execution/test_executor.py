@@ -28,11 +28,11 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.execution.executor import SkillExecutor
-from bbllm.arm.kinematics import forward
-from bbllm.arm.limits import Q_READY
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3.limits import Q_READY
 
 DONE = (Status.SUCCEEDED, Code.NONE, '')
 

@@ -17,8 +17,8 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import Q_READY
 from bbllm.core.types import Code
+from bbllm.robots.fr3.limits import Q_READY
 
 
 class BroughtBack:

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.kinematics import forward
-from bbllm.arm.limits import Q_MAX, Q_READY
 from bbllm.arm.motion.cartesian_path import LINE_SPEED_M_S, line_path, path_move
 from bbllm.arm.motion.motion_planner import choose_grasp_configuration
 from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.trajectory import NoPathError, sample
+from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3.limits import Q_MAX, Q_READY
 from bbllm_bench.safety.limit_audit import audit
 
 

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from bbllm.arm.kinematics import forward
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.collision import CollisionChecker, Contact
 from bbllm.arm.motion.motion_planner import choose_grasp_configuration
 from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape, obstacles_from_scene
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
+from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3.limits import Q_READY
 
 
 def block(

@@ -12,9 +12,6 @@ from bbllm.arm.driver import Array
 from bbllm.arm.envelope import load_envelope
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.kinematics import forward, inverse_branches
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.lifting import (
     LAG_S,
     PEAK,
@@ -28,6 +25,9 @@ from bbllm.arm.motion.trajectory import excess, sample
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.kinematics import forward, inverse_branches
+from bbllm.robots.fr3.limits import Q_READY
 
 
 def grasps() -> list[Array]:
@@ -79,7 +79,7 @@ def gains() -> tuple[float, ...]:
 
 
 def test_the_stiffness_of_either_arm_is_that_of_its_file() -> None:
-    model = ElementTree.parse(str(resources.files('bbllm.arm') / 'fr3.xml'))
+    model = ElementTree.parse(str(resources.files('bbllm.robots.fr3') / 'fr3.xml'))
     servos = {item.get('joint'): item.get('kp') for item in model.iter('position')}
 
     simulated = LiftParams.of(simulated=True, cap_n=8.0)

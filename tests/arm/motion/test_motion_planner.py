@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from kinematic_arm import PICK_RED, KinematicArm, cube
 
-from bbllm.arm.kinematics import forward, hand_at
-from bbllm.arm.limits import Q_READY, within_limits
 from bbllm.arm.motion import motion_planner as ways
 from bbllm.arm.motion.cartesian_path import path_move
 from bbllm.arm.motion.collision import CollisionChecker, Contact
@@ -22,6 +20,8 @@ from bbllm.arm.motion.rrt_connect import find_way
 from bbllm.arm.motion.trajectory import NoPathError, concatenate, joint_move, sample
 from bbllm.arm.obstacles import Obstacle, ObstacleShape, obstacles_from_scene
 from bbllm.core.types import SceneObject
+from bbllm.robots.fr3.kinematics import forward, hand_at
+from bbllm.robots.fr3.limits import Q_READY, within_limits
 from bbllm.skills.motions import Pick, plan_motions
 from bbllm_bench.safety.limit_audit import audit
 

@@ -1,14 +1,6 @@
 import numpy as np
 import pytest
 
-from bbllm.arm.kinematics import (
-    branch_excess,
-    forward,
-    inverse_branches,
-    out_of_reach,
-    q7_grid,
-)
-from bbllm.arm.limits import within_limits
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
@@ -19,6 +11,14 @@ from bbllm.arm.motion.reachability import (
     top_down,
 )
 from bbllm.arm.obstacles import Obstacle, ObstacleShape
+from bbllm.robots.fr3.kinematics import (
+    branch_excess,
+    forward,
+    inverse_branches,
+    out_of_reach,
+    q7_grid,
+)
+from bbllm.robots.fr3.limits import within_limits
 
 
 def test_answers_agree_with_a_much_finer_search() -> None:

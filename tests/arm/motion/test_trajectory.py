@@ -4,15 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.arm.driver import JointTrajectory
-from bbllm.arm.limits import (
-    DDDQ_MAX,
-    DDQ_MAX,
-    Q_MARGIN_RAD,
-    Q_MAX,
-    Q_MIN,
-    Q_READY,
-    velocity_limits,
-)
 from bbllm.arm.motion.cartesian_path import cubic
 from bbllm.arm.motion.trajectory import (
     NoPathError,
@@ -27,6 +18,15 @@ from bbllm.arm.motion.trajectory import (
     spline_of,
     time_optimal,
     waypoint_move,
+)
+from bbllm.robots.fr3.limits import (
+    DDDQ_MAX,
+    DDQ_MAX,
+    Q_MARGIN_RAD,
+    Q_MAX,
+    Q_MIN,
+    Q_READY,
+    velocity_limits,
 )
 from bbllm_bench.safety.limit_audit import audit
 from drawn import examples

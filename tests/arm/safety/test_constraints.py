@@ -10,13 +10,13 @@ import pytest
 from bbllm.arm.driver import ArmDriver, JointTrajectory
 from bbllm.arm.envelope import SafetyEnvelope, load_envelope
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.collision import TABLE, CollisionChecker
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.arm.obstacles import forbidden_bodies
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.constraints import parse_never
 from bbllm.worlds.tabletop.tabletop import TabletopWorld

@@ -26,15 +26,15 @@ from bbllm.arm.envelope import (
 from bbllm.arm.execution import skill_execution
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
-from bbllm.arm.kinematics import forward, pose_of_matrix
-from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
-from bbllm.arm.model import TCP_SITE, arm_model, robot_spec
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.trajectory import joint_move, sample, slowed
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
+from bbllm.robots.fr3.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
+from bbllm.robots.fr3.model import TCP_SITE, arm_model, robot_spec
 from bbllm.scene.relations import build_scene
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import JointTrajectory, Tolerances
-from bbllm.arm.kinematics import forward, inverse_branches, q7_grid
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.motion.trajectory import joint_move, sample
 from bbllm.core.types import SceneObject, SkillCall
+from bbllm.robots.fr3.kinematics import forward, inverse_branches, q7_grid
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import SceneFile, TableSpec, load_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.limit_audit import NOTHING, audit, audit_samples

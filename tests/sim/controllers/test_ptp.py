@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, RobotMode
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.ptp import (

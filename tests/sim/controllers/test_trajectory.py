@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, FollowError, GoalStatus
-from bbllm.arm.joints import ARM_JOINTS
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm.sim.controllers.trajectory import (
     DEACTIVATED_TEXT,
     PATH_TEXT,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array
-from bbllm.arm.limits import Q_READY
 from bbllm.core.types import Pose
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.scene_file import SceneFile, make_scene

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import JointState
-from bbllm.arm.kinematics import forward
-from bbllm.arm.limits import Q_READY
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.types import Pose
+from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.camera import Intrinsics, Mask, RgbdImage
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import TransformTree

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from small_tables import RED, run, world_of
 
-from bbllm.arm.kinematics import forward, pose_of_matrix
 from bbllm.core.types import Code, Pose, Status
+from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
 from bbllm.scene.scene_file import ObjectSpec
 from bbllm.scene.transforms import angle_between, compose, inverse
 from bbllm.worlds.tabletop.tabletop import TabletopWorld

@@ -1,1 +1,1 @@
-"""The FR3 as geometry and time: way-points to joints to trajectories."""
+"""The arm as geometry and time: way-points to joints to trajectories."""

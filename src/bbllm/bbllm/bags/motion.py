@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
 from bbllm.bags.bag_file import SUFFIX
 from bbllm.bags.templates import JointsTemplate, ObjectsTemplate, numbers_of
 from bbllm.bags.topic_writer import TopicWriter
@@ -27,6 +26,7 @@ from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.reading import MOST_BYTES, open_regular
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
 
 if TYPE_CHECKING:
     from mcap.records import Chunk, McapRecord

@@ -16,8 +16,8 @@ import mujoco
 import numpy as np
 from PIL import ImageColor
 
-from bbllm.arm.model import robot_spec
 from bbllm.core.types import Kind, Quat, SceneObject
+from bbllm.robots.fr3.model import robot_spec
 from bbllm.scene.object_models import OBJECT_MODELS, ObjectModel, ObjectPart, model_like
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.render_process import HIDDEN_GROUPS

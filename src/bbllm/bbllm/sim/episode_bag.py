@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
-from bbllm.arm.urdf import BASE_LINK, DescribedFrames, FrameJoint, robot_description
 from bbllm.bags.bag_file import check_bag
 from bbllm.bags.events import event_fields
 from bbllm.bags.records import fields_of
@@ -40,6 +38,8 @@ from bbllm.bags.topics import GOALS_TOPIC, TF, WRENCH, WRENCH_TOPIC
 from bbllm.core.events import EpisodeStarted, Event, PlanMade, SceneRecorded
 from bbllm.core.observation import Observed
 from bbllm.core.types import Scene
+from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
+from bbllm.robots.fr3.urdf import BASE_LINK, DescribedFrames, FrameJoint, robot_description
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches
 from bbllm.sim.robot import GoalSeen, SimulatedRobot

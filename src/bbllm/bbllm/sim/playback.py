@@ -13,8 +13,8 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.model import arm_model
 from bbllm.arm.motion.trajectory import Spline
+from bbllm.robots.fr3.model import arm_model
 from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
 from bbllm.sim.controllers.trajectory_goal import driver_constraints

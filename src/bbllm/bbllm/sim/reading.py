@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import jacobian
-from bbllm.arm.model import FLANGE_SITE
+from bbllm.robots.fr3.kinematics import jacobian
+from bbllm.robots.fr3.model import FLANGE_SITE
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation

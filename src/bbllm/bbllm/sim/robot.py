@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
-from bbllm.arm.limits import Q_MAX, Q_MIN
-from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.core.types import Pose, SceneObject
+from bbllm.robots.fr3.limits import Q_MAX, Q_MIN
+from bbllm.robots.fr3.model import MAX_WIDTH_M
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.controllers.gripper import Gripper, GripperPending
 from bbllm.sim.controllers.manager import (

@@ -13,12 +13,12 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointState
-from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
+from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3.model import FLANGE_SITE, MAX_WIDTH_M
 from bbllm.scene.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 from bbllm.sim.build import build_model
 from bbllm.sim.step_timers import stop_timers

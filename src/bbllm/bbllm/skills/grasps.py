@@ -3,7 +3,7 @@ Grips from above with room for both fingers, for picking and for placing.
 
 All grips point straight down. At yaw 0 the tool's x axis is the world's x axis and the fingers
 open along the world's y axis. Neighbours count as outlines seen from above, the fingers as boxes
-that grow thicker with height, as in `arm/fr3.xml`.
+that grow thicker with height, as in `robots/fr3/fr3.xml`.
 """
 
 import math

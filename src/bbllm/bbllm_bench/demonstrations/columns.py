@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from bbllm.arm.joints import ARM_JOINTS
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm.scene.scene_file import SceneFile
 from bbllm_bench.demonstrations.drawing import DemoSpec
 from bbllm_bench.demonstrations.lerobot_files import Feature

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.core.events import EpisodeEnded, Event, RepairBegun, StepBegun
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Outcome, SkillCall
+from bbllm.robots.fr3.model import MAX_WIDTH_M
 from bbllm.sim.faults import Fault
 from bbllm.sim.sampling import MotionSampler
 from bbllm.worlds.tabletop.tabletop import TabletopWorld

@@ -13,8 +13,8 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
-from bbllm.arm.model import TCP_SITE, arm_model
 from bbllm.core.types import SceneObject
+from bbllm.robots.fr3.model import TCP_SITE, arm_model
 from bbllm.scene.scene_file import SceneFile
 from bbllm.skills.shapes import top_z
 from bbllm_bench.safety.limit_audit import audit, positions

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bbllm.arm.failures import SkillError
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlanner
 from bbllm.core.types import Fact, Scene, SceneObject
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import SceneFile
 from bbllm.skills.grasps import MAX_WIDTH_M, Grip, Hand, closed_on, grips_for, tool_pose
 from bbllm.skills.motions import HOVER_M, MoveAbove

@@ -427,7 +427,7 @@ def _quality(reliable: bool, latched: bool) -> str:
 
 
 def _joints(graph: RobotGraph, arm: RealArm) -> Finding:
-    from bbllm.arm.joints import ARM_JOINTS
+    from bbllm.robots.fr3.joints import ARM_JOINTS
 
     topic, heard = 'franka/joint_states', graph.arm
     if heard is None:
@@ -461,7 +461,7 @@ def _mode(graph: RobotGraph, arm: RealArm) -> Finding:
 
 
 def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
-    from bbllm.arm.joints import FINGER_JOINTS
+    from bbllm.robots.fr3.joints import FINGER_JOINTS
 
     gripper, hand = arm.gripper, graph.hand
     served = {*graph.actions, *graph.services}

@@ -11,8 +11,8 @@ from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.urdf import BASE_LINK
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.urdf import BASE_LINK
 from bbllm.scene.hand_force import Force
 from bbllm.sim.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal
 from bbllm_ros.convert.records import header, stamp_from_msg

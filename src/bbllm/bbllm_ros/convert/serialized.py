@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import Array
-from bbllm.arm.joints import ARM_JOINTS
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm.scene.hand_force import Force
 from bbllm_ros.convert.arm import arm_from_msg, force_from_wrench
 from bbllm_ros.convert.records import stamp_from_msg, vector_from_msg

@@ -19,9 +19,9 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
-from bbllm.arm.kinematics import hand_at
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, SceneError
+from bbllm.robots.fr3.kinematics import hand_at
 from bbllm.skills.grasps import Hand
 from bbllm_ros.convert.arm import width_from_msg
 from bbllm_ros.convert.serialized import ArmReader, ArmReading

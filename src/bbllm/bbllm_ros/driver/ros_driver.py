@@ -45,11 +45,11 @@ from bbllm.arm.driver import (
     Tolerances,
     may_be_cut,
 )
-from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm_ros.convert.arm import duration_to_msg, follow_error, trajectory_to_goal
 from bbllm_ros.convert.records import stamp_from_msg
 from bbllm_ros.convert.serialized import StampedMessage

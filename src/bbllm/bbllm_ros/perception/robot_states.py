@@ -7,7 +7,7 @@ from functools import partial
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
-from bbllm.arm.model import MAX_WIDTH_M
+from bbllm.robots.fr3.model import MAX_WIDTH_M
 from bbllm_ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm_ros.convert.serialized import StampedMessage
 from bbllm_ros.driver.joint_feed import ARM_TOPIC, KEPT, QOS

@@ -11,7 +11,7 @@ from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
-from bbllm.arm.joints import ARM_JOINTS
+from bbllm.robots.fr3.joints import ARM_JOINTS
 from bbllm.sim.controllers.manager import ARM_CONTROLLER
 from bbllm.sim.controllers.trajectory import TrajectoryPending
 from bbllm.sim.robot import SimulatedRobot

@@ -13,9 +13,9 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.kinematics import link_frames
 from bbllm.core.types import Pose
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.kinematics import link_frames
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.reading import FLANGE, elbow_of, quat_xyzw, read_wrenches, tool_load, tool_twist

@@ -18,9 +18,9 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.urdf import DescribedFrames, FrameJoint, robot_description
 from bbllm.core.types import Pose, SceneObject
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.urdf import DescribedFrames, FrameJoint, robot_description
 from bbllm.sim.controllers.manager import ARM_CONTROLLER, JOINT_BROADCASTER
 from bbllm.sim.robot import GoalSeen
 from bbllm_ros.convert.arm import FINGERS, duration_to_msg, joint_state_to_msg
@@ -214,7 +214,7 @@ class SimFrames:
 
 def description_of(node: Node) -> str:
     """
-    Return franka_description's where it and xacro are installed, else `arm.urdf`.
+    Return franka_description's where it and xacro are installed, else `robots.fr3.urdf`.
 
     Both have the same links, joints, limits and inertials.
     """

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import MAX_WIDTH_M
 from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3.model import MAX_WIDTH_M
 from bbllm.sim.build import CAMERA, drawn_model
 
 Array = NDArray[np.float64]

@@ -6,14 +6,14 @@ from bbllm.arm.driver import ArmDriver, Array, JointTrajectory
 from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
-from bbllm.arm.kinematics import inverse_branches, link_frames, q7_grid
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.motion_planner import plan_transit
 from bbllm.arm.motion.trajectory import NoPathError, joint_move
 from bbllm.arm.obstacles import held_by, obstacles_from_scene
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.types import Scene
+from bbllm.robots.fr3.kinematics import inverse_branches, link_frames, q7_grid
+from bbllm.robots.fr3.limits import Q_READY
 
 SCALE = 0.2
 """Share of the joint limits that motions use."""

@@ -9,11 +9,11 @@ import numpy as np
 from pydantic import ValidationError
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import pose_of_matrix
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
 from bbllm.core.types import Pose
 from bbllm.files.yaml_files import FileRecord, YamlFiles, explain, yaml_text
+from bbllm.robots.fr3.kinematics import pose_of_matrix
 from bbllm_vision.hand_eye import HandEye, Mount
 
 PARENTS = {Mount.STAND: 'fr3_link0', Mount.HAND: 'fr3_hand'}

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import pose_of_matrix
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
+from bbllm.robots.fr3.kinematics import pose_of_matrix
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.sim.camera_settings import (
     HAND_CAMERA,
     T_COLOR_OPTICAL,

@@ -14,7 +14,7 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS
 from bbllm.arm.envelope import load_envelope
-from bbllm.arm.kinematics import pose_of_matrix
+from bbllm.robots.fr3.kinematics import pose_of_matrix
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.camera_settings import d435
 from bbllm.sim.cameras import SimCameras

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.kinematics import hand_at, pose_of_matrix
 from bbllm.arm.motion.motion_planner import GraspPlan, GraspPlanner, GraspPlannerParams
 from bbllm.arm.obstacles import Held, held_by, matrix_from_pose, obstacles_from_scene
 from bbllm.core.errors import BbllmError
 from bbllm.core.skill_calls import check_call
 from bbllm.core.types import Scene, SkillCall
+from bbllm.robots.fr3.kinematics import hand_at, pose_of_matrix
 from bbllm.skills.grasps import Grip, Hand, in_tool_frame, shifted
 from bbllm.skills.motions import Motions, MoveAbove, Pick, Place, plan_motions
 from bbllm.skills.shapes import Vector

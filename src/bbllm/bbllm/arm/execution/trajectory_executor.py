@@ -28,13 +28,13 @@ from bbllm.arm.failures import (
     gripper_failure,
     stop_failure,
 )
-from bbllm.arm.kinematics import hand_at
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.approval import AskPerson
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.types import Code
+from bbllm.robots.fr3.kinematics import hand_at
 from bbllm.skills.grasps import Hand
 
 STOP_S = 0.5

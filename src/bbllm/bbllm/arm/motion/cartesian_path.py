@@ -21,10 +21,10 @@ from scipy.interpolate import CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.kinematics import forward, inverse_branches, jacobian
-from bbllm.arm.limits import Q_MAX, Q_MIN, within_limits
-from bbllm.arm.model import TCP_SITE, arm_model
 from bbllm.arm.motion.trajectory import NoPathError, joint_move, time_optimal
+from bbllm.robots.fr3.kinematics import forward, inverse_branches, jacobian
+from bbllm.robots.fr3.limits import Q_MAX, Q_MIN, within_limits
+from bbllm.robots.fr3.model import TCP_SITE, arm_model
 
 _ITERATIONS = 8
 _TOLERANCE = 1e-5

@@ -18,10 +18,10 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
-from bbllm.arm.joints import FINGER_JOINTS
-from bbllm.arm.model import robot_spec
 from bbllm.arm.motion.trajectory import spline_of
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
+from bbllm.robots.fr3.joints import FINGER_JOINTS
+from bbllm.robots.fr3.model import robot_spec
 
 TABLE = 'table'
 """Name of everything below z = 0."""

@@ -29,10 +29,10 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.kinematics import forward, jacobian
 from bbllm.arm.motion.cartesian_path import cubic
 from bbllm.arm.motion.trajectory import excess, slowed
 from bbllm.core.errors import ConfigError
+from bbllm.robots.fr3.kinematics import forward, jacobian
 
 SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
 """Of the simulated arm, as in fr3.xml [Nm/rad]."""

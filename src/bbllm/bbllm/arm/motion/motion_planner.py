@@ -25,7 +25,6 @@ from bbllm.arm.envelope import (
     refusal,
 )
 from bbllm.arm.failures import SkillError, out_of_reach
-from bbllm.arm.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.arm.motion.cartesian_path import (
     LINE_SPEED_M_S,
     line_path,
@@ -61,6 +60,7 @@ from bbllm.arm.motion.trajectory import (
 from bbllm.arm.obstacles import forbidden_bodies, forbidden_by, held_by, obstacles_from_scene
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
+from bbllm.robots.fr3.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 

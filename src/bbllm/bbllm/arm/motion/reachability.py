@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import (
+from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
+from bbllm.robots.fr3.kinematics import (
     Q7_GRID,
     branch_excess,
     inverse_branches,
     out_of_reach,
     q7_grid,
 )
-from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
 
 Q7_GRIDS = (Q7_GRID, 241)
 """Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
+from bbllm.robots.fr3.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
 
 Clear = Callable[[Array], bool]
 """Whether straight joint moves through positions, shape (n, 7) [rad], touch nothing."""

@@ -1,8 +1,8 @@
 """
 The swept volume of a motion: poses of tool, links and grasped object along it, as arrays.
 
-The solid shapes are those of `arm/fr3.xml` that meet the world; that of a finger counts both
-closed and wide open, since the lowest point of anything between is between the two.
+The solid shapes are those of `robots/fr3/fr3.xml` that meet the world; that of a finger counts
+both closed and wide open, since the lowest point of anything between is between the two.
 """
 
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.arm.kinematics import link_frames
-from bbllm.arm.limits import DQ_MAX
-from bbllm.arm.model import arm_model
 from bbllm.arm.motion.trajectory import sample
+from bbllm.robots.fr3.kinematics import link_frames
+from bbllm.robots.fr3.limits import DQ_MAX
+from bbllm.robots.fr3.model import arm_model
 
 STEP_S = 0.02
 """Time between two samples of a motion: at 1.7 m/s the tool moves 3 cm, and at the 9 m/s^2 that

@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
-from bbllm.arm.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, speed_limits
 from bbllm.core.errors import BbllmError
+from bbllm.robots.fr3.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, speed_limits
 
 JERK_SHARE = 0.2
 """Share of the jerk limit that plans use."""

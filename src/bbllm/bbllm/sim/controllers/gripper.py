@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm.arm.model import MAX_WIDTH_M
+from bbllm.robots.fr3.model import MAX_WIDTH_M
 from bbllm.sim.controllers.trajectory_goal import Pending
 
 FAILED_TEXT = 'libfranka gripper: Command failed!'

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from bbllm.arm.joints import ARM_JOINTS
+from bbllm.robots.fr3.joints import ARM_JOINTS
 
 ARM_CONTROLLER = 'fr3_arm_controller'
 JOINT_BROADCASTER = 'joint_state_broadcaster'

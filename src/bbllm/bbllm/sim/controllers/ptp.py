@@ -12,8 +12,8 @@ from enum import IntEnum
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
-from bbllm.arm.limits import DDQ_MAX, DQ_MAX
 from bbllm.arm.motion.trajectory import Spline
+from bbllm.robots.fr3.limits import DDQ_MAX, DQ_MAX
 from bbllm.sim.controllers.trajectory_goal import Pending
 
 SIZE_TEXT = 'Goal joint configuration size does not match number of joints.'

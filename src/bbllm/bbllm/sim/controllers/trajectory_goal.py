@@ -11,10 +11,10 @@ import numpy as np
 import yaml
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory, Tolerances
-from bbllm.arm.joints import ARM_JOINTS
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
+from bbllm.robots.fr3.joints import ARM_JOINTS
 
 STOPPED_RAD_S = 0.01
 ERASED = -1.0

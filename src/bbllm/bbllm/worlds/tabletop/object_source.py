@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bbllm.arm.driver import JointState
-from bbllm.arm.kinematics import hand_at
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Pose, SceneObject
+from bbllm.robots.fr3.kinematics import hand_at
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.detections import WORLD_FRAME, Detection, DetectionBatch
 from bbllm.scene.hand_force import STILL_RAD_S

@@ -13,10 +13,10 @@ import numpy as np
 from bbllm.arm.driver import Array, GraspGoal
 from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S
-from bbllm.arm.kinematics import inverse_branches, q7_grid
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.types import HandReading, Pose, Scene
+from bbllm.robots.fr3.kinematics import inverse_branches, q7_grid
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.observed_scene import observed_scene

@@ -21,7 +21,6 @@ import typer
 from rich.console import Console
 
 from bbllm.arm.driver import Tolerances
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.motion_planner import GraspPlanner
 from bbllm.arm.motion.reachability import reachable_top_down
@@ -29,6 +28,7 @@ from bbllm.arm.motion.trajectory import joint_move
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.skills.motions import Pick, plan_motions
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.benchmarks.arm.trials import (

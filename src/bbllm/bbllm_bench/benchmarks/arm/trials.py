@@ -17,10 +17,10 @@ import numpy as np
 from bbllm.arm.driver import ArmDriver, JointState, Tolerances
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
-from bbllm.arm.limits import Q_READY
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.types import Outcome, Pose, SkillCall
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.robot import CONTROL_PERIOD_S

@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.arm.kinematics import forward, pose_of_matrix
-from bbllm.arm.limits import Q_READY
+from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
+from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import ObjectSpec, SceneFile, TableSpec
 from bbllm.sim.camera_settings import TABLE_CAMERA, CameraSettings, Light, Trouble, d435
 from bbllm.sim.clutter import unknown_objects

@@ -18,10 +18,10 @@ import pydantic_core
 
 from bbllm.arm.driver import ArmDriver, FollowError, FollowResult, GoalStatus, GripperResult
 from bbllm.arm.envelope import load_envelope
-from bbllm.arm.kinematics import hand_at
 from bbllm.core.protocols import World
 from bbllm.core.types import Fact, Outcome, Scene, SkillCall
 from bbllm.core.world_wrapper import WorldWrapper
+from bbllm.robots.fr3.kinematics import hand_at
 from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.worlds.tabletop.object_source import TruthSource

@@ -1,6 +1,6 @@
 import numpy as np
 
-from bbllm.arm.limits import Q_MAX, Q_MIN, Q_READY, speed_limits, velocity_limits
+from bbllm.robots.fr3.limits import Q_MAX, Q_MIN, Q_READY, speed_limits, velocity_limits
 from bbllm_bench.safety.limit_audit import FIGURES
 
 

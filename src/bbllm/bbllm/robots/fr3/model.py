@@ -10,7 +10,7 @@ from importlib.resources import files
 import mujoco
 import numpy as np
 
-from bbllm.arm.joints import FINGER_JOINTS
+from bbllm.robots.fr3.joints import FINGER_JOINTS
 
 TCP_SITE = 'tcp'
 """Between the finger tips: the driver's fr3_hand_tcp."""
@@ -29,7 +29,9 @@ def robot_spec() -> mujoco.MjSpec:
     only meet the robot itself; contact bit 1 is the world, bit 2 the robot. The finger boxes and
     pads are solid and in group 2.
     """
-    return mujoco.MjSpec.from_string(files('bbllm.arm').joinpath('fr3.xml').read_text('utf-8'))
+    return mujoco.MjSpec.from_string(
+        files('bbllm.robots.fr3').joinpath('fr3.xml').read_text('utf-8')
+    )
 
 
 def arm_model(width_m: float = MAX_WIDTH_M, *, shapes: bool = True) -> mujoco.MjModel:

@@ -13,7 +13,7 @@ Sources: Franka's control-parameters-joint-fr3.csv (old and current) and libfran
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.arm.driver import N_JOINTS, Array
+Array = NDArray[np.float64]
 
 Q_MAX: Array = np.array([2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
 """Upper position limits, and lower: the old ones, inside the current ones, shape (7,) [rad]."""
@@ -27,9 +27,9 @@ DQ_MAX: Array = np.array([2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26])
 """Velocity limits far from the position limits [rad/s]."""
 TAU_MAX: Array = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])
 """Torque limits [Nm]."""
-DDQ_MAX: Array = np.full(N_JOINTS, 10.0)
+DDQ_MAX: Array = np.full(7, 10.0)
 """Acceleration limits [rad/s^2]."""
-DDDQ_MAX: Array = np.full(N_JOINTS, 5000.0)
+DDDQ_MAX: Array = np.full(7, 5000.0)
 """Jerk limits [rad/s^3]."""
 
 # Row 0: documented since system 5.9.0; row 1: fixed constants of rate_limiting.h.

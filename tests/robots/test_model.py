@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from fr3_published import INERTIALS
 
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import (
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3.model import (
     FLANGE_SITE,
     MAX_WIDTH_M,
     TCP_SITE,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from urdf_text import chain, joints_of, numbers
 
-from bbllm.arm.joints import ARM_JOINTS
-from bbllm.arm.limits import Q_READY
-from bbllm.arm.model import FLANGE_SITE, TCP_SITE, robot_spec
-from bbllm.arm.urdf import WORLD_BIT, robot_description
+from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3.model import FLANGE_SITE, TCP_SITE, robot_spec
+from bbllm.robots.fr3.urdf import WORLD_BIT, robot_description
 
 
 @pytest.fixture(scope='module')

@@ -3,9 +3,9 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bbllm.arm.kinematics import forward, inverse_branches, jacobian, link_frames, q7_grid
-from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
-from bbllm.arm.model import arm_model
+from bbllm.robots.fr3.kinematics import forward, inverse_branches, jacobian, link_frames, q7_grid
+from bbllm.robots.fr3.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
+from bbllm.robots.fr3.model import arm_model
 from drawn import examples
 
 LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD

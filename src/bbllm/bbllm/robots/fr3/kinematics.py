@@ -18,9 +18,8 @@ import math
 import mujoco
 import numpy as np
 
-from bbllm.arm.driver import Array
-from bbllm.arm.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
 from bbllm.core.types import Pose
+from bbllm.robots.fr3.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, Array
 from bbllm.skills.grasps import Hand
 
 _ROUNDING = 1e-12

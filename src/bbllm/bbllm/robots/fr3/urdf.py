@@ -14,10 +14,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from bbllm.arm.driver import Array
-from bbllm.arm.joints import ARM_JOINTS, FINGER_JOINTS
-from bbllm.arm.limits import DQ_MAX, Q_MAX, Q_MIN, TAU_MAX
-from bbllm.arm.model import FLANGE_SITE, MAX_WIDTH_M, TCP_SITE, robot_spec
+from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
+from bbllm.robots.fr3.limits import DQ_MAX, Q_MAX, Q_MIN, TAU_MAX, Array
+from bbllm.robots.fr3.model import FLANGE_SITE, MAX_WIDTH_M, TCP_SITE, robot_spec
 
 BASE_LINK = 'base'
 """The root; fr3_link0 is fixed to it, at the same place."""

@@ -1,0 +1,1 @@
+"""The Franka Research 3 with the Franka Hand."""
