@@ -29,8 +29,8 @@ from bbllm.arm.motion.trajectory import sample
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.approval import AskPerson
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.kinematics import pose_of_matrix
 from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
@@ -72,7 +72,8 @@ class KinematicArm:
 
     def __init__(self, *objects: SceneObject) -> None:
         self.objects = {item.name: item for item in (*objects, TABLE)}
-        self.q: Array = np.array(Q_READY)
+        self.robot_model = FR3
+        self.q: Array = np.array(FR3.home_rad)
         self.width_m = 0.08
         self.clock_s = 0.0
         self.held: str | None = None
@@ -182,7 +183,7 @@ class KinematicArm:
         if self.grip_result is not None:
             self.width_m = self.grip_result.width_m
             return self.grip_result
-        tcp = forward(self.q)[:3, 3]
+        tcp = FR3.kinematics.forward(self.q)[:3, 3]
         near = [
             item for item in self.objects.values()
             if item.kind is Kind.CUBE and math.dist(item.pose.position_m, tcp) < 0.03
@@ -229,7 +230,7 @@ class KinematicArm:
         self.stopped.set()
 
     def observe(self) -> Scene:
-        hand = Hand(tcp=pose_of_matrix(forward(self.q)), width_m=self.width_m)
+        hand = Hand(tcp=pose_of_matrix(FR3.kinematics.forward(self.q)), width_m=self.width_m)
         return build_scene(
             tuple(self.objects.values()), hand, skills=SKILLS, stamp_s=0.0, now_s=0.0
         )
@@ -239,7 +240,7 @@ class KinematicArm:
 
     def _move_to(self, q: Array) -> None:
         if self.held is not None:
-            move = forward(q) @ np.linalg.inv(forward(self.q))
+            move = FR3.kinematics.forward(q) @ np.linalg.inv(FR3.kinematics.forward(self.q))
             item = self.objects[self.held]
             T = move @ matrix_from_pose(item.pose)
             self.objects[self.held] = replace(item, pose=pose_of_matrix(T))

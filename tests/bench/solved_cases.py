@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import skills_for
 from bbllm.skills.grasps import Hand
@@ -131,7 +132,7 @@ def distance(item: SceneObject, other: SceneObject | None = None) -> float:
 
 
 HAND = Hand(tcp=Pose(position_m=(0.31, 0.0, 0.49), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=0.08)
-REACH = ReachCache()
+REACH = ReachCache(FR3)
 
 
 def scene_of(case: Case) -> Scene:

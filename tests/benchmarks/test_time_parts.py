@@ -23,8 +23,7 @@ from bbllm.core.types import Outcome, SkillCall, Status
 from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
-from bbllm.robots.fr3.kinematics import forward
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.skills.motions import HOVER_M
 from bbllm.testing import ModelServer, Pace
 from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
@@ -41,18 +40,18 @@ CALL = SkillCall('wait')
 
 
 def test_way_points_depend_on_grips_and_not_on_how_motions_are_cut() -> None:
-    grip, place = Q_READY + 0.1, Q_READY - 0.1
-    over, away = (rising_path(q, HOVER_M)[-1] for q in (grip, place))
-    cut = moves(Q_READY, over, grip, over, away, place, away)
-    whole = moves(Q_READY, grip, place, away)
+    grip, place = FR3.home_rad + 0.1, FR3.home_rad - 0.1
+    over, away = (rising_path(FR3, q, HOVER_M)[-1] for q in (grip, place))
+    cut = moves(FR3.home_rad, over, grip, over, away, place, away)
+    whole = moves(FR3.home_rad, grip, place, away)
 
     points, stands = waypoints_of(cut, [2, 5])
     same, stands_too = waypoints_of(whole, [1, 2])
 
     assert stands == stands_too == [2, 5]
     assert np.allclose(points, same)
-    assert np.allclose(points, [Q_READY, over, grip, over, away, place, away])
-    heights = [forward(q)[2, 3] for q in points]
+    assert np.allclose(points, [FR3.home_rad, over, grip, over, away, place, away])
+    heights = [FR3.kinematics.forward(q)[2, 3] for q in points]
     assert heights[1] - heights[2] == pytest.approx(HOVER_M)
 
 
@@ -211,7 +210,7 @@ def test_a_command_that_is_never_ready_is_named_with_what_it_printed() -> None:
 
 
 def moves(*points: Array) -> list[JointTrajectory]:
-    return [joint_move(a, b) for a, b in pairwise(points)]
+    return [joint_move(FR3, a, b) for a, b in pairwise(points)]
 
 
 def is_alive(pid: int) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from drawn_boards import BOARD, INTRINSICS, pose
 
 from bbllm.arm.driver import Array
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm_vision.board import transformed
 from bbllm_vision.calibration.arm_mover import hand_pose, postures
 from bbllm_vision.calibration.postures import (
@@ -61,11 +61,11 @@ def test_a_board_is_in_view_where_all_of_it_is(mount: Mount, seen: Array, is_see
 
 
 def test_postures_reach_the_pose_of_the_hand_the_nearest_first() -> None:
-    T_base_hand = hand_pose(Q_READY) @ pose((0.02, 0.03, -0.01), (10.0, -5.0, 12.0))
-    found = postures(T_base_hand, Q_READY)
+    T_base_hand = hand_pose(FR3.home_rad) @ pose((0.02, 0.03, -0.01), (10.0, -5.0, 12.0))
+    found = postures(T_base_hand, FR3.home_rad)
     assert len(found) > 5
     for one in found:
         assert hand_pose(one) == pytest.approx(T_base_hand, abs=1e-6)
-    far = np.abs(found - Q_READY).max(axis=1)
+    far = np.abs(found - FR3.home_rad).max(axis=1)
     assert (np.diff(far) >= 0.0).all()
     assert far[0] < 0.5

@@ -17,6 +17,7 @@ from bbllm.bags.motion import RecordedMotion, read_motion
 from bbllm.core.events import Event, EventData, SceneRecorded, StepBegun
 from bbllm.core.journal import read_damaged
 from bbllm.core.types import Scene, SkillCall
+from bbllm.robots.fr3 import FR3
 from bbllm_viewer.console.feed import Feed
 from bbllm_viewer.replay import packed_motion as packing
 from bbllm_viewer.replay.packed_motion import packed_motion
@@ -104,6 +105,7 @@ def motion_of(stamps_s: Sequence[float], world_s: Sequence[float]) -> RecordedMo
     n = len(stamps_s)
     poses = np.tile([0.4, 0.1, 0.02, 0.0, 0.0, 0.0, 1.0], (n, 1))
     return RecordedMotion(
+        robot=FR3,
         stamps_s=START_S + np.array(stamps_s),
         world_s=np.array(world_s),
         joints_rad=np.arange(7.0 * n).reshape(n, 7) * 1e-3,

@@ -3,16 +3,17 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bbllm.robots.fr3.kinematics import forward, inverse_branches, jacobian, link_frames, q7_grid
-from bbllm.robots.fr3.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN, within_limits
-from bbllm.robots.fr3.model import arm_model
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.joint_limits import Q_MARGIN_RAD
 from drawn import examples
 
-LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
+LOW, HIGH = FR3.limits.lower_rad + Q_MARGIN_RAD, FR3.limits.upper_rad - Q_MARGIN_RAD
 
 
 def inverse(T_base_tcp: np.ndarray, q7: np.ndarray | None = None) -> np.ndarray:
-    rows = inverse_branches(T_base_tcp, q7_grid() if q7 is None else q7).reshape(-1, 7)
+    rows = FR3.kinematics.inverse_branches(
+        T_base_tcp, FR3.kinematics.q7_grid() if q7 is None else q7
+    ).reshape(-1, 7)
     return rows[~np.isnan(rows[:, 0])]
 
 
@@ -21,29 +22,31 @@ def postures(n: int, seed: int = 0) -> np.ndarray:
 
 
 def test_forward_kinematics_equals_the_mujoco_model() -> None:
-    model = arm_model()
+    model = FR3.arm_model()
     data = mujoco.MjData(model)
     names = [f'fr3_link{i}' for i in range(1, 8)]
 
     for q in postures(50):
         data.qpos[:] = q
         mujoco.mj_kinematics(model, data)
-        frames = link_frames(q)
+        frames = FR3.kinematics.link_frames(q)
         for frame, name in zip(frames[:7], names, strict=True):
             np.testing.assert_allclose(frame[:3, 3], data.body(name).xpos, atol=1e-9)
         np.testing.assert_allclose(frames[9, :3, 3], data.site('tcp').xpos, atol=1e-9)
         np.testing.assert_allclose(frames[9, :3, :3].ravel(), data.site('tcp').xmat, atol=1e-9)
-        np.testing.assert_allclose(forward(q), frames[9], atol=1e-14)
+        np.testing.assert_allclose(FR3.kinematics.forward(q), frames[9], atol=1e-14)
 
 
 def test_jacobian_is_the_derivative_of_forward_kinematics() -> None:
     step = 1e-6
     for q in postures(20, seed=1):
-        rows = jacobian(q)
+        rows = FR3.kinematics.jacobian(q)
         for joint in range(7):
             shift = np.eye(7)[joint] * step
-            change = (forward(q + shift) - forward(q - shift)) / (2 * step)
-            spin = change[:3, :3] @ forward(q)[:3, :3].T
+            change = (FR3.kinematics.forward(q + shift) - FR3.kinematics.forward(q - shift)) / (
+                2 * step
+            )
+            spin = change[:3, :3] @ FR3.kinematics.forward(q)[:3, :3].T
             np.testing.assert_allclose(rows[:3, joint], change[:3, 3], atol=1e-8)
             np.testing.assert_allclose(
                 rows[3:, joint], [spin[2, 1], spin[0, 2], spin[1, 0]], atol=1e-8
@@ -51,22 +54,24 @@ def test_jacobian_is_the_derivative_of_forward_kinematics() -> None:
 
 
 def test_every_inverse_solution_reaches_the_pose() -> None:
-    for T_base_tcp in forward(postures(100, seed=2)):
+    for T_base_tcp in FR3.kinematics.forward(postures(100, seed=2)):
         solutions = inverse(T_base_tcp)
 
-        assert within_limits(solutions).all()
+        assert FR3.limits.within(solutions).all()
         np.testing.assert_allclose(
-            forward(solutions), np.broadcast_to(T_base_tcp, (len(solutions), 4, 4)), atol=1e-9
+            FR3.kinematics.forward(solutions),
+            np.broadcast_to(T_base_tcp, (len(solutions), 4, 4)),
+            atol=1e-9,
         )
 
 
 def test_poses_that_share_values_of_joint_7_are_solved_as_each_of_them_alone() -> None:
-    poses, q7 = forward(postures(3, seed=4)), np.linspace(-2.0, 2.0, 15)
+    poses, q7 = FR3.kinematics.forward(postures(3, seed=4)), np.linspace(-2.0, 2.0, 15)
 
-    together = inverse_branches(poses, np.tile(q7, 3)).reshape(8, 3, 15, 7)
+    together = FR3.kinematics.inverse_branches(poses, np.tile(q7, 3)).reshape(8, 3, 15, 7)
 
     for i, pose in enumerate(poses):
-        np.testing.assert_array_equal(together[:, i], inverse_branches(pose, q7))
+        np.testing.assert_array_equal(together[:, i], FR3.kinematics.inverse_branches(pose, q7))
 
 
 @examples(200)
@@ -75,7 +80,9 @@ def test_a_posture_is_among_the_solutions_for_its_own_pose_and_joint_7(share: li
     q = LOW + np.array(share) * (HIGH - LOW)
     assume(abs(q[1]) > 1e-4)  # upright, joints 1 and 3 share an axis: see the test below
 
-    solutions = inverse_branches(forward(q)[None], q[6:], margin_rad=-1e-6)[:, 0]
+    solutions = FR3.kinematics.inverse_branches(
+        FR3.kinematics.forward(q)[None], q[6:], margin_rad=-1e-6
+    )[:, 0]
 
     # At double roots a rounding error of 1e-16 moves a joint by its square root.
     assert np.nanmin(np.abs(solutions - q).max(axis=1)) < 1e-6
@@ -84,7 +91,9 @@ def test_a_posture_is_among_the_solutions_for_its_own_pose_and_joint_7(share: li
 def test_upright_upper_arm_is_solved_although_two_joints_share_an_axis() -> None:
     for q1, q3 in ((0.0, 0.4), (1.5, 1.5), (-2.0, -1.0)):
         q = np.array([q1, 0.0, q3, -1.5, 0.1, 1.6, 0.5])
-        solutions = inverse(forward(q), q7=q[6:])
+        solutions = inverse(FR3.kinematics.forward(q), q7=q[6:])
 
         assert len(solutions) > 0
-        np.testing.assert_allclose(forward(solutions)[0], forward(q), atol=1e-9)
+        np.testing.assert_allclose(
+            FR3.kinematics.forward(solutions)[0], FR3.kinematics.forward(q), atol=1e-9
+        )

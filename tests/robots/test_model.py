@@ -5,15 +5,8 @@ import numpy as np
 import pytest
 from fr3_published import INERTIALS
 
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.limits import Q_READY
-from bbllm.robots.fr3.model import (
-    FLANGE_SITE,
-    MAX_WIDTH_M,
-    TCP_SITE,
-    arm_model,
-    robot_spec,
-)
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.robot_model import FLANGE_SITE, TCP_SITE
 
 # franka_description 1.0.1, robots/fr3/kinematics.yaml: origin of each joint, rpy about x only.
 ORIGINS_M = [
@@ -68,7 +61,7 @@ def site_pose(model: mujoco.MjModel, data: mujoco.MjData, name: str) -> np.ndarr
 
 
 def test_forward_kinematics_equal_the_published_chain_to_a_micrometre() -> None:
-    model = arm_model()
+    model = FR3.arm_model()
     data = mujoco.MjData(model)
     rng = np.random.default_rng(1)
     for q_rad in rng.uniform(*model.jnt_range.T, size=(300, 7)):
@@ -80,28 +73,28 @@ def test_forward_kinematics_equal_the_published_chain_to_a_micrometre() -> None:
 
 
 def test_joint_ranges_are_the_intersection_of_old_and_new_limits() -> None:
-    model = arm_model()
+    model = FR3.arm_model()
     lower = np.maximum(OLD_RAD[0], NEW_RAD[0])
     upper = np.minimum(OLD_RAD[1], NEW_RAD[1])
-    for i, name in enumerate(ARM_JOINTS):
+    for i, name in enumerate(FR3.joints):
         assert model.joint(name).range == pytest.approx([lower[i], upper[i]])
 
 
 def test_torques_are_limited_to_87_and_12_newton_metres() -> None:
-    model = robot_spec().compile()
-    for name, limit in zip(ARM_JOINTS, [87.0] * 4 + [12.0] * 3, strict=True):
+    model = FR3.spec().compile()
+    for name, limit in zip(FR3.joints, [87.0] * 4 + [12.0] * 3, strict=True):
         assert model.actuator(name).forcerange == pytest.approx([-limit, limit])
 
 
 def test_masses_are_the_published_ones() -> None:
-    model = robot_spec().compile()
+    model = FR3.spec().compile()
     found = {model.body(i).name: float(model.body_mass[i]) for i in range(1, model.nbody)}
     assert found == pytest.approx(MASSES_KG)
 
 
 def test_the_arm_model_has_seven_joints_and_rigid_fingers_at_the_width_asked_for() -> None:
-    for width_m in (MAX_WIDTH_M, 0.04):
-        model = arm_model(width_m)
+    for width_m in (FR3.hand.max_width_m, 0.04):
+        model = FR3.arm_model(width_m)
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
         assert (model.nq, model.nv, model.nu) == (7, 7, 7)
@@ -116,9 +109,9 @@ def test_the_arm_model_has_seven_joints_and_rigid_fingers_at_the_width_asked_for
 
 def test_gravity_torque_equals_the_published_masses_at_their_published_places() -> None:
     """The shoulder carries the sum of m g x of the published links beyond it."""
-    model = arm_model()
+    model = FR3.arm_model()
     data = mujoco.MjData(model)
-    data.qpos[:] = Q_READY
+    data.qpos[:] = FR3.home_rad
     mujoco.mj_forward(model, data)
     shoulder = data.xanchor[model.joint('fr3_joint2').id]
     moment = 0.0
@@ -132,7 +125,7 @@ def test_gravity_torque_equals_the_published_masses_at_their_published_places() 
 
 
 def test_the_fingers_are_as_thin_as_the_real_ones_where_they_pass_neighbours() -> None:
-    model = arm_model()
+    model = FR3.arm_model()
     pad = model.geom('fr3_leftfinger_pad')
     middle = model.geom('fr3_leftfinger_middle')
     assert 2 * pad.size[1] == pytest.approx(0.0144)

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from urdf_text import chain, joints_of, numbers
 
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.limits import Q_READY
-from bbllm.robots.fr3.model import FLANGE_SITE, TCP_SITE, robot_spec
-from bbllm.robots.fr3.urdf import WORLD_BIT, robot_description
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.robot_model import FLANGE_SITE, TCP_SITE
+from bbllm.robots.urdf import WORLD_BIT, robot_description
 
 
 @pytest.fixture(scope='module')
 def robot() -> ElementTree.Element:
-    return ElementTree.fromstring(robot_description())
+    return ElementTree.fromstring(robot_description(FR3))
 
 
 def floats(element: ElementTree.Element, tag: str) -> dict[str, float]:
@@ -87,19 +86,19 @@ def test_every_name_of_moveits_configuration_is_there(robot: ElementTree.Element
 
 def test_group_states_lie_within_the_limits(robot: ElementTree.Element) -> None:
     for state, joints in (
-        ('ready', ARM_JOINTS),
+        ('ready', FR3.joints),
         ('open', published.HAND_JOINTS),
         ('close', published.HAND_JOINTS),
     ):
         for name, value in zip(joints, published.GROUP_STATES[state], strict=True):
             limit = floats(joints_of(robot)[name], 'limit')
             assert limit['lower'] <= value <= limit['upper']
-    np.testing.assert_allclose(published.GROUP_STATES['ready'], Q_READY)
+    np.testing.assert_allclose(published.GROUP_STATES['ready'], FR3.home_rad)
 
 
 @pytest.mark.parametrize('width_m', [0.0, 0.07])
 def test_no_shapes_touch_at_rest_that_moveit_checks(width_m: float) -> None:
-    spec = robot_spec()
+    spec = FR3.spec()
     for pair in list(spec.excludes):
         spec.delete(pair)
     for geom in spec.geoms:
@@ -108,7 +107,7 @@ def test_no_shapes_touch_at_rest_that_moveit_checks(width_m: float) -> None:
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
     model = spec.compile()
     data = mujoco.MjData(model)
-    data.qpos[:] = [*Q_READY, width_m / 2, width_m / 2]
+    data.qpos[:] = [*FR3.home_rad, width_m / 2, width_m / 2]
     mujoco.mj_forward(model, data)
     bodies = [model.geom_bodyid[contact.geom] for contact in data.contact]
     touching = {frozenset(model.body(i).name for i in pair) for pair in bodies}
@@ -124,12 +123,12 @@ def test_frames_are_where_the_model_has_them(
     robot: ElementTree.Element, site: str, link: str
 ) -> None:
     angles = np.array([0.3, -0.6, 0.2, -2.1, -0.4, 1.8, 0.7])
-    model = robot_spec().compile()
+    model = FR3.spec().compile()
     data = mujoco.MjData(model)
     data.qpos[:7] = angles
     mujoco.mj_kinematics(model, data)
 
-    T_world_link = chain(robot, link, dict(zip(ARM_JOINTS, angles, strict=True)))
+    T_world_link = chain(robot, link, dict(zip(FR3.joints, angles, strict=True)))
 
     np.testing.assert_allclose(T_world_link[:3, 3], data.site(site).xpos, atol=1e-9)
     np.testing.assert_allclose(T_world_link[:3, :3].ravel(), data.site(site).xmat, atol=1e-9)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from robots import nothing_waits
 from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
+from robots import nothing_waits
 from bbllm.testing import Handler, ModelServer, replies
 
 TASK = 'put the red cube on location_B'

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.transforms import compose, inverse, multiply, normalized
 from bbllm_ros.convert.arm import arm_from_msg
@@ -97,7 +97,7 @@ class Camera:
     def _hear_arm(self, msg: JointState) -> None:
         measured = arm_from_msg(msg)
         if measured is not None:
-            x, y, _ = forward(measured[0])[:3, 3].tolist()
+            x, y, _ = FR3.kinematics.forward(measured[0])[:3, 3].tolist()
             self._tcp = (x, y)
 
     def _look(self) -> None:

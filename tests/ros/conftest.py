@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.driver.ros_driver import RosDriver
 
 # The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
@@ -50,7 +50,8 @@ def driver(sim: Running, shared_driver: RosDriver) -> RosDriver:
     if not shared_driver.condition().able:
         recover(shared_driver)
     until(
-        lambda: np.allclose(shared_driver.joint_state().position_rad, Q_READY, atol=0.01), 'start'
+        lambda: np.allclose(shared_driver.joint_state().position_rad, FR3.home_rad, atol=0.01),
+        'start',
     )
     shared_driver.begin()
     return shared_driver

@@ -12,8 +12,7 @@ from stacks import Running
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import GoalStatus
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.rclpy_support.calls import ActionCall, nothing
 
 ARM = 'fr3_arm_controller'
@@ -62,16 +61,16 @@ def set_hardware(sim: Running, label: str) -> Any:
 
 def stay(velocities: int = 7) -> FollowJointTrajectory.Goal:
     """Return a goal that keeps the arm at its start; bad where a velocity is missing."""
-    point = JointTrajectoryPoint(positions=Q_READY.tolist(), velocities=[0.0] * velocities)
+    point = JointTrajectoryPoint(positions=FR3.home_rad.tolist(), velocities=[0.0] * velocities)
     point.time_from_start.sec = 1
     return FollowJointTrajectory.Goal(
-        trajectory=JointTrajectory(joint_names=list(ARM_JOINTS), points=[point])
+        trajectory=JointTrajectory(joint_names=list(FR3.joints), points=[point])
     )
 
 
 def ptp(way: float, speed: float = 1.0) -> PTPMotion.Goal:
     return PTPMotion.Goal(
-        goal_joint_configuration=[float(q) + way for q in Q_READY],
+        goal_joint_configuration=[float(q) + way for q in FR3.home_rad],
         maximum_joint_velocities=[speed] * 7,
         goal_tolerance=0.001,
     )

@@ -10,7 +10,6 @@ import pytest
 import rclpy
 from bbllm_interfaces.msg import EpisodeEvent
 from rclpy.executors import SingleThreadedExecutor
-from robots import Robot, nothing_waits, request_of
 from stacks import log_of, started, until
 
 from bbllm.core.approval import Answer
@@ -22,6 +21,7 @@ from bbllm_ros.executor.approval_service import ApprovalService
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.entities import leave_graph
 from bbllm_ros.rclpy_support.stack_node import StackNode
+from robots import Robot, nothing_waits, request_of
 
 pytestmark = pytest.mark.ros
 

@@ -18,9 +18,8 @@ from typer.testing import CliRunner
 from bbllm.arm.driver import Array
 from bbllm.cli.main import app
 from bbllm.core.errors import WorldError
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.kinematics import pose_of_matrix
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.kinematics import pose_of_matrix
 from bbllm_ros.calibration import arm_camera
 from bbllm_ros.calibration.arm_camera import ArmCamera
 from bbllm_ros.commands import calibrate_real as real
@@ -38,7 +37,7 @@ NAMESPACE = 'bbllm_real'
 OPTICAL = 'camera_color_optical_frame'
 T_LINK_OPTICAL = pose((0.0, 0.015, 0.0), (-69.28, 69.28, -69.28))
 Z = pose((0.0, 0.0, 0.2), (90.0, 0.0, 0.0))
-START = hand_pose(Q_READY)
+START = hand_pose(FR3.home_rad)
 X = START @ Z @ np.linalg.inv(pose((0.0, 0.0, 0.6), (20.0, 5.0, 0.0)))
 PERIOD_S = 0.03
 SETTLING = 10
@@ -52,8 +51,8 @@ class GuidedArm:
         self._own = OwnNodes()
         self._lock = threading.Lock()
         self._count = 0
-        self._position_rad = np.array(Q_READY)
-        self._rgb = picture_of(predicted(hand_pose(Q_READY), Mount.STAND, X, Z))
+        self._position_rad = np.array(FR3.home_rad)
+        self._rgb = picture_of(predicted(hand_pose(FR3.home_rad), Mount.STAND, X, Z))
         node = self._own.join('guided_arm', f'/{NAMESPACE}')
         self._images = node.create_publisher(Image, '/camera/camera/color/image_raw', 2)
         self._infos = node.create_publisher(CameraInfo, '/camera/camera/color/camera_info', 2)
@@ -80,7 +79,7 @@ class GuidedArm:
             self._position_rad[6] += self.drift_rad
             position, rgb = self._position_rad.tolist(), self._rgb
             self._count += 1
-        joints = JointState(header=header(0.0), name=list(ARM_JOINTS))
+        joints = JointState(header=header(0.0), name=list(FR3.joints))
         joints.position, joints.velocity = position, [0.0] * 7
         self._joints.publish(joints)
         self._infos.publish(info_to_msg(INTRINSICS, 0.0, OPTICAL))
@@ -116,7 +115,7 @@ def seen_postures(count: int) -> list[Array]:
     poses = candidates(START, Z[:3, 3], FAR, 300, np.random.default_rng(2))
     seen = [one for one in poses if is_in_view(one, Mount.STAND, (X, Z), BOARD, INTRINSICS)]
     reached = [found[0] for one in farthest_first(np.stack(seen), [START])
-               if len(found := postures(one, Q_READY))]  # fmt: skip
+               if len(found := postures(one, FR3.home_rad))]  # fmt: skip
     assert len(reached) >= count
     return reached[:count]
 
@@ -124,7 +123,7 @@ def seen_postures(count: int) -> list[Array]:
 def test_a_guided_arm_calibrates_the_camera(
     arm: GuidedArm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    away = Q_READY.copy()
+    away = FR3.home_rad.copy()
     away[5] += 1.5  # the board is out of the picture: no view, and the person goes on
     person = Person(arm, [away, *seen_postures(9)])
     monkeypatch.setattr(real, 'sys', type('Sys', (), {'stdin': person}))

@@ -13,8 +13,7 @@ from stacks import Running, started, until
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.robots.fr3.kinematics import forward
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.sim.topics import GOALS
 from bbllm_ros.stack.client import StackClient
@@ -69,7 +68,7 @@ def test_detector_is_given_the_pixels_of_the_robot(
     mask = detector.ignored[-1]
     assert mask is not None
     # 60 px for each metre at a distance of 1 m; the middle of the picture is (0.5, 0).
-    x, y, z = forward(Q_READY)[:3, 3].tolist()
+    x, y, z = FR3.kinematics.forward(FR3.home_rad)[:3, 3].tolist()
     assert mask[round(23.5 - 60 * y / (1 - z)), round(31.5 + 60 * (x - 0.5) / (1 - z))]
     assert not mask[40, 56]
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from robots import feed_of, speed_rad_s
 from stacks import Background, Running, started, until
 
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.stack.client import StackClient
+from robots import feed_of, speed_rad_s
 
 pytestmark = pytest.mark.ros
 

@@ -16,7 +16,6 @@ import pytest
 
 pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
 
-from robots import Robot, nothing_waits, request_of
 from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.cli.views.question import person
@@ -27,6 +26,7 @@ from bbllm.core.paths import episodes_dir
 from bbllm_ros.stack.console_desk import StackDesk
 from bbllm_viewer.console.feed import Cursor, Feed
 from browser import Visitor, launched
+from robots import Robot, nothing_waits, request_of
 
 pytestmark = pytest.mark.ros
 

@@ -11,7 +11,7 @@ from stacks import PATIENCE_S, Running, until
 
 from bbllm.arm.driver import GoalStatus, RecoveryError
 from bbllm.arm.envelope import ContactForce
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.driver.ros_driver import RosDriver
 from bbllm_ros.rclpy_support.calls import ActionCall
 
@@ -63,7 +63,7 @@ def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
     name = 'action_server/ptp_motion'
     motion = ActionCall(sim.client.node, PTPMotion, name, 'mujoco_sim', sim.client.group)
     goal = PTPMotion.Goal(
-        goal_joint_configuration=[0.5, *Q_READY[1:]],
+        goal_joint_configuration=[0.5, *FR3.home_rad[1:]],
         maximum_joint_velocities=[0.05] * 7,  # 10 s, as it cannot be cancelled
         goal_tolerance=0.01,
     )

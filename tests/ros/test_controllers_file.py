@@ -9,9 +9,7 @@ from bbllm.arm.driver import Tolerances
 from bbllm.arm.execution.trajectory_executor import FINAL_RAD
 from bbllm.arm.motion.trajectory import STOP_SHARE
 from bbllm.core.paths import config_dir
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.limits import DDQ_MAX
-from bbllm.robots.fr3.model import arm_model
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.manager import KINDS
 from bbllm.sim.controllers.trajectory_goal import STOPPED_RAD_S
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams
@@ -52,7 +50,7 @@ def test_arm_is_controlled_by_torque_joint_by_joint_in_our_order() -> None:
     arm = parameters(ARM)
 
     assert set(arm) <= KNOWN
-    assert arm['joints'] == list(ARM_JOINTS)
+    assert arm['joints'] == list(FR3.joints)
     assert arm['command_interfaces'] == ['effort']
     assert arm['state_interfaces'] == ['position', 'velocity']
 
@@ -60,7 +58,7 @@ def test_arm_is_controlled_by_torque_joint_by_joint_in_our_order() -> None:
 def test_gains_are_those_of_the_driver() -> None:
     gains = parameters(ARM)['gains']
 
-    assert list(gains) == list(ARM_JOINTS)
+    assert list(gains) == list(FR3.joints)
     assert tuple(gain['p'] for gain in gains.values()) == STIFFNESS
     assert tuple(gain['d'] for gain in gains.values()) == DAMPING
     assert all(gain['i'] == 0.0 for gain in gains.values())
@@ -68,7 +66,7 @@ def test_gains_are_those_of_the_driver() -> None:
 
 def test_constraints_are_those_that_goals_carry_and_the_simulator_checks() -> None:
     constraints = dict(parameters(ARM)['constraints'])
-    joints = {joint: constraints.pop(joint) for joint in ARM_JOINTS}
+    joints = {joint: constraints.pop(joint) for joint in FR3.joints}
     sent = Tolerances()
 
     assert set(constraints) == CONSTRAINTS
@@ -86,17 +84,17 @@ def test_no_joint_brakes_harder_than_the_arm_may() -> None:
     constraints = parameters(ARM)['constraints']
 
     assert constraints['decelerate_on_cancel'] is True
-    for joint, most in zip(ARM_JOINTS, (STOP_SHARE * DDQ_MAX).tolist()):
+    for joint, most in zip(FR3.joints, (STOP_SHARE * FR3.limits.acceleration_rad_s2).tolist()):
         assert 0 < constraints[joint]['max_deceleration_on_cancel'] <= most
 
 
 def test_goals_bear_the_error_that_friction_leaves() -> None:
     # Without an integral part a joint rests where stiffness no longer overcomes friction.
-    model = arm_model()
-    friction = np.array([model.joint(joint).frictionloss[0] for joint in ARM_JOINTS])
+    model = FR3.arm_model()
+    friction = np.array([model.joint(joint).frictionloss[0] for joint in FR3.joints])
     left_rad = friction / np.array(STIFFNESS)
 
-    for joint, error in zip(ARM_JOINTS, left_rad.tolist()):
+    for joint, error in zip(FR3.joints, left_rad.tolist()):
         # Half as much again, as friction differs from arm to arm.
         assert 0 < 1.5 * error < Tolerances().goal_rad
         assert error < parameters(ARM)['constraints'][joint]['goal']

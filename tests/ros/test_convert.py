@@ -78,7 +78,7 @@ from bbllm.core.types import (
     Status,
     Task,
 )
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.faults import Fault
 from bbllm_ros.convert import arm as convert_arm
@@ -417,8 +417,8 @@ def test_trajectory_reaches_the_controller_as_it_was_planned() -> None:
     msg = convert_arm.trajectory_to_goal(trajectory, tolerances)
     record = convert_arm.goal_to_record(msg, lambda stamp_s: stamp_s)
 
-    wanted = goal_from_trajectory(trajectory, tolerances)
-    assert record.joint_names == ARM_JOINTS
+    wanted = goal_from_trajectory(FR3, trajectory, tolerances)
+    assert record.joint_names == FR3.joints
     assert record.time_s == pytest.approx(wanted.time_s)
     for name in ('position_rad', 'velocity_rad_s', 'acceleration_rad_s2'):
         np.testing.assert_array_equal(getattr(record, name), getattr(wanted, name))
@@ -430,7 +430,7 @@ def test_trajectory_reaches_the_controller_as_it_was_planned() -> None:
 
 
 def test_joint_states_are_read_by_name_in_any_order() -> None:
-    names = (*reversed(ARM_JOINTS), 'other')
+    names = (*reversed(FR3.joints), 'other')
     values = np.arange(8.0)
     msg = convert_arm.joint_state_to_msg(names, values, values + 10, values, 1.5)
 

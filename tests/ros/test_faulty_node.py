@@ -9,13 +9,13 @@ from pathlib import Path
 import faulty_executor
 import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
-from robots import feed_of, speed_rad_s
 from stacks import PATIENCE_S, Background, Running, started, until
 from std_msgs.msg import Empty
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Code, SkillCall
 from bbllm_ros.stack.stack import SIMULATED, node_arguments, node_environ
+from robots import feed_of, speed_rad_s
 
 pytestmark = pytest.mark.ros
 

@@ -14,7 +14,7 @@ from stacks import Running, started, until
 
 from bbllm.arm.force_estimator import SilentForceError
 from bbllm.core.types import HandReading, Scene, SkillCall, Status
-from bbllm_ros.convert.arm import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.convert.records import stamp_to_msg
 from bbllm_ros.driver import force_feed
 from bbllm_ros.driver.force_feed import TOPIC, ForceFeed, PullFeed
@@ -44,7 +44,7 @@ def arm_at_work(ros_domain: int) -> Iterator[Running]:
 
 
 def arm(stamp_s: float, speed_rad_s: float, turned_rad: float = 0.0) -> JointStateMsg:
-    msg = JointStateMsg(name=list(ARM_JOINTS), position=[turned_rad] * 7, velocity=[0.0] * 7)
+    msg = JointStateMsg(name=list(FR3.joints), position=[turned_rad] * 7, velocity=[0.0] * 7)
     msg.velocity[3] = -speed_rad_s
     msg.header.stamp = stamp_to_msg(stamp_s)
     return msg

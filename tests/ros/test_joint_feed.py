@@ -8,7 +8,8 @@ from managers import EVERYTHING, Once, Topics, activity
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.core.errors import LostNodeError, SceneError
-from bbllm_ros.convert.arm import ARM_JOINTS, FINGERS
+from bbllm.robots.fr3 import FR3
+from bbllm_ros.convert.arm import FINGERS
 from bbllm_ros.convert.records import stamp_to_msg
 from bbllm_ros.driver import joint_feed
 from bbllm_ros.driver.joint_feed import ARM_TOPIC, JointFeed
@@ -35,7 +36,7 @@ def feed(topics: Topics) -> JointFeed:
 
 
 def arm(stamp_s: float, angle_rad: float) -> JointStateMsg:
-    msg = JointStateMsg(name=list(ARM_JOINTS), position=[angle_rad] * 7, velocity=[0.0] * 7)
+    msg = JointStateMsg(name=list(FR3.joints), position=[angle_rad] * 7, velocity=[0.0] * 7)
     msg.header.stamp = stamp_to_msg(stamp_s)
     return msg
 

@@ -10,7 +10,6 @@ from fork_server import serve_module
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Log
-from robots import Robot
 from stacks import Background, Running, real_time, set_parameter, until
 
 from bbllm.core.errors import LostNodeError
@@ -18,6 +17,7 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, SkillCall
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import NODES, Stack, StackConfig
+from robots import Robot
 
 pytestmark = pytest.mark.ros
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from bbllm_interfaces.srv import ResetSim
-from robots import feed_of, speed_rad_s
 from stacks import PATIENCE_S, Background, Running, log_of, started, until
 from std_msgs.msg import String
 
@@ -19,6 +18,7 @@ from bbllm.core.types import Code, SkillCall
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC
 from bbllm_ros.stack.stack import NODES
+from robots import feed_of, speed_rad_s
 
 pytestmark = pytest.mark.ros
 

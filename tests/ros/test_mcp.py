@@ -19,7 +19,6 @@ pytest.importorskip('mcp', reason='the extra `mcp` is not installed: make extras
 
 import anyio
 from mcp import Client, StdioServerParameters
-from robots import Robot, nothing_waits, request_of
 from stacks import PATIENCE_S, Running, started, until
 
 from bbllm.core.approval import Answer
@@ -28,6 +27,7 @@ from bbllm.core.events import EventKind, FeedbackReceived
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm_ros.mcp.task_desk import TaskDesk
+from robots import Robot, nothing_waits, request_of
 
 pytestmark = pytest.mark.ros
 

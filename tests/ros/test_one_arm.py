@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from robots import Robot
 from stacks import DRIVER, PATIENCE_S, REAL_LIKE, Running, process_alive, started, until
 
 from bbllm.core.errors import ConfigError
@@ -21,6 +20,7 @@ from bbllm_ros.stack.stack import (
     node_arguments,
     node_environ,
 )
+from robots import Robot
 
 pytestmark = pytest.mark.ros
 

@@ -7,7 +7,7 @@ from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.convert import serialized
 from bbllm_ros.convert.arm import arm_from_msg
 from bbllm_ros.convert.records import stamp_from_msg, stamp_to_msg
@@ -29,7 +29,7 @@ LAYOUTS['in a frame'].header.frame_id = 'base_link'
 
 def state_of(layout: JointState, seed: int) -> JointState:
     rng = np.random.default_rng(seed)
-    layout.name = list(ARM_JOINTS)
+    layout.name = list(FR3.joints)
     layout.position, layout.velocity = rng.normal(size=(2, 7)).tolist()
     layout.header.stamp = stamp_to_msg(1.7e9 + rng.uniform())
     return layout
@@ -64,7 +64,7 @@ def test_states_of_an_arm_are_read_as_a_whole_once(layout: JointState, whole: li
 
 
 def test_joints_in_another_order_and_more_of_them_are_found(whole: list[bytes]) -> None:
-    names = [*reversed(ARM_JOINTS), 'fr3_finger_joint1']
+    names = [*reversed(FR3.joints), 'fr3_finger_joint1']
     reader = ArmReader()
 
     for first in (0.0, 10.0):

@@ -22,7 +22,8 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from urdf_text import chain, joints_of, step
 
-from bbllm.robots.fr3.urdf import robot_description
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.urdf import robot_description
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.sim.topics import description_of
 
@@ -151,7 +152,7 @@ def test_description_that_cannot_be_expanded_is_named_and_replaced(published: An
 
     text, (line,) = published(process)
 
-    assert text == robot_description()
+    assert text == robot_description(FR3)
     assert XACRO in line
     assert 'no macro franka_robot' in line
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bbllm.robots.fr3.kinematics import forward
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.reading import tool_load
 from bbllm_ros.parameters.node_params import MujocoSimParams
 from bbllm_ros.sim.loop import SimLoop
@@ -72,5 +72,7 @@ def test_the_tool_is_where_the_joints_put_it(scene: str) -> None:
         (state.o_t_ee_d, state.desired_joint_state),
     ):
         place = pose.pose.position
-        assert (place.x, place.y, place.z) == pytest.approx(forward(joints.position)[:3, 3])
+        assert (place.x, place.y, place.z) == pytest.approx(
+            FR3.kinematics.forward(joints.position)[:3, 3]
+        )
     assert state.f_t_ee.pose.position.z == pytest.approx(0.1034)

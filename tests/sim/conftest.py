@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, FollowResult, JointTrajectory, Tolerances
-from bbllm.robots.fr3.limits import Q_READY
-from bbllm.robots.fr3.model import TCP_SITE, arm_model
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.robot_model import TCP_SITE
 from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 from bbllm.sim.driver import SimDriver
@@ -35,7 +35,7 @@ def rest_to_rest(start: Array, end: Array, duration_s: float) -> JointTrajectory
 
 def joints_above(position_m: Array, start: Array) -> Array:
     """Return joint positions that put the TCP at a position, pointing down."""
-    model = arm_model()
+    model = FR3.arm_model()
     configuration = mink.Configuration(model, np.array(start))
     target = np.diag([1.0, -1.0, -1.0, 1.0])
     target[:3, 3] = position_m
@@ -58,7 +58,7 @@ class Arm:
         self.simulation = Simulation(scene)
         self.robot = SimulatedRobot(self.simulation)
         self.driver = SimDriver(self.robot)
-        self.q: Array = Q_READY.copy()
+        self.q: Array = FR3.home_rad.copy()
 
     def go(self, *position_m: float, duration_s: float = 1.0) -> FollowResult:
         """Move the TCP to a position, straight in joint space."""
@@ -92,8 +92,8 @@ def robot() -> SimulatedRobot:
 @pytest.fixture
 def turn() -> TrajectoryGoal:
     """A goal that turns the base by half a radian in two seconds."""
-    end = Q_READY + np.array([0.5, 0, 0, 0, 0, 0, 0])
-    return goal_from_trajectory(rest_to_rest(Q_READY, end, 2.0), Tolerances())
+    end = FR3.home_rad + np.array([0.5, 0, 0, 0, 0, 0, 0])
+    return goal_from_trajectory(FR3, rest_to_rest(FR3.home_rad, end, 2.0), Tolerances())
 
 
 @pytest.fixture

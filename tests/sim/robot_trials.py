@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.robot import SimulatedRobot
 
 Motion = Callable[[Array, Array, float], JointTrajectory]
 """Makes a motion from rest to rest of start, end and duration."""
-TURNED = Q_READY + np.array([0.6, 0, 0, 0, 0, 0, 0])
+TURNED = FR3.home_rad + np.array([0.6, 0, 0, 0, 0, 0, 0])
 
 
 def bring_back(robot: SimulatedRobot) -> None:

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.object_models import ObjectPart
 from bbllm.scene.scene_file import load_scene, make_scene
@@ -124,7 +124,7 @@ def test_the_depth_is_that_along_the_optical_axis(name: str, cameras: SimCameras
 def test_the_camera_of_the_hand_moves_with_it(simulation: Simulation) -> None:
     cameras = SimCameras(simulation, EXACT)
     before, early = cameras.pose('hand_camera'), state_of(simulation)
-    simulation.hold(np.append(Q_READY + 0.1, 0.02))
+    simulation.hold(np.append(FR3.home_rad + 0.1, 0.02))
     simulation.step(300)
 
     hand = simulation.data.body('fr3_hand')
@@ -146,7 +146,7 @@ def test_the_physics_know_nothing_of_cameras() -> None:
             taken(cameras, 'table_camera')
             cameras.pose('hand_camera')
             for simulation in (with_cameras, without):
-                simulation.hold(np.append(Q_READY + 0.05, 0.02))
+                simulation.hold(np.append(FR3.home_rad + 0.05, 0.02))
                 simulation.step(50)
     assert with_cameras.data.qpos.tobytes() == without.data.qpos.tobytes()
     assert with_cameras.model.ncam == without.model.ncam

@@ -25,7 +25,7 @@ from bbllm.arm.motion.trajectory import amended
 from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
-from bbllm.robots.fr3.limits import DDDQ_MAX, DDQ_MAX, Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
@@ -36,7 +36,7 @@ def test_a_motion_ends_where_and_when_it_should(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
     driver = SimDriver(robot)
-    result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances())
+    result = driver.follow(rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances())
     assert result.status is GoalStatus.SUCCEEDED
     assert driver.now_s() == pytest.approx(1.5, abs=0.006)
     assert driver.joint_state().position_rad == pytest.approx(TURNED, abs=1e-3)
@@ -47,7 +47,7 @@ def test_a_motion_that_the_controller_refuses_is_rejected_and_takes_no_time(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
     driver = SimDriver(robot)
-    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.5)
     broken = JointTrajectory(
         time_s=motion.time_s[::-1],
         position_rad=motion.position_rad,
@@ -73,12 +73,12 @@ def test_a_motion_that_is_blocked_violates_its_path_tolerance(make_arm: Any) -> 
 def test_a_goal_that_never_ends_is_cancelled(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
     driver = SimDriver(robot)
     robot.inject(Fault.ENDLESS_GOAL)
-    result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
+    result = driver.follow(rest_to_rest(FR3.home_rad, TURNED, 1.0), Tolerances())
     assert result.status is GoalStatus.TIMED_OUT
     assert 'no result within' in result.error_string
     assert driver.now_s() < 6.0
     robot.clear(Fault.ENDLESS_GOAL)
-    back = rest_to_rest(driver.joint_state().position_rad, Q_READY, 1.0)
+    back = rest_to_rest(driver.joint_state().position_rad, FR3.home_rad, 1.0)
     assert driver.follow(back, Tolerances()).status is GoalStatus.SUCCEEDED
 
 
@@ -88,7 +88,7 @@ def test_a_driver_that_hangs_is_an_error_in_a_motion_and_in_a_wait(
     driver = SimDriver(robot)
     robot.inject(Fault.DRIVER_HANG)
     with pytest.raises(LostNodeError, match='simulated driver hangs: its joint states'):
-        driver.follow(rest_to_rest(Q_READY, TURNED, 30.0), Tolerances())
+        driver.follow(rest_to_rest(FR3.home_rad, TURNED, 30.0), Tolerances())
     assert driver.now_s() < 4.0
     with pytest.raises(LostNodeError, match='simulated driver hangs'):
         driver.wait(30.0)
@@ -105,7 +105,7 @@ def recover(driver: SimDriver, *, allowed: bool = False) -> StopCause:
 
 def test_a_reflex_is_recovered_from_and_told(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
     driver = SimDriver(robot)
-    motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.0)
     robot.inject(Fault.REFLEX)
     assert driver.follow(motion, Tolerances()).status is GoalStatus.REJECTED
     assert not driver.condition().able
@@ -134,7 +134,7 @@ def test_what_needs_a_person_is_refused_until_it_is_taken_back(
     robot.clear(fault)
     assert recover(driver, allowed=True) is cause
     assert driver.condition().mode is RobotMode.MOVE
-    motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.0)
     assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
 
 
@@ -169,7 +169,7 @@ def test_stop_from_a_callback_ends_the_motion_at_rest_within_a_fifth_of_a_second
             driver.stop()
 
     driver = SimDriver(robot, on_advance=stop_half_way)
-    result = driver.follow(rest_to_rest(Q_READY, TURNED, 1.0), Tolerances())
+    result = driver.follow(rest_to_rest(FR3.home_rad, TURNED, 1.0), Tolerances())
     assert result.status is GoalStatus.CANCELED
     assert driver.now_s() - stopped_s[0] <= 0.2
     assert np.abs(driver.joint_state().velocity_rad_s).max() < 0.01
@@ -264,7 +264,7 @@ def test_stop_between_two_motions_ends_the_next_unless_a_new_call_begins(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
     driver = SimDriver(robot)
-    motion = rest_to_rest(Q_READY, TURNED, 1.0)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.0)
     driver.stop()
     driver.stop()
     assert driver.follow(motion, Tolerances()).status is GoalStatus.CANCELED
@@ -295,7 +295,7 @@ CLOSING = FingerMove(width_m=0.03, speed_m_s=0.1)
 
 def test_fingers_move_while_the_arm_does(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
     driver = SimDriver(robot)
-    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.5)
 
     followed, moved = driver.move_both(motion, Tolerances(), CLOSING)
 
@@ -310,7 +310,7 @@ def test_fingers_that_take_longer_than_the_arm_are_waited_for(
     driver = SimDriver(robot)
     slow = FingerMove(width_m=0.03, speed_m_s=0.02)
 
-    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), slow)
+    followed, moved = driver.move_both(rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances(), slow)
 
     assert (followed.status, moved.success) == (GoalStatus.SUCCEEDED, True)
     assert driver.now_s() == pytest.approx(2.5, abs=0.1)
@@ -319,7 +319,9 @@ def test_fingers_that_take_longer_than_the_arm_are_waited_for(
 def test_stop_ends_both_motions(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
     driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.25 else None)
 
-    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+    followed, moved = driver.move_both(
+        rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances(), CLOSING
+    )
 
     assert (followed.status, moved.status) == (GoalStatus.CANCELED, GoalStatus.CANCELED)
     assert 0.04 < driver.joint_state().width_m < 0.07
@@ -330,7 +332,9 @@ def test_fingers_go_no_further_where_a_stop_of_the_robot_ends_the_arms_motion(
 ) -> None:
     driver = SimDriver(robot, on_advance=lambda: stop_after(robot, 0.25))
 
-    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+    followed, moved = driver.move_both(
+        rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances(), CLOSING
+    )
 
     assert (followed.status, moved.status) == (GoalStatus.ABORTED, GoalStatus.CANCELED)
     SimDriver(robot).wait(1.0)
@@ -343,7 +347,9 @@ def test_fingers_stay_where_the_arms_motion_is_rejected(
     driver = SimDriver(robot)
     robot.inject(Fault.REFLEX)
 
-    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+    followed, moved = driver.move_both(
+        rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances(), CLOSING
+    )
 
     assert (followed.status, moved.status) == (GoalStatus.REJECTED, GoalStatus.REJECTED)
     assert not moved.begun
@@ -360,7 +366,9 @@ def test_arm_is_stopped_where_the_fingers_have_not_arrived_in_time(
         robot.inject(Fault.GRIPPER_FAIL)
     fingers = FingerMove(width_m=0.03, speed_m_s=0.02, due_s=1.0)
 
-    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), fingers)
+    followed, moved = driver.move_both(
+        rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances(), fingers
+    )
 
     assert followed.status is GoalStatus.CANCELED
     assert moved.status is (GoalStatus.ABORTED if fails else GoalStatus.TIMED_OUT)
@@ -374,7 +382,9 @@ def test_arm_goes_on_where_fingers_that_are_not_due_fail(
     driver = SimDriver(robot)
     robot.inject(Fault.GRIPPER_FAIL)
 
-    followed, moved = driver.move_both(rest_to_rest(Q_READY, TURNED, 1.5), Tolerances(), CLOSING)
+    followed, moved = driver.move_both(
+        rest_to_rest(FR3.home_rad, TURNED, 1.5), Tolerances(), CLOSING
+    )
 
     assert followed.status is GoalStatus.SUCCEEDED
     assert (moved.status, moved.success) == (GoalStatus.ABORTED, False)
@@ -411,7 +421,7 @@ def test_a_motion_that_is_amended_ends_at_the_new_goal(
     robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
     driver = SimDriver(robot)
-    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.5)
 
     result, was_amended = driver.follow_amended(motion, Tolerances(), to_be_amended(motion))
 
@@ -425,7 +435,7 @@ def test_a_motion_whose_amendment_fails_ends_where_it_would_have(
     reason: str, robot: SimulatedRobot, rest_to_rest: Motion
 ) -> None:
     driver = SimDriver(robot)
-    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.5)
     amendment = to_be_amended(motion)
 
     def make() -> JointTrajectory | None:
@@ -457,11 +467,11 @@ def test_stop_in_the_amended_part_brakes_within_the_limits(
         accelerations.append(robot.set_point().acceleration_rad_s2)
 
     driver = SimDriver(robot, on_advance=stop_after)
-    motion = rest_to_rest(Q_READY, TURNED, 1.5)
+    motion = rest_to_rest(FR3.home_rad, TURNED, 1.5)
 
     result, was_amended = driver.follow_amended(motion, Tolerances(), to_be_amended(motion))
 
     assert (result.status, was_amended) == (GoalStatus.CANCELED, True)
     assert np.abs(driver.joint_state().velocity_rad_s).max() < 0.01
-    assert (np.abs(accelerations) <= DDQ_MAX + 1e-6).all()
-    assert np.abs(np.diff(accelerations, axis=0)).max() <= DDDQ_MAX.min() * 0.02
+    assert (np.abs(accelerations) <= FR3.limits.acceleration_rad_s2 + 1e-6).all()
+    assert np.abs(np.diff(accelerations, axis=0)).max() <= FR3.limits.jerk_rad_s3.min() * 0.02

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GraspGoal
-from bbllm.robots.fr3.kinematics import link_frames
-from bbllm.robots.fr3.urdf import DescribedFrames, robot_description
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches
@@ -57,7 +57,12 @@ def test_a_push_from_the_side_is_told_along_the_axes_of_the_world_however_the_ha
     turned = robot.joint_state().position_rad
     turned[4:] += np.radians(wrist_deg)
     robot.follow(
-        TrajectoryGoal(time_s=(1.0,), position_rad=(tuple(turned),), velocity_rad_s=((0.0,) * 7,))
+        TrajectoryGoal(
+            joint_names=robot.robot_model.joints,
+            time_s=(1.0,),
+            position_rad=(tuple(turned),),
+            velocity_rad_s=((0.0,) * 7,),
+        )
     )
     robot.advance(1.5)
     felt: list[np.ndarray] = []
@@ -75,7 +80,7 @@ def test_a_push_from_the_side_is_told_along_the_axes_of_the_world_however_the_ha
 
 def test_described_frames_lead_to_the_tool_as_the_kinematics_do() -> None:
     q = np.array([0.3, -0.6, 0.2, -2.1, 0.4, 1.9, 0.5])
-    frames = DescribedFrames(robot_description())
+    frames = DescribedFrames(robot_description(FR3))
     names = {f'fr3_joint{i + 1}': float(value) for i, value in enumerate(q)}
     names |= {'fr3_finger_joint1': 0.02, 'fr3_finger_joint2': 0.02}
     seen = {joint.child: (joint.parent, *place) for joint, *place in frames.moved(names)}
@@ -91,7 +96,7 @@ def test_described_frames_lead_to_the_tool_as_the_kinematics_do() -> None:
         T[:3, :3], T[:3, 3] = R.reshape(3, 3), position
         return pose(parent) @ T
 
-    wanted = link_frames(q)
+    wanted = FR3.kinematics.link_frames(q)
     for i in range(7):
         np.testing.assert_allclose(pose(f'fr3_link{i + 1}'), wanted[i], atol=1e-5)
     np.testing.assert_allclose(pose('fr3_link8'), wanted[7], atol=1e-5)

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from bbllm.core.errors import ConfigError
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim import drawing
 from bbllm.sim.drawing import RenderError
@@ -186,7 +186,7 @@ def test_a_window_shows_what_the_physics_leaves_out_and_a_drag_in_it_reaches_the
 
     simulation = Simulation(load_scene('plus_sign'))
     window = Window(simulation, launch)
-    simulation.hold(np.append(Q_READY + 0.1, 0.02))
+    simulation.hold(np.append(FR3.home_rad + 0.1, 0.02))
     simulation.step(200)
     window.sync()
 

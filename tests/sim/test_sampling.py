@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, JointTrajectory, Tolerances
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.sampling import MotionSampler
 from bbllm.sim.simulation import Simulation
 
-GOAL = Q_READY + np.array([0.4, 0.3, -0.2, 0.3, 0.2, 0.3, -0.5])
+GOAL = FR3.home_rad + np.array([0.4, 0.3, -0.2, 0.3, 0.2, 0.3, -0.5])
 RATE_HZ = 30.0
 Motion = Callable[[Array, Array, float], JointTrajectory]
 
@@ -32,13 +32,13 @@ def sampled(motion: JointTrajectory, rate_hz: float | None) -> tuple[SimulatedRo
 
 def test_samples_are_at_most_half_a_step_off_their_times(rest_to_rest: Motion) -> None:
     robot, (stamps_s, measured, set_points, poses) = sampled(
-        rest_to_rest(Q_READY, GOAL, 1.0), RATE_HZ
+        rest_to_rest(FR3.home_rad, GOAL, 1.0), RATE_HZ
     )
 
     due_s = np.arange(len(stamps_s)) / RATE_HZ
     assert len(stamps_s) == int(robot.time_s * RATE_HZ + 1e-9) + 1
     assert np.abs(stamps_s - due_s).max() <= robot.simulation.timestep_s / 2 + 1e-9
-    assert measured[0] == pytest.approx([*Q_READY, 0.08])
+    assert measured[0] == pytest.approx([*FR3.home_rad, 0.08])
     assert measured[-1] == pytest.approx([*GOAL, 0.03], abs=0.002)
     assert np.abs(measured[:, :7] - set_points[:, :7]).max() < 0.002
     objects = robot.simulation.object_poses()
@@ -50,7 +50,7 @@ def test_samples_are_at_most_half_a_step_off_their_times(rest_to_rest: Motion) -
 def test_states_are_the_same_to_the_last_bit_with_and_without_sampling(
     rate_hz: float, rest_to_rest: Motion
 ) -> None:
-    motion = rest_to_rest(Q_READY, GOAL, 1.0)
+    motion = rest_to_rest(FR3.home_rad, GOAL, 1.0)
     (with_it, _), (without, _) = sampled(motion, rate_hz), sampled(motion, None)
 
     assert with_it.time_s == without.time_s

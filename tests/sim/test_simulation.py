@@ -10,7 +10,7 @@ import pytest
 from bbllm.arm.driver import Array, JointTrajectory, Tolerances
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Pose
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
@@ -22,7 +22,7 @@ CUBE = {'name': 'cube', 'kind': 'cube', 'xy': [0.5, 0.0]}
 def test_the_arm_holds_its_pose_against_gravity() -> None:
     robot = SimulatedRobot(Simulation(load_scene('empty_table')))
     robot.advance(3.0)
-    assert np.abs(robot.joint_state().position_rad - Q_READY).max() < 1e-3
+    assert np.abs(robot.joint_state().position_rad - FR3.home_rad).max() < 1e-3
     assert np.abs(robot.joint_state().velocity_rad_s).max() < 1e-6
 
 
@@ -30,7 +30,9 @@ def test_the_arm_follows_a_fast_motion_to_a_milliradian(
     rest_to_rest: Callable[[Array, Array, float], JointTrajectory],
 ) -> None:
     robot = SimulatedRobot(Simulation(load_scene('empty_table')))
-    motion = rest_to_rest(Q_READY, Q_READY + np.array([0.8, 0.5, -0.4, 0.5, 0.3, 0.6, -0.9]), 1.0)
+    motion = rest_to_rest(
+        FR3.home_rad, FR3.home_rad + np.array([0.8, 0.5, -0.4, 0.5, 0.3, 0.6, -0.9]), 1.0
+    )
     errors = []
 
     def compare() -> None:
@@ -51,7 +53,7 @@ def test_the_wrench_leaves_out_the_hand_s_own_weight_in_any_pose() -> None:
     robot = SimulatedRobot(simulation)
     robot.advance(0.5)
     assert np.abs(robot.flange_wrench()).max() < 1e-3
-    tilted = Q_READY + np.array([0.3, -0.2, 0.4, 0.2, 0.5, 0.4, -0.6])
+    tilted = FR3.home_rad + np.array([0.3, -0.2, 0.4, 0.2, 0.5, 0.4, -0.6])
     simulation.data.qpos[:7] = tilted
     simulation.hold(np.append(tilted, 0.08))
     simulation.data.qvel[:] = 0
@@ -64,7 +66,7 @@ def test_the_wrench_leaves_out_the_hand_s_own_weight_in_any_pose() -> None:
 
 def test_the_wrench_is_that_of_the_last_step_however_many_are_made_at_once() -> None:
     at_once, along, one_by_one = (Simulation(load_scene('plus_sign')) for _ in range(3))
-    ctrl = np.tile(np.append(Q_READY + 0.05, 0.03), (10, 1))
+    ctrl = np.tile(np.append(FR3.home_rad + 0.05, 0.03), (10, 1))
     at_once.hold(ctrl[0])
 
     at_once.step(10)
@@ -135,12 +137,12 @@ def test_reset_puts_everything_back_but_the_clock() -> None:
     simulation = Simulation(make_scene({'objects': [CUBE]}))
     simulation.set_object_pose('cube', Pose(position_m=(0.4, 0.2, 0.30)))
     simulation.set_object_mass('cube', 0.7)
-    simulation.hold(np.append(Q_READY + 0.2, 0.0))
+    simulation.hold(np.append(FR3.home_rad + 0.2, 0.0))
     simulation.step(500)
     simulation.reset()
     assert simulation.model.body('cube').mass == pytest.approx(0.1)
     assert simulation.object_poses()['cube'].position_m == pytest.approx((0.5, 0.0, 0.02))
-    assert simulation.joint_state().position_rad == pytest.approx(Q_READY)
+    assert simulation.joint_state().position_rad == pytest.approx(FR3.home_rad)
     assert simulation.width_m == pytest.approx(0.08)
     assert simulation.time_s == pytest.approx(0.5)
 

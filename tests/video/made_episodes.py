@@ -19,6 +19,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.robots.fr3 import FR3
 
 START_S = 1000.0
 CAUSE = 'aqua_cube is out of the workspace of the robot.'
@@ -91,6 +92,7 @@ def moved(until_s: float = 12.0, *, complete: bool = True) -> RecordedMotion:
     joints_rad[:, 0] = world_s
     pose = (*CUBE.pose.position_m, *CUBE.pose.quat_xyzw)
     return RecordedMotion(
+        robot=FR3,
         stamps_s=START_S + stamps_s,
         world_s=world_s,
         joints_rad=joints_rad,

@@ -11,7 +11,7 @@ from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, pars
 from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
 from bbllm.arm.failures import SkillError
 from bbllm.core.types import Code, SkillCall, Status
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver
@@ -36,7 +36,7 @@ class Told:
     def joint_state(self) -> JointState:
         speed = self.speeds_rad_s.pop(0) if self.speeds_rad_s else 0.0
         return JointState(
-            position_rad=Q_READY, velocity_rad_s=np.full(7, -speed), width_m=0.08, stamp_s=0.0
+            position_rad=FR3.home_rad, velocity_rad_s=np.full(7, -speed), width_m=0.08, stamp_s=0.0
         )
 
     def wait(self, duration_s: float) -> None:

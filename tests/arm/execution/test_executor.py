@@ -31,8 +31,7 @@ from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.robots.fr3.kinematics import forward
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 
 DONE = (Status.SUCCEEDED, Code.NONE, '')
 
@@ -50,13 +49,13 @@ def test_every_trajectory_starts_where_the_last_one_ended_and_ends_at_rest() -> 
 
     assert [result[0] for result in results] == [Status.SUCCEEDED] * 3
     assert arm.position('red_cube') == pytest.approx((0.5, -0.2, 0.02), abs=1e-3)
-    end = np.array(Q_READY)
+    end = np.array(FR3.home_rad)
     for trajectory in arm.sent:
         assert trajectory.position_rad[0] == pytest.approx(end, abs=1e-9)
         assert not trajectory.velocity_rad_s[-1].any()
         assert not trajectory.acceleration_rad_s2[-1].any()
         end = trajectory.position_rad[-1]
-    assert end == pytest.approx(Q_READY)
+    assert end == pytest.approx(FR3.home_rad)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises(arm: KinematicAr
             'grasp of red_cube failed: fingers closed on nothing.',
         )
     ]
-    assert forward(arm.q)[2, 3] > 0.1
+    assert FR3.kinematics.forward(arm.q)[2, 3] > 0.1
     assert arm.width_m > 0.06
 
 
@@ -560,7 +559,7 @@ def test_hand_opens_above_the_grip_where_its_fingers_would_touch_something_on_th
     arm = KinematicArm(cube('red_cube', 0.45, 0.15))
     arm.width_m = 0.0
     # A tall thing at the outer side of the closed fingers where the arm sets off.
-    tcp = forward(arm.q)[:3, 3]
+    tcp = FR3.kinematics.forward(arm.q)[:3, 3]
     y = float(tcp[1]) + 0.02 + 0.025 + beside_m
     size_m = (0.02, 0.02, float(tcp[2]) + 0.02)
     pose = Pose(position_m=(float(tcp[0]), y, size_m[2] / 2))
@@ -675,7 +674,7 @@ UNFELT = (
 
 def heights(arm: KinematicArm) -> list[float]:
     """Return where each motion ended [m]."""
-    return [float(forward(sent.position_rad[-1])[2, 3]) for sent in arm.sent]
+    return [float(FR3.kinematics.forward(sent.position_rad[-1])[2, 3]) for sent in arm.sent]
 
 
 def arm_that_feels(lift_takes_n: float) -> KinematicArm:

@@ -18,7 +18,7 @@ from bbllm.arm.driver import (
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.failures import SkillError
 from bbllm.core.types import Code
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 
 
 class BroughtBack:
@@ -29,7 +29,7 @@ class BroughtBack:
     """
 
     def __init__(self, pushed_rad: float) -> None:
-        self.q = np.array(Q_READY)
+        self.q = np.array(FR3.home_rad)
         self.pushed_rad = pushed_rad
         self.down = False
         self.sent: list[JointTrajectory] = []
@@ -106,7 +106,7 @@ class Hand:
 
     def joint_state(self) -> JointState:
         return JointState(
-            position_rad=np.array(Q_READY),
+            position_rad=np.array(FR3.home_rad),
             velocity_rad_s=np.zeros(7),
             width_m=0.04,
             stamp_s=0.0,

@@ -7,8 +7,7 @@ from bbllm.arm.motion.reachability import raised, top_down
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape, obstacles_from_scene
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
-from bbllm.robots.fr3.kinematics import forward
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 
 
 def block(
@@ -24,22 +23,24 @@ def block(
 
 
 def over(place: tuple[float, float, float]) -> np.ndarray:
-    return choose_grasp_configuration([top_down(place, 0.0)], Q_READY, hover_m=0.0)[0].path[-1]
+    return choose_grasp_configuration(FR3, [top_down(place, 0.0)], FR3.home_rad, hover_m=0.0)[
+        0
+    ].path[-1]
 
 
 def test_the_ready_posture_is_clear_of_everything() -> None:
-    assert CollisionChecker([block('red_cube', 0.5, 0.0)]).clear(Q_READY) == []
+    assert CollisionChecker(FR3, [block('red_cube', 0.5, 0.0)]).clear(FR3.home_rad) == []
 
 
 def test_the_hand_below_the_table_top_touches_the_table() -> None:
-    contacts = CollisionChecker().clear(over((0.5, 0.0, -0.01)))
+    contacts = CollisionChecker(FR3).clear(over((0.5, 0.0, -0.01)))
 
     assert {contact.second for contact in contacts} == {'table'}
     assert all(contact.first.startswith('fr3_') for contact in contacts)
 
 
 def test_folded_on_itself_the_arm_touches_itself() -> None:
-    contacts = CollisionChecker().clear(np.array([0.0, -0.3, 0.0, -3.01, 0.0, 0.86, 0.78]))
+    contacts = CollisionChecker(FR3).clear(np.array([0.0, -0.3, 0.0, -3.01, 0.0, 0.86, 0.78]))
 
     assert any(
         {contact.first, contact.second} == {'fr3_link1', 'fr3_hand'} for contact in contacts
@@ -51,7 +52,7 @@ def test_one_look_at_two_widths_finds_what_a_look_at_each_finds(holds: bool) -> 
     random = np.random.default_rng(8)
     cubes = [block(f'cube_{i}', 0.45, 0.075 * i) for i in range(-1, 2)]
     held = Held(name='cube_1', T_tcp_object=np.eye(4)) if holds else None
-    checker, found = CollisionChecker(cubes, held), []
+    checker, found = CollisionChecker(FR3, cubes, held), []
     for _ in range(300):
         place = (0.45, float(random.uniform(-0.01, 0.01)), float(random.uniform(0.015, 0.07)))
         q = over(place)
@@ -71,7 +72,7 @@ def test_one_look_at_two_widths_finds_what_a_look_at_each_finds(holds: bool) -> 
 
 def test_fingers_around_a_cube_touch_it_only_when_they_are_closed_on_it() -> None:
     cube = block('red_cube', 0.5, 0.0)
-    checker = CollisionChecker([cube])
+    checker = CollisionChecker(FR3, [cube])
     q = over((0.5, 0.0, 0.02))
 
     assert checker.clear(q) == []
@@ -85,7 +86,7 @@ def test_fingers_around_a_cube_touch_it_only_when_they_are_closed_on_it() -> Non
 
 def test_what_is_held_moves_with_the_hand_and_touches_in_its_stead() -> None:
     held, other = block('red_cube', 0.3, 0.3), block('blue_cube', 0.5, 0.0)
-    checker = CollisionChecker([held, other])
+    checker = CollisionChecker(FR3, [held, other])
     q = over((0.5, 0.0, 0.07))
     assert checker.clear(q) == []
 
@@ -100,7 +101,7 @@ def test_what_is_held_moves_with_the_hand_and_touches_in_its_stead() -> None:
 
 def test_clearance_makes_near_things_count() -> None:
     slab = block('slab', 0.5, 0.0, 0.02, (0.2, 0.2, 0.04))
-    checker = CollisionChecker([slab])
+    checker = CollisionChecker(FR3, [slab])
     q = over((0.5, 0.0, 0.06))  # finger tips end 10 mm above the slab
 
     assert checker.clear(q, clearance_m=0.005) == []
@@ -112,10 +113,10 @@ def test_a_path_through_a_pole_is_stopped_by_it_although_its_ends_are_clear() ->
     left, right = q.copy(), q.copy()
     left[0], right[0] = 0.8, -0.8
     pole = block('pole', 0.5, 0.0, 0.2, (0.03, 0.03, 0.4))
-    checker = CollisionChecker([pole])
+    checker = CollisionChecker(FR3, [pole])
 
     assert checker.clear(left) == checker.clear(right) == []
-    for path in (joint_move(left, right), np.stack([left, right])):
+    for path in (joint_move(FR3, left, right), np.stack([left, right])):
         contact = checker.path_clear(path)
         assert contact.second == 'pole'
         assert checker.path_clear(path, ['pole']) is None
@@ -152,7 +153,7 @@ def test_a_scene_becomes_solid_things_without_locations_and_without_the_table() 
 def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
     """A thin plate just under the finger tips is near, one a little lower is not."""
     q = over((0.45, 0.1, 0.3))
-    tip = forward(q)[2, 3] - 0.0095
+    tip = FR3.kinematics.forward(q)[2, 3] - 0.0095
     plate = block('plate', 0.45, 0.1, 0.0, (0.2, 0.2, 0.001))
 
     def touched(gap_m: float) -> bool:
@@ -160,14 +161,14 @@ def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
         moved = Obstacle(
             name='plate', shape=ObstacleShape.BOX, size_m=plate.size_m, T_base_obstacle=T
         )
-        return bool(CollisionChecker([moved]).clear(q, clearance_m=0.002))
+        return bool(CollisionChecker(FR3, [moved]).clear(q, clearance_m=0.002))
 
     assert touched(0.0015)
     assert not touched(0.0025)
 
 
 def test_a_moved_thing_is_seen_where_it_is_now() -> None:
-    checker = CollisionChecker([block('blue_cube', 0.5, 0.05)])
+    checker = CollisionChecker(FR3, [block('blue_cube', 0.5, 0.05)])
     q = over((0.5, 0.0, 0.02))
 
     checker.update([block('blue_cube', 0.5, 0.25)])

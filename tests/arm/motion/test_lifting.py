@@ -25,31 +25,31 @@ from bbllm.arm.motion.trajectory import excess, sample
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.kinematics import forward, inverse_branches
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 
 
 def grasps() -> list[Array]:
     """Return postures over the table at which a thing could be gripped, shape (7,) each [rad]."""
     found = []
     for x, y in ((0.3, 0.2), (0.5, 0.0), (0.45, -0.3), (0.65, 0.1)):
-        branches = inverse_branches(top_down((x, y, 0.02), 0.0)[None], np.array([Q_READY[6]]))
+        branches = FR3.kinematics.inverse_branches(
+            top_down((x, y, 0.02), 0.0)[None], np.array([FR3.home_rad[6]])
+        )
         rows = branches[:, 0]
         rows = rows[~np.isnan(rows).any(axis=1)]
-        found.append(rows[np.argmin(np.abs(rows - Q_READY).max(axis=1))])
+        found.append(rows[np.argmin(np.abs(rows - FR3.home_rad).max(axis=1))])
     return found
 
 
 def test_the_first_bit_of_a_lift_pulls_as_hard_as_was_asked_at_springs_in_the_joints() -> None:
     params = LiftParams(cap_n=10.0, pull=1.6)
-    stiffness = np.array(SERVO_STIFFNESS)
+    stiffness, tool = np.array(SERVO_STIFFNESS), FR3.kinematics.forward
     for q in grasps():
-        rise = np.array([0.0, 0.0, params.rise_m(q)])
+        rise = np.array([0.0, 0.0, params.rise_m(FR3, q)])
         # what holds the TCP in place from outside: force such that the springs give by the rise
         eps = 1e-6
         J = np.stack(
-            [(forward(q + eps * e)[:3, 3] - forward(q - eps * e)[:3, 3]) / (2 * eps)
+            [(tool(q + eps * e)[:3, 3] - tool(q - eps * e)[:3, 3]) / (2 * eps)
              for e in np.eye(7)], axis=1,
         )  # fmt: skip
         bent = np.linalg.lstsq(J / np.sqrt(stiffness), rise, rcond=None)[0] / np.sqrt(stiffness)
@@ -59,13 +59,13 @@ def test_the_first_bit_of_a_lift_pulls_as_hard_as_was_asked_at_springs_in_the_jo
 
 def test_the_way_up_is_parted_without_a_gap_and_its_first_bit_is_as_long_as_asked() -> None:
     q = grasps()[1]
-    over = inverse_branches(top_down((0.5, 0.0, 0.10), 0.0)[None], q[None, 6])[:, 0]
+    over = FR3.kinematics.inverse_branches(top_down((0.5, 0.0, 0.10), 0.0)[None], q[None, 6])[:, 0]
     over = over[np.nanargmin(np.abs(over - q).max(axis=1))]
     up = q + np.linspace(0.0, 1.0, 25)[:, None] * (over - q)
 
-    first, left = parted(up, 0.002)
+    first, left = parted(FR3, up, 0.002)
 
-    heights = forward(np.concatenate([first, left[[-1]]]))[:, 2, 3]
+    heights = FR3.kinematics.forward(np.concatenate([first, left[[-1]]]))[:, 2, 3]
     assert heights[1] - heights[0] == pytest.approx(0.002, rel=0.25)
     np.testing.assert_array_equal(first[1], left[0])
     np.testing.assert_allclose(left[-1], up[-1], atol=1e-12)
@@ -85,7 +85,7 @@ def test_the_stiffness_of_either_arm_is_that_of_its_file() -> None:
     simulated = LiftParams.of(simulated=True, cap_n=8.0)
     real = LiftParams.of(simulated=False, cap_n=8.0)
 
-    assert simulated.stiffness_nm_rad == tuple(float(servos[name] or 0) for name in ARM_JOINTS)
+    assert simulated.stiffness_nm_rad == tuple(float(servos[name] or 0) for name in FR3.joints)
     assert real.stiffness_nm_rad == gains()
     assert simulated.cap_n == real.cap_n == 8.0
 
@@ -95,7 +95,7 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
     name: str, most_n: float
 ) -> None:
     arm = KinematicArm(cube('red_cube', 0.5, 0.1))
-    guard = EnvelopeGuard(load_envelope(name))
+    guard = EnvelopeGuard(FR3, load_envelope(name))
 
     def start(cap_n: float) -> None:
         lift = LiftParams.of(simulated=True, cap_n=cap_n)
@@ -108,10 +108,10 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
 
 
 def test_a_servo_that_is_held_back_pulls_gently_at_first_and_never_beyond_the_peak() -> None:
-    move = gentle_move(np.array([Q_READY, Q_READY + 0.001]))
+    move = gentle_move(FR3, np.array([FR3.home_rad, FR3.home_rad + 0.001]))
     time_s = np.linspace(0.0, move.duration_s, 1000)
     q, dq, ddq = sample(move, time_s)
-    pull = ((q - Q_READY + LAG_S * dq) / 0.001)[:, 0]
+    pull = ((q - FR3.home_rad + LAG_S * dq) / 0.001)[:, 0]
 
     assert pull.max() == pytest.approx(PEAK, abs=1e-3)
     assert pull.max() * LiftParams().pull * LiftParams().cap_n < LiftParams().hardest_n
@@ -119,15 +119,15 @@ def test_a_servo_that_is_held_back_pulls_gently_at_first_and_never_beyond_the_pe
     # passes the cap as fast: what is fixed pulls as hard until a stop takes effect.
     at_cap = int(np.argmax(pull > 1.0 / LiftParams().pull))
     assert np.gradient(pull, time_s)[at_cap] < 22.0
-    np.testing.assert_array_equal(q[-1], Q_READY + 0.001)
+    np.testing.assert_array_equal(q[-1], FR3.home_rad + 0.001)
     assert (dq[-1] == 0.0).all()
     assert np.abs(np.diff(ddq, axis=0)).max() < 0.2  # no jump
 
 
 def test_a_gentle_move_takes_longer_where_the_joints_would_be_hard_on_their_limits() -> None:
-    quick = gentle_move(np.array([Q_READY, Q_READY + 0.001]))
-    long = gentle_move(np.array([Q_READY, Q_READY + 0.1]))
+    quick = gentle_move(FR3, np.array([FR3.home_rad, FR3.home_rad + 0.001]))
+    long = gentle_move(FR3, np.array([FR3.home_rad, FR3.home_rad + 0.1]))
 
     assert quick.duration_s < 0.2
     assert long.duration_s > quick.duration_s
-    assert excess(long, scale=0.25) <= 1.0 + 1e-6
+    assert excess(FR3, long, scale=0.25) <= 1.0 + 1e-6

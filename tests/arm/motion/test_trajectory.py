@@ -19,19 +19,12 @@ from bbllm.arm.motion.trajectory import (
     time_optimal,
     waypoint_move,
 )
-from bbllm.robots.fr3.limits import (
-    DDDQ_MAX,
-    DDQ_MAX,
-    Q_MARGIN_RAD,
-    Q_MAX,
-    Q_MIN,
-    Q_READY,
-    velocity_limits,
-)
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.joint_limits import Q_MARGIN_RAD
 from bbllm_bench.safety.limit_audit import audit
 from drawn import examples
 
-LOW, HIGH = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
+LOW, HIGH = FR3.limits.lower_rad + Q_MARGIN_RAD, FR3.limits.upper_rad - Q_MARGIN_RAD
 shares = st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0), min_size=7, max_size=7)
 
 
@@ -53,16 +46,16 @@ def assert_rest_to_rest(move: JointTrajectory, start: np.ndarray, goal: np.ndarr
 def test_any_joint_move_is_legal_and_ends_at_rest_at_its_goal(
     start: list[float], goal: list[float], scale: float
 ) -> None:
-    move = joint_move(posture(start), posture(goal), scale=scale)
+    move = joint_move(FR3, posture(start), posture(goal), scale=scale)
 
     assert_rest_to_rest(move, posture(start), posture(goal))
     assert audit(move).violations == 0
 
 
-@pytest.mark.parametrize('goal', [Q_READY + 0.4, np.where(Q_READY < 0.5, LOW, HIGH)])
+@pytest.mark.parametrize('goal', [FR3.home_rad + 0.4, np.where(FR3.home_rad < 0.5, LOW, HIGH)])
 def test_a_joint_move_is_straight_and_its_message_sparse(goal: np.ndarray) -> None:
-    start = Q_READY - 0.3
-    move = joint_move(start, goal)
+    start = FR3.home_rad - 0.3
+    move = joint_move(FR3, start, goal)
     position = sample(move, np.linspace(0, move.duration_s, 300))[0]
 
     share = (position - start) @ (goal - start) / ((goal - start) @ (goal - start))
@@ -73,7 +66,7 @@ def test_a_joint_move_is_straight_and_its_message_sparse(goal: np.ndarray) -> No
 
 def test_controller_interpolation_of_a_free_move_has_constant_jerk_between_knots() -> None:
     """That is: the quintic between knots is the planned cubic, so nothing is approximated."""
-    move = joint_move(Q_READY, Q_READY + 0.4)
+    move = joint_move(FR3, FR3.home_rad, FR3.home_rad + 0.4)
     for begin, end in zip(move.time_s, move.time_s[1:], strict=False):
         inside = np.linspace(begin + 1e-9, end - 1e-9, 9)
         acceleration = sample(move, inside)[2]
@@ -84,9 +77,9 @@ def test_controller_interpolation_of_a_free_move_has_constant_jerk_between_knots
 
 def test_a_free_move_takes_the_time_that_its_limits_allow() -> None:
     way = 0.5
-    move = joint_move(Q_READY, Q_READY + way * np.eye(7)[0])
+    move = joint_move(FR3, FR3.home_rad, FR3.home_rad + way * np.eye(7)[0])
 
-    acceleration, jerk = DDQ_MAX[0], DDDQ_MAX[0] / 5
+    acceleration, jerk = FR3.limits.acceleration_rad_s2[0], FR3.limits.jerk_rad_s3[0] / 5
     fastest = (
         2 * np.sqrt(way / acceleration + (acceleration / jerk / 2) ** 2) + acceleration / jerk
     )
@@ -98,66 +91,66 @@ def test_a_free_move_takes_the_time_that_its_limits_allow() -> None:
 def test_the_share_holds_for_the_velocity_limits_near_the_stops_too(
     start: list[float], goal: list[float], scale: float
 ) -> None:
-    move = joint_move(posture(start), posture(goal), scale=scale)
+    move = joint_move(FR3, posture(start), posture(goal), scale=scale)
 
     position, velocity, acceleration = sample(move, np.arange(0.0, move.duration_s, 0.001))
-    lower, upper = velocity_limits(position)
+    lower, upper = FR3.limits.velocity_limits(position)
     legal = np.where(velocity > 0, upper, -lower)
     assert (np.abs(velocity) <= scale * legal + 1e-9).all()
-    assert (np.abs(acceleration) <= 1.001 * scale * DDQ_MAX).all()
+    assert (np.abs(acceleration) <= 1.001 * scale * FR3.limits.acceleration_rad_s2).all()
 
 
 def test_a_curved_path_is_played_exactly_and_with_a_joint_at_its_limit_almost_all_the_time() -> (
     None
 ):
     angle = np.linspace(0.0, 2.0, 30)
-    points = np.tile(Q_READY, (30, 1))
+    points = np.tile(FR3.home_rad, (30, 1))
     points[:, 0] += 0.4 * np.sin(angle)
     points[:, 3] += 0.4 * np.cos(angle)
-    move = time_optimal(cubic(points))
+    move = time_optimal(FR3, cubic(points))
 
     time_s = np.arange(0.0, move.duration_s, 0.001)
     position, _, acceleration = sample(move, time_s)
-    off = np.hypot(position[:, 0] - Q_READY[0], position[:, 3] - Q_READY[3]) - 0.4
+    off = np.hypot(position[:, 0] - FR3.home_rad[0], position[:, 3] - FR3.home_rad[3]) - 0.4
     assert np.abs(off).max() < 1e-5
     assert audit(move).violations == 0
-    used = (np.abs(acceleration) / DDQ_MAX).max(axis=1)
+    used = (np.abs(acceleration) / FR3.limits.acceleration_rad_s2).max(axis=1)
     assert (used > 0.9).mean() > 0.75
 
 
 def test_near_a_stop_the_move_is_slower_than_with_constant_limits_but_not_by_much() -> None:
-    goal = Q_READY.copy()
+    goal = FR3.home_rad.copy()
     goal[1] = HIGH[1]
-    move = joint_move(Q_READY, goal)
+    move = joint_move(FR3, FR3.home_rad, goal)
 
     speed, acceleration = 2.62, 10.0
-    constant = (goal[1] - Q_READY[1]) / speed + speed / acceleration
+    constant = (goal[1] - FR3.home_rad[1]) / speed + speed / acceleration
     assert constant < move.duration_s < 2.0 * constant
     assert audit(move).worst > 0.97  # it uses what is legal
 
 
 def test_a_goal_outside_the_limits_is_refused_with_the_joint_and_its_range() -> None:
-    goal = Q_READY.copy()
+    goal = FR3.home_rad.copy()
     goal[3] = 0.5
     with pytest.raises(
         NoPathError, match=r'Joint 4 .* 0\.500 rad; it can from -3\.042 to -0\.152'
     ):
-        joint_move(Q_READY, goal)
+        joint_move(FR3, FR3.home_rad, goal)
 
 
 def test_a_move_back_is_legal_where_only_that_direction_is_slow() -> None:
-    stop = Q_READY.copy()
+    stop = FR3.home_rad.copy()
     stop[1] = HIGH[1]
-    away = joint_move(stop, Q_READY)
-    back = backwards(away)
+    away = joint_move(FR3, stop, FR3.home_rad)
+    back = backwards(FR3, away)
 
-    assert_rest_to_rest(back, Q_READY, stop)
+    assert_rest_to_rest(back, FR3.home_rad, stop)
     assert audit(back).violations == 0
 
 
 def test_concatenated_moves_follow_each_other() -> None:
-    a, b, c = Q_READY, Q_READY + 0.2, Q_READY - 0.1
-    first, second = joint_move(a, b), joint_move(b, c)
+    a, b, c = FR3.home_rad, FR3.home_rad + 0.2, FR3.home_rad - 0.1
+    first, second = joint_move(FR3, a, b), joint_move(FR3, b, c)
     both = concatenate(first, second)
 
     assert_rest_to_rest(both, a, c)
@@ -171,9 +164,9 @@ def test_concatenated_moves_follow_each_other() -> None:
 def test_blended_moves_are_legal_and_never_slower(
     a: list[float], b: list[float], c: list[float], scale: float
 ) -> None:
-    first = joint_move(posture(a), posture(b), scale=scale)
-    second = joint_move(posture(b), posture(c), scale=scale)
-    both, saved_s = blend(first, second, scale=scale)
+    first = joint_move(FR3, posture(a), posture(b), scale=scale)
+    second = joint_move(FR3, posture(b), posture(c), scale=scale)
+    both, saved_s = blend(FR3, first, second, scale=scale)
 
     assert saved_s >= 0
     assert both.duration_s == pytest.approx(first.duration_s + second.duration_s - saved_s)
@@ -182,26 +175,26 @@ def test_blended_moves_are_legal_and_never_slower(
 
 
 def test_moves_of_different_joints_overlap() -> None:
-    a = Q_READY
+    a = FR3.home_rad
     b = a + 0.6 * np.eye(7)[0]
     c = b + 0.6 * np.eye(7)[3]
 
-    stopping = concatenate(joint_move(a, b), joint_move(b, c))
-    passing = waypoint_move([a, b, c])
+    stopping = concatenate(joint_move(FR3, a, b), joint_move(FR3, b, c))
+    passing = waypoint_move(FR3, [a, b, c])
 
     assert passing.duration_s < 0.75 * stopping.duration_s
     assert audit(passing).violations == 0
 
 
 def test_an_amended_motion_is_the_same_before_and_shifted_as_a_whole_after() -> None:
-    move = joint_move(Q_READY, Q_READY + 0.8, scale=0.8)
+    move = joint_move(FR3, FR3.home_rad, FR3.home_rad + 0.8, scale=0.8)
     start_s, end_s = 0.4 * move.duration_s, 0.7 * move.duration_s
     shift = np.linspace(-0.004, 0.004, 7)
 
     both = amended(move, shift, start_s, end_s)
 
     assert audit(both).violations == 0
-    assert_rest_to_rest(both, Q_READY, Q_READY + 0.8 + shift)
+    assert_rest_to_rest(both, FR3.home_rad, FR3.home_rad + 0.8 + shift)
     assert both.duration_s == pytest.approx(move.duration_s)
     for times, off in (((0.0, start_s), 0.0), ((end_s, move.duration_s), shift)):
         time_s = np.linspace(*times, 100)
@@ -211,12 +204,14 @@ def test_an_amended_motion_is_the_same_before_and_shifted_as_a_whole_after() -> 
 
 
 def test_positions_alone_are_those_of_the_whole_state() -> None:
-    move = joint_move(Q_READY, Q_READY + np.array([0.4, 0.1, -0.3, 0.2, 0.0, 0.3, 0.9]))
+    move = joint_move(
+        FR3, FR3.home_rad, FR3.home_rad + np.array([0.4, 0.1, -0.3, 0.2, 0.0, 0.3, 0.9])
+    )
     time_s = np.linspace(-0.1, move.duration_s + 0.1, 200)
     spline = spline_of(move)
 
     np.testing.assert_array_equal(spline.positions_at(time_s), spline.at(time_s)[0])
-    still = Spline.still(Q_READY)
+    still = Spline.still(FR3.home_rad)
     np.testing.assert_array_equal(still.positions_at(time_s), still.at(time_s)[0])
 
 
@@ -226,10 +221,10 @@ def test_a_motion_that_is_not_hastened_stays_itself_until_the_next_one_begins(
 ) -> None:
     random, stayed = np.random.default_rng(9), 0
     for _ in range(20):
-        middle = Q_READY + random.uniform(-0.4, 0.4, 7)
-        first = joint_move(Q_READY, middle, scale=0.8)
-        second = joint_move(middle, middle + random.uniform(-0.2, 0.2, 7), scale=0.8)
-        early, both, saved_s = hastened_blend(first, second, scale=0.8, hasten=hasten)
+        middle = FR3.home_rad + random.uniform(-0.4, 0.4, 7)
+        first = joint_move(FR3, FR3.home_rad, middle, scale=0.8)
+        second = joint_move(FR3, middle, middle + random.uniform(-0.2, 0.2, 7), scale=0.8)
+        early, both, saved_s = hastened_blend(FR3, first, second, scale=0.8, hasten=hasten)
         if early is not first:
             assert hasten
             continue

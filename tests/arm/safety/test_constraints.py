@@ -16,7 +16,7 @@ from bbllm.arm.obstacles import forbidden_bodies
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.constraints import parse_never
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -59,7 +59,7 @@ class Table:
     def comes_near(self) -> bool:
         """Return whether any motion that was sent came into the margin of the vase."""
         bodies = forbidden_bodies([parse_never('touch vase')], self.world.truth())
-        checker = CollisionChecker(bodies)
+        checker = CollisionChecker(FR3, bodies)
         return any(
             checker.first_deeper(each.position_rad, (TABLE,), itself=False) for each in self.sent
         )
@@ -143,15 +143,15 @@ def test_a_way_that_comes_too_near_is_refused_also_where_the_planner_does_not_kn
 def test_a_motion_that_others_planned_is_refused_where_it_sweeps_through() -> None:
     table = Table(BETWEEN, ['move the vase'])
     table.run(SkillCall('wait', ('0.1',)))  # a look at the scene
-    left, right = Q_READY.copy(), Q_READY.copy()
+    left, right = FR3.home_rad.copy(), FR3.home_rad.copy()
     left[0], right[0] = 0.4, -0.4
     low = np.array([0.0, 1.0, 0.0, 0.3, 0.0, 0.0, 0.0])  # down to where the vase is
 
     with pytest.raises(SkillError, match="'never move vase' forbids sweeping") as caught:
-        table.world.guard.check_motion(joint_move(left + low, right + low), 'sweeping')
+        table.world.guard.check_motion(joint_move(FR3, left + low, right + low), 'sweeping')
 
     assert caught.value.code is Code.UNSAFE
-    table.world.guard.check_motion(joint_move(left, right), 'passing above')
+    table.world.guard.check_motion(joint_move(FR3, left, right), 'passing above')
 
 
 def test_things_may_be_put_on_what_may_not_be_moved() -> None:
@@ -182,10 +182,10 @@ def test_all_motions_are_refused_while_the_object_is_not_in_the_scene() -> None:
 
 
 def test_without_a_scene_nothing_moves() -> None:
-    guard = EnvelopeGuard(SafetyEnvelope().stricter(['touch the vase']))
+    guard = EnvelopeGuard(FR3, SafetyEnvelope().stricter(['touch the vase']))
 
     with pytest.raises(SkillError, match='no scene was looked at'):
-        guard.check_motion(joint_move(Q_READY, Q_READY + 0.1), 'moving')
+        guard.check_motion(joint_move(FR3, FR3.home_rad, FR3.home_rad + 0.1), 'moving')
 
 
 def test_a_world_with_a_constraint_on_nothing_is_not_built() -> None:

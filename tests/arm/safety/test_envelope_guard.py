@@ -32,9 +32,9 @@ from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.types import Code, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
-from bbllm.robots.fr3.limits import DQ_MAX, Q_MAX, Q_MIN, Q_READY
-from bbllm.robots.fr3.model import TCP_SITE, arm_model, robot_spec
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.kinematics import pose_of_matrix
+from bbllm.robots.robot_model import TCP_SITE
 from bbllm.scene.relations import build_scene
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
@@ -145,7 +145,7 @@ def test_an_arm_is_not_folded_into_itself_and_nothing_moves() -> None:
     sender = TrajectoryExecutor(table.world.driver, guard=table.world.guard)
 
     with pytest.raises(SkillError, match='rule self_collision forbids folding') as caught:
-        sender.follow(slowed(joint_move(Q_READY, FOLDED), 2.0), 'folding')
+        sender.follow(slowed(joint_move(FR3, FR3.home_rad, FOLDED), 2.0), 'folding')
 
     assert caught.value.code is Code.UNSAFE
     assert table.sent == []
@@ -192,7 +192,7 @@ def test_ways_lead_around_a_box() -> None:
 
 
 def enters(move: JointTrajectory, box: KeepOut) -> bool:
-    checker = CollisionChecker([box.obstacle])
+    checker = CollisionChecker(FR3, [box.obstacle])
     touching = (checker.clear(q, clearance_m=0.0) for q in positions(move, 0.005))
     return any(contact.second == box.obstacle.name for found in touching for contact in found)
 
@@ -281,7 +281,7 @@ def test_a_file_that_cannot_be_used_says_where_and_what_would_do(text: str, said
 
 
 def test_no_part_of_the_arm_comes_further_than_the_reach_by_which_boxes_are_judged() -> None:
-    model = arm_model()
+    model = FR3.arm_model()
     data, random = mujoco.MjData(model), np.random.default_rng(1)
     solid = model.geom_contype > 0
     low, high = model.jnt_range[:N_JOINTS].T
@@ -315,40 +315,40 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_way_that_leads_through_a_box_is_refused_by_the_guard_too() -> None:
     box = {'name': 'laptop', 'min_m': [0.1, -0.6, 0.2], 'max_m': [0.6, -0.3, 0.8]}
-    guard = EnvelopeGuard(SafetyEnvelope.model_validate({'keep_out': [box]}))
+    guard = EnvelopeGuard(FR3, SafetyEnvelope.model_validate({'keep_out': [box]}))
 
     with pytest.raises(SkillError, match=r'keep_out forbids turning: fr3_\w+ would enter laptop'):
-        guard.check_motion(joint_move(Q_READY, turned(-1.2)), 'turning')
+        guard.check_motion(joint_move(FR3, FR3.home_rad, turned(-1.2)), 'turning')
 
-    guard.check_motion(joint_move(Q_READY, turned(1.2)), 'turning')
+    guard.check_motion(joint_move(FR3, FR3.home_rad, turned(1.2)), 'turning')
 
 
 def turned(angle_rad: float) -> Array:
-    return np.concatenate([[angle_rad], Q_READY[1:]])
+    return np.concatenate([[angle_rad], FR3.home_rad[1:]])
 
 
 def test_a_scene_that_was_never_heard_of_is_said_to_be_so() -> None:
-    guard = EnvelopeGuard(SafetyEnvelope(), scene_age_s=lambda: math.inf)
+    guard = EnvelopeGuard(FR3, SafetyEnvelope(), scene_age_s=lambda: math.inf)
 
     with pytest.raises(SkillError, match='the scene has never been heard of'):
-        guard.check_motion(joint_move(Q_READY, turned(0.1)), 'turning')
+        guard.check_motion(joint_move(FR3, FR3.home_rad, turned(0.1)), 'turning')
 
 
 def test_an_arm_outside_may_come_back_but_not_go_further() -> None:
     out, further = turned(0.6), turned(0.9)
-    edge = float(forward(turned(0.4))[1, 3])
+    edge = float(FR3.kinematics.forward(turned(0.4))[1, 3])
     workspace = {'min_m': [-1.0, -1.0, -0.02], 'max_m': [1.0, edge, 1.2]}
-    guard = EnvelopeGuard(SafetyEnvelope.model_validate({'workspace': workspace}))
+    guard = EnvelopeGuard(FR3, SafetyEnvelope.model_validate({'workspace': workspace}))
 
-    guard.check_motion(joint_move(out, Q_READY), 'coming back')
-    guard.check_motion(joint_move(further, out), 'coming nearer')
+    guard.check_motion(joint_move(FR3, out, FR3.home_rad), 'coming back')
+    guard.check_motion(joint_move(FR3, further, out), 'coming nearer')
     for goal in (further, out):
         with pytest.raises(SkillError, match='rule workspace'):
-            guard.check_motion(joint_move(out, goal), 'staying out')
+            guard.check_motion(joint_move(FR3, out, goal), 'staying out')
 
 
 def test_numbers_that_are_none_are_refused() -> None:
-    move = joint_move(Q_READY, turned(0.2))
+    move = joint_move(FR3, FR3.home_rad, turned(0.2))
     broken = np.array(move.position_rad)
     broken[1, 3] = math.nan
     strange = JointTrajectory(
@@ -359,14 +359,14 @@ def test_numbers_that_are_none_are_refused() -> None:
     )
 
     with pytest.raises(SkillError) as caught:
-        EnvelopeGuard(SafetyEnvelope()).check_motion(strange, 'turning')
+        EnvelopeGuard(FR3, SafetyEnvelope()).check_motion(strange, 'turning')
 
     assert caught.value.code is Code.UNSAFE
 
 
 def holding(name: str, size_m: tuple[float, float, float], below_m: float) -> tuple[Scene, Hand]:
     """Return a scene in which the hand at rest holds a thing, its centre so far below the TCP."""
-    tcp = pose_of_matrix(forward(Q_READY))
+    tcp = pose_of_matrix(FR3.kinematics.forward(FR3.home_rad))
     x, y, z = tcp.position_m
     item = SceneObject(
         name=name, kind=Kind.CUBE, pose=Pose(position_m=(x, y, z - below_m)), size_m=size_m
@@ -378,12 +378,14 @@ def holding(name: str, size_m: tuple[float, float, float], below_m: float) -> tu
 
 @pytest.mark.parametrize('carried', [True, False])
 def test_what_is_held_counts_as_the_hand_does(carried: bool) -> None:
-    low_m = float(forward(Q_READY)[2, 3]) - 0.02  # so far below the hand it ends, if held
-    guard = EnvelopeGuard(SafetyEnvelope())
+    low_m = (
+        float(FR3.kinematics.forward(FR3.home_rad)[2, 3]) - 0.02
+    )  # so far below the hand it ends, if held
+    guard = EnvelopeGuard(FR3, SafetyEnvelope())
     scene, hand = holding('pole', (0.02, 0.02, 0.2), low_m - 0.1)
     guard.update(scene, hand)
     guard.carry('pole' if carried else None, hand)
-    move = joint_move(Q_READY, Q_READY + np.array([0, 0.1, 0, 0, 0, 0, 0]))
+    move = joint_move(FR3, FR3.home_rad, FR3.home_rad + np.array([0, 0.1, 0, 0, 0, 0, 0]))
 
     if carried:
         with pytest.raises(SkillError, match='table_height forbids leaning: pole would come down'):
@@ -444,7 +446,7 @@ def test_a_thing_is_not_carried_to_where_the_hand_may_not_let_go_of_it(
     above_m = table.world.driver.joint_state().position_rad
 
     def check_hand(position_rad: Array, width_m: float, doing: str) -> None:
-        if forward(position_rad)[1, 3] < -0.15:  # at location_A
+        if FR3.kinematics.forward(position_rad)[1, 3] < -0.15:  # at location_A
             raise SkillError(Code.UNSAFE, f'no {doing}')
 
     monkeypatch.setattr(table.world.guard, 'check_hand', check_hand)
@@ -509,7 +511,7 @@ class SlowLook:
 
 @cache
 def model() -> mujoco.MjModel:
-    spec = robot_spec()
+    spec = FR3.spec()
     box = spec.worldbody.add_body(name='box', mocap=True)
     box.add_geom(
         name='box', type=mujoco.mjtGeom.mjGEOM_BOX, size=[1, 1, 1], contype=0, conaffinity=0
@@ -549,7 +551,7 @@ def look_slowly(move: JointTrajectory, box: KeepOut) -> SlowLook:
         own = min([own, *data.contact.dist.tolist()])
     points = np.array(tcp)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(times)
-    share = float((np.abs(velocity) / DQ_MAX).max())
+    share = float((np.abs(velocity) / FR3.limits.velocity_rad_s).max())
     return SlowLook(points, lowest, float(steps.max()), share, gap, own)
 
 
@@ -582,8 +584,8 @@ def depths(seen: SlowLook, envelope: SafetyEnvelope) -> dict[SafetyRule, float]:
 
 def posture(shares: Array, spread: float) -> Array:
     """Return a joint position up to a share of the range away from the ready posture."""
-    wanted = Q_READY + shares * spread * (Q_MAX - Q_MIN) / 2
-    return np.clip(wanted, Q_MIN + 0.05, Q_MAX - 0.05)
+    wanted = FR3.home_rad + shares * spread * (FR3.limits.upper_rad - FR3.limits.lower_rad) / 2
+    return np.clip(wanted, FR3.limits.lower_rad + 0.05, FR3.limits.upper_rad - 0.05)
 
 
 TIGHT = [
@@ -621,20 +623,20 @@ def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None
     if tight is SafetyRule.SELF_COLLISION:  # folded at elbow and wrist, wherever the others go
         goal[[3, 5]], spread = -1.0, 1.0
     first = posture(start, spread * 0.2)
-    move = joint_move(first, posture(goal, spread), scale=rng.uniform(0.2, 1.0))
-    end_m = forward(move.position_rad[-1])[:3, 3] + rng.uniform(-0.2, 0.2, 3)
+    move = joint_move(FR3, first, posture(goal, spread), scale=rng.uniform(0.2, 1.0))
+    end_m = FR3.kinematics.forward(move.position_rad[-1])[:3, 3] + rng.uniform(-0.2, 0.2, 3)
     half_m = rng.uniform(0.05, 0.2, 3)
     box = KeepOut(name='box', min_m=tuple(end_m - half_m), max_m=tuple(end_m + half_m))
     reach_m, top_m, share = rng.uniform(0.3, 0.8), rng.uniform(-0.1, 0.27), rng.uniform(0.1, 0.8)
     envelope, box = envelope_tight_in(tight, reach_m, top_m, share, box)
-    at_start = depths(look_slowly(joint_move(first, first), box), envelope)
+    at_start = depths(look_slowly(joint_move(FR3, first, first), box), envelope)
     # One that starts outside may lead back, which is another test's matter.
     assume(all(depth < -1 for depth in at_start.values()))
     found = depths(look_slowly(move, box), envelope)
 
     said = ''
     try:
-        EnvelopeGuard(envelope).check_motion(move, 'moving')
+        EnvelopeGuard(FR3, envelope).check_motion(move, 'moving')
     except SkillError as error:
         said = str(error)
     broken = next((rule for rule in SafetyRule if f'rule {rule.value} ' in said), None)

@@ -9,8 +9,7 @@ from bbllm.arm.driver import JointTrajectory, Tolerances
 from bbllm.arm.motion.reachability import top_down
 from bbllm.arm.motion.trajectory import joint_move, sample
 from bbllm.core.types import SceneObject, SkillCall
-from bbllm.robots.fr3.kinematics import forward, inverse_branches, q7_grid
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import SceneFile, TableSpec, load_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.limit_audit import NOTHING, audit, audit_samples
@@ -22,19 +21,21 @@ TABLE = SceneFile().fixtures
 
 def to(q: np.ndarray) -> JointTrajectory:
     """A legal motion from the ready posture."""
-    return joint_move(Q_READY, q)
+    return joint_move(FR3, FR3.home_rad, q)
 
 
 def turned(joint: int, by: float) -> np.ndarray:
     """The ready posture with one joint elsewhere [rad]."""
-    return Q_READY + by * np.eye(7)[joint]
+    return FR3.home_rad + by * np.eye(7)[joint]
 
 
 def reaching(x: float, y: float, z: float) -> np.ndarray:
     """A posture whose tool points down at a point [m]."""
-    found = inverse_branches(top_down((x, y, z), 0.0), q7_grid()).reshape(-1, 7)
+    found = FR3.kinematics.inverse_branches(
+        top_down((x, y, z), 0.0), FR3.kinematics.q7_grid()
+    ).reshape(-1, 7)
     found = found[~np.isnan(found[:, 0])]
-    return found[np.abs(found - Q_READY).max(axis=1).argmin()]
+    return found[np.abs(found - FR3.home_rad).max(axis=1).argmin()]
 
 
 def table_at(z: float) -> tuple[SceneObject, ...]:
@@ -64,7 +65,7 @@ def test_beside_the_table_nothing_is_below_it() -> None:
 
 
 def test_a_motion_beyond_the_edges_of_the_table_is_told_with_the_place() -> None:
-    behind = Q_READY + np.array([2.6, 0.4, 0.0, 0.5, 0.0, 0.0, 0.0])
+    behind = FR3.home_rad + np.array([2.6, 0.4, 0.0, 0.5, 0.0, 0.0, 0.0])
 
     (fault,) = faults_of(to(behind), TABLE)
 
@@ -74,9 +75,9 @@ def test_a_motion_beyond_the_edges_of_the_table_is_told_with_the_place() -> None
 def test_a_motion_too_high_is_out_of_the_work_space() -> None:
     up = np.array([0.0, -0.4, 0.0, -0.4, 0.0, 1.6, 0.785])
     up_down = np.array([0.0, 0.0, 0.0, -0.3, 0.0, 3.6, 0.785])
-    assert max(forward(up)[2, 3], forward(up_down)[2, 3]) > 1.19
+    assert max(FR3.kinematics.forward(up)[2, 3], FR3.kinematics.forward(up_down)[2, 3]) > 1.19
 
-    high = max((up, up_down), key=lambda q: forward(q)[2, 3])
+    high = max((up, up_down), key=lambda q: FR3.kinematics.forward(q)[2, 3])
     assert any('work space' in fault for fault in faults_of(to(high), TABLE))
 
 
@@ -111,9 +112,9 @@ def test_a_posture_that_cannot_be_is_told(by: float, told: str) -> None:
 
 
 def test_mujoco_and_the_arms_own_kinematics_agree_on_the_tool() -> None:
-    rows = np.random.default_rng(1).uniform(-0.5, 0.5, (50, 7)) + Q_READY
+    rows = np.random.default_rng(1).uniform(-0.5, 0.5, (50, 7)) + FR3.home_rad
 
-    ours = np.array([forward(row)[:3, 3] for row in rows])
+    ours = np.array([FR3.kinematics.forward(row)[:3, 3] for row in rows])
 
     assert tcp_positions(rows) == pytest.approx(ours, abs=1e-6)
 
@@ -133,14 +134,14 @@ def test_a_normal_episode_has_no_unsafe_command_and_a_sent_one_is_counted() -> N
     assert sent > 8
 
     start = world.driver.joint_state().position_rad
-    world.driver.follow(joint_move(start, reaching(0.5, 0.0, -0.01)), Tolerances())
+    world.driver.follow(joint_move(FR3, start, reaching(0.5, 0.0, -0.01)), Tolerances())
 
     assert safety.count() == safety.count() == 1
     assert safety.sentences()[0].startswith(f'Motion {sent + 1} leads the tool ')
 
 
 def rest_to_rest(
-    way: np.ndarray, duration_s: float, start: np.ndarray = Q_READY
+    way: np.ndarray, duration_s: float, start: np.ndarray = FR3.home_rad
 ) -> JointTrajectory:
     """One quintic: it reaches 1.875 way / time, 5.77 way / time^2, 60 way / time^3."""
     zero = np.zeros((2, 7))
@@ -170,7 +171,7 @@ def test_a_speed_that_is_legal_elsewhere_is_counted_near_a_stop() -> None:
 
 
 def test_too_much_acceleration_is_counted_and_reports_add_up() -> None:
-    good = audit(joint_move(Q_READY, Q_READY + 0.1))
+    good = audit(joint_move(FR3, FR3.home_rad, FR3.home_rad + 0.1))
     bad = audit(rest_to_rest(0.2 * np.eye(7)[0], 0.3))  # 12.8 rad/s^2
     total = NOTHING + good + bad
 

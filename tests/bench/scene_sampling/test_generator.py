@@ -12,6 +12,7 @@ from suite_files import STANDING, generated, suite, task
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Kind
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.simulation import Simulation
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm_bench.scene_sampling.generator import CaseError, make_case
@@ -75,7 +76,7 @@ def test_every_table_has_what_the_bench_promises(name: str, cases: dict[str, lis
 
 @pytest.mark.parametrize('name', TASKS)
 def test_what_is_out_of_reach_is_what_inverse_kinematics_says(name: str) -> None:
-    reach = ReachCache()
+    reach = ReachCache(FR3)
     case = case_of(name, trial=3)
     items = (*case.scene.movables, *case.scene.places)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from asking import BODY, PICK_PLACE, end_all, models, served_by
-from robots import Robot
 from stacks import REAL_LIKE, Running, started
 
+from robots import Robot
 from bbllm.testing import ModelServer, replies
 
 

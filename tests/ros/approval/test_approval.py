@@ -11,7 +11,6 @@ from asking import BODY, PICK_PLACE, TASK, YES, end, models
 from bbllm_interfaces.msg import Approval
 from diagnostic_msgs.msg import DiagnosticArray
 from drivers import driver_of, move
-from robots import Robot, nothing_waits, request_of
 from stacks import Background, Running, inject, log_of, set_parameter, until
 
 from bbllm.arm.driver import GoalStatus, Tolerances
@@ -24,6 +23,7 @@ from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
 from bbllm.testing import ModelServer
 from bbllm_ros.convert.approval import approval_to_msg
 from bbllm_ros.convert.records import LATCHED, plan_to_msg
+from robots import Robot, nothing_waits, request_of
 
 pytestmark = pytest.mark.ros
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, RobotMode
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.ptp import (
@@ -35,7 +35,7 @@ def robot() -> SimulatedRobot:
 
 def goal(way: Array = WAY, speed: Array = SLOW, tolerance_rad: float = 0.001) -> PtpGoal:
     return PtpGoal(
-        position_rad=tuple(Q_READY + way),
+        position_rad=tuple(FR3.home_rad + way),
         max_velocity_rad_s=tuple(speed),
         tolerance_rad=tolerance_rad,
     )
@@ -58,7 +58,7 @@ def test_a_motion_ends_at_its_target_within_its_speed_limits(robot: SimulatedRob
     assert pending.result.status is TargetStatus.TARGET_REACHED
     assert robot.mode is RobotMode.IDLE
     robot.advance(0.3)
-    np.testing.assert_allclose(robot.joint_state().position_rad, Q_READY + WAY, atol=5e-3)
+    np.testing.assert_allclose(robot.joint_state().position_rad, FR3.home_rad + WAY, atol=5e-3)
     assert fastest.max() < 0.55
     assert fastest[0] > 0.4  # joint 1 has the longest way, and sets the pace
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import Array, FollowError, GoalStatus
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.trajectory import (
     DEACTIVATED_TEXT,
     PATH_TEXT,
@@ -32,12 +32,13 @@ ZEROS = (0.0,) * 7
 
 @pytest.fixture
 def controller() -> TrajectoryController:
-    return TrajectoryController(START)
+    return TrajectoryController(FR3, START)
 
 
 def goal(**changes: Any) -> TrajectoryGoal:
     """Return a goal of one point after two seconds, at rest there."""
     base = TrajectoryGoal(
+        joint_names=FR3.joints,
         time_s=(2.0,),
         position_rad=(tuple(END),),
         velocity_rad_s=(ZEROS,),
@@ -67,9 +68,9 @@ def follow(controller: TrajectoryController, until_s: float, error: Array | floa
     ('changes', 'reason'),
     [
         ({'joint_names': ()}, 'Empty joint names'),
-        ({'joint_names': (*ARM_JOINTS[:6], 'elbow')}, 'Unknown joints elbow'),
-        ({'joint_names': ARM_JOINTS[:6]}, '6 different joints of 7'),
-        ({'joint_names': (*ARM_JOINTS[:6], ARM_JOINTS[0])}, '6 different joints of 7'),
+        ({'joint_names': (*FR3.joints[:6], 'elbow')}, 'Unknown joints elbow'),
+        ({'joint_names': FR3.joints[:6]}, '6 different joints of 7'),
+        ({'joint_names': (*FR3.joints[:6], FR3.joints[0])}, '6 different joints of 7'),
         (
             {
                 'time_s': (),
@@ -223,7 +224,7 @@ def test_the_splines_pass_through_points_with_their_derivatives() -> None:
     position, velocity, acceleration = rng.normal(size=(3, 4, 7))
     velocity[-1] = acceleration[-1] = 0.0
     times = np.array([0.0, 0.3, 1.0, 1.2])
-    controller = TrajectoryController(START)
+    controller = TrajectoryController(FR3, START)
     controller.start(
         goal(
             time_s=tuple(times),

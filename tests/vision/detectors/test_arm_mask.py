@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.arm.driver import Array
 from bbllm.core.types import Pose
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.scene_file import SceneFile, make_scene
@@ -43,7 +43,7 @@ def picture(
 
 @pytest.mark.parametrize('turn_rad', [0.0, 0.8, -0.8, 1.5])
 def test_what_rises_above_an_empty_table_is_in_the_mask(turn_rad: float) -> None:
-    position_rad = Q_READY + np.array([0.2, 0.4, 0.0, 0.3, 0.0, 0.0, turn_rad])
+    position_rad = FR3.home_rad + np.array([0.2, 0.4, 0.0, 0.3, 0.0, 0.0, turn_rad])
     image, T_world_camera = picture(make_scene({'objects': []}), position_rad, HAND_WIDTH_M, EXACT)
 
     mask = arm_mask(position_rad, HAND_WIDTH_M, image.intrinsics, T_world_camera)

@@ -8,8 +8,7 @@ import pytest
 from bbllm.arm.driver import JointState
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.types import Pose
-from bbllm.robots.fr3.kinematics import forward
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.camera import Intrinsics, Mask, RgbdImage
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import TransformTree
@@ -87,7 +86,9 @@ def test_good_picture_gives_named_detections_of_a_camera_in_the_world(
 def test_robot_at_the_time_of_the_picture_is_left_out_and_hides_what_is_below_it() -> None:
     tree = TransformTree()
     tree.add('fr3_link0', 'left_optical', AT, 0.0, static=True)
-    ready = JointState(position_rad=Q_READY, velocity_rad_s=np.zeros(7), width_m=0.08, stamp_s=5.0)
+    ready = JointState(
+        position_rad=FR3.home_rad, velocity_rad_s=np.zeros(7), width_m=0.08, stamp_s=5.0
+    )
     asked_s: list[float] = []
     hides: list[Hidden] = []
 
@@ -117,7 +118,7 @@ def test_robot_at_the_time_of_the_picture_is_left_out_and_hides_what_is_below_it
 
     (mask,), (hidden,) = detector.ignored, hides
     assert mask is not None
-    x, y, z = forward(ready.position_rad)[:3, 3].tolist()
+    x, y, z = FR3.kinematics.forward(ready.position_rad)[:3, 3].tolist()
     # It looks straight down from 1 m over (0.5, 0): x is to the right, and y is up.
     below = (0.5 + (x - 0.5) / (1 - z), y / (1 - z), 0.0)
     assert mask[round(120 - 200 * below[1]), round(160 + 200 * (below[0] - 0.5))]

@@ -10,6 +10,7 @@ from tracked_tables import AWAY, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.relations import build_scene, find_held
 from bbllm.skills.catalog import REACH_M, SKILLS
 from bbllm.skills.grasps import Hand
@@ -148,7 +149,7 @@ def test_a_stale_or_empty_scene_is_an_error() -> None:
 
 
 def test_the_hand_comes_down_on_the_table_at_the_distances_that_place_states() -> None:
-    reach = ReachCache()
+    reach = ReachCache(FR3)
     for distance_m in REACH_M:
         for deg in range(-90, 91, 45):
             turn = math.radians(deg)
@@ -171,7 +172,7 @@ def test_only_one_thread_at_a_time_uses_what_the_cache_asks(
         return True
 
     monkeypatch.setattr(reaching, 'reachable_top_down', ask)
-    reach = ReachCache()
+    reach = ReachCache(FR3)
     with ThreadPoolExecutor(4) as threads:
         answers = threads.map(reach, [cube('a', 0.3 + 0.02 * i, 0.0) for i in range(8)])
 

@@ -7,7 +7,8 @@ import pytest
 from small_tables import RED, run, world_of
 
 from bbllm.core.types import Code, Pose, Status
-from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.kinematics import pose_of_matrix
 from bbllm.scene.scene_file import ObjectSpec
 from bbllm.scene.transforms import angle_between, compose, inverse
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -28,7 +29,7 @@ def written(pose: Pose) -> str:
 
 def tcp_of(world: TabletopWorld) -> Pose:
     """Return where the hand is, by the joints and not by what was asked."""
-    return pose_of_matrix(forward(world.driver.joint_state().position_rad))
+    return pose_of_matrix(FR3.kinematics.forward(world.driver.joint_state().position_rad))
 
 
 def turned_by_deg(one: Pose, other: Pose, alike_deg: float) -> float:

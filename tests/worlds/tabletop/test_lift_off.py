@@ -18,6 +18,7 @@ from bbllm.arm.driver import (
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Code, Outcome, Pose, SceneObject, Status
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import FORCE_NOISE_N, ObjectSpec, SceneFile
 from bbllm.scene.transforms import compose
 from bbllm.sim.driver import SimDriver
@@ -211,7 +212,7 @@ def test_what_was_felt_on_a_motion_does_not_count_after_it() -> None:
         felt.append(driver.vertical_force_n())
         return False
 
-    move = joint_move(q, turned, scale=0.9)
+    move = joint_move(FR3, q, turned, scale=0.9)
     assert driver.follow(move, Tolerances(), stop_condition=look).status is GoalStatus.SUCCEEDED
 
     assert driver.vertical_force_n(settled=True) == pytest.approx(0.0, abs=0.1)

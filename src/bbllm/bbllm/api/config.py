@@ -458,11 +458,16 @@ class EpisodeConfig(
         """Return a world whose plans are rehearsed, where these options ask for it."""
         if not (samples := self.samples()):
             return world
+        from bbllm.scene.scene_file import load_scene
         from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
 
-        return RehearsedWorld(
-            world, RehearsalSettings(samples=samples, seed=self.seed, safety=self.envelope)
+        settings = RehearsalSettings(
+            robot=load_scene(self.scene).robot,
+            samples=samples,
+            seed=self.seed,
+            safety=self.envelope,
         )
+        return RehearsedWorld(world, settings)
 
     def memory_of(self, brain: str) -> FailureMemory:
         """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""

@@ -9,12 +9,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.errors import BbllmError
+
+if TYPE_CHECKING:
+    from bbllm.robots.robot_model import RobotModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +212,10 @@ class ArmDriver(Protocol):
             reports that the robot is stopped: then `now_s` and `joint_state` return their last
             values, and `condition` reports the stop.
     """
+
+    @property
+    def robot_model(self) -> 'RobotModel':
+        """What the arm and its hand are."""
 
     def now_s(self) -> float:
         """Return the world's clock [s]."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,14 +26,15 @@ from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.reading import MOST_BYTES, open_regular
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
+from bbllm.robots.registry import DEFAULT_ROBOT, load_robot, robot_names
 
 if TYPE_CHECKING:
     from mcap.records import Chunk, McapRecord
 
+    from bbllm.robots.robot_model import RobotModel
+
 Array = NDArray[np.float64]
 
-JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
 UNMOVED = (Kind.FIXTURE, Kind.LOCATION)
 
 
@@ -57,6 +58,7 @@ class MotionSample:
 class RecordedMotion:
     """How the arm and the objects moved, as columns of N samples."""
 
+    robot: RobotModel
     stamps_s: Array
     """Wall clock, shape (N,) [s]."""
     world_s: Array
@@ -87,13 +89,22 @@ class MotionWriter:
     """
 
     def __init__(
-        self, path: Path, objects: Sequence[SceneObject], namespace: str = NAMESPACE
+        self,
+        path: Path,
+        objects: Sequence[SceneObject],
+        namespace: str = NAMESPACE,
+        *,
+        robot: RobotModel | None = None,
     ) -> None:
-        """Create a file; *objects* are all of the scene. ValueError for equal names."""
+        """
+        Create a file; *objects* are all of the scene. ValueError for equal names.
+
+        *robot* names the joints, the default one where it is None.
+        """
         self.path = path
         self._lock = threading.Lock()
         self._objects = ObjectsTemplate(objects)
-        self._joints = JointsTemplate(JOINTS)
+        self._joints = JointsTemplate((robot or load_robot()).all_joints)
         self._file = TopicWriter(path, ('joint_states', 'objects'), namespace)
 
     @property
@@ -134,15 +145,17 @@ def read_motion(path: Path) -> RecordedMotion:
     times, joints, fingers = list[tuple[float, float]](), list[list[float]](), list[float]()
     first: dict[str, SceneObject] = {}
     seen: dict[str, list[tuple[int, tuple[float, ...]]]] = {}
+    robot: RobotModel | None = None
     messages = _Messages(path)
     for message, stamp_s, msg in messages.decoded():
         if message == JOINT_STATE:
             places = dict(zip(msg.name, msg.position, strict=False))
-            if not all(name in places for name in JOINTS):
+            robot = robot or _robot_with(places)
+            if robot is None or not all(name in places for name in robot.all_joints):
                 continue  # the arm or the hand alone, as a driver publishes them too
             times.append((stamp_s, msg.header.stamp.sec + msg.header.stamp.nanosec * 1e-9))
-            joints.append([places[name] for name in ARM_JOINTS])
-            fingers.append(sum(places[name] for name in FINGER_JOINTS))
+            joints.append([places[name] for name in robot.joints])
+            fingers.append(sum(places[name] for name in robot.hand.joints))
         else:
             for item in msg.objects:
                 known = _object_from(item)
@@ -150,10 +163,11 @@ def read_motion(path: Path) -> RecordedMotion:
                     first.setdefault(known.name, known)
                     row = max(0, len(times) - 1)
                     seen.setdefault(known.name, []).append((row, numbers_of(known.pose)))
-    if not times:
+    if robot is None:
         raise ConfigError(f'{path} contains no position of an arm. {HOW}')
     stamps, worlds = np.array(times).T
     return RecordedMotion(
+        robot=robot,
         stamps_s=stamps,
         world_s=np.maximum.accumulate(worlds),
         joints_rad=np.array(joints),
@@ -162,6 +176,12 @@ def read_motion(path: Path) -> RecordedMotion:
         objects=tuple(first.values()),
         complete=messages.complete,
     )
+
+
+def _robot_with(names: Collection[str]) -> RobotModel | None:
+    """Return the robot all of whose joints are named, the default one first."""
+    known = (load_robot(name) for name in dict.fromkeys((DEFAULT_ROBOT, *robot_names())))
+    return next((robot for robot in known if {*robot.all_joints} <= {*names}), None)
 
 
 MOST_CHUNK_BYTES = 100_000_000

@@ -15,6 +15,7 @@ A scene is `config/scenes/<name>.yaml`:
       - {name: location_A, xy: [0.45, 0.2]}
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
     grip_offset_m: 0.01           # optional; how far off the middle objects are gripped
+    robot: fr3                    # optional; this is the default
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
 is checked to be stable as described: all objects are upright, so their outlines seen from above
@@ -43,6 +44,7 @@ from bbllm.core.errors import SceneFileError
 from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.files.yaml_files import MOST_FAULTS, FileRecord, YamlFiles, explain
+from bbllm.robots.registry import DEFAULT_ROBOT, robot_names
 from bbllm.scene.object_models import OBJECT_MODELS
 from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
 
@@ -66,10 +68,11 @@ def complaints(
     fixed: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield one sentence part per fault of a scene; none where it can stand."""
+    reserved = tuple(f'{robot}_' for robot in robot_names())
     for name, count in Counter(item.name for item in (*tables, *objects, *locations)).items():
         if count > 1:
             yield f'the name {name} is given {count} times; names must be unique'
-        if name.lower() in RESERVED or name.startswith('fr3_'):
+        if name.lower() in RESERVED or name.startswith(reserved):
             yield f'the name {name} belongs to the robot; choose another'
     for item in objects:
         yield from _support_faults(item, tables, objects)
@@ -169,7 +172,7 @@ DEFAULT_MASS_KG = 0.1
 TABLE_THICKNESS_M = 0.04
 FILES = YamlFiles(
     'scene',
-    fields='objects, locations, tables, force_noise_n, grip_offset_m, description',
+    fields='objects, locations, tables, robot, force_noise_n, grip_offset_m, description',
     error=SceneFileError,
 )
 
@@ -209,6 +212,13 @@ NOISIEST_N = 5.0
 Noise = Annotated[float, Field(ge=0, le=NOISIEST_N, allow_inf_nan=False)]
 
 
+def _of_a_robot(name: str) -> str:
+    if name not in robot_names():
+        raise ValueError(f'the robot {quoted(name)} is unknown. Known: {", ".join(robot_names())}')
+    return name
+
+
+RobotName = Annotated[str, AfterValidator(_of_a_robot)]
 GripOffset = Annotated[float, Field(ge=-0.012, le=0.012, allow_inf_nan=False)]
 """Of fingers 17.5 mm wide on a block of 40 mm: with more they would reach over its edge [m]."""
 
@@ -311,6 +321,8 @@ class SceneFile(FileRecord):
     tables: tuple[TableSpec, ...] = (TableSpec(),)
     objects: tuple[ObjectSpec, ...] = ()
     locations: tuple[LocationSpec, ...] = ()
+    robot: RobotName = Field(default=DEFAULT_ROBOT, exclude_if=lambda name: name == DEFAULT_ROBOT)
+    """Name of the robot at the table; the default one is not written, and changes no hash."""
     force_noise_n: ForceNoise = ForceNoise()
     """How noisy the force on the hand is read where sensors are noisy: with a seed [N]."""
     grip_offset_m: GripOffset = 0.0

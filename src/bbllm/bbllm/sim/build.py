@@ -17,13 +17,14 @@ import numpy as np
 from PIL import ImageColor
 
 from bbllm.core.types import Kind, Quat, SceneObject
-from bbllm.robots.fr3.model import robot_spec
+from bbllm.robots.registry import load_robot
+from bbllm.robots.robot_model import HandModel, RobotModel
 from bbllm.scene.object_models import OBJECT_MODELS, ObjectModel, ObjectPart, model_like
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.render_process import HIDDEN_GROUPS
 
 OBJECT_BITS = 1
-"""Contact bit of everything but the robot (see fr3.xml)."""
+"""Contact bit of everything but the robot (see `RobotModel.spec`)."""
 SOLID: dict[str, Any] = {'contype': OBJECT_BITS, 'conaffinity': OBJECT_BITS}
 ROLLING = (1.0, 0.005, 0.002)
 """Friction against sliding, turning on the spot [m] and rolling [m]."""
@@ -111,14 +112,15 @@ def build_spec(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> m
     it is fixed, and one geom, all three of the object's name. Without *looks* the robot's geoms
     that touch nothing are left out, a tenth of a step's time; bodies and states are the same.
     """
-    spec = robot_spec()
+    robot = load_robot(scene.robot)
+    spec = robot.spec()
     for key in list(spec.keys):
         spec.delete(key)  # its length fits the robot alone
     if not looks:
         for geom in list(spec.geoms):
             if not geom.contype:
                 spec.delete(geom)
-    _set_options(spec, timestep_s)
+    _set_options(spec, robot.hand, timestep_s)
     _add_room(spec, scene.fixtures)
     contact_s = CONTACT_STEPS * timestep_s
     for table in scene.fixtures:
@@ -132,7 +134,7 @@ def build_spec(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> m
     return spec
 
 
-def drawn_model(objects: Iterable[SceneObject]) -> mujoco.MjModel:
+def drawn_model(robot: RobotModel, objects: Iterable[SceneObject]) -> mujoco.MjModel:
     """
     Compile the robot and the objects of an observation for the eye alone: nothing collides.
 
@@ -140,7 +142,7 @@ def drawn_model(objects: Iterable[SceneObject]) -> mujoco.MjModel:
     robot come first, 7 and 2; then a free joint for each object that is neither furniture nor a
     location, in their order. Names are the program's own, since those of objects can be any text.
     """
-    spec = robot_spec()
+    spec = robot.spec()
     for key in list(spec.keys):
         spec.delete(key)
     for geom in list(spec.geoms):
@@ -204,7 +206,7 @@ def _add_object(
     return body
 
 
-def _set_options(spec: mujoco.MjSpec, timestep_s: float) -> None:
+def _set_options(spec: mujoco.MjSpec, hand: HandModel, timestep_s: float) -> None:
     option = spec.option
     option.timestep = timestep_s
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -219,8 +221,8 @@ def _set_options(spec: mujoco.MjSpec, timestep_s: float) -> None:
     sleep = getattr(mujoco.mjtEnableBit, 'mjENBL_SLEEP', None)  # MuJoCo 3.4 and later
     if sleep is not None:
         option.enableflags |= sleep
-    for side in ('left', 'right'):
-        spec.geom(f'fr3_{side}finger_pad').solref = [2 * timestep_s, 1.0]
+    for pad in hand.pads:
+        spec.geom(pad).solref = [2 * timestep_s, 1.0]
 
 
 def _add_room(spec: mujoco.MjSpec, tables: Sequence[SceneObject]) -> None:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Pose, Quat
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.camera import RgbdImage
 from bbllm.sim.build import SHAPES, build_spec, rgba_of
 from bbllm.sim.camera_noise import noisy_colors, noisy_depth
@@ -197,7 +199,7 @@ def _drawn_model(
     spec.visual.global_.offheight = settings.height_px
     spec.visual.quality.offsamples = settings.samples
     for mount in settings.mounts:
-        _add_camera(spec, mount, settings, trouble)
+        _add_camera(spec, _body_of(simulation.robot_model, mount), mount, settings, trouble)
     for item in trouble.unknown_objects:
         _add_unknown(spec, item)
     add(spec)
@@ -205,11 +207,20 @@ def _drawn_model(
     return spec.compile()
 
 
+def _body_of(robot: RobotModel, mount: CameraMount) -> str:
+    """Return the body that a camera is fixed to; mounts name those of the FR3."""
+    return robot.bodies[FR3.bodies.index(mount.parent)]
+
+
 def _add_camera(
-    spec: mujoco.MjSpec, mount: CameraMount, settings: CameraSettings, trouble: Trouble
+    spec: mujoco.MjSpec,
+    body: str,
+    mount: CameraMount,
+    settings: CameraSettings,
+    trouble: Trouble,
 ) -> None:
     """Add the housing, a site where the camera is said to be, and the camera where it is."""
-    parent = spec.body(mount.parent)
+    parent = spec.body(body)
     link = parent.add_frame(**_placed(mount.T_parent_link))
     housing = parent.add_geom(
         type=mujoco.mjtGeom.mjGEOM_BOX,

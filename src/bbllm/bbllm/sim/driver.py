@@ -24,6 +24,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.force_estimator import ForceEstimator
 from bbllm.core.errors import LostNodeError
+from bbllm.robots.robot_model import RobotModel
 from bbllm.sim.controllers.gripper import GripperPending
 from bbllm.sim.controllers.trajectory_goal import Pending, Result, goal_from_trajectory
 from bbllm.sim.faults import FaultMonitor
@@ -70,6 +71,10 @@ class SimDriver:
         self.busy = False
         """Whether a goal of arm or hand is being carried out."""
 
+    @property
+    def robot_model(self) -> RobotModel:
+        return self.robot.robot_model
+
     def now_s(self) -> float:
         return self.robot.time_s
 
@@ -94,7 +99,7 @@ class SimDriver:
         tolerances: Tolerances,
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
-        pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
+        pending = self.robot.follow(goal_from_trajectory(self.robot_model, trajectory, tolerances))
         lasts_s = trajectory.duration_s
         return self._follow_result(
             pending, lasts_s, tolerances, self.robot.cancel_follow, stop_condition=stop_condition
@@ -103,7 +108,7 @@ class SimDriver:
     def move_both(
         self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
     ) -> tuple[FollowResult, GripperResult]:
-        arm = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
+        arm = self.robot.follow(goal_from_trajectory(self.robot_model, trajectory, tolerances))
         if arm.result is not None:  # it was refused
             return arm.result, GripperResult(status=GoalStatus.REJECTED, begun=False)
         hand = self.robot.move_gripper(fingers.width_m, fingers.speed_m_s)
@@ -132,7 +137,7 @@ class SimDriver:
         self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
     ) -> tuple[FollowResult, bool]:
         begun_s = self.robot.time_s
-        pending = self.robot.follow(goal_from_trajectory(trajectory, tolerances))
+        pending = self.robot.follow(goal_from_trajectory(self.robot_model, trajectory, tolerances))
         asked = amended = False
 
         def amend() -> bool:
@@ -140,7 +145,8 @@ class SimDriver:
             if not asked and self.robot.time_s >= begun_s + amendment.at_s:
                 asked = True
                 if pending.result is None and (whole := amendment.make()) is not None:
-                    goal = replace(goal_from_trajectory(whole, tolerances), start_s=begun_s)
+                    goal = goal_from_trajectory(self.robot_model, whole, tolerances)
+                    goal = replace(goal, start_s=begun_s)
                     in_time = self.robot.time_s <= begun_s + amendment.until_s
                     amended = in_time and self.robot.replace_trajectory(goal) is None
             return False

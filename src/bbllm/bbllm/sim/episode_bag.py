@@ -38,8 +38,7 @@ from bbllm.bags.topics import GOALS_TOPIC, TF, WRENCH, WRENCH_TOPIC
 from bbllm.core.events import EpisodeStarted, Event, PlanMade, SceneRecorded
 from bbllm.core.observation import Observed
 from bbllm.core.types import Scene
-from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
-from bbllm.robots.fr3.urdf import BASE_LINK, DescribedFrames, FrameJoint, robot_description
+from bbllm.robots.urdf import BASE_LINK, DescribedFrames, FrameJoint, robot_description
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
@@ -79,10 +78,11 @@ class EpisodeBag:
         self._places = _tf_template(places)
         self._episode_id = ''
         self._lying_s = -np.inf
-        names = (*ARM_JOINTS, *FINGER_JOINTS)
-        self._joints = JointsTemplate(names, moving=True)
-        self._arm = JointsTemplate(ARM_JOINTS, BROADCAST_FRAME, moving=True)
-        self._hand = JointsTemplate(FINGER_JOINTS, moving=True)
+        arm = robot.robot_model
+        self._names = arm.all_joints
+        self._joints = JointsTemplate(self._names, moving=True)
+        self._arm = JointsTemplate(arm.joints, BROADCAST_FRAME, moving=True)
+        self._hand = JointsTemplate(arm.hand.joints, moving=True)
         self._wrench = MessageTemplate(
             WRENCH,
             lambda rows: {
@@ -91,7 +91,7 @@ class EpisodeBag:
             },
             width=6,
         )
-        description = robot_description()
+        description = robot_description(arm)
         self._frames = DescribedFrames(description)
         self._tf = _tf_template(_links(self._frames.moving))
         self._file.write_fields('robot_description', {'data': description}, self._now_s)
@@ -140,7 +140,7 @@ class EpisodeBag:
             self._file.write(
                 WRENCH_TOPIC, self._wrench.filled(stamp_s, [wrench.tolist()]), stamp_s
             )
-            positions = dict(zip((*ARM_JOINTS, *FINGER_JOINTS), q + half_m, strict=True))
+            positions = dict(zip(self._names, q + half_m, strict=True))
             frames = [_numbers(*at) for _, *at in self._frames.moved(positions)]
             self._file.write('tf', self._tf.filled(stamp_s, frames), stamp_s)
             if moved or stamp_s >= self._lying_s + LYING_S:

@@ -44,7 +44,10 @@ class MotionRecorder:
     @contextmanager
     def record(self, journal: Path) -> Iterator[MotionWriter]:
         """Write what moves beside a journal."""
-        writer = MotionWriter(motion_path(journal), self._simulation.objects())
+        simulation = self._simulation
+        writer = MotionWriter(
+            motion_path(journal), simulation.objects(), robot=simulation.robot_model
+        )
         with writer, self.calling(partial(self._write, writer)):
             yield writer
 

@@ -1,6 +1,7 @@
 """The scene of a table as it was observed, as a file that a simulation begins with."""
 
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
+from bbllm.robots.registry import DEFAULT_ROBOT
 from bbllm.scene.object_models import OBJECT_MODELS, model_like
 from bbllm.scene.scene_file import (
     DEFAULT_MASS_KG,
@@ -12,7 +13,7 @@ from bbllm.scene.scene_file import (
 from bbllm.skills.shapes import top_z
 
 
-def observed_scene(scene: Scene, mass: float) -> SceneFile:
+def observed_scene(scene: Scene, mass: float, robot: str = DEFAULT_ROBOT) -> SceneFile:
     """
     Return a scene as a file, with a factor for the masses, which are those of its kind of object.
 
@@ -23,6 +24,7 @@ def observed_scene(scene: Scene, mass: float) -> SceneFile:
     places = [item for item in scene.objects if item.kind is Kind.LOCATION]
     return SceneFile.model_construct(
         name='twin',
+        robot=robot,
         tables=tuple(
             TableSpec(
                 name=item.name,

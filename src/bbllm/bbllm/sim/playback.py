@@ -14,7 +14,7 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.motion.trajectory import Spline
-from bbllm.robots.fr3.model import arm_model
+from bbllm.robots.robot_model import RobotModel
 from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
 from bbllm.sim.controllers.trajectory_goal import driver_constraints
@@ -32,12 +32,12 @@ class Servo:
     Stiffness and damping have shape (7,) [Nm/rad, Nm s/rad]; the physics needs the same.
     """
 
-    def __init__(self, stiffness: Array, damping: Array) -> None:
+    def __init__(self, robot: RobotModel, stiffness: Array, damping: Array) -> None:
         self.stiffness, self.damping = stiffness, damping
-        self._model = arm_model(shapes=False)
+        self._model = robot.arm_model(shapes=False)
         self._model.opt.disableflags |= NO_SENSORS
         self._data = mujoco.MjData(self._model)
-        self._hand = int(self._model.body('fr3_hand').id)
+        self._hand = int(self._model.body(robot.hand.body).id)
         self._bare = _load_of(self._model, self._hand)
 
     def set_load(self, load: Load) -> None:
@@ -158,15 +158,16 @@ class MotionController:
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._gains = simulation.servo_gains
-        self._servo = Servo(*self._gains)
+        self._servo = Servo(simulation.robot_model, *self._gains)
         self.reset()
 
     def reset(self) -> None:
         """Start again where the arm is, with the stiffness of the servos and no goal."""
         self._set_stiffness(None)
         position = self._simulation.joint_state().position_rad
-        self.trajectory = TrajectoryController(position, driver_constraints())
-        self.ptp = PtpMotion()
+        robot = self._simulation.robot_model
+        self.trajectory = TrajectoryController(robot, position, driver_constraints())
+        self.ptp = PtpMotion(robot.limits)
         self._source: TrajectoryController | PtpMotion = self.trajectory
         width_m = self._simulation.width_set_point_m
         self._playback = Playback(self._simulation, self._servo, width_m)

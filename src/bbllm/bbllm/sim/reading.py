@@ -4,17 +4,13 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.robots.fr3.kinematics import jacobian
-from bbllm.robots.fr3.model import FLANGE_SITE
+from bbllm.robots.robot_model import FLANGE_SITE, RobotModel
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation
 
-FLANGE = 7
-"""Index of fr3_link8 in `link_frames`."""
 STRETCHED_RAD = -0.467002423653011
 """Joint 4 where the arm is fully extended: the elbow flips there [rad]."""
-TOOL_BODIES = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
 
 
 def elbow_of(q: Array) -> tuple[float, float]:
@@ -41,11 +37,11 @@ def read_wrenches(robot: SimulatedRobot, *, exact: bool = False) -> tuple[Array,
 
 def tool_load(simulation: Simulation) -> Load:
     """Return the load of hand and fingers as they are, in the flange frame."""
-    data, model = simulation.data, simulation.model
+    data, model, hand = simulation.data, simulation.model, simulation.robot_model.hand
     site = data.site(FLANGE_SITE)
     R, origin = site.xmat.reshape(3, 3).T, site.xpos  # R_flange_world
     parts = []
-    for name in TOOL_BODIES:
+    for name in (hand.body, *hand.fingers):
         body = int(model.body(name).id)
         axes = R @ data.ximat[body].reshape(3, 3)
         inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
@@ -76,9 +72,9 @@ def _cross(a: Array, b: Array) -> Array:
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
-def tool_twist(q: Array, dq: Array, flange: Array, T_flange_ee: Array) -> Array:
+def tool_twist(robot: RobotModel, q: Array, dq: Array, flange: Array, T_flange_ee: Array) -> Array:
     """Return the twist of the tool, which may lie elsewhere than between the finger tips."""
-    twist = jacobian(q) @ dq
+    twist = robot.kinematics.jacobian(q) @ dq
     arm = (flange @ T_flange_ee - flange @ T_FLANGE_NOMINAL)[:3, 3]
     twist[:3] += _cross(twist[3:], arm)
     return np.asarray(twist)

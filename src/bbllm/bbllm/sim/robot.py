@@ -17,8 +17,7 @@ import numpy as np
 
 from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
 from bbllm.core.types import Pose, SceneObject
-from bbllm.robots.fr3.limits import Q_MAX, Q_MIN
-from bbllm.robots.fr3.model import MAX_WIDTH_M
+from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.controllers.gripper import Gripper, GripperPending
 from bbllm.sim.controllers.manager import (
@@ -72,7 +71,7 @@ HELD_BACK = frozenset({Fault.DRIVER_HANG, Fault.ENDLESS_GOAL})
 
 
 class SimulatedRobot:
-    """The FR3 with its driver's behaviour, in one process."""
+    """A robot with the behaviour of the driver of an FR3, in one process."""
 
     def __init__(
         self,
@@ -106,11 +105,16 @@ class SimulatedRobot:
 
     def _start(self) -> None:
         self.settings = RobotSettings()
-        self._gripper = Gripper(MAX_WIDTH_M, homed=self._homed)
+        hand = self.robot_model.hand
+        self._gripper = Gripper(hand, hand.max_width_m, homed=self._homed)
         self.monitor = FaultMonitor()
         self._frozen: JointState | None = None
         self._held_back: frozenset[Fault] = frozenset()
         self._motion.set_load(self.settings.load.in_hand())
+
+    @property
+    def robot_model(self) -> RobotModel:
+        return self.simulation.robot_model
 
     @property
     def time_s(self) -> float:
@@ -189,7 +193,7 @@ class SimulatedRobot:
         with self.paused() as simulation:
             simulation.set_arm(q, width_m)
             self._motion.reset()
-            self._gripper = Gripper(width_m, homed=self._homed)
+            self._gripper = Gripper(self.robot_model.hand, width_m, homed=self._homed)
 
     def set_object_mass(self, name: str, mass_kg: float) -> None:
         with self.paused() as simulation:
@@ -252,8 +256,7 @@ class SimulatedRobot:
             if reason:
                 return reason
             pending = self._motion.start_ptp(goal, self.settings.joint_stiffness)
-            outside = (np.array(goal.position_rad) > Q_MAX) | (goal.position_rad < Q_MIN)
-            if outside.any():
+            if not self.robot_model.limits.within(np.array(goal.position_rad), 0.0):
                 self.monitor.trip(LIMIT_ERROR)
                 self._stop_motion()
             return pending

@@ -16,9 +16,8 @@ from bbllm.arm.driver import N_JOINTS, Array, JointState
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject
-from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
-from bbllm.robots.fr3.limits import Q_READY
-from bbllm.robots.fr3.model import FLANGE_SITE, MAX_WIDTH_M
+from bbllm.robots.registry import load_robot
+from bbllm.robots.robot_model import FLANGE_SITE
 from bbllm.scene.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 from bbllm.sim.build import build_model
 from bbllm.sim.step_timers import stop_timers
@@ -88,7 +87,7 @@ class Sampler(Protocol):
 
 
 class Simulation:
-    """The FR3 and a scene in MuJoCo; not thread-safe, see `sim.robot`."""
+    """The robot of a scene and its objects in MuJoCo; not thread-safe, see `sim.robot`."""
 
     def __init__(
         self, scene: SceneFile, *, timestep_s: float = 0.001, seed: int | None = None
@@ -100,11 +99,12 @@ class Simulation:
         """
         stop_timers()
         self.scene = scene
+        self.robot_model = robot = load_robot(scene.robot)
         self.timestep_s = timestep_s
         self.model = build_model(scene, timestep_s)
         self.data = mujoco.MjData(self.model)
         model = self.model
-        fingers = [int(model.joint(name).qposadr[0]) for name in FINGER_JOINTS]
+        fingers = [int(model.joint(name).qposadr[0]) for name in robot.hand.joints]
         self._objects = {
             item.name: (int(joint.qposadr[0]), int(joint.dofadr[0]))
             for item in scene.movables
@@ -112,7 +112,7 @@ class Simulation:
             for joint in [model.joint(item.name)]
         }
         self._start_mass = {item.name: item.mass for item in scene.objects if not item.fixed}
-        arm = [int(model.joint(name).qposadr[0]) for name in ARM_JOINTS]
+        arm = [int(model.joint(name).qposadr[0]) for name in robot.joints]
         if arm + fingers != list(range(N_JOINTS + 2)):
             raise WorldError('The robot must come first in the model.')
         if np.flatnonzero(model.dof_frictionloss).tolist() != list(range(N_JOINTS)):
@@ -124,8 +124,8 @@ class Simulation:
         self._constraint_nm = data.qfrc_constraint[:N_JOINTS]
         self._option = model.opt
         self._flags = int(model.opt.disableflags)
-        self._hand_actuator = int(model.actuator('fr3_hand').id)
-        flange, hand = int(model.site(FLANGE_SITE).id), int(model.body('fr3_hand').id)
+        self._hand_actuator = int(model.actuator(robot.hand.actuator).id)
+        flange, hand = int(model.site(FLANGE_SITE).id), int(model.body(robot.hand.body).id)
         self._R_world_flange = data.site_xmat[flange].reshape(3, 3)
         self._flange_m, self._hand_com_m = data.site_xpos[flange], data.subtree_com[hand]
         wrench = int(model.sensor('flange_force').adr[0])  # force, then torque
@@ -164,15 +164,15 @@ class Simulation:
 
     def reset(self) -> None:
         """Put robot and objects back to what they were at the start; the clock goes on."""
-        data, self._touched = self.data, True
+        data, robot, self._touched = self.data, self.robot_model, True
         for name, mass_kg in self._start_mass.items():
             if self.model.body(name).mass != mass_kg:
                 self.set_object_mass(name, mass_kg)
         mujoco.mj_resetData(self.model, data)
-        data.qpos[:N_JOINTS] = Q_READY
-        data.ctrl[:N_JOINTS] = Q_READY
-        data.qpos[N_JOINTS : N_JOINTS + 2] = MAX_WIDTH_M / 2
-        data.ctrl[self._hand_actuator] = MAX_WIDTH_M
+        data.qpos[:N_JOINTS] = robot.home_rad
+        data.ctrl[:N_JOINTS] = robot.home_rad
+        data.qpos[N_JOINTS : N_JOINTS + 2] = robot.hand.max_width_m / 2
+        data.ctrl[self._hand_actuator] = robot.hand.max_width_m
         data.time = self.time_s
         if self._noise is not None:
             self._noise.draw_bias()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import SceneFile
 from bbllm_bench.demonstrations.drawing import DemoSpec
 from bbllm_bench.demonstrations.lerobot_files import Feature
@@ -25,7 +25,7 @@ the same shape and can be merged; the largest table of the suite `tabletop` has 
 NO_STEP = 'no step'
 """Text of the subtask while no step has begun, and when the plan has ended."""
 POSE = ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')
-ROBOT = (*ARM_JOINTS, 'width')
+ROBOT = (*load_robot().joints, 'width')
 
 
 @dataclass(frozen=True, slots=True)

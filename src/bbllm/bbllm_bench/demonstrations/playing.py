@@ -9,7 +9,7 @@ from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.core.events import EpisodeEnded, Event, RepairBegun, StepBegun
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Outcome, SkillCall
-from bbllm.robots.fr3.model import MAX_WIDTH_M
+from bbllm.robots.registry import load_robot
 from bbllm.sim.faults import Fault
 from bbllm.sim.sampling import MotionSampler
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -124,7 +124,7 @@ class _Watch(Alone):
 def _within(set_points: Array) -> Array:
     """Return set points with widths that the hand has: it squeezes by a negative one."""
     arm, width = set_points[:, :N_JOINTS], set_points[:, N_JOINTS:]
-    return np.hstack([arm, width.clip(0.0, MAX_WIDTH_M)])
+    return np.hstack([arm, width.clip(0.0, load_robot().hand.max_width_m)])
 
 
 def label(

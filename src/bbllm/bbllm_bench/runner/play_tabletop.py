@@ -138,6 +138,7 @@ def _rehearsed(world: World, job: EpisodeSpec) -> World:
     from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, RehearsedWorld
 
     settings = RehearsalSettings(
+        robot=job.case.table.robot,
         samples=job.config.rehearse,
         seed=job.case.noise_seed or 0,
         deviation=WRONG_TWINS[job.config.twin_error],

@@ -14,7 +14,8 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, ArmDriver, Array, JointTrajectory
 from bbllm.core.types import SceneObject
-from bbllm.robots.fr3.model import TCP_SITE, arm_model
+from bbllm.robots.registry import load_robot
+from bbllm.robots.robot_model import TCP_SITE
 from bbllm.scene.scene_file import SceneFile
 from bbllm.skills.shapes import top_z
 from bbllm_bench.safety.limit_audit import audit, positions
@@ -130,5 +131,5 @@ def tcp_positions(q: Array) -> Array:
 
 @cache
 def _kinematics() -> tuple[mujoco.MjModel, mujoco.MjData, int]:
-    model = arm_model(shapes=False)
+    model = load_robot().arm_model(shapes=False)
     return model, mujoco.MjData(model), int(model.site(TCP_SITE).id)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from bbllm.arm.motion.motion_planner import GraspPlanner
 from bbllm.core.text import listed
 from bbllm.core.types import Kind, SceneObject
+from bbllm.robots.registry import load_robot
 from bbllm.skills.grasps import Hand, grips_for, tool_pose
 from bbllm.skills.placing import PlaceTarget, place_grips
 from bbllm.skills.shapes import outline, polygon_gap, yaw_pose
@@ -53,7 +54,7 @@ def retrieve(draft: Draft) -> None:
     middle = (dice.between(0.46, 0.50), dice.between(-0.10, 0.10))
     heap = _stand(table, _heap(dice, middle, recipe.n))
     # For the fingers alone, which is quickly found out, fewer moves may do than for the arm.
-    fingers, arm = _removable(heap, None), _removable(heap, GraspPlanner())
+    fingers, arm = _removable(heap, None), _removable(heap, GraspPlanner(load_robot()))
     loose = _removed(heap, fingers)
     # In the heap's order, since that of a set is another one in each process.
     alone = {name: len(fewest_removed(heap, {name}, fingers)) for name in heap if name in loose}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.motion_planner import GraspPlanner
 from bbllm.core.types import Fact, Scene, SceneObject
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import SceneFile
 from bbllm.skills.grasps import MAX_WIDTH_M, Grip, Hand, closed_on, grips_for, tool_pose
 from bbllm.skills.motions import HOVER_M, MoveAbove
@@ -29,7 +29,7 @@ def faults_of(scene: SceneFile, moves: Sequence[tuple[str, str]]) -> Iterator[st
         scene: The table before them.
         moves: What is picked, and the target of the call that puts it down.
     """
-    planner = GraspPlanner()
+    planner = GraspPlanner(load_robot())
     now = {item.name: item for item in (*scene.fixtures, *scene.movables, *scene.places)}
     for name, target in moves:
         item, others = now[name], [other for other in now.values() if other.name != name]
@@ -94,7 +94,7 @@ def _can_come_down(
 ) -> bool:
     planner.update(scene, hand)
     try:
-        planner.above(MoveAbove(grips, HOVER_M, touching[0], touching), Q_READY)
+        planner.above(MoveAbove(grips, HOVER_M, touching[0], touching), planner.robot.home_rad)
     except SkillError:
         return False
     return True

@@ -8,6 +8,7 @@ decided by inverse kinematics, as in an episode; the distances of a suite only g
 from collections import Counter
 
 from bbllm.core.errors import ConfigError, SceneFileError
+from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import SceneFile
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm_bench.scene_sampling.dry_run import faults_of
@@ -24,7 +25,7 @@ from bbllm_bench.suites.suite import Suite, TaskSpec
 TRIES, PUZZLE_TRIES = 100, 20_000
 """How often a scene, or a puzzle, is drawn before it counts as impossible."""
 
-_reach = ReachCache()
+_reach = ReachCache(load_robot())
 
 
 class CaseError(ConfigError):

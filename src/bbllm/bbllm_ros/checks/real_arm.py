@@ -427,16 +427,16 @@ def _quality(reliable: bool, latched: bool) -> str:
 
 
 def _joints(graph: RobotGraph, arm: RealArm) -> Finding:
-    from bbllm.robots.fr3.joints import ARM_JOINTS
+    from bbllm.robots.fr3 import FR3
 
     topic, heard = 'franka/joint_states', graph.arm
     if heard is None:
         return fail('joints', f'nothing came on {topic}', arm.start_driver)
-    if missing := [name for name in ARM_JOINTS if name not in heard.names]:
+    if missing := [name for name in FR3.joints if name not in heard.names]:
         text = f'{topic} lacks {", ".join(missing)}; it has {", ".join(heard.names)}'
         remedy = 'Start the driver with robot_type:=fr3 and without a prefix of the arm.'
         return fail('joints', text, remedy)
-    text = f'{topic}: {ARM_JOINTS[0]} to {ARM_JOINTS[-1]}, {heard.rate_hz:.0f} Hz as heard here'
+    text = f'{topic}: {FR3.joints[0]} to {FR3.joints[-1]}, {heard.rate_hz:.0f} Hz as heard here'
     if not heard.news:
         remedy = 'The driver hangs, or the robot has stopped: start the driver anew.'
         return fail('joints', f'{text}, but their stamps stand still', remedy)
@@ -461,7 +461,7 @@ def _mode(graph: RobotGraph, arm: RealArm) -> Finding:
 
 
 def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
-    from bbllm.robots.fr3.joints import FINGER_JOINTS
+    from bbllm.robots.fr3 import FR3
 
     gripper, hand = arm.gripper, graph.hand
     served = {*graph.actions, *graph.services}
@@ -473,7 +473,7 @@ def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
     if hand is None:
         yield fail('gripper', f'nothing came on {gripper}/joint_states', arm.start_driver)
         return
-    if missing := [name for name in FINGER_JOINTS if name not in hand.names]:
+    if missing := [name for name in FR3.hand.joints if name not in hand.names]:
         text = f'{gripper}/joint_states lacks {", ".join(missing)}'
         yield fail('gripper', text, 'Start the driver with robot_type:=fr3.')
         return

@@ -11,15 +11,15 @@ from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.urdf import BASE_LINK
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.urdf import BASE_LINK
 from bbllm.scene.hand_force import Force
 from bbllm.sim.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal
 from bbllm_ros.convert.records import header, stamp_from_msg
 
 BASE_FRAME = BASE_LINK
 """The root of the robot description: the driver writes its state in it."""
-FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
+FINGERS = FR3.hand.joints
 """Joints of the hand: each is half of its width [m]."""
 
 
@@ -32,7 +32,7 @@ def trajectory_to_goal(
     trajectory: JointTrajectory, tolerances: Tolerances
 ) -> FollowJointTrajectory.Goal:
     goal = FollowJointTrajectory.Goal()
-    goal.trajectory.joint_names = list(ARM_JOINTS)
+    goal.trajectory.joint_names = list(FR3.joints)
     rows = zip(
         trajectory.time_s.tolist(),
         trajectory.position_rad.tolist(),
@@ -102,7 +102,7 @@ def joint_state_to_msg(
 def arm_from_msg(msg: JointStateMsg) -> tuple[Array, Array] | None:
     """Return positions and velocities of the arm, shape (7,) each; None if joints are missing."""
     try:
-        order = [msg.name.index(name) for name in ARM_JOINTS]
+        order = [msg.name.index(name) for name in FR3.joints]
     except ValueError:
         return None
     position = np.asarray(msg.position, dtype=float)
@@ -138,7 +138,7 @@ def follow_error(code: int) -> FollowError:
 
 
 def _tolerances(position_rad: float) -> list[JointTolerance]:
-    return [JointTolerance(name=name, position=float(position_rad)) for name in ARM_JOINTS]
+    return [JointTolerance(name=name, position=float(position_rad)) for name in FR3.joints]
 
 
 def _rows(rows: list[tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
@@ -147,14 +147,14 @@ def _rows(rows: list[tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
 
 def _asked(goal: FollowJointTrajectory.Goal) -> AskedTolerances:
     """Read all tolerances of a goal; joints that are not named keep 0, the default."""
-    values = {name: np.zeros(len(ARM_JOINTS)) for name in _TOLERANCES}
+    values = {name: np.zeros(len(FR3.joints)) for name in _TOLERANCES}
     legible = True
     for part, given in (('path', goal.path_tolerance), ('goal', goal.goal_tolerance)):
         for item in given:
-            if item.name not in ARM_JOINTS:
+            if item.name not in FR3.joints:
                 legible = False
                 continue
-            i = ARM_JOINTS.index(item.name)
+            i = FR3.joints.index(item.name)
             values[f'{part}_rad'][i], values[f'{part}_rad_s'][i] = item.position, item.velocity
     time_s = stamp_from_msg(goal.goal_time_tolerance)
     return AskedTolerances(**values, goal_time_s=time_s, legible=legible)

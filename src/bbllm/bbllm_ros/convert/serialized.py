@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import Array
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.hand_force import Force
 from bbllm_ros.convert.arm import arm_from_msg, force_from_wrench
 from bbllm_ros.convert.records import stamp_from_msg, vector_from_msg
@@ -141,7 +141,7 @@ class _Layout(NamedTuple):
             add_text(name)
         add(COUNT.pack(joints), COUNT.size)
         add(b'', DOUBLE)
-        order = [msg.name.index(name) for name in ARM_JOINTS]
+        order = [msg.name.index(name) for name in FR3.joints]
         return _Layout(NAMES_AT + len(names), _number(names), _number(mask), joints, order)
 
     def fits(self, data: bytes) -> bool:

@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from bbllm.arm.driver import JointState
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, SceneError
-from bbllm.robots.fr3.kinematics import hand_at
+from bbllm.robots.fr3 import FR3
 from bbllm.skills.grasps import Hand
 from bbllm_ros.convert.arm import width_from_msg
 from bbllm_ros.convert.serialized import ArmReader, ArmReading
@@ -177,7 +177,7 @@ class JointFeed:
 
     def hand(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> Hand:
         state = self.at(stamp_s, wait_s, or_stopped=or_stopped)
-        return hand_at(state.position_rad, state.width_m)
+        return FR3.hand_at(state.position_rad, state.width_m)
 
     def at(self, stamp_s: float, wait_s: float = 0.0, *, or_stopped: bool = False) -> JointState:
         """

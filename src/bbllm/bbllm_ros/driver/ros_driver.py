@@ -49,7 +49,7 @@ from bbllm.arm.stop_causes import hardware_is_up
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError, WorldError
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.convert.arm import duration_to_msg, follow_error, trajectory_to_goal
 from bbllm_ros.convert.records import stamp_from_msg
 from bbllm_ros.convert.serialized import StampedMessage
@@ -96,6 +96,8 @@ ERRORS = tuple(Errors.get_fields_and_field_types())
 
 class RosDriver:
     """ArmDriver over ROS actions; its node must be spun by other threads."""
+
+    robot_model = FR3
 
     def __init__(
         self,
@@ -184,9 +186,9 @@ class RosDriver:
             return None
         state = newest.message
         place = dict(zip(state.joint_names, state.reference.positions))
-        if any(state.reference.velocities) or not place.keys() >= set(ARM_JOINTS):
+        if any(state.reference.velocities) or not place.keys() >= set(FR3.joints):
             return None
-        return np.array([place[joint] for joint in ARM_JOINTS])
+        return np.array([place[joint] for joint in FR3.joints])
 
     def follow(
         self,

@@ -60,6 +60,7 @@ def make_guard(
     max_age_s = min(envelope.stale_scene.max_age_s, params.max_scene_age_s)
     envelope = envelope.model_copy(update={'stale_scene': StaleScene(max_age_s=max_age_s)})
     return EnvelopeGuard(
+        driver.robot_model,
         envelope,
         width_m=lambda: driver.joint_state().width_m,
         scene_age_s=SceneAge(node, group, max_age_s),

@@ -7,6 +7,7 @@ from bbllm_interfaces.srv import GetScene
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Scene
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.relations import find_held
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
@@ -39,7 +40,7 @@ class StateEstimator(StackNode):
         self._force = ForceFeed(self, self._poller, self._joints)
         self._source = make_source(self, self._poller, self._joints, params)
         self._open_state = OpenStateFeed(self, params)
-        self._reach = ReachCache()
+        self._reach = ReachCache(FR3)
         self._written: tuple[Scene, SceneMsg] | None = None
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
         self._outputs = SceneOutputs(self, collision_objects=params.collision_objects)

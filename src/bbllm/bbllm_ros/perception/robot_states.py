@@ -7,7 +7,7 @@ from functools import partial
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.arm.driver import JointState
-from bbllm.robots.fr3.model import MAX_WIDTH_M
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm_ros.convert.serialized import StampedMessage
 from bbllm_ros.driver.joint_feed import ARM_TOPIC, KEPT, QOS
@@ -29,7 +29,7 @@ class RobotStates:
     def __init__(self, poller: Poller, gripper: str) -> None:
         self._states: deque[StampedMessage[JointStateMsg]] = deque(maxlen=KEPT)
         self._lock = threading.Lock()
-        self._width_m = MAX_WIDTH_M
+        self._width_m = FR3.hand.max_width_m
         read = partial(StampedMessage, JointStateMsg)
         poller.subscribe(JointStateMsg, ARM_TOPIC, self._take_arm, QOS, read)
         poller.subscribe(JointStateMsg, f'{gripper}/joint_states', self._take_hand, QOS)

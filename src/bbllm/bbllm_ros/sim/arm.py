@@ -11,7 +11,7 @@ from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.manager import ARM_CONTROLLER
 from bbllm.sim.controllers.trajectory import TrajectoryPending
 from bbllm.sim.robot import SimulatedRobot
@@ -109,7 +109,7 @@ class SimArm:
         found = self._loop.robot.query_trajectory(time_s)
         if found is not None:
             reply.success = found.success
-            reply.name = list(ARM_JOINTS)
+            reply.name = list(FR3.joints)
             reply.position = found.state.position_rad.tolist()
             reply.velocity = found.state.velocity_rad_s.tolist()
             reply.acceleration = found.state.acceleration_rad_s2.tolist()
@@ -129,12 +129,12 @@ class SimArm:
 def controller_state(robot: SimulatedRobot, stamp_s: float) -> JointTrajectoryControllerState:
     with robot.paused() as simulation:
         wanted, measured = robot.set_point(), robot.joint_state()
-        effort = simulation.data.actuator_force[: len(ARM_JOINTS)].copy()
+        effort = simulation.data.actuator_force[: len(FR3.joints)].copy()
         time_s = robot.trajectory_time_s
     q, dq = measured.position_rad, measured.velocity_rad_s
     return JointTrajectoryControllerState(
         header=header(stamp_s, ''),
-        joint_names=list(ARM_JOINTS),
+        joint_names=list(FR3.joints),
         reference=_point(
             wanted.position_rad, wanted.velocity_rad_s, wanted.acceleration_rad_s2, time_s
         ),

@@ -14,11 +14,11 @@ from std_msgs.msg import Header
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.core.types import Pose
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.kinematics import link_frames
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.kinematics import FLANGE
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.faults import FaultMonitor
-from bbllm.sim.reading import FLANGE, elbow_of, quat_xyzw, read_wrenches, tool_load, tool_twist
+from bbllm.sim.reading import elbow_of, quat_xyzw, read_wrenches, tool_load, tool_twist
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import Load, joined
 from bbllm_ros.convert.arm import BASE_FRAME, joint_state_to_msg
@@ -31,8 +31,8 @@ from bbllm_ros.convert.records import (
 )
 from bbllm_ros.sim.loop import SimLoop
 
-FLANGE_FRAME = 'fr3_link8'
-TOOL_FRAME = 'fr3_hand_tcp'
+FLANGE_FRAME = FR3.flange_link
+TOOL_FRAME = FR3.tcp_link
 NEWEST = QoSProfile(depth=1)
 TOPICS = (
     (FrankaRobotState, 'robot_state', '', NEWEST),
@@ -133,10 +133,11 @@ def state_of(
     torque = simulation.data.actuator_force[:N_JOINTS]
     gravity = simulation.data.qfrc_bias[:N_JOINTS]
     T_flange_ee = settings.flange_to_ee
-    flange, flange_d = link_frames(np.array([q, q_d]))[:, FLANGE]
-    twist = tool_twist(q_d, dq_d, flange_d, T_flange_ee)
+    arm = robot.robot_model
+    flange, flange_d = arm.kinematics.link_frames(np.array([q, q_d]))[:, FLANGE]
+    twist = tool_twist(arm, q_d, dq_d, flange_d, T_flange_ee)
     both, elbow_d = joined(tool, settings.load), elbow_of(q_d)
-    joints = partial(joint_state_to_msg, ARM_JOINTS, stamp_s=stamp_s)
+    joints = partial(joint_state_to_msg, FR3.joints, stamp_s=stamp_s)
     base_head, flange_head, hand_head = (
         header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
     )

@@ -19,8 +19,8 @@ from tf2_msgs.msg import TFMessage
 
 from bbllm.arm.driver import Array
 from bbllm.core.types import Pose, SceneObject
-from bbllm.robots.fr3.joints import ARM_JOINTS
-from bbllm.robots.fr3.urdf import DescribedFrames, FrameJoint, robot_description
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.urdf import DescribedFrames, FrameJoint, robot_description
 from bbllm.sim.controllers.manager import ARM_CONTROLLER, JOINT_BROADCASTER
 from bbllm.sim.robot import GoalSeen
 from bbllm_ros.convert.arm import FINGERS, duration_to_msg, joint_state_to_msg
@@ -79,7 +79,7 @@ class SimTopics:
         self._frames = SimFrames(node, loop, frames)
         self._newest, self._newest_s = self._measure(), loop.now_s
         self._arm_state = joint_state_to_msg(
-            ARM_JOINTS, *self._newest, self._newest_s, BROADCAST_FRAME
+            FR3.joints, *self._newest, self._newest_s, BROADCAST_FRAME
         )
         self._shown: tuple[SceneObject, ...] | None = None
         self._lying = ObjectStates()
@@ -126,7 +126,7 @@ class SimTopics:
         """Return positions, velocities and efforts of the arm, shape (7,) each."""
         with self._loop.robot.paused() as simulation:
             state = simulation.joint_state()
-            effort = simulation.data.actuator_force[: len(ARM_JOINTS)].copy()
+            effort = simulation.data.actuator_force[: len(FR3.joints)].copy()
         return state.position_rad, state.velocity_rad_s, effort
 
     def _publish_arm(self, now_s: float) -> None:
@@ -141,7 +141,7 @@ class SimTopics:
             self._dynamic.publish(
                 DynamicJointState(
                     header=header(now_s, BROADCAST_FRAME),
-                    joint_names=list(ARM_JOINTS),
+                    joint_names=list(FR3.joints),
                     interface_values=[
                         InterfaceValue(interface_names=KINDS, values=row) for row in values
                     ],
@@ -166,7 +166,7 @@ class SimTopics:
         """Everything else, all of the same moment; the joint states frozen with their source."""
         robot = self._loop.robot
         fingers = (np.full(2, robot.width_m / 2), np.zeros(2), np.zeros(2))
-        names = (*ARM_JOINTS, *FINGERS)
+        names = (*FR3.joints, *FINGERS)
         whole = [np.concatenate(pair) for pair in zip(self._newest, fingers, strict=True)]
         position, velocity, effort = whole
         self._all.publish(joint_state_to_msg(names, position, velocity, effort, now_s, ''))
@@ -214,7 +214,7 @@ class SimFrames:
 
 def description_of(node: Node) -> str:
     """
-    Return franka_description's where it and xacro are installed, else `robots.fr3.urdf`.
+    Return franka_description's where it and xacro are installed, else `robots.urdf`.
 
     Both have the same links, joints, limits and inertials.
     """
@@ -222,7 +222,7 @@ def description_of(node: Node) -> str:
         share = Path(get_package_share_directory('franka_description'))
         import xacro
     except (PackageNotFoundError, ImportError):
-        return robot_description()
+        return robot_description(FR3)
     path = share / 'robots' / 'fr3' / 'fr3.urdf.xacro'
     arguments = {'hand': 'true', 'ee_id': 'franka_hand'}
     try:
@@ -231,7 +231,7 @@ def description_of(node: Node) -> str:
         node.get_logger().warning(
             f'{path} cannot be expanded ({error}). The description of bbllm is published instead.'
         )
-        return robot_description()
+        return robot_description(FR3)
     node.get_logger().info(f'robot_description comes from {path}')
     return text
 

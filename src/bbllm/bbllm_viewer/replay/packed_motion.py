@@ -37,7 +37,7 @@ def packed_motion(
         times [ms] and the positions, each number as difference from the one before it. Samples
         that equal the one before are left out.
     """
-    drawn = DrawnScene(objects)
+    drawn = DrawnScene(objects, motion.robot)
     exact = drawn.rows(motion.joints_rad, motion.finger_m, motion.poses)
     rows = _whole(exact * 10.0**DIGITS)
     rest = _whole(np.array(drawn.description['qpos']) * 10.0**DIGITS)

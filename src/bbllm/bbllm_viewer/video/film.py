@@ -96,7 +96,7 @@ class _Arm:
         scenes = (x.data.scene for x in episode.events if isinstance(x.data, SceneRecorded))
         scene = next(scenes, None)
         around = [item for item in scene.objects if item.kind in UNMOVED] if scene else []
-        drawn = DrawnScene([*around, *motion.objects])
+        drawn = DrawnScene([*around, *motion.objects], motion.robot)
         self.motion = motion
         self.model = drawn.model
         light(self.model)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.robots.fr3.limits import Q_READY
-from bbllm.robots.fr3.model import MAX_WIDTH_M
+from bbllm.robots.registry import load_robot
+from bbllm.robots.robot_model import RobotModel
 from bbllm.sim.build import CAMERA, drawn_model
 
 Array = NDArray[np.float64]
@@ -46,15 +46,21 @@ def script() -> str:
 class DrawnScene:
     """A scene that can be drawn at any position of its joints and objects."""
 
-    def __init__(self, objects: Iterable[SceneObject]) -> None:
-        """Take the objects of an observation; those without extent are left out."""
+    def __init__(self, objects: Iterable[SceneObject], robot: RobotModel | None = None) -> None:
+        """
+        Take the objects of an observation; those without extent are left out.
+
+        *robot* is the default one where it is None.
+        """
+        robot = robot or load_robot()
         drawn = [item for item in objects if _is_drawn(item)]
         moved = [item for item in drawn if item.kind not in (Kind.FIXTURE, Kind.LOCATION)]
         self.names = tuple(item.name for item in moved)
         """Of all that can move, in the order of positions."""
-        self.model = drawn_model(drawn)
+        self.model = drawn_model(robot, drawn)
+        fingers = [robot.hand.max_width_m / 2] * 2
         self._rest: Array = np.concatenate(
-            [Q_READY, [MAX_WIDTH_M / 2] * 2, *(_position_of(item.pose) for item in moved)]
+            [robot.home_rad, fingers, *(_position_of(item.pose) for item in moved)]
         )
 
     def qpos(

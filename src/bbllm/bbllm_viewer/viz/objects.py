@@ -62,10 +62,11 @@ def _reach_m() -> tuple[float, float]:
     joint turns nearly all the way round, so that the reach is the same all around.
     """
     # Here, so that what draws no table imports no simulator.
+    from bbllm.robots.registry import load_robot
     from bbllm.worlds.scene.reaching import ReachCache
 
     poses = [Pose(position_m=(0.01 * index, 0.0, 0.0)) for index in range(5, 105)]
-    reach = ReachCache()
+    reach = ReachCache(load_robot())
     places = [SceneObject(name='here', kind=Kind.LOCATION, pose=pose) for pose in poses]
     good = [place.pose.position_m[0] for place in places if reach(place)]
     return good[0], good[-1]

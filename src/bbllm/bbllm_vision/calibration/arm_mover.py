@@ -12,8 +12,8 @@ from bbllm.arm.motion.trajectory import NoPathError, joint_move
 from bbllm.arm.obstacles import held_by, obstacles_from_scene
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.types import Scene
-from bbllm.robots.fr3.kinematics import inverse_branches, link_frames, q7_grid
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.kinematics import HAND
+from bbllm.robots.registry import load_robot
 
 SCALE = 0.2
 """Share of the joint limits that motions use."""
@@ -21,14 +21,13 @@ TRIES = 6
 """Solutions of the inverse kinematics of one pose that are tried, the nearest first."""
 FARTHEST_RAD = 1.5
 """Solutions that differ more from where the arm is are another posture [rad]."""
-_HAND, _TCP = 8, 9
-"""Rows of `link_frames`."""
-T_HAND_TCP: Array = np.linalg.inv(link_frames(Q_READY)[_HAND]) @ link_frames(Q_READY)[_TCP]
+_ARM, _HOME = load_robot().kinematics, load_robot().home_rad
+T_HAND_TCP: Array = np.linalg.inv(_ARM.link_frames(_HOME)[HAND]) @ _ARM.forward(_HOME)
 
 
 def hand_pose(position_rad: Array) -> Array:
-    """Return T_base_hand, the pose of fr3_hand, of joint positions, shape (7,) [rad]."""
-    return np.asarray(link_frames(position_rad)[_HAND])
+    """Return T_base_hand, the pose of the hand, of joint positions, shape (7,) [rad]."""
+    return np.asarray(_ARM.link_frames(position_rad)[HAND])
 
 
 class ArmMover:
@@ -40,9 +39,11 @@ class ArmMover:
 
     def __init__(self, driver: ArmDriver, envelope: SafetyEnvelope, *, scale: float = SCALE):
         self.driver = driver
-        self._guard = EnvelopeGuard(envelope, width_m=lambda: driver.joint_state().width_m)
+        self._guard = EnvelopeGuard(
+            driver.robot_model, envelope, width_m=lambda: driver.joint_state().width_m
+        )
         self._executor = TrajectoryExecutor(driver, guard=self._guard)
-        self._checker = CollisionChecker()
+        self._checker = CollisionChecker(driver.robot_model)
         self._boxes = tuple(box.obstacle for box in envelope.keep_out)
         self._scale = min(scale, envelope.joint_speed.max_share)
 
@@ -60,7 +61,7 @@ class ArmMover:
         for goal in postures(T_base_hand, start)[:TRIES]:
             if np.abs(goal - start).max() > FARTHEST_RAD:
                 break
-            way = joint_move(start, goal, scale=self._scale)
+            way = joint_move(self.driver.robot_model, start, goal, scale=self._scale)
             if self._checker.path_clear(way) is None and self._is_allowed(way):
                 return way
         return None
@@ -91,7 +92,6 @@ class ArmMover:
 
 def postures(T_base_hand: Array, near_rad: Array) -> Array:
     """Return the joint positions of a pose of the hand, shape (n, 7) [rad], the nearest first."""
-    q7 = q7_grid()
-    found = inverse_branches(T_base_hand @ T_HAND_TCP, q7).reshape(-1, 7)
+    found = _ARM.inverse_branches(T_base_hand @ T_HAND_TCP, _ARM.q7_grid()).reshape(-1, 7)
     found = found[~np.isnan(found).any(axis=1)]
     return np.asarray(found[np.argsort(np.abs(found - near_rad).max(axis=1))])

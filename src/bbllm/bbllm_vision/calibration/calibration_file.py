@@ -13,10 +13,11 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
 from bbllm.core.types import Pose
 from bbllm.files.yaml_files import FileRecord, YamlFiles, explain, yaml_text
-from bbllm.robots.fr3.kinematics import pose_of_matrix
+from bbllm.robots.kinematics import pose_of_matrix
+from bbllm.robots.registry import load_robot
 from bbllm_vision.hand_eye import HandEye, Mount
 
-PARENTS = {Mount.STAND: 'fr3_link0', Mount.HAND: 'fr3_hand'}
+PARENTS = {Mount.STAND: load_robot().base_link, Mount.HAND: load_robot().hand.body}
 """Frame that the camera is fixed to."""
 ARM_FRAMES = ('fr3_', 'base', 'world', 'map')
 """How frames begin that are not of a camera."""

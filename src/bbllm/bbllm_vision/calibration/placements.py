@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 from bbllm.arm.driver import Array
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
-from bbllm.robots.fr3.kinematics import pose_of_matrix
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.kinematics import pose_of_matrix
+from bbllm.robots.registry import load_robot
 from bbllm.sim.camera_settings import (
     HAND_CAMERA,
     T_COLOR_OPTICAL,
@@ -80,7 +80,7 @@ def place_and_start(
             pose = draw_pose()
             if not is_in_view(pose, mount, solution, board, settings.intrinsics):
                 continue
-            for goal in postures(pose, Q_READY)[:1]:
+            for goal in postures(pose, load_robot().home_rad)[:1]:
                 way = mover.route_to(goal)
                 if way is not None:
                     mover.follow(way)

@@ -14,7 +14,8 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS
 from bbllm.arm.envelope import load_envelope
-from bbllm.robots.fr3.kinematics import pose_of_matrix
+from bbllm.robots.kinematics import pose_of_matrix
+from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.camera_settings import d435
 from bbllm.sim.cameras import SimCameras
@@ -76,7 +77,7 @@ def rig(
     focal = 1.0 + dice.normal() * errors.focal_share
     T_parent_link = truth.T_parent_camera @ np.linalg.inv(T_LINK_OPTICAL)
     camera = replace(MODELS[mount], T_parent_link=pose_of_matrix(T_parent_link))
-    parent = 'fr3_hand' if mount is Mount.STAND else 'fr3_link0'
+    parent = load_robot().hand.body if mount is Mount.STAND else load_robot().base_link
 
     def shoot() -> ArmPicture:
         driver.wait(SETTLE_S)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS
 from bbllm.core.types import Pose
-from bbllm.robots.fr3.model import arm_model
+from bbllm.robots.registry import load_robot
 from bbllm.scene.camera import Intrinsics, Mask
 from bbllm.sim.camera_settings import HAND_CAMERA, HOUSING_M, HOUSING_Y_M
 from bbllm.skills.shapes import rotation_of
@@ -21,7 +21,7 @@ from bbllm_vision.detectors.views import CameraView
 
 Array = NDArray[np.float64]
 LOOK_GROUP = 2
-"""Of the geoms that are drawn (see `robots.fr3.model.robot_spec`)."""
+"""Of the geoms that are drawn (see `RobotModel.spec`)."""
 MARGIN_PX = 4
 """What is so near to the robot counts as the robot: 9 mm at a distance of 1.4 m [px]."""
 _SHAPES = {
@@ -91,7 +91,7 @@ def _hand_camera(data: mujoco.MjData) -> Solid:
 
 @lru_cache(maxsize=4)
 def _look(width_m: float) -> _Look:
-    model = arm_model(width_m)
+    model = load_robot().arm_model(width_m)
     return _Look(
         model=model,
         outlines=tuple(

@@ -84,8 +84,8 @@ class SkillExecutor:
 
     def _plan_with(self, params: ExecutorParams) -> None:
         self.params = params
-        self._planner = GraspPlanner(params.ways)
-        self._ahead = AheadPlanner(params.ways, params.grip_offset_m)
+        self._planner = GraspPlanner(self._driver.robot_model, params.ways)
+        self._ahead = AheadPlanner(self._driver.robot_model, params.ways, params.grip_offset_m)
 
     def set_activity_callback(self, on_activity: Callable[[str], None] | None) -> None:
         self._executor.on_activity = on_activity

@@ -23,7 +23,8 @@ from bbllm.arm.obstacles import Held, held_by, matrix_from_pose, obstacles_from_
 from bbllm.core.errors import BbllmError
 from bbllm.core.skill_calls import check_call
 from bbllm.core.types import Scene, SkillCall
-from bbllm.robots.fr3.kinematics import hand_at, pose_of_matrix
+from bbllm.robots.kinematics import pose_of_matrix
+from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.grasps import Grip, Hand, in_tool_frame, shifted
 from bbllm.skills.motions import Motions, MoveAbove, Pick, Place, plan_motions
 from bbllm.skills.shapes import Vector
@@ -72,7 +73,7 @@ class PlannedWay:
         return in_tool_frame(scene.object(scene.held).pose.position_m, hand.tcp)
 
 
-def forecast(scene: Scene, position_rad: Array) -> Forecast | None:
+def forecast(robot: RobotModel, scene: Scene, position_rad: Array) -> Forecast | None:
     """
     Carry what is in the hand from where it was observed to joint positions, shape (7,) [rad].
 
@@ -81,7 +82,7 @@ def forecast(scene: Scene, position_rad: Array) -> Forecast | None:
     seen = scene.hand
     if seen is None:
         return None
-    hand = hand_at(position_rad, seen.width_m)
+    hand = robot.hand_at(position_rad, seen.width_m)
     there = replace(seen, tcp=hand.tcp)
     if scene.held is not None:
         item = scene.object(scene.held)
@@ -110,7 +111,10 @@ class AheadPlanner:
     `expect` may be called from any thread, the rest from the one that executes calls.
     """
 
-    def __init__(self, params: GraspPlannerParams, grip_offset_m: float = 0.0) -> None:
+    def __init__(
+        self, robot: RobotModel, params: GraspPlannerParams, grip_offset_m: float = 0.0
+    ) -> None:
+        self._robot = robot
         self._params, self._grip_offset_m = params, grip_offset_m
         self._planner: GraspPlanner | None = None
         self._planning = threading.Lock()
@@ -211,7 +215,7 @@ class AheadPlanner:
             future.set_exception(error)
 
     def _plan(self, call: SkillCall, state: Forecast) -> PlannedWay | None:
-        planner = self._planner = self._planner or GraspPlanner(self._params)
+        planner = self._planner = self._planner or GraspPlanner(self._robot, self._params)
         motions = plan_motions(check_call(call, state.scene), state.scene, state.hand)
         way: GraspPlan | JointTrajectory
         if isinstance(motions, Pick | Place | MoveAbove):

@@ -209,19 +209,19 @@ class SkillRun:
             SkillError: WOULD_NOT_RISE, or TIMEOUT where the force is no longer reported, with the
                 object still gripped; or the arm failed otherwise, or was stopped.
         """
-        self._lifting, params = True, self._params.lift
+        self._lifting, params, robot = True, self._params.lift, self._planner.robot
         before_n = self._felt(name)
         if before_n is None:
             return line.ascent
-        up, rise_m = line.path[::-1], params.rise_m(line.path[-1])
-        first, rest = parted(up, rise_m)
+        up, rise_m = line.path[::-1], params.rise_m(robot, line.path[-1])
+        first, rest = parted(robot, up, rise_m)
         left = self._planner.line_along(rest)
-        if not self._lift_a_little(name, gentle_move(first), before_n):
-            first, rest = parted(up, rise_m, self._executor.q_start())
+        if not self._lift_a_little(name, gentle_move(robot, first), before_n):
+            first, rest = parted(robot, up, rise_m, self._executor.q_start())
             left = self._planner.line_along(rest)
             before_n = self._felt(name, reported=True)
             assert before_n is not None  # it is reported
-            if not self._lift_a_little(name, gentle_move(first), before_n):
+            if not self._lift_a_little(name, gentle_move(robot, first), before_n):
                 raise unlifted(name, params.cap_n)
         return left
 
@@ -397,7 +397,7 @@ class SkillRun:
         carried, end = self._carried, last.position_rad[-1]
 
         def state(scene: Scene) -> Forecast | None:
-            return forecast(scene, end) if scene.held == carried else None
+            return forecast(self._planner.robot, scene, end) if scene.held == carried else None
 
         if changed and self._params.looks_beside:
             self._ahead.foresee(lambda: state(self._observe()))

@@ -34,7 +34,6 @@ from bbllm.core.approval import AskPerson
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import SAME_S
 from bbllm.core.types import Code
-from bbllm.robots.fr3.kinematics import hand_at
 from bbllm.skills.grasps import Hand
 
 STOP_S = 0.5
@@ -161,7 +160,7 @@ class TrajectoryExecutor:
 
     def hand(self) -> Hand:
         state = self.driver.joint_state()
-        return hand_at(state.position_rad, state.width_m)
+        return self.driver.robot_model.hand_at(state.position_rad, state.width_m)
 
     def check_ahead(
         self,

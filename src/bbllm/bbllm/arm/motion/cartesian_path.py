@@ -10,6 +10,7 @@ through these points is the joint path, which `time_optimal` times.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,9 +23,7 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.motion.trajectory import NoPathError, joint_move, time_optimal
-from bbllm.robots.fr3.kinematics import forward, inverse_branches, jacobian
-from bbllm.robots.fr3.limits import Q_MAX, Q_MIN, within_limits
-from bbllm.robots.fr3.model import TCP_SITE, arm_model
+from bbllm.robots.robot_model import TCP_SITE, RobotModel
 
 _ITERATIONS = 8
 _TOLERANCE = 1e-5
@@ -35,14 +34,14 @@ _EXACT = 1e-9
 _EXTRA_MARGIN_RAD = 0.005
 
 
-def track_line(poses: Array, q_start: Array, margin_rad: float) -> Array | None:
+def track_line(robot: RobotModel, poses: Array, q_start: Array, margin_rad: float) -> Array | None:
     """
     Follow tool poses one after the other, within limits, with the smallest joint motions.
 
     The poses are near to each other, shape (n, 4, 4), the first at *q_start*. Returns joint
     positions, shape (n, 7) [rad], or None where the line cannot be followed.
     """
-    model = _limited_model(margin_rad + _EXTRA_MARGIN_RAD)
+    model = _limited_model(robot, margin_rad + _EXTRA_MARGIN_RAD)
     configuration = mink.Configuration(model, q=np.clip(q_start, *model.jnt_range.T))
     tool = mink.FrameTask(TCP_SITE, 'site', position_cost=1.0, orientation_cost=1.0)
     posture = mink.PostureTask(model, cost=1e-4)
@@ -62,36 +61,38 @@ def track_line(poses: Array, q_start: Array, margin_rad: float) -> Array | None:
             except mink.NoSolutionFound:
                 return None
             configuration.integrate_inplace(velocity, 1.0)
-        path[i] = _polished(configuration.q, pose)
-        if _pose_error(path[i], pose) > _EXACT or not within_limits(path[i], margin_rad):
+        path[i] = _polished(robot, configuration.q, pose)
+        legal = robot.limits.within(path[i], margin_rad)
+        if _pose_error(robot, path[i], pose) > _EXACT or not legal:
             return None
     return path
 
 
 @lru_cache(maxsize=2)
-def _limited_model(margin_rad: float) -> mujoco.MjModel:
-    model = arm_model()
-    model.jnt_range[:] = np.stack([Q_MIN + margin_rad, Q_MAX - margin_rad], axis=1)
+def _limited_model(robot: RobotModel, margin_rad: float) -> mujoco.MjModel:
+    model, limits = robot.arm_model(), robot.limits
+    model.jnt_range[:, 0] = limits.lower_rad + margin_rad
+    model.jnt_range[:, 1] = limits.upper_rad - margin_rad
     return model
 
 
-def _polished(q: Array, pose: Array) -> Array:
+def _polished(robot: RobotModel, q: Array, pose: Array) -> Array:
     q = np.array(q)
     for _ in range(_POLISH):
-        q = q + np.linalg.pinv(jacobian(q)) @ _error_twist(q, pose)
+        q = q + np.linalg.pinv(robot.kinematics.jacobian(q)) @ _error_twist(robot, q, pose)
     return q
 
 
-def _error_twist(q: Array, pose: Array) -> Array:
+def _error_twist(robot: RobotModel, q: Array, pose: Array) -> Array:
     """Return how the tool would have to move, small, base axes, shape (6,) [m, rad]."""
-    now = forward(q)
+    now = robot.kinematics.forward(q)
     turn = pose[:3, :3] @ now[:3, :3].T
     skew = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
     return np.concatenate([pose[:3, 3] - now[:3, 3], skew / 2])
 
 
-def _pose_error(q: Array, pose: Array) -> float:
-    return float(np.abs(_error_twist(q, pose)).max())
+def _pose_error(robot: RobotModel, q: Array, pose: Array) -> float:
+    return float(np.abs(_error_twist(robot, q, pose)).max())
 
 
 _UNTURNED = 1e-12
@@ -129,14 +130,6 @@ class CartesianLine:
         return poses
 
 
-LINE_SPEED_M_S = 3.0
-"""Tool speed at scale 1, as the robot allows it; joints are slower on all but long ways [m/s]."""
-LINE_ACCELERATION_M_S2 = 9.0
-"""Tool acceleration at scale 1, as the robot allows it [m/s^2]."""
-TURN_SPEED_RAD_S = 2.5
-"""Turning speed at scale 1, as the robot allows it [rad/s]."""
-TURN_ACCELERATION_RAD_S2 = 17.0
-"""Turning acceleration at scale 1, as the robot allows it [rad/s^2]."""
 LINE_MARGIN_RAD = 0.01
 """What the way keeps from the position limits; less than at postures that are chosen [rad]."""
 WHIRL_RAD = 2.5
@@ -156,7 +149,7 @@ _LONGEST_S = 5.0
 """A line that takes longer than at full speed by more than this is refused [s]."""
 
 
-def line_path(q_start: Array, T_goal: Array) -> Array:
+def line_path(robot: RobotModel, q_start: Array, T_goal: Array) -> Array:
     """
     Find joint positions that keep the tool on the straight line to a pose T_base_tcp.
 
@@ -167,22 +160,22 @@ def line_path(q_start: Array, T_goal: Array) -> Array:
         NoPathError: The line leaves the joint limits, or the posture would have to jump.
     """
     q_start = np.array(q_start, dtype=np.float64)
-    line = CartesianLine.between(forward(q_start), T_goal)
+    line = CartesianLine.between(robot.kinematics.forward(q_start), T_goal)
     for n in _POINTS:
-        points = _best_points(line, np.linspace(0.0, 1.0, n), q_start)
-        if _strays(points, line) < _STRAY_M:
+        points = _best_points(robot, line, np.linspace(0.0, 1.0, n), q_start)
+        if _strays(robot, points, line) < _STRAY_M:
             return points
     raise NoPathError('The tool cannot go straight there: the arm would whirl on the way.')
 
 
-def rising_path(q_start: Array, rise_m: float) -> Array:
+def rising_path(robot: RobotModel, q_start: Array, rise_m: float) -> Array:
     """Return `line_path` to the pose straight above the start [m]."""
-    T_goal = forward(q_start)
+    T_goal = robot.kinematics.forward(q_start)
     T_goal[2, 3] += rise_m
-    return line_path(q_start, T_goal)
+    return line_path(robot, q_start, T_goal)
 
 
-def posture_beside(q: Array, shift_m: tuple[float, float, float]) -> Array:
+def posture_beside(robot: RobotModel, q: Array, shift_m: tuple[float, float, float]) -> Array:
     """
     Return the nearest joint positions, shape (7,) [rad], with the tool shifted a little.
 
@@ -191,58 +184,61 @@ def posture_beside(q: Array, shift_m: tuple[float, float, float]) -> Array:
     Raises:
         NoPathError: There are none within the limits.
     """
-    T_goal = forward(q)
+    T_goal = robot.kinematics.forward(q)
     T_goal[:3, 3] += T_goal[:3, :3] @ shift_m
-    posture = _polished(q, T_goal)
-    if _pose_error(posture, T_goal) > _TOLERANCE or not within_limits(posture, LINE_MARGIN_RAD):
+    posture = _polished(robot, q, T_goal)
+    legal = robot.limits.within(posture, LINE_MARGIN_RAD)
+    if _pose_error(robot, posture, T_goal) > _TOLERANCE or not legal:
         raise NoPathError('The arm cannot reach there within its limits.')
     return posture
 
 
-def quiet_path(q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
+def quiet_path(robot: RobotModel, q_start: Array, T_goal: Array, q7_goal: float) -> Array | None:
     """
     Try one path only, with joint 7 drifting evenly to a value; for choosing among many.
 
     Returns what `line_path` returns, or None beyond a joint limit or where a joint whirls.
     """
-    line = CartesianLine.between(forward(q_start), T_goal)
+    line = CartesianLine.between(robot.kinematics.forward(q_start), T_goal)
     drifts = np.array([q7_goal - q_start[6]])
-    paths = _candidates(line, np.linspace(0.0, 1.0, _POINTS[0]), q_start, drifts)
-    if _pace(paths)[0] > WHIRL_RAD or not within_limits(paths[0, 1:], LINE_MARGIN_RAD).all():
+    paths = _candidates(robot, line, np.linspace(0.0, 1.0, _POINTS[0]), q_start, drifts)
+    if _pace(paths)[0] > WHIRL_RAD or not robot.limits.within(paths[0, 1:], LINE_MARGIN_RAD).all():
         return None
-    return paths[0] if _strays(paths[0], line) < _STRAY_M else None
+    return paths[0] if _strays(robot, paths[0], line) < _STRAY_M else None
 
 
 def path_move(
-    points: Array, *, scale: float = 1.0, speed_m_s: float = LINE_SPEED_M_S
+    robot: RobotModel, points: Array, *, scale: float = 1.0, speed_m_s: float = math.inf
 ) -> JointTrajectory:
     """
     Move along what `line_path` found, shape (n, 7) [rad]; reversed, it leads back.
 
     *scale* is the share of the speed and of the joint limits to use, *speed_m_s* the tool speed at
-    scale 1.
+    scale 1, at most what the robot allows.
 
     Raises:
         NoPathError: A joint is so near to its limit that it may hardly move.
     """
-    first_pose, last_pose = forward(points[[0, -1]])
+    first_pose, last_pose = robot.kinematics.forward(points[[0, -1]])
     line = CartesianLine.between(first_pose, last_pose)
     length, turn = float(np.linalg.norm(line.shift)), float(np.linalg.norm(line.turn))
     if length < 1e-7 and turn < 1e-7:
-        return joint_move(points[0], points[0])
-    speed = scale * _smaller(speed_m_s / max(length, 1e-9), TURN_SPEED_RAD_S / max(turn, 1e-9))
-    acceleration = scale * _smaller(
-        LINE_ACCELERATION_M_S2 / max(length, 1e-9), TURN_ACCELERATION_RAD_S2 / max(turn, 1e-9)
+        return joint_move(robot, points[0], points[0])
+    tool, length, turn = robot.tool, max(length, 1e-9), max(turn, 1e-9)
+    speed_m_s = min(speed_m_s, tool.speed_m_s)
+    speed = scale * min(speed_m_s / length, tool.turn_speed_rad_s / turn)
+    acceleration = scale * min(
+        tool.acceleration_m_s2 / length, tool.turn_acceleration_rad_s2 / turn
     )
-    move = time_optimal(cubic(points), scale=scale, speed=speed, acceleration=acceleration)
+    move = time_optimal(robot, cubic(points), scale=scale, speed=speed, acceleration=acceleration)
     if move.duration_s > _LONGEST_S + length / (scale * speed_m_s):
         raise NoPathError('The tool cannot go straight there: a joint is too near to its limit.')
     return move
 
 
-def time_before_end(move: JointTrajectory, left_m: float) -> float:
+def time_before_end(robot: RobotModel, move: JointTrajectory, left_m: float) -> float:
     """Return when a straight motion has so much of its way left; 0 where it is shorter [s]."""
-    tool_m = forward(move.position_rad)[:, :3, 3]
+    tool_m = robot.kinematics.forward(move.position_rad)[:, :3, 3]
     distance_m = np.linalg.norm(tool_m - tool_m[-1], axis=1)
     return float(np.interp(-left_m, -distance_m, move.time_s))
 
@@ -259,29 +255,29 @@ def _basis(n: int) -> CubicSpline:
     return CubicSpline(np.linspace(0.0, 1.0, n), np.eye(n))
 
 
-def _best_points(line: CartesianLine, s: Array, q_start: Array) -> Array:
+def _best_points(robot: RobotModel, line: CartesianLine, s: Array, q_start: Array) -> Array:
     """Return joint positions on the line at s, shape (n, 7) [rad]."""
-    still = _candidates(line, s, q_start, _DRIFTS[:1])
-    if _legal(still)[0] and _pace(still)[0] < _QUIET_RAD:
+    still = _candidates(robot, line, s, q_start, _DRIFTS[:1])
+    if _legal(robot, still)[0] and _pace(still)[0] < _QUIET_RAD:
         return np.asarray(still[0])
-    paths = np.concatenate([still, _candidates(line, s, q_start, _DRIFTS[1:])])
+    paths = np.concatenate([still, _candidates(robot, line, s, q_start, _DRIFTS[1:])])
     price = _pace(paths) + _DRIFT_PRICE * np.abs(_DRIFTS)
-    price[~_legal(paths)] = np.inf
+    price[~_legal(robot, paths)] = np.inf
     best = int(np.argmin(price))
     if price[best] < WHIRL_RAD:
         return np.asarray(paths[best])
-    tracked = track_line(line.poses(s), q_start, LINE_MARGIN_RAD)
+    tracked = track_line(robot, line.poses(s), q_start, LINE_MARGIN_RAD)
     if tracked is not None and _pace(tracked[None])[0] < min(price[best], 4 * WHIRL_RAD):
         return tracked
     if np.isfinite(price[best]):
         return np.asarray(paths[best])
-    raise NoPathError(_reason(line, s, still[0]))
+    raise NoPathError(_reason(robot, line, s, still[0]))
 
 
-def _strays(points: Array, line: CartesianLine) -> float:
+def _strays(robot: RobotModel, points: Array, line: CartesianLine) -> float:
     """Return how far the tool is off the line in the middle between points [m]."""
     s, between = _middles(len(points))
-    return float(np.abs(forward(between @ points) - line.poses(s)).max())
+    return float(np.abs(robot.kinematics.forward(between @ points) - line.poses(s)).max())
 
 
 @lru_cache(maxsize=8)
@@ -291,7 +287,9 @@ def _middles(n: int) -> tuple[Array, Array]:
     return s, _basis(n)(s)
 
 
-def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) -> Array:
+def _candidates(
+    robot: RobotModel, line: CartesianLine, s: Array, q_start: Array, drifts: Array
+) -> Array:
     """
     Return joint paths along a line, one for each drift of joint 7, shape (m, n, 7).
 
@@ -300,7 +298,7 @@ def _candidates(line: CartesianLine, s: Array, q_start: Array, drifts: Array) ->
     """
     q7 = q_start[6] + drifts[:, None] * s  # (m, n)
     poses = np.broadcast_to(line.poses(s), (len(drifts), len(s), 4, 4)).reshape(-1, 4, 4)
-    branches = inverse_branches(poses, q7.ravel(), margin_rad=-np.inf)
+    branches = robot.kinematics.inverse_branches(poses, q7.ravel(), margin_rad=-np.inf)
     branches = branches.reshape(8, len(drifts), len(s), 7)
     branches[np.isnan(branches)] = np.inf
     if len(drifts) == 1 and (path := _one_branch(branches[:, 0], q_start)) is not None:
@@ -331,9 +329,9 @@ def _one_branch(branches: Array, q_start: Array) -> Array | None:
     return path if stays else None
 
 
-def _legal(paths: Array) -> NDArray[np.bool_]:
+def _legal(robot: RobotModel, paths: Array) -> NDArray[np.bool_]:
     """Return which paths keep within limits; the start may stand nearer than the way should."""
-    legal = within_limits(paths[:, 1:], LINE_MARGIN_RAD).all(axis=1)
+    legal = robot.limits.within(paths[:, 1:], LINE_MARGIN_RAD).all(axis=1)
     return np.asarray(legal & (_pace(paths) < 4 * WHIRL_RAD))
 
 
@@ -344,8 +342,9 @@ def _pace(paths: Array) -> Array:
     return np.asarray(np.nan_to_num(steps * (paths.shape[1] - 1), nan=np.inf))
 
 
-def _reason(line: CartesianLine, s: Array, q: Array) -> str:
-    bad = ~within_limits(q, LINE_MARGIN_RAD)
+def _reason(robot: RobotModel, line: CartesianLine, s: Array, q: Array) -> str:
+    limits = robot.limits
+    bad = ~limits.within(q, LINE_MARGIN_RAD)
     bad[0] = False
     if not bad.any():
         return 'The tool cannot go straight there: the arm would have to change its posture.'
@@ -353,10 +352,6 @@ def _reason(line: CartesianLine, s: Array, q: Array) -> str:
     way = f'after {float(s[i] * np.linalg.norm(line.shift)):.3f} m'
     if np.isnan(q[i]).any():
         return f'The tool cannot go straight there: the arm can reach no further {way}.'
-    over = np.maximum(Q_MIN + LINE_MARGIN_RAD - q[i], q[i] - Q_MAX + LINE_MARGIN_RAD)
-    joint = int(np.argmax(over)) + 1
+    beyond = np.maximum(limits.lower_rad - q[i], q[i] - limits.upper_rad)
+    joint = int(np.argmax(beyond)) + 1
     return f'The tool cannot go straight there: joint {joint} is at its limit {way}.'
-
-
-def _smaller(a: float | np.floating, b: float | np.floating) -> float:
-    return float(min(a, b))

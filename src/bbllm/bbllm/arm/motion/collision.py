@@ -20,8 +20,7 @@ import numpy as np
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.arm.motion.trajectory import spline_of
 from bbllm.arm.obstacles import Held, Obstacle, ObstacleShape
-from bbllm.robots.fr3.joints import FINGER_JOINTS
-from bbllm.robots.fr3.model import robot_spec
+from bbllm.robots.robot_model import TCP_SITE, RobotModel
 
 TABLE = 'table'
 """Name of everything below z = 0."""
@@ -33,15 +32,14 @@ Size = tuple[float, float, float]
 Form = tuple[str, ObstacleShape, Size]
 """What a model is compiled for; size [m]."""
 
-_HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
 _TWIN = 'twin/'
 """Prefix of the second pair of fingers and its joints."""
 
 
 @lru_cache(maxsize=16)
-def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
+def compiled_model(robot: RobotModel, forms: tuple[Form, ...]) -> mujoco.MjModel:
     """Compile a model; to be copied, since the cache keeps it."""
-    spec = robot_spec()
+    spec, hand = robot.spec(), robot.hand
     for key in list(spec.keys):
         spec.delete(key)
     for geom in list(spec.geoms):
@@ -54,9 +52,9 @@ def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
         contype=WORLD_BIT,
         margin=WIDEST_CLEARANCE_M,
     )
-    # The lower cap of link 1's capsule reaches below the base; the link does not.
-    spec.add_exclude(bodyname1=TABLE, bodyname2='fr3_link1')
-    fingers = [*_HAND[1:], *(_add_twin(spec, finger) for finger in _HAND[1:])]
+    # The lower cap of the first link's capsule reaches below the base; the link does not.
+    spec.add_exclude(bodyname1=TABLE, bodyname2=robot.links[1])
+    fingers = [*hand.fingers, *(_add_twin(spec, hand.body, name) for name in hand.fingers)]
     # A closed hand is no collision, though its fingers touch.
     for one, other in combinations(fingers, 2):
         spec.add_exclude(bodyname1=one, bodyname2=other)
@@ -64,18 +62,18 @@ def compiled_model(forms: tuple[Form, ...]) -> mujoco.MjModel:
         body = spec.worldbody.add_body(name=f'object/{name}', mocap=True)
         _add_geom(body, shape, size_m, WORLD_BIT, WIDEST_CLEARANCE_M)
     for i, (shape, size_m) in enumerate(twins_of(forms)):
-        body = spec.body('fr3_hand').add_body(name=f'held/{i}')
+        body = spec.body(hand.body).add_body(name=f'held/{i}')
         _add_geom(body, shape, size_m, WORLD_BIT | ROBOT_BIT, 0.0)
         for finger in fingers:
             spec.add_exclude(bodyname1=body.name, bodyname2=finger)
     return spec.compile()
 
 
-def _add_twin(spec: mujoco.MjSpec, finger: str) -> str:
+def _add_twin(spec: mujoco.MjSpec, hand: str, finger: str) -> str:
     """Add a second finger of the same shape to the hand, and return its name."""
     first = spec.body(finger)
     name = f'{_TWIN}{finger}'
-    body = spec.body(_HAND[0]).add_body(name=name, pos=first.pos, quat=first.quat)
+    body = spec.body(hand).add_body(name=name, pos=first.pos, quat=first.quat)
     (joint,) = first.joints
     body.add_joint(name=f'{_TWIN}{joint.name}', type=joint.type, axis=joint.axis)
     for geom in first.geoms:
@@ -106,8 +104,6 @@ CLEARANCE_M = 0.005
 """Default distance that counts as contact; between links of the arm it is 0 [m]."""
 OPEN_WIDTH_M = 0.08
 
-_LEVER_M: Array = np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2])
-"""How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
 _STEP_M = 0.02
 _DEEPER_M = 5e-4
 """How much deeper than at the start of a motion counts as deeper, for rounding [m]."""
@@ -118,7 +114,7 @@ class Contact:
     """Two objects that touch."""
 
     first: str
-    """Link of the arm (`fr3_link3`, `fr3_hand`, `fr3_leftfinger` ...), or the grasped object."""
+    """Body of the robot, or the grasped object."""
     second: str
     """Scene object, `table`, or another link."""
 
@@ -135,7 +131,13 @@ class CollisionChecker:
     not built that one lately). One thread only.
     """
 
-    def __init__(self, obstacles: Sequence[Obstacle] = (), held: Held | None = None) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        obstacles: Sequence[Obstacle] = (),
+        held: Held | None = None,
+    ) -> None:
+        self.robot = robot
         self._forms: tuple[Form, ...] | None = None
         self.update(obstacles, held)
 
@@ -189,7 +191,7 @@ class CollisionChecker:
         *path* is a trajectory, or joint positions of shape (n, 7) that are joined by straight
         lines [rad]; it is sampled so densely that no part moves more than 2 cm in between.
         """
-        for q in _evenly(path):
+        for q in _evenly(path, self.robot.lever_m):
             if self._collide(q) and (contacts := self._contacts(ignore, clearance_m)):
                 return contacts[0]
         return None
@@ -220,7 +222,7 @@ class CollisionChecker:
         """
         start: dict[Contact, float] | None = None
         now: dict[Contact, float] = {}
-        for q in _evenly(path):
+        for q in _evenly(path, self.robot.lever_m):
             now = self._depths(q, ignore, itself)
             start = now if start is None else start
             if deeper := _deeper(start, now):
@@ -280,17 +282,19 @@ class CollisionChecker:
         contact, names = self._data.contact, self._names
         for (i, j), distance_m in zip(contact.geom.tolist(), contact.dist.tolist()):
             first, second = names[i], names[j]
-            if not self._robot[i]:  # the world's objects come first in the model
+            if not self._own[i]:  # the world's objects come first in the model
                 first, second = second, first
-            yield first, second, distance_m, self._robot[i] and self._robot[j]
+            yield first, second, distance_m, self._own[i] and self._own[j]
 
     def _build(self, forms: tuple[Form, ...]) -> None:
-        model = copy(compiled_model(forms))  # whose shown objects and poses are one's own
+        robot = self.robot
+        model = copy(compiled_model(robot, forms))  # whose shown objects and poses are one's own
         self._model, self._data, self._forms = model, mujoco.MjData(model), forms
         twins = twins_of(forms)
         bodies = [model.body(i).name for i in model.geom_bodyid]
         self._names = [name.removeprefix('object/').removeprefix(_TWIN) for name in bodies]
-        self._robot = [name.startswith('fr3_') for name in self._names]
+        own = {*robot.bodies}
+        self._own = [name.removeprefix(_TWIN) in own for name in bodies]
         self._mocap = {name: int(model.body(f'object/{name}').mocapid[0]) for name, _, _ in forms}
         self._geom = {name: int(model.body(f'object/{name}').geomadr[0]) for name, _, _ in forms}
         self._form = {name: twins.index((shape, size_m)) for name, shape, size_m in forms}
@@ -298,10 +302,10 @@ class CollisionChecker:
         self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
         self._joints = self._data.qpos[:N_JOINTS]
         self._fingers, self._twin_fingers = (
-            [int(model.joint(f'{prefix}{name}').qposadr[0]) for name in FINGER_JOINTS]
+            [int(model.joint(f'{prefix}{name}').qposadr[0]) for name in robot.hand.joints]
             for prefix in ('', _TWIN)
         )
-        self._twins = [model.body(f'{_TWIN}{finger}').id for finger in _HAND[1:]]
+        self._twins = [model.body(f'{_TWIN}{finger}').id for finger in robot.hand.fingers]
         self._show_twins(shown=False)
 
     def _show_twins(self, *, shown: bool) -> None:
@@ -319,7 +323,7 @@ class CollisionChecker:
     def _hold(self, held: Held | None) -> None:
         for geom in self._held_geom:
             self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = 0
-            self._robot[geom] = False
+            self._own[geom] = False
         if held is None:
             return
         form = self._form[held.name]
@@ -327,8 +331,8 @@ class CollisionChecker:
         bits = WORLD_BIT | ROBOT_BIT
         self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = bits
         self._names[geom] = held.name
-        self._robot[geom] = True
-        tcp = self._model.site('tcp').pos  # in the hand, not turned
+        self._own[geom] = True
+        tcp = self._model.site(TCP_SITE).pos  # in the hand, not turned
         self._model.body_pos[body] = tcp + held.T_tcp_object[:3, 3]
         mujoco.mju_mat2Quat(self._model.body_quat[body], held.T_tcp_object[:3, :3].ravel())
 
@@ -339,7 +343,7 @@ def _deeper(start: dict[Contact, float], now: dict[Contact, float]) -> Contact |
     return next(deeper, None)
 
 
-def _evenly(path: JointTrajectory | Array) -> Array:
+def _evenly(path: JointTrajectory | Array, lever_m: Array) -> Array:
     """Return joint positions along a path, both ends included, shape (n, 7) [rad]."""
     if isinstance(path, JointTrajectory):
         count = max(2, int(np.ceil(path.duration_s / 0.01)))
@@ -347,7 +351,7 @@ def _evenly(path: JointTrajectory | Array) -> Array:
     path = np.asarray(path, dtype=np.float64)
     if len(path) < 2:
         return path
-    way = np.concatenate([[0.0], np.cumsum(np.abs(path[1:] - path[:-1]) @ _LEVER_M)])
+    way = np.concatenate([[0.0], np.cumsum(np.abs(path[1:] - path[:-1]) @ lever_m)])
     stops = np.linspace(0.0, way[-1], max(2, int(np.ceil(way[-1] / _STEP_M)) + 1))
     i = way[1:-1].searchsorted(stops, side='right')
     share = (stops - way[i]) / np.maximum(way[i + 1] - way[i], 1e-12)

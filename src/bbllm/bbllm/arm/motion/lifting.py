@@ -32,7 +32,7 @@ from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.motion.cartesian_path import cubic
 from bbllm.arm.motion.trajectory import excess, slowed
 from bbllm.core.errors import ConfigError
-from bbllm.robots.fr3.kinematics import forward, jacobian
+from bbllm.robots.robot_model import RobotModel
 
 SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
 """Of the simulated arm, as in fr3.xml [Nm/rad]."""
@@ -91,14 +91,16 @@ class LiftParams:
             f'would do, or a contact_force.max_n of {math.ceil(self.hardest_n)} N or more.'
         )
 
-    def rise_m(self, q: Array) -> float:
+    def rise_m(self, robot: RobotModel, q: Array) -> float:
         """Return how far an arm at a posture, shape (7,) [rad], goes up to see [m]."""
-        linear = jacobian(q)[:3]
+        linear = robot.kinematics.jacobian(q)[:3]
         stiffness = np.linalg.inv(linear / np.array(self.stiffness_nm_rad) @ linear.T)
         return min(FURTHEST_M, self.pull * self.cap_n / float(stiffness[2, 2]))
 
 
-def parted(up: Array, rise_m: float, q: Array | None = None) -> tuple[Array, Array]:
+def parted(
+    robot: RobotModel, up: Array, rise_m: float, q: Array | None = None
+) -> tuple[Array, Array]:
     """
     Part the way up, evenly spaced joint positions of shape (n, 7) [rad], after a bit of it.
 
@@ -106,14 +108,14 @@ def parted(up: Array, rise_m: float, q: Array | None = None) -> tuple[Array, Arr
     (7,) [rad]. Returns the bit and what is left, evenly spaced, of shapes (2, 7) and (n, 7).
     """
     q = up[0] if q is None else q
-    first, last, now = forward(np.stack([up[0], up[-1], q]))[:, :3, 3]
+    first, last, now = robot.kinematics.forward(np.stack([up[0], up[-1], q]))[:, :3, 3]
     risen_m = float(np.linalg.norm(now - first)) + rise_m
     share = risen_m / max(float(np.linalg.norm(last - first)), 2 * risen_m)
     points = cubic(up)(np.linspace(share, 1.0, len(up)))
     return np.stack([q, points[0]]), points
 
 
-def gentle_move(ends: Array) -> JointTrajectory:
+def gentle_move(robot: RobotModel, ends: Array) -> JointTrajectory:
     """
     Return a motion in a straight line in joint space whose pull at what is fixed grows gently.
 
@@ -126,7 +128,7 @@ def gentle_move(ends: Array) -> JointTrajectory:
     position += ends[0]
     position[-1] = ends[1]
     move = JointTrajectory(time_s, position, velocity, acceleration)
-    return slowed(move, excess(move, scale=_GENTLE_SHARE))
+    return slowed(move, excess(robot, move, scale=_GENTLE_SHARE))
 
 
 @lru_cache(maxsize=1)

@@ -26,7 +26,6 @@ from bbllm.arm.envelope import (
 )
 from bbllm.arm.failures import SkillError, out_of_reach
 from bbllm.arm.motion.cartesian_path import (
-    LINE_SPEED_M_S,
     line_path,
     path_move,
     posture_beside,
@@ -60,7 +59,7 @@ from bbllm.arm.motion.trajectory import (
 from bbllm.arm.obstacles import forbidden_bodies, forbidden_by, held_by, obstacles_from_scene
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
-from bbllm.robots.fr3.limits import DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, Q_READY
+from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.motions import MoveAbove
 
@@ -84,7 +83,8 @@ def plan_transit(
     Raises:
         NoPathError: An end touches something, or no way was found; names what is in the way.
     """
-    direct = joint_move(q_start, q_goal, scale=scale)
+    robot = checker.robot
+    direct = joint_move(robot, q_start, q_goal, scale=scale)
     blocker = checker.path_clear(direct)
     if blocker is None:
         return direct
@@ -92,15 +92,15 @@ def plan_transit(
         contacts = checker.clear(q)
         if contacts:
             raise _blocked(f'{contacts[0]} touch {place}', contacts)
-    for parts in _raised_ways(q_start, q_goal, scale):
+    for parts in _raised_ways(robot, q_start, q_goal, scale):
         if all(checker.path_clear(part) is None for part in parts):
             return reduce(lambda one, other: join(one, other, checker, scale=scale), parts)
     for turned in (q_start, q_goal):
-        ready = np.concatenate([turned[:1], Q_READY[1:]])
+        ready = np.concatenate([turned[:1], robot.home_rad[1:]])
         way = [np.asarray(q_start), ready, np.asarray(q_goal)]
         if checker.path_clear(np.stack(way)) is None:
             return _played(way, checker, scale)
-    found = find_way(q_start, q_goal, lambda path: checker.path_clear(path) is None)
+    found = find_way(robot.limits, q_start, q_goal, lambda path: checker.path_clear(path) is None)
     if found is None:
         raise _blocked(f'{blocker} are in the way, and no way around was found', [blocker])
     return _played(found, checker, scale)
@@ -118,7 +118,7 @@ def join(
 
     The first two fifths of the first and the last two of the second stay exactly as they were.
     """
-    rounded, saved_s = blend(first, second, scale=scale)
+    rounded, saved_s = blend(checker.robot, first, second, scale=scale)
     corner = np.linspace(first.duration_s - saved_s, first.duration_s, _CORNER_SAMPLES)
     if checker.path_clear(spline_of(rounded).positions_at(corner)) is None:
         return rounded
@@ -126,23 +126,25 @@ def join(
 
 
 def _raised_ways(
-    q_start: Array, q_goal: Array, scale: float
+    robot: RobotModel, q_start: Array, q_goal: Array, scale: float
 ) -> Iterator[tuple[JointTrajectory, ...]]:
     """Yield motions straight up, over, and straight down, lowest first."""
     for rise_m in _RISES_M:
         try:
-            up, down = rising_path(q_start, rise_m), rising_path(q_goal, rise_m)[::-1]
-            over = joint_move(up[-1], down[0], scale=scale)
-            yield path_move(up, scale=scale), over, path_move(down, scale=scale)
+            up = rising_path(robot, q_start, rise_m)
+            down = rising_path(robot, q_goal, rise_m)[::-1]
+            over = joint_move(robot, up[-1], down[0], scale=scale)
+            yield path_move(robot, up, scale=scale), over, path_move(robot, down, scale=scale)
         except NoPathError:
             continue  # one of the ends cannot rise that far; another height may do
 
 
 def _played(way: list[Array], checker: CollisionChecker, scale: float) -> JointTrajectory:
-    rounded = waypoint_move(way, scale=scale)
+    robot = checker.robot
+    rounded = waypoint_move(robot, way, scale=scale)
     if checker.path_clear(rounded) is None:
         return rounded
-    return concatenate(*(joint_move(a, b, scale=scale) for a, b in zip(way, way[1:])))
+    return concatenate(*(joint_move(robot, a, b, scale=scale) for a, b in zip(way, way[1:])))
 
 
 def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
@@ -186,6 +188,7 @@ class Approach:
 
 
 def choose_grasp_configuration(
+    robot: RobotModel,
     poses: Sequence[Array],
     q_now: Array,
     *,
@@ -205,6 +208,7 @@ def choose_grasp_configuration(
     hover and descent touch nothing. Those with a direct transit from *q_now* come first.
 
     Args:
+        robot: The arm.
         poses: T_base_tcp that would all do, each of shape (4, 4), in order of preference.
         q_now: Where the arm is, shape (7,) [rad].
         hover_m: Height of the hover pose above the end pose, along base z [m].
@@ -242,8 +246,8 @@ def choose_grasp_configuration(
         found.append(Approach(index=index, path=path, direct=is_direct, as_it_is=as_it_is))
 
     whirling: list[tuple[int, Array]] = []
-    for index, q_hover, q_end in islice(_ranked(poses, q_now, hover_m), _TRIES):
-        path = quiet_path(q_hover, poses[index], q_end[6])
+    for index, q_hover, q_end in islice(_ranked(robot, poses, q_now, hover_m), _TRIES):
+        path = quiet_path(robot, q_hover, poses[index], q_end[6])
         if path is None:
             whirling.append((index, q_hover))
             continue
@@ -253,7 +257,7 @@ def choose_grasp_configuration(
     reason = ''
     for index, q_hover in whirling[: 0 if direct or detour else _WHIRLING_TRIES]:
         try:
-            add(index, line_path(q_hover, poses[index]))
+            add(index, line_path(robot, q_hover, poses[index]))
         except NoPathError as error:
             reason = reason or str(error)
     if direct or detour:
@@ -270,19 +274,19 @@ def choose_grasp_configuration(
 
 
 def _ranked(
-    poses: Sequence[Array], q_now: Array, hover_m: float
+    robot: RobotModel, poses: Sequence[Array], q_now: Array, hover_m: float
 ) -> Iterator[tuple[int, Array, Array]]:
     """Yield pose, hover and end of the postures above each pose, cheapest first, well spread."""
-    best = _cheapest(poses, q_now, hover_m)
+    best = _cheapest(robot, poses, q_now, hover_m)
     if best is not None:
         yield best  # which will do, most often; the others are looked for only where it does not
     found: list[tuple[float, int, Array, Array]] = []
     for n_q7 in Q7_GRIDS if best is not None else Q7_GRIDS[1:]:
         for index, pose in enumerate(poses):
-            ends, hovers = approach_postures(pose, hover_m, n_q7)
+            ends, hovers = approach_postures(robot, pose, hover_m, n_q7)
             if not len(ends):
                 continue
-            costs = _cost(hovers, ends, q_now) + _LIKING_S * index
+            costs = _cost(robot, hovers, ends, q_now) + _LIKING_S * index
             for row in np.argsort(costs)[:: _SPREAD if len(costs) > 2 * _SPREAD else 1]:
                 found.append((float(costs[row]), index, hovers[row], ends[row]))
         if found:
@@ -293,30 +297,31 @@ def _ranked(
 
 
 def _cheapest(
-    poses: Sequence[Array], q_now: Array, hover_m: float
+    robot: RobotModel, poses: Sequence[Array], q_now: Array, hover_m: float
 ) -> tuple[int, Array, Array] | None:
     """Return pose, hover and end of the cheapest posture of the first grid, None without one."""
-    index, ends, hovers = coarse_approaches(poses, hover_m)
+    index, ends, hovers = coarse_approaches(robot, poses, hover_m)
     if not len(index):
         return None
-    row = int(np.argmin(_cost(hovers, ends, q_now) + _LIKING_S * index))
+    row = int(np.argmin(_cost(robot, hovers, ends, q_now) + _LIKING_S * index))
     return int(index[row]), hovers[row], ends[row]
 
 
-def _cost(hovers: Array, ends: Array, q_now: Array) -> Array:
+def _cost(robot: RobotModel, hovers: Array, ends: Array, q_now: Array) -> Array:
     """Return what each posture costs, in terms of the time to get there, shape (n,) [s]."""
-    way = np.abs(hovers - q_now)
-    ramps = np.sqrt(4 * way / DDQ_MAX)
-    travel = np.where(way < DQ_MAX**2 / DDQ_MAX, ramps, way / DQ_MAX + DQ_MAX / DDQ_MAX)
-    comfort = (hovers - Q_READY) ** 2 @ _COMFORT_WEIGHTS
-    room = np.minimum(np.minimum(ends, hovers) - Q_MIN, Q_MAX - np.maximum(ends, hovers))
+    limits, way = robot.limits, np.abs(hovers - q_now)
+    speed, acceleration = limits.velocity_rad_s, limits.acceleration_rad_s2
+    ramps = np.sqrt(4 * way / acceleration)
+    cruise = way / speed + speed / acceleration
+    travel = np.where(way < speed**2 / acceleration, ramps, cruise)
+    comfort = (hovers - robot.home_rad) ** 2 @ _COMFORT_WEIGHTS
+    below = np.minimum(ends, hovers) - limits.lower_rad
+    room = np.minimum(below, limits.upper_rad - np.maximum(ends, hovers))
     cramped = (np.maximum(_ROOM_RAD - room, 0.0) ** 2).sum(axis=1) * _ROOM_WEIGHT
     swing = np.abs(ends - hovers).max(axis=1) * _SWING_WEIGHT
     return np.asarray(travel.max(axis=1) + comfort + cramped + swing)
 
 
-TCP_SPEED_M_S = 3.0
-"""What the robot allows its tool [m/s]."""
 _SAFE = 0.995
 _SLOWINGS = 4
 
@@ -327,9 +332,10 @@ class GraspPlannerParams:
 
     scale: float = 0.8
     """Share of the joint limits to use, in (0, 1]."""
-    line_speed_m_s: float = LINE_SPEED_M_S
-    tcp_speed_m_s: float = TCP_SPEED_M_S
-    """Tool speed on any way; what would be faster is slowed down as a whole [m/s]."""
+    line_speed_m_s: float = math.inf
+    """Tool speed on straight ways, at most what the robot allows [m/s]."""
+    tcp_speed_m_s: float = math.inf
+    """The same on any way; what would be faster is slowed down as a whole [m/s]."""
     joint_share: float = 1.0
     """Share of their speed limits that joints may take on any way, likewise."""
     keep_out: tuple[KeepOut, ...] = ()
@@ -392,11 +398,13 @@ class GraspPlan:
 class GraspPlanner:
     """Keeps one collision model and answers which way to go."""
 
-    def __init__(self, params: GraspPlannerParams | None = None) -> None:
+    def __init__(self, robot: RobotModel, params: GraspPlannerParams | None = None) -> None:
+        self.robot = robot
         self.params = params or GraspPlannerParams()
-        self._checker = CollisionChecker()
+        self._tcp_speed_m_s = min(self.params.tcp_speed_m_s, robot.tool.speed_m_s)
+        self._checker = CollisionChecker(robot)
         self._holding = False
-        self._width_m = 0.08
+        self._width_m = robot.hand.max_width_m
 
     def update(self, scene: Scene, hand: Hand) -> None:
         """Set the objects, the grasped one and the opening of the fingers."""
@@ -429,7 +437,7 @@ class GraspPlanner:
         """Come down beside the grip by a shift in the world frame [m]; raises NoPathError."""
         x, y, z = (way.grip.position_m[axis] + shift_m[axis] for axis in range(3))
         pose = top_down((x, y, z), way.grip.yaw_rad)
-        return replace(way, line=self._line(line_path(way.line.path[0], pose)))
+        return replace(way, line=self._line(line_path(self.robot, way.line.path[0], pose)))
 
     def amended(self, way: GraspPlan, shift_m: Point) -> GraspPlan:
         """
@@ -442,11 +450,11 @@ class GraspPlanner:
         """
         assert way.approach is not None  # which is what there is to amend
         q_end = way.line.path[-1]
-        turned = posture_beside(q_end, shift_m) - q_end
+        turned = posture_beside(self.robot, q_end, shift_m) - q_end
         descent = way.line.descent
-        left_s = descent.duration_s - time_before_end(descent, STRAIGHT_M)
+        left_s = descent.duration_s - time_before_end(self.robot, descent, STRAIGHT_M)
         whole = amended(way.approach, turned, way.leaves_s, way.approach.duration_s - left_s)
-        if excess(whole) > 1.0:
+        if excess(self.robot, whole) > 1.0:
             raise NoPathError('The correction takes more than the joints may do.')
         path = way.line.path + np.linspace(0.0, 1.0, len(way.line.path))[:, None] * turned
         return replace(way, line=self._line(path), approach=whole)
@@ -454,14 +462,14 @@ class GraspPlanner:
     def to_base(self, q_now: Array) -> JointTrajectory:
         """Plan the way back to the ready posture; raises SkillError as a rejection."""
         try:
-            return self._transit(q_now, Q_READY)
+            return self._transit(q_now, self.robot.home_rad)
         except NoPathError as error:
             activity, where = 'moving back to base', 'back to the base posture'
             raise _no_path(error, activity, where) from error
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""
-        return self.line_along(rising_path(q_now, rise_m))
+        return self.line_along(rising_path(self.robot, q_now, rise_m))
 
     def _way(self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array) -> GraspPlan:
         """Take the best posture, or where that is slow or blocked, the quickest of a few."""
@@ -483,6 +491,7 @@ class GraspPlanner:
         self, motion: MoveAbove, grips: Sequence[Grip], q_now: Array, count: int
     ) -> list[Approach]:
         approaches = choose_grasp_configuration(
+            self.robot,
             [top_down(grip.position_m, grip.yaw_rad) for grip in grips],
             q_now,
             hover_m=motion.hover_m,
@@ -504,7 +513,7 @@ class GraspPlanner:
     def _without_stop(self, way: GraspPlan) -> GraspPlan:
         """Round the corner above the grip as far as nothing is touched, if it can be."""
         transit, descent, scale = way.transit, way.line.descent, self.params.scale
-        longest_s = time_before_end(descent, STRAIGHT_M)
+        longest_s = time_before_end(self.robot, descent, STRAIGHT_M)
         # What holds something opens at the grip, and decides on the way whether to go on to it.
         holds = self._holding
         widths_m = self._widths_to(self._width_m if holds else way.grip.opening_m)
@@ -514,7 +523,12 @@ class GraspPlanner:
         known_m, others_m = widths_m[known], widths_m[~known]
         for hasten, share in _ROUNDINGS:
             early, joined, saved_s = hastened_blend(
-                transit, descent, scale=scale, longest_s=share * longest_s, hasten=hasten
+                self.robot,
+                transit,
+                descent,
+                scale=scale,
+                longest_s=share * longest_s,
+                hasten=hasten,
             )
             if saved_s == 0.0:
                 continue
@@ -558,21 +572,21 @@ class GraspPlanner:
 
     def _line(self, path: Array) -> Line:
         descent = self.line_along(path)
-        return Line(path, descent, backwards(descent, scale=self.params.scale))
+        return Line(path, descent, backwards(self.robot, descent, scale=self.params.scale))
 
     def line_along(self, path: Array) -> JointTrajectory:
         """Return the motion along what `line_path` found, shape (n, 7) [rad]."""
         params = self.params
-        line = path_move(path, scale=params.scale, speed_m_s=params.line_speed_m_s)
+        line = path_move(self.robot, path, scale=params.scale, speed_m_s=params.line_speed_m_s)
         # The tool is slow enough; near singularities a joint may be fast nevertheless.
         return line if params.joint_share >= 1.0 else self._within_speed(line)
 
     def _within_speed(self, move: JointTrajectory) -> JointTrajectory:
         """Slow a motion down on which the tool or a joint would be too fast."""
         for _ in range(_SLOWINGS):  # as a slower motion is looked at in other places
-            way = sweep(move)
+            way = sweep(self.robot, move)
             factor = max(
-                float(way.tcp_speed_m_s.max()) / self.params.tcp_speed_m_s,
+                float(way.tcp_speed_m_s.max()) / self._tcp_speed_m_s,
                 float(way.joint_share.max()) / self.params.joint_share,
             )
             if factor <= 1.0:
@@ -583,7 +597,7 @@ class GraspPlanner:
     def _transit(self, q_now: Array, q_goal: Array, *, is_clear: bool = False) -> JointTrajectory:
         """Plan a free way; *is_clear* is whether the straight one is known to be one."""
         scale = self.params.scale
-        way = joint_move(q_now, q_goal, scale=scale) if is_clear else None
+        way = joint_move(self.robot, q_now, q_goal, scale=scale) if is_clear else None
         return self._within_speed(way or self._free_way(q_now, q_goal))
 
     def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
@@ -598,7 +612,9 @@ class GraspPlanner:
 
     def _failure(self, motion: MoveAbove, problem: NoPathError | None) -> SkillError:
         if any(
-            reachable_top_down(grip.position_m, (grip.yaw_rad,), hover_m=motion.hover_m)
+            reachable_top_down(
+                self.robot, grip.position_m, (grip.yaw_rad,), hover_m=motion.hover_m
+            )
             for grip in motion.grips
         ):
             return _no_path(problem, f'going to {motion.target}', f'to {motion.target}')

@@ -9,20 +9,15 @@ from scipy.spatial.distance import cdist
 
 from bbllm.arm.driver import Array
 from bbllm.arm.motion.collision import CLEARANCE_M, CollisionChecker
-from bbllm.robots.fr3.kinematics import (
-    Q7_GRID,
-    branch_excess,
-    inverse_branches,
-    out_of_reach,
-    q7_grid,
-)
+from bbllm.robots.kinematics import Q7_GRID, ArmKinematics
+from bbllm.robots.robot_model import RobotModel
 
 Q7_GRIDS = (Q7_GRID, 241)
 """Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so
 nothing is refused before both have been tried (26 of 15090 reachable poses need the second), nor
 before the second was refined where a branch comes near to existing."""
-_COARSE_Q7 = q7_grid()
-_SPARSE_Q7 = _COARSE_Q7[::6]
+_SPARSE = 6
+"""Every so many-th value of joint 7 is tried at first."""
 _GLANCES = 8
 """Postures that are checked for contacts before all are looked for."""
 _REFINED = 16
@@ -55,6 +50,7 @@ def raised(T_base_tcp: Array, height_m: float) -> Array:
 
 
 def reachable_top_down(
+    robot: RobotModel,
     position_m: Sequence[float] | Array,
     yaws_rad: Sequence[float],
     *,
@@ -68,25 +64,27 @@ def reachable_top_down(
     posture; with a checker, also free of contact with the arm itself, the table and its obstacles.
     """
     poses = [top_down(position_m, yaw_rad) for yaw_rad in yaws_rad]
-    poses = [pose for pose in poses if not out_of_reach(pose)]
-    if any(_at_first_sight(pose, hover_m, checker) for pose in poses):
+    poses = [pose for pose in poses if not robot.kinematics.out_of_reach(pose)]
+    if any(_at_first_sight(robot, pose, hover_m, checker) for pose in poses):
         return True
     for n_q7 in Q7_GRIDS:
         for pose in poses:
-            ends, hovers = approach_postures(pose, hover_m, n_q7)
+            ends, hovers = approach_postures(robot, pose, hover_m, n_q7)
             if len(ends) and (checker is None or _some_clear(ends, hovers, checker)):
                 return True
     return False
 
 
-def _at_first_sight(T_base_tcp: Array, hover_m: float, checker: CollisionChecker | None) -> bool:
+def _at_first_sight(
+    robot: RobotModel, T_base_tcp: Array, hover_m: float, checker: CollisionChecker | None
+) -> bool:
     """Look for a posture that stays on one branch, with joint 7 still, at a few values of it."""
-    above = raised(T_base_tcp, hover_m)
-    if out_of_reach(above):
+    arm, above = robot.kinematics, raised(T_base_tcp, hover_m)
+    if arm.out_of_reach(above):
         return False
-    q7 = np.concatenate([_SPARSE_Q7, _upright_q7(T_base_tcp)])
+    q7 = np.concatenate([arm.coarse_q7[::_SPARSE], _upright_q7(arm, T_base_tcp)])
     poses = np.stack([T_base_tcp, above])
-    both = inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
+    both = arm.inverse_branches(poses, np.concatenate([q7, q7])).reshape(8, 2, -1, 7)
     ends, hovers = both[:, 0].reshape(-1, 7), both[:, 1].reshape(-1, 7)
     with np.errstate(invalid='ignore'):
         joined = np.flatnonzero(np.abs(ends - hovers).max(axis=1) < _NEAR_RAD)[:_GLANCES]
@@ -96,50 +94,52 @@ def _at_first_sight(T_base_tcp: Array, hover_m: float, checker: CollisionChecker
 
 
 def approach_postures(
-    T_base_tcp: Array, hover_m: float, n_q7: int = Q7_GRID
+    robot: RobotModel, T_base_tcp: Array, hover_m: float, n_q7: int = Q7_GRID
 ) -> tuple[Array, Array]:
     """
     Return every posture *hover_m* above a pose together with the nearest posture at the pose.
 
     Joint positions at the pose and above it, row by row, each of shape (n, 7) [rad].
     """
-    above = raised(T_base_tcp, hover_m)
+    arm, above = robot.kinematics, raised(T_base_tcp, hover_m)
     none = np.empty((0, 7))
-    if out_of_reach(T_base_tcp) or out_of_reach(above):
+    if arm.out_of_reach(T_base_tcp) or arm.out_of_reach(above):
         return none, none
-    q7 = np.concatenate([q7_grid(n_q7), _upright_q7(T_base_tcp)])
+    q7 = np.concatenate([arm.q7_grid(n_q7), _upright_q7(arm, T_base_tcp)])
     if n_q7 <= Q7_GRID:
-        return _paired(T_base_tcp, above, q7)
+        return _paired(arm, T_base_tcp, above, q7)
     # Most poses that need the fine grid are out of reach: half of it shows that.
     excesses = []
     for pose in (T_base_tcp, above):
-        excess = branch_excess(pose, q7)
-        if not (excess == 0.0).any() and not len(_refined_q7(pose, q7[:n_q7], excess)):
+        excess = arm.branch_excess(pose, q7)
+        if not (excess == 0.0).any() and not len(_refined_q7(arm, pose, q7[:n_q7], excess)):
             return none, none
         excesses.append(excess)
-    ends, hovers = _paired(T_base_tcp, above, q7)
+    ends, hovers = _paired(arm, T_base_tcp, above, q7)
     if len(ends):
         return ends, hovers
     more = [
-        _refined_q7(pose, q7[:n_q7], excess)
+        _refined_q7(arm, pose, q7[:n_q7], excess)
         for pose, excess in zip((T_base_tcp, above), excesses, strict=True)
     ]
-    return _paired(T_base_tcp, above, np.concatenate([q7, *more]))
+    return _paired(arm, T_base_tcp, above, np.concatenate([q7, *more]))
 
 
 def coarse_approaches(
-    poses: Sequence[Array], hover_m: float
+    robot: RobotModel, poses: Sequence[Array], hover_m: float
 ) -> tuple[NDArray[np.intp], Array, Array]:
     """
     Return `approach_postures` of the first grid for several poses, solved all at once.
 
     The pose of each, shape (n,), and joint positions at it and above it, (n, 7) each [rad].
     """
-    above = [raised(pose, hover_m) for pose in poses]
+    arm, above = robot.kinematics, [raised(pose, hover_m) for pose in poses]
     near = [
-        i for i, high in enumerate(above) if not (out_of_reach(poses[i]) or out_of_reach(high))
+        i
+        for i, high in enumerate(above)
+        if not (arm.out_of_reach(poses[i]) or arm.out_of_reach(high))
     ]
-    found = _coarse_solutions([poses[i] for i in near], [above[i] for i in near])
+    found = _coarse_solutions(arm, [poses[i] for i in near], [above[i] for i in near])
     index, ends, hovers = [np.empty(0, dtype=np.intp)], [np.empty((0, 7))], [np.empty((0, 7))]
     for i, above_it, at_it in zip(near, found, found[len(near) :]):
         nearest, joined = _nearest(above_it, at_it)
@@ -149,14 +149,17 @@ def coarse_approaches(
     return np.concatenate(index), np.concatenate(ends), np.concatenate(hovers)
 
 
-def _coarse_solutions(poses: Sequence[Array], above: Sequence[Array]) -> list[Array]:
+def _coarse_solutions(
+    arm: ArmKinematics, poses: Sequence[Array], above: Sequence[Array]
+) -> list[Array]:
     """Return the postures of the first grid above each pose, then at each, (n, 7) [rad] each."""
     if not poses:
         return []
-    q7 = np.concatenate([part for pose in poses for part in (_COARSE_Q7, _upright_q7(pose))])
+    parts = [part for pose in poses for part in (arm.coarse_q7, _upright_q7(arm, pose))]
+    q7 = np.concatenate(parts)
     each = len(q7) // len(poses)
     both = np.stack([*above, *poses])
-    branches = inverse_branches(both, np.concatenate([q7, q7])).reshape(8, -1, each, 7)
+    branches = arm.inverse_branches(both, np.concatenate([q7, q7])).reshape(8, -1, each, 7)
     return [_existing(branches[:, i]) for i in range(2 * len(poses))]
 
 
@@ -176,14 +179,14 @@ def _nearest(hovers: Array, ends: Array) -> tuple[NDArray[np.intp], NDArray[np.b
     return nearest, away[np.arange(len(hovers)), nearest] < _NEAR_RAD
 
 
-def _paired(T_base_tcp: Array, above: Array, q7: Array) -> tuple[Array, Array]:
+def _paired(arm: ArmKinematics, T_base_tcp: Array, above: Array, q7: Array) -> tuple[Array, Array]:
     """Return the postures at two poses that a straight line joins, as `approach_postures`."""
-    hovers, ends = (_existing(inverse_branches(pose, q7)) for pose in (above, T_base_tcp))
+    hovers, ends = (_existing(arm.inverse_branches(pose, q7)) for pose in (above, T_base_tcp))
     nearest, near = _nearest(hovers, ends)
     return ends[nearest[near]], hovers[near]
 
 
-def _refined_q7(T_base_tcp: Array, q7: Array, excess: Array) -> Array:
+def _refined_q7(arm: ArmKinematics, T_base_tcp: Array, q7: Array, excess: Array) -> Array:
     """
     Return values of joint 7 between those of a grid at which a branch exists, (n,) [rad].
 
@@ -200,13 +203,13 @@ def _refined_q7(T_base_tcp: Array, q7: Array, excess: Array) -> Array:
         if not len(around):
             break
         q7 = np.unique(around[:, None] + np.linspace(-step, step, 2 * _REFINED + 1))
-        excess = branch_excess(T_base_tcp, q7)
+        excess = arm.branch_excess(T_base_tcp, q7)
         found.append(q7[(excess == 0.0).any(axis=0)])
         step /= _REFINED
     return np.concatenate(found)
 
 
-def _upright_q7(T_base_tcp: Array) -> Array:
+def _upright_q7(arm: ArmKinematics, T_base_tcp: Array) -> Array:
     """
     Return the values of joint 7 with which the arm stays in the vertical plane of the tool, (2,).
 
@@ -216,7 +219,8 @@ def _upright_q7(T_base_tcp: Array) -> Array:
     away = max(math.hypot(x, y), 1e-9)
     x, y = x / away, y / away
     # Tangent, in the tool's x and y.
-    q7 = math.atan2(ay * x - ax * y, by * x - bx * y) + math.pi / 4
+    turn = arm.lengths.hand_turn_rad
+    q7 = math.atan2(ay * x - ax * y, by * x - bx * y) - turn
     return np.array([(turned + math.pi) % math.tau - math.pi for turned in (q7, q7 + math.pi)])
 
 

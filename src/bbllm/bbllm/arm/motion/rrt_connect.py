@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.robots.fr3.limits import Q_MARGIN_RAD, Q_MAX, Q_MIN
+from bbllm.robots.joint_limits import Q_MARGIN_RAD, JointLimits
 
 Clear = Callable[[Array], bool]
 """Whether straight joint moves through positions, shape (n, 7) [rad], touch nothing."""
@@ -22,14 +22,16 @@ _SHORT_CUTS = 40
 _SEED = 7
 
 
-def find_way(q_start: Array, q_goal: Array, clear: Clear) -> list[Array] | None:
+def find_way(
+    limits: JointLimits, q_start: Array, q_goal: Array, clear: Clear
+) -> list[Array] | None:
     """
     Find joint positions from start to goal whose straight connections touch nothing.
 
     Arrays have shape (7,) [rad]; None where the search was given up.
     """
     random = np.random.default_rng(_SEED)
-    low, high = Q_MIN + Q_MARGIN_RAD, Q_MAX - Q_MARGIN_RAD
+    low, high = limits.lower_rad + Q_MARGIN_RAD, limits.upper_rad - Q_MARGIN_RAD
     here, there = _Tree(q_start), _Tree(q_goal)
     for round_number in range(_ROUNDS):
         target = random.uniform(low, high)

@@ -1,11 +1,11 @@
 """
 The swept volume of a motion: poses of tool, links and grasped object along it, as arrays.
 
-The solid shapes are those of `robots/fr3/fr3.xml` that meet the world; that of a finger counts
-both closed and wide open, since the lowest point of anything between is between the two.
+The solid shapes are those of the robot's model that meet the world; that of a finger counts both
+closed and wide open, since the lowest point of anything between is between the two.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,22 +15,12 @@ import numpy as np
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.motion.trajectory import sample
-from bbllm.robots.fr3.kinematics import link_frames
-from bbllm.robots.fr3.limits import DQ_MAX
-from bbllm.robots.fr3.model import arm_model
+from bbllm.robots.kinematics import HAND, TCP
+from bbllm.robots.robot_model import RobotModel
 
 STEP_S = 0.02
 """Time between two samples of a motion: at 1.7 m/s the tool moves 3 cm, and at the 9 m/s^2 that
 the robot allows it is at most 0.5 mm beside the straight line between two of them [s]."""
-FINGERS = ('fr3_leftfinger', 'fr3_rightfinger')
-_BODIES = (*(f'fr3_link{i}' for i in range(2, 8)), 'fr3_hand', *FINGERS)
-"""What moves and could go below the table; links 0 and 1 stand on it and turn."""
-_FRAMES = {
-    **{f'fr3_link{i}': i - 1 for i in range(1, 8)},
-    **dict.fromkeys(('fr3_hand', *FINGERS), 8),
-}
-"""Where `link_frames` has the frame of a body; the fingers are described in that of the hand."""
-_TCP = 9
 _WORLD_BIT = 1
 
 
@@ -38,6 +28,7 @@ _WORLD_BIT = 1
 class Sweep:
     """A motion, densely sampled."""
 
+    robot: RobotModel
     position_rad: Array
     """Shape (n, 7), as the velocities."""
     velocity_rad_s: Array
@@ -47,13 +38,13 @@ class Sweep:
     @property
     def tcp_m(self) -> Array:
         """Return where the TCP is, shape (n, 3) [m]."""
-        return np.asarray(self.frames[:, _TCP, :3, 3])
+        return np.asarray(self.frames[:, TCP, :3, 3])
 
     @property
     def tcp_speed_m_s(self) -> Array:
         """Return how fast the TCP moves, shape (n,) [m/s]."""
         axes = self.frames[:, :7, :3, 2] * self.velocity_rad_s[:, :, None]
-        arms = self.frames[:, _TCP, None, :3, 3] - self.frames[:, :7, :3, 3]
+        arms = self.frames[:, TCP, None, :3, 3] - self.frames[:, :7, :3, 3]
         twist = np.empty((len(axes), 3))
         for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):  # the cross product, summed up
             twist[:, i] = (axes[..., j] * arms[..., k] - axes[..., k] * arms[..., j]).sum(axis=1)
@@ -62,11 +53,11 @@ class Sweep:
     @property
     def joint_share(self) -> Array:
         """The share of its speed limit that each joint takes, shape (n, 7)."""
-        return np.asarray(np.abs(self.velocity_rad_s) / DQ_MAX)
+        return np.asarray(np.abs(self.velocity_rad_s) / self.robot.limits.velocity_rad_s)
 
     def points_m(self, points_tcp: Array) -> Array:
         """Return where points of the tool's frame come to, shape (n, m, 3) [m]."""
-        tcp = self.frames[:, _TCP]
+        tcp = self.frames[:, TCP]
         return np.asarray(points_tcp @ tcp[:, :3, :3].swapaxes(1, 2) + tcp[:, None, :3, 3])
 
     def lowest_m(self, below_m: float = np.inf) -> Array:
@@ -76,7 +67,7 @@ class Sweep:
         Of what stays above *below_m* a lower bound, by the ball around it, which is quicker to
         have.
         """
-        solids = _solids()
+        solids = _solids(self.robot)
         rows = self.frames[:, :, 2, :]  # (n, 10, 4): the base z axis in each frame, and the height
         centre = np.einsum('nmi,mi->nm', rows[:, solids.frame], solids.centre)
         lowest = centre - solids.ball_m
@@ -88,19 +79,24 @@ class Sweep:
         return np.asarray(lowest)
 
 
-def sweep(trajectory: JointTrajectory) -> Sweep:
+def sweep(robot: RobotModel, trajectory: JointTrajectory) -> Sweep:
     """Sample a motion evenly, and at its knots where these are few."""
     count = max(2, int(np.ceil(trajectory.duration_s / STEP_S)) + 1)
     time_s = np.linspace(0.0, trajectory.duration_s, count)
     if len(trajectory.time_s) < count:  # else they are nearer to each other anyway
         time_s = np.sort(np.concatenate([time_s, trajectory.time_s[1:-1]]))
     position, velocity, _ = sample(trajectory, time_s)
-    return Sweep(position_rad=position, velocity_rad_s=velocity, frames=link_frames(position))
+    return Sweep(
+        robot=robot,
+        position_rad=position,
+        velocity_rad_s=velocity,
+        frames=robot.kinematics.link_frames(position),
+    )
 
 
-def solid_names() -> tuple[str, ...]:
+def solid_names(robot: RobotModel) -> tuple[str, ...]:
     """Return the body of each solid, in the order of `Sweep.lowest_m`."""
-    return _solids().names
+    return _solids(robot).names
 
 
 def corners(size_m: Iterable[float], T_tcp_object: Array) -> Array:
@@ -130,8 +126,14 @@ class _Solids:
 
 
 @cache
-def _solids() -> _Solids:
-    found = [*_of_model(arm_model(0.0), _BODIES), *_of_model(arm_model(), FINGERS)]
+def _solids(robot: RobotModel) -> _Solids:
+    hand = robot.hand
+    # What moves and could go below the table, with its row of `link_frames`: links 0 and 1 stand
+    # on it and turn. The fingers are described in the frame of the hand.
+    moving = {name: i for i, name in enumerate(robot.links[2:], 1)}
+    of_fingers = dict.fromkeys(hand.fingers, HAND)
+    closed = _of_model(robot, robot.arm_model(0.0), {**moving, hand.body: HAND, **of_fingers})
+    found = [*closed, *_of_model(robot, robot.arm_model(), of_fingers)]
     names, *columns = zip(*found, strict=True)
     frame, position, rotation, half, rim, radius = (np.array(column) for column in columns)
     return _Solids(
@@ -146,16 +148,18 @@ def _solids() -> _Solids:
     )
 
 
-def _of_model(model: mujoco.MjModel, bodies: tuple[str, ...]) -> list[tuple[Any, ...]]:
+def _of_model(
+    robot: RobotModel, model: mujoco.MjModel, frames: Mapping[str, int]
+) -> list[tuple[Any, ...]]:
     kinds = mujoco.mjtGeom
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     found = []
     for i in range(model.ngeom):
         name = model.body(model.geom_bodyid[i]).name
-        if name not in bodies or not model.geom_contype[i] & _WORLD_BIT:
+        if name not in frames or not model.geom_contype[i] & _WORLD_BIT:
             continue
-        base = model.body('fr3_hand' if name in FINGERS else name).id
+        base = model.body(robot.hand.body if name in robot.hand.fingers else name).id
         turn = data.xmat[base].reshape(3, 3).T
         position = turn @ (data.geom_xpos[i] - data.xpos[base])
         rotation = turn @ data.geom_xmat[i].reshape(3, 3)
@@ -167,5 +171,5 @@ def _of_model(model: mujoco.MjModel, bodies: tuple[str, ...]) -> list[tuple[Any,
             kinds.mjGEOM_SPHERE: ((0.0, 0.0, 0.0), 0.0, x),
         }
         half, rim, radius = shapes[kinds(model.geom_type[i])]
-        found.append((name, _FRAMES[name], position, rotation, half, rim, radius))
+        found.append((name, frames[name], position, rotation, half, rim, radius))
     return found

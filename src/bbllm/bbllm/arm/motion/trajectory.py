@@ -35,7 +35,8 @@ from scipy.interpolate import PPoly
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.core.errors import BbllmError
-from bbllm.robots.fr3.limits import DDDQ_MAX, DDQ_MAX, DQ_MAX, Q_MAX, Q_MIN, speed_limits
+from bbllm.robots.joint_limits import JointLimits
+from bbllm.robots.robot_model import RobotModel
 
 JERK_SHARE = 0.2
 """Share of the jerk limit that plans use."""
@@ -81,12 +82,18 @@ class Knots:
 
 
 def time_optimal(
-    path: PPoly, *, scale: float = 1.0, speed: float = math.inf, acceleration: float = math.inf
+    robot: RobotModel,
+    path: PPoly,
+    *,
+    scale: float = 1.0,
+    speed: float = math.inf,
+    acceleration: float = math.inf,
 ) -> JointTrajectory:
     """
     Play a joint path over s in [0, 1] from rest to rest, as fast as the limits allow.
 
     Args:
+        robot: The arm, whose limits are kept.
         path: Joint positions, twice differentiable, values of shape (7,) [rad].
         scale: Share of the velocity (position dependent) and acceleration limits to use.
         speed: Largest ds/dt [1/s].
@@ -96,11 +103,11 @@ def time_optimal(
         The motion on the path; knots are 20 ms apart or less. It is as slow as its slowest joint
         where that is near a position limit.
     """
-    s = np.linspace(0.0, 1.0, _GRID + 1)
+    limits, s = robot.limits, np.linspace(0.0, 1.0, _GRID + 1)
     q, first, second = (path(s, order) for order in range(3))
-    legal = np.maximum(speed_limits(q, first), _SLOWEST_RAD_S)
+    legal = np.maximum(limits.speed_limits(q, first), _SLOWEST_RAD_S)
     steep = np.maximum(np.abs(first), 1e-9)
-    budget = scale * _SAFE * DDQ_MAX
+    budget = scale * _SAFE * limits.acceleration_rad_s2
     most, bend = budget / steep, second / np.where(first < 0, -steep, steep)
     one, other = _PAIRS
     apart = np.maximum(np.abs(bend[:, one] - bend[:, other]), 1e-9)
@@ -112,10 +119,11 @@ def time_optimal(
     bends = (np.hstack([part / steep, np.zeros((_GRID, 1))]) for part in (curve[:-1], curve[1:]))
     speeds = np.sqrt(_fastest(square, np.hstack([budget / steep, cap]), *bends))
     duration = 2.0 / _GRID / (speeds[1:] + speeds[:-1])
-    window_s = float(2 * scale * (DDQ_MAX / DDDQ_MAX).max() / JERK_SHARE)
+    longest_s = float((limits.acceleration_rad_s2 / limits.jerk_rad_s3).max())
+    window_s = 2 * scale * longest_s / JERK_SHARE
     knots = _averaged(duration, s, speeds, window_s)
     move = _on_path(path, knots)
-    return slowed(move, excess(move, scale=scale) / _SAFE)
+    return slowed(move, excess(robot, move, scale=scale) / _SAFE)
 
 
 def _fastest(square: Array, most: Array, bend: Array, bend_on: Array) -> Array:
@@ -253,21 +261,23 @@ class Spline:
         return cls(np.array([0.0, T]), coefficients, q + dq * T / 2, start_s=start_s)
 
     @classmethod
-    def stopping(cls, q: Array, dq: Array, ddq: Array, start_s: float) -> Spline:
+    def stopping(
+        cls, robot: RobotModel, q: Array, dq: Array, ddq: Array, start_s: float
+    ) -> Spline:
         """
         Come to rest from a planned state, within the limits of acceleration and jerk of plans.
 
         All joints come to rest together, in the time of the one that takes longest; shape (7,)
         each [rad, rad/s, rad/s^2].
         """
-        n, hardest = len(q), STOP_SHARE * DDQ_MAX
+        n, hardest = len(q), STOP_SHARE * robot.limits.acceleration_rad_s2
         asked = ruckig.InputParameter(n)
         asked.control_interface = ruckig.ControlInterface.Velocity
         asked.current_position, asked.current_velocity = q.tolist(), dq.tolist()
         asked.current_acceleration = np.clip(ddq, -hardest, hardest).tolist()
         asked.target_velocity = asked.target_acceleration = [0.0] * n
         asked.max_acceleration = hardest.tolist()
-        asked.max_jerk = (JERK_SHARE * DDDQ_MAX).tolist()
+        asked.max_jerk = (JERK_SHARE * robot.limits.jerk_rad_s3).tolist()
         answer = ruckig.Trajectory(n)
         result = ruckig.Ruckig(n).calculate(asked, answer)
         if result != ruckig.Result.Working:
@@ -450,18 +460,20 @@ def spline_of(trajectory: JointTrajectory) -> Spline:
     return Spline.quintic(trajectory.time_s, trajectory.position_rad, *ends)
 
 
-def excess(move: JointTrajectory, *, scale: float = 1.0) -> float:
+def excess(robot: RobotModel, move: JointTrajectory, *, scale: float = 1.0) -> float:
     """
     Return by what factor a motion would have to be slower to be legal; 1 or less where it is.
 
     Checks velocities (position dependent), accelerations and jerks at the knots and between them;
     *scale* is the share of the limits of velocity and acceleration that may be used.
     """
+    limits = robot.limits
     position, velocity, acceleration = _looked_at(move)
-    too_fast = _too_fast(position, velocity) / scale
-    too_hard = np.sqrt(np.max(np.abs(acceleration).max(axis=0) / DDQ_MAX) / scale)
+    too_fast = _too_fast(limits, position, velocity) / scale
+    hardest = np.abs(acceleration).max(axis=0) / limits.acceleration_rad_s2
+    too_hard = np.sqrt(np.max(hardest) / scale)
     jerks = spline_of(move).jerks()
-    return float(max(too_fast, too_hard, np.cbrt(np.max(jerks.max(axis=0) / DDDQ_MAX))))
+    return float(max(too_fast, too_hard, np.cbrt(np.max(jerks.max(axis=0) / limits.jerk_rad_s3))))
 
 
 def _looked_at(move: JointTrajectory) -> tuple[Array, Array, Array]:
@@ -470,10 +482,10 @@ def _looked_at(move: JointTrajectory) -> tuple[Array, Array, Array]:
     return spline_of(move).states_within(_WITHIN, times[:-1])
 
 
-def _too_fast(position: Array, velocity: Array) -> float:
+def _too_fast(limits: JointLimits, position: Array, velocity: Array) -> float:
     """Return the largest share of its limit that a velocity has, all of shape (n, 7)."""
     speed = np.abs(velocity)
-    legal = np.maximum(speed_limits(position, velocity), 1e-9)
+    legal = np.maximum(limits.speed_limits(position, velocity), 1e-9)
     return float(np.max(speed / legal * (speed > 1e-9)))
 
 
@@ -517,7 +529,9 @@ class NoPathError(BbllmError):
         """Names of what was touched: scene objects, `table`, or links of the arm."""
 
 
-def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTrajectory:
+def joint_move(
+    robot: RobotModel, q_start: Array, q_goal: Array, *, scale: float = 1.0
+) -> JointTrajectory:
     """
     Move in a straight line in joint space, shape (7,) [rad], from rest to rest.
 
@@ -527,24 +541,27 @@ def joint_move(q_start: Array, q_goal: Array, *, scale: float = 1.0) -> JointTra
         NoPathError: The goal is outside the position limits.
     """
     q_start, q_goal = np.array(q_start, dtype=np.float64), np.array(q_goal, dtype=np.float64)
-    _check_goal(q_goal)
+    limits = robot.limits
+    _check_goal(limits, q_goal)
     span = q_goal - q_start
     reach = np.abs(span)
     if reach.max() < 1e-9:
         return _on_line(q_start, q_goal, Knots(np.array([0.0, _AT_REST_S]), *np.zeros((3, 2))))
     reach = np.maximum(reach, 1e-12)
-    speed = float((scale * _SAFE * DQ_MAX / reach).min())
-    acceleration = float((scale * _SAFE * DDQ_MAX / reach).min())
-    jerk = float((JERK_SHARE * DDDQ_MAX / reach).min())
+    speed = float((scale * _SAFE * limits.velocity_rad_s / reach).min())
+    acceleration = float((scale * _SAFE * limits.acceleration_rad_s2 / reach).min())
+    jerk = float((JERK_SHARE * limits.jerk_rad_s3 / reach).min())
     profile = ruckig_profile(1.0, speed, acceleration, jerk)
     move = on_nanoseconds(_on_line(q_start, q_goal, profile))
-    if excess(move, scale=scale) <= 1.0:
+    if excess(robot, move, scale=scale) <= 1.0:
         return move
     line = PPoly.construct_fast(np.stack([span, q_start])[:, None], np.array([0.0, 1.0]))
-    return time_optimal(line, scale=scale)
+    return time_optimal(robot, line, scale=scale)
 
 
-def waypoint_move(waypoints: Sequence[Array], *, scale: float = 1.0) -> JointTrajectory:
+def waypoint_move(
+    robot: RobotModel, waypoints: Sequence[Array], *, scale: float = 1.0
+) -> JointTrajectory:
     """
     Move from the first to the last joint position through those between, without stops.
 
@@ -553,8 +570,8 @@ def waypoint_move(waypoints: Sequence[Array], *, scale: float = 1.0) -> JointTra
     Raises:
         NoPathError: A point is outside the position limits.
     """
-    legs = [joint_move(a, b, scale=scale) for a, b in zip(waypoints, waypoints[1:])]
-    return reduce(lambda first, second: blend(first, second, scale=scale)[0], legs)
+    legs = [joint_move(robot, a, b, scale=scale) for a, b in zip(waypoints, waypoints[1:])]
+    return reduce(lambda first, second: blend(robot, first, second, scale=scale)[0], legs)
 
 
 def concatenate(*parts: JointTrajectory) -> JointTrajectory:
@@ -563,6 +580,7 @@ def concatenate(*parts: JointTrajectory) -> JointTrajectory:
 
 
 def blend(
+    robot: RobotModel,
     first: JointTrajectory,
     second: JointTrajectory,
     *,
@@ -580,10 +598,13 @@ def blend(
     With *hasten*, joints that both motions accelerate in the same direction there, beyond their
     limit, go through the first one faster, as far as the limits allow: all of its way changes.
     """
-    return hastened_blend(first, second, scale=scale, longest_s=longest_s, hasten=hasten)[1:]
+    return hastened_blend(robot, first, second, scale=scale, longest_s=longest_s, hasten=hasten)[
+        1:
+    ]
 
 
 def hastened_blend(
+    robot: RobotModel,
     first: JointTrajectory,
     second: JointTrajectory,
     *,
@@ -593,14 +614,14 @@ def hastened_blend(
 ) -> tuple[JointTrajectory, JointTrajectory, float]:
     """Return the first motion, as it is hastened, and what `blend` returns."""
     longest = min(longest_s, _OVERLAP_SHARE * min(first.duration_s, second.duration_s))
-    last = spline_of(second)
-    for overlap_s, hard in _overlaps(first, last, longest, scale, hasten=hasten):
+    limits, last = robot.limits, spline_of(second)
+    for overlap_s, hard in _overlaps(limits, first, last, longest, scale, hasten=hasten):
         early = first
         if hard.any():
             early = _hastened(first, hard, first.duration_s / (first.duration_s - overlap_s))
-            if excess(early, scale=scale) > 1.0:
+            if excess(robot, early, scale=scale) > 1.0:
                 continue
-        if _overlap_legal(spline_of(early), last, overlap_s, scale):
+        if _overlap_legal(limits, spline_of(early), last, overlap_s, scale):
             return early, _overlapped(early, second, overlap_s), overlap_s
     return first, _overlapped(first, second, 0.0), 0.0
 
@@ -620,13 +641,13 @@ def amended(move: JointTrajectory, shift: Array, start_s: float, end_s: float) -
     )
 
 
-def backwards(move: JointTrajectory, *, scale: float = 1.0) -> JointTrajectory:
+def backwards(robot: RobotModel, move: JointTrajectory, *, scale: float = 1.0) -> JointTrajectory:
     """Return a legal motion back the same way, slower where that direction has a lower limit."""
     parts = (move.position_rad, -move.velocity_rad_s, move.acceleration_rad_s2)
     back = JointTrajectory(move.duration_s - move.time_s[::-1], *(part[::-1] for part in parts))
     # Only the limits of velocity depend on the direction.
     position, velocity, _ = _looked_at(move)
-    return slowed(back, _too_fast(position, -velocity) / scale / _SAFE)
+    return slowed(back, _too_fast(robot.limits, position, -velocity) / scale / _SAFE)
 
 
 def ruckig_profile(distance: float, speed: float, acceleration: float, jerk: float) -> Knots:
@@ -645,13 +666,14 @@ def ruckig_profile(distance: float, speed: float, acceleration: float, jerk: flo
     )
 
 
-def _check_goal(q: Array) -> None:
-    outside = (q < Q_MIN) | (q > Q_MAX)
+def _check_goal(limits: JointLimits, q: Array) -> None:
+    lower, upper = limits.lower_rad, limits.upper_rad
+    outside = (q < lower) | (q > upper)
     if outside.any():
         i = int(np.argmax(outside))
         raise NoPathError(
             f'Joint {i + 1} would have to go to {q[i]:.3f} rad; '
-            f'it can from {Q_MIN[i]:.3f} to {Q_MAX[i]:.3f}.'
+            f'it can from {lower[i]:.3f} to {upper[i]:.3f}.'
         )
 
 
@@ -666,7 +688,13 @@ def _on_line(q_start: Array, q_goal: Array, knots: Knots) -> JointTrajectory:
 
 
 def _overlaps(
-    move: JointTrajectory, second: Spline, longest_s: float, scale: float, *, hasten: bool
+    limits: JointLimits,
+    move: JointTrajectory,
+    second: Spline,
+    longest_s: float,
+    scale: float,
+    *,
+    hasten: bool,
 ) -> Iterator[tuple[float, NDArray[np.bool_]]]:
     """
     Yield overlaps up to a longest one that are legal by a coarse look, longest first [s].
@@ -676,7 +704,7 @@ def _overlaps(
     time_s = np.linspace(0.0, longest_s, _OVERLAP_STEPS + 1)
     ending = spline_of(move).at(time_s + (move.duration_s - longest_s))
     beginning = second.at(time_s)
-    limits = (scale * DQ_MAX, scale * DDQ_MAX)
+    highest = (scale * limits.velocity_rad_s, scale * limits.acceleration_rad_s2)
     fastest, hardest = (
         np.abs(part).max(axis=0) for part in (move.velocity_rad_s, move.acceleration_rad_s2)
     )
@@ -685,12 +713,12 @@ def _overlaps(
         begins = (part[: count + 1] for part in beginning[1:])
         speed, acceleration = (
             (np.abs(end + begin) <= most).all(axis=0)
-            for end, begin, most in zip(ends, begins, limits)
+            for end, begin, most in zip(ends, begins, highest)
         )
         fits = able = np.asarray(speed & acceleration)
         if hasten:
             factor = move.duration_s / (move.duration_s - time_s[count])
-            able = (fastest * factor <= limits[0]) & (hardest * factor**2 <= limits[1])
+            able = (fastest * factor <= highest[0]) & (hardest * factor**2 <= highest[1])
         if (fits | able).all():
             yield float(time_s[count]), ~fits
 
@@ -705,7 +733,9 @@ def _hastened(move: JointTrajectory, joints: NDArray[np.bool_], factor: float) -
     return JointTrajectory(time_s, *parts)
 
 
-def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float) -> bool:
+def _overlap_legal(
+    limits: JointLimits, first: Spline, second: Spline, overlap_s: float, scale: float
+) -> bool:
     """Whether the sum of both is legal while they overlap; outside, nothing changes."""
     start = first.duration_s - overlap_s
     knots = np.concatenate([first.time_s, second.time_s + start])
@@ -716,12 +746,13 @@ def _overlap_legal(first: Spline, second: Spline, overlap_s: float, scale: float
         a + b for a, b in zip(first.at(time_s), second.at(time_s - start))
     )
     position -= second.coefficients[0, 0]
-    legal = scale * _SAFE * speed_limits(position, velocity)
+    legal = scale * _SAFE * limits.speed_limits(position, velocity)
+    hardest = scale * _SAFE * limits.acceleration_rad_s2 + 1e-9
     return bool(
-        (np.abs(acceleration) <= scale * _SAFE * DDQ_MAX + 1e-9).all()
+        (np.abs(acceleration) <= hardest).all()
         and (np.abs(velocity) <= legal).all()
-        and (position >= Q_MIN).all()
-        and (position <= Q_MAX).all()
+        and (position >= limits.lower_rad).all()
+        and (position <= limits.upper_rad).all()
     )
 
 

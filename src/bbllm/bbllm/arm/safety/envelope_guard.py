@@ -18,7 +18,7 @@ from bbllm.arm.envelope import (
 from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
-from bbllm.arm.motion.sweep import FINGERS, Sweep, corners, solid_names, sweep
+from bbllm.arm.motion.sweep import Sweep, corners, solid_names, sweep
 from bbllm.arm.obstacles import (
     Held,
     Obstacle,
@@ -29,6 +29,7 @@ from bbllm.arm.obstacles import (
     obstacle_from_object,
 )
 from bbllm.core.types import Code, Scene, SkillCall
+from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.constraints import broken_by_call, broken_by_place, unbound
 from bbllm.skills.grasps import Hand
 from bbllm.skills.motions import Motions, Place
@@ -108,11 +109,13 @@ class EnvelopeGuard:
 
     def __init__(
         self,
+        robot: RobotModel,
         envelope: SafetyEnvelope,
         *,
         width_m: Callable[[], float] = lambda: OPEN_WIDTH_M,
         scene_age_s: Callable[[], float] | None = None,
     ) -> None:
+        self.robot = robot
         self.envelope = envelope
         self.scene_age_s = scene_age_s
         force = envelope.contact_force
@@ -178,7 +181,7 @@ class EnvelopeGuard:
             raise unsafe(
                 SafetyRule.WORKSPACE, activity, 'it leads nowhere; a motion of numbers would do'
             )
-        way = sweep(trajectory)
+        way = sweep(self.robot, trajectory)
         held_m = None
         if self._held is not None and self._item is not None:
             held_m = way.points_m(corners(self._item.size_m, self._held.T_tcp_object))
@@ -275,9 +278,10 @@ class EnvelopeGuard:
             )
 
     def _check_table(self, way: Sweep, held_m: Array | None, activity: str) -> None:
-        rule, names = self.envelope.table_height, solid_names()
+        rule, names = self.envelope.table_height, solid_names(self.robot)
         lows = way.lowest_m(rule.top_m)
-        floors = np.array([rule.fingers_m if name in FINGERS else 0.0 for name in names])
+        fingers = self.robot.hand.fingers
+        floors = np.array([rule.fingers_m if name in fingers else 0.0 for name in names])
         if held_m is not None and self._held is not None:
             lows = np.column_stack([lows, held_m[..., 2].min(axis=1)])
             floors = np.append(floors, rule.held_m)
@@ -353,7 +357,7 @@ class EnvelopeGuard:
         if form not in self._checkers:
             if len(self._checkers) >= MOST_FORMS:
                 self._checkers.clear()
-            self._checkers[form] = CollisionChecker(things, held)
+            self._checkers[form] = CollisionChecker(self.robot, things, held)
         self._checkers[form].update(things, held, width_m=width_m)
         return self._checkers[form]
 

@@ -10,17 +10,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm.robots.fr3.model import MAX_WIDTH_M
+from bbllm.robots.robot_model import HandModel
 from bbllm.sim.controllers.trajectory_goal import Pending
 
 FAILED_TEXT = 'libfranka gripper: Command failed!'
 ABORTED_TEXT = 'libfranka gripper: Command aborted!'
 
-MAX_SPEED_M_S = 0.1
-"""Of the width: 50 mm/s per finger, from the hand's data sheet; faster asks are clipped [m/s]."""
 HOMING_SPEED_M_S = 0.04
-MAX_FORCE_N = 140.0
-"""Peak from the data sheet; 70 N is what the hand can keep up [N]."""
 MOVE_FORCE_N = 40.0
 """What moves press with at most [N]."""
 WIDTH_TOLERANCE_M = 0.001
@@ -32,7 +28,7 @@ SQUEEZE_S = 0.05
 BLOCKED_M = 0.002
 """A move that stands still this far behind its set point is blocked [m]."""
 SERVO_STIFFNESS_N_M = 1000.0
-"""kp of the hand's actuator in fr3.xml, per finger [N/m]."""
+"""kp of the hand's actuator in the model, per finger [N/m]."""
 
 GripperPending = Pending[GripperResult]
 
@@ -60,17 +56,18 @@ class GripperCommand:
 class Gripper:
     """One hand; one command at a time, a new one aborts the old."""
 
-    def __init__(self, width_m: float = MAX_WIDTH_M, *, homed: bool = True) -> None:
+    def __init__(self, hand: HandModel, width_m: float, *, homed: bool = True) -> None:
         """Start idle, at a width [m]; a hand that was not homed yet has no widest opening."""
+        self._hand = hand
         self.phase = Phase.IDLE
-        self.max_width_m = MAX_WIDTH_M if homed else 0.0
+        self.max_width_m = hand.max_width_m if homed else 0.0
         """Widest opening, as the last homing found it; 0 before the first [m]."""
         self.fail_next = False
         """Fault for tests of clients: the next command fails."""
         self.miss_next = False
         self._set_m = width_m
         self._target_m = width_m
-        self._speed_m_s = MAX_SPEED_M_S
+        self._speed_m_s = hand.max_speed_m_s
         self._force_n = MOVE_FORCE_N
         self._pending: GripperPending | None = None
         self._grasp: GraspGoal | None = None
@@ -96,7 +93,7 @@ class Gripper:
         """
         pending = self._begin(measured_m)
         width_legal = 0 <= goal.width_m <= self.max_width_m
-        if not (width_legal and goal.speed_m_s > 0 and 0 < goal.force_n <= MAX_FORCE_N):
+        if not (width_legal and goal.speed_m_s > 0 and 0 < goal.force_n <= self._hand.max_force_n):
             self._fail(measured_m, FAILED_TEXT)
         elif not pending.done:
             self._grasp, self._closes = goal, goal.width_m <= measured_m
@@ -161,9 +158,9 @@ class Gripper:
     def _homing(self, measured_m: float, stalled: bool) -> None:
         if stalled and self._target_m == 0.0:
             self._set_m = measured_m
-            self._go(Phase.HOMING, MAX_WIDTH_M, HOMING_SPEED_M_S, MOVE_FORCE_N)
+            self._go(Phase.HOMING, self._hand.max_width_m, HOMING_SPEED_M_S, MOVE_FORCE_N)
         elif stalled:
-            self.max_width_m = min(round(measured_m, 4), MAX_WIDTH_M)
+            self.max_width_m = min(round(measured_m, 4), self._hand.max_width_m)
             self.phase = Phase.IDLE
             self._finish(GoalStatus.SUCCEEDED, measured_m, success=True, error='')
 
@@ -203,7 +200,7 @@ class Gripper:
     def _go(self, phase: Phase, target_m: float, speed_m_s: float, force_n: float) -> None:
         self.phase = phase
         self._target_m = target_m
-        self._speed_m_s = min(speed_m_s, MAX_SPEED_M_S)
+        self._speed_m_s = min(speed_m_s, self._hand.max_speed_m_s)
         self._force_n = force_n
         self._still_s = 0.0
 

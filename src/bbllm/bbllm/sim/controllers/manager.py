@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
 
 ARM_CONTROLLER = 'fr3_arm_controller'
 JOINT_BROADCASTER = 'joint_state_broadcaster'
@@ -55,7 +55,7 @@ class ControllerKind:
 
 
 def _each(kinds: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f'{joint}/{kind}' for joint in ARM_JOINTS for kind in kinds)
+    return tuple(f'{joint}/{kind}' for joint in FR3.joints for kind in kinds)
 
 
 _AXES = tuple(f'v{axis}' for axis in 'xyz') + tuple(f'w{axis}' for axis in 'xyz')

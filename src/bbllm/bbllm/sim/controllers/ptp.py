@@ -13,7 +13,7 @@ import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.motion.trajectory import Spline
-from bbllm.robots.fr3.limits import DDQ_MAX, DQ_MAX
+from bbllm.robots.joint_limits import JointLimits
 from bbllm.sim.controllers.trajectory_goal import Pending
 
 SIZE_TEXT = 'Goal joint configuration size does not match number of joints.'
@@ -64,7 +64,8 @@ class PtpGoal:
 class PtpMotion:
     """Drives one motion, then keeps its end; `sim.playback` plays it."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: JointLimits) -> None:
+        self._limits = limits
         self.reference = Spline.still(np.zeros(N_JOINTS))
         self._target: Array = np.zeros(N_JOINTS)
         self._tolerance_rad = 0.0
@@ -78,8 +79,10 @@ class PtpMotion:
         """Move from desired positions *q*, at rest, to a goal that `fault_of` has found fit."""
         self._target = np.array(goal.position_rad)
         self._tolerance_rad = goal.tolerance_rad
-        limit = np.minimum(goal.max_velocity_rad_s, DQ_MAX)
-        self.reference = replace(_rest_to_rest(q, self._target, limit), start_s=now_s)
+        speed = np.minimum(goal.max_velocity_rad_s, self._limits.velocity_rad_s)
+        acceleration = ACCELERATION_SHARE * self._limits.acceleration_rad_s2
+        way = _rest_to_rest(q, self._target, speed, acceleration)
+        self.reference = replace(way, start_s=now_s)
         self._pending = PtpPending()
         return self._pending
 
@@ -113,11 +116,11 @@ def fault_of(goal: PtpGoal) -> str:
     return ''
 
 
-def _rest_to_rest(start: Array, end: Array, limit: Array) -> Spline:
+def _rest_to_rest(start: Array, end: Array, speed: Array, acceleration: Array) -> Spline:
     way = np.abs(end - start)
     T = max(
-        float(np.max(_PEAK_SPEED * way / limit)),
-        float(np.max(np.sqrt(_PEAK_ACCELERATION * way / (ACCELERATION_SHARE * DDQ_MAX)))),
+        float(np.max(_PEAK_SPEED * way / speed)),
+        float(np.max(np.sqrt(_PEAK_ACCELERATION * way / acceleration))),
     )
     if T < 1e-3:
         return Spline.still(end)

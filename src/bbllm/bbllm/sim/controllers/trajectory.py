@@ -16,6 +16,7 @@ import numpy as np
 
 from bbllm.arm.driver import FREE_RAD, N_JOINTS, Array, FollowError, FollowResult, GoalStatus
 from bbllm.arm.motion.trajectory import Spline
+from bbllm.robots.robot_model import RobotModel
 from bbllm.sim.controllers.trajectory_goal import (
     Constraints,
     Pending,
@@ -56,8 +57,11 @@ class Query:
 class TrajectoryController:
     """Follows one goal at a time, keeps still between goals."""
 
-    def __init__(self, position_rad: Array, constraints: Constraints | None = None) -> None:
+    def __init__(
+        self, robot: RobotModel, position_rad: Array, constraints: Constraints | None = None
+    ) -> None:
         """Start active at a position, shape (7,) [rad]; *constraints* are the goals' defaults."""
+        self._robot = robot
         self.active = True
         self.hold_results = False
         """Fault for tests of clients: goals never end by themselves while this is True."""
@@ -97,7 +101,7 @@ class TrajectoryController:
         return reason
 
     def refusal(self, goal: TrajectoryGoal, now_s: float) -> str | None:
-        return refusal(goal, now_s) if self.active else NOT_RUNNING_TEXT
+        return refusal(self._robot.joints, goal, now_s) if self.active else NOT_RUNNING_TEXT
 
     def query(self, time_s: float, q: Array, dq: Array) -> Query | None:
         """
@@ -116,7 +120,8 @@ class TrajectoryController:
         if self._pending is not None:
             wanted, speed, acceleration = self.reference.at_one(now_s)
             if np.abs(wanted - q).max() < FREE_RAD:
-                self._stay(Spline.stopping(wanted, speed, acceleration, now_s), now_s)
+                stop = Spline.stopping(self._robot, wanted, speed, acceleration, now_s)
+                self._stay(stop, now_s)
             else:
                 self._brake(now_s, q, dq)
             self._end(GoalStatus.CANCELED, FollowError.SUCCESSFUL, '')
@@ -174,7 +179,7 @@ class TrajectoryController:
         return Setpoint(*self.reference.at_one(now_s))
 
     def _take(self, goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> None:
-        self.reference = goal_spline(goal, now_s, q, dq)
+        self.reference = goal_spline(self._robot.joints, goal, now_s, q, dq)
         self._taken_s = now_s
         self.origin_s = now_s if goal.start_s is None else goal.start_s
         self.busy = self._unseen = True

@@ -2,6 +2,7 @@
 
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -14,7 +15,8 @@ from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory, Tolerances
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
-from bbllm.robots.fr3.joints import ARM_JOINTS
+from bbllm.robots.fr3 import FR3
+from bbllm.robots.robot_model import RobotModel
 
 STOPPED_RAD_S = 0.01
 ERASED = -1.0
@@ -95,7 +97,7 @@ def driver_constraints() -> Constraints:
 
 def _constraints(given: Any) -> Constraints:
     def each(name: str) -> Array:
-        return np.array([float(given.get(joint, {}).get(name, 0.0)) for joint in ARM_JOINTS])
+        return np.array([float(given.get(joint, {}).get(name, 0.0)) for joint in FR3.joints])
 
     stopped = float(given.get('stopped_velocity_tolerance', STOPPED_RAD_S))
     return Constraints(
@@ -138,7 +140,7 @@ class Pending(Generic[Result]):
 class TrajectoryGoal:
     """FollowJointTrajectory's goal as it was sent, not yet checked."""
 
-    joint_names: tuple[str, ...] = ARM_JOINTS
+    joint_names: tuple[str, ...]
     """Columns of the arrays, in any order."""
     time_s: tuple[float, ...]
     """time_from_start of each point [s]."""
@@ -153,13 +155,16 @@ class TrajectoryGoal:
     tolerances: AskedTolerances = field(default_factory=AskedTolerances)
 
 
-def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) -> TrajectoryGoal:
+def goal_from_trajectory(
+    robot: RobotModel, trajectory: JointTrajectory, tolerances: Tolerances
+) -> TrajectoryGoal:
     """Return the goal that the ROS driver would send for a trajectory."""
 
     def rows(values: Array) -> Rows:
         return tuple(map(tuple, np.asarray(values).tolist()))
 
     return TrajectoryGoal(
+        joint_names=robot.joints,
         time_s=tuple(np.asarray(trajectory.time_s).tolist()),
         position_rad=rows(trajectory.position_rad),
         velocity_rad_s=rows(trajectory.velocity_rad_s),
@@ -172,9 +177,9 @@ def goal_from_trajectory(trajectory: JointTrajectory, tolerances: Tolerances) ->
     )
 
 
-def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
+def refusal(joints: Sequence[str], goal: TrajectoryGoal, now_s: float) -> str | None:
     """
-    Return why the controller would refuse a goal, None where it would take it.
+    Return why the controller of these joints would refuse a goal, None where it would take it.
 
     The rules are those of ros2_controllers' joint_trajectory_controller on Jazzy with the settings
     of config/franka/controllers.yaml: no partial goals, no velocity at the end; efforts are taken,
@@ -183,7 +188,7 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     of a wrong number.
     """
     # in this order: each relies on what those before it have found in order
-    reason = _names_refusal(goal) or _points_refusal(goal) or _values_refusal(goal)
+    reason = _names_refusal(joints, goal) or _points_refusal(goal) or _values_refusal(goal)
     if reason:
         return reason
     if goal.start_s is not None and goal.start_s + goal.time_s[-1] < now_s:
@@ -194,14 +199,16 @@ def refusal(goal: TrajectoryGoal, now_s: float) -> str | None:
     return None
 
 
-def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> Spline:
+def goal_spline(
+    joints: Sequence[str], goal: TrajectoryGoal, now_s: float, q: Array, dq: Array
+) -> Spline:
     """
-    Interpolate an accepted goal on the clock.
+    Interpolate an accepted goal of the controller of these joints on the clock.
 
     Before its first point the motion comes from the measured state, taken as not accelerating. A
     goal whose first point has passed already is joined where it is by now.
     """
-    order = [goal.joint_names.index(name) for name in ARM_JOINTS]
+    order = [goal.joint_names.index(name) for name in joints]
     absent = (np.nan,) * N_JOINTS
 
     def column(rows: Rows, missing: tuple[float, ...]) -> Array | None:
@@ -226,13 +233,13 @@ def goal_spline(goal: TrajectoryGoal, now_s: float, q: Array, dq: Array) -> Spli
     return replace(spline, start_s=float(times[0]))
 
 
-def _names_refusal(goal: TrajectoryGoal) -> str | None:
-    names = goal.joint_names
+def _names_refusal(joints: Sequence[str], goal: TrajectoryGoal) -> str | None:
+    names, expected = goal.joint_names, ', '.join(joints)
     if not names:
-        return f'Empty joint names; expected {", ".join(ARM_JOINTS)}.'
-    unknown = [name for name in names if name not in ARM_JOINTS]
+        return f'Empty joint names; expected {expected}.'
+    unknown = [name for name in names if name not in joints]
     if unknown:
-        return f'Unknown joints {", ".join(unknown)}; expected {", ".join(ARM_JOINTS)}.'
+        return f'Unknown joints {", ".join(unknown)}; expected {expected}.'
     if len(names) != N_JOINTS or len(set(names)) != N_JOINTS:
         return f'{len(set(names))} different joints of {N_JOINTS}: all must be given, once each.'
     return None

@@ -6,6 +6,7 @@ import threading
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import reachable_top_down
 from bbllm.core.types import Kind, SceneObject
+from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.containers import floor_z
 from bbllm.skills.grasps import Grip, grips_for
 from bbllm.skills.motions import HOVER_M
@@ -25,9 +26,10 @@ class ReachCache:
     be called from any thread: cases are drawn in several.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, robot: RobotModel) -> None:
+        self._robot = robot
         self._lock = threading.Lock()  # the checker is of one thread at a time
-        self._checker = CollisionChecker()
+        self._checker = CollisionChecker(robot)
         self._known: dict[Key, bool] = {}
 
     def __call__(self, item: SceneObject) -> bool:
@@ -37,6 +39,7 @@ class ReachCache:
             if key not in self._known:
                 grips = _grips(item)
                 self._known[key] = bool(grips) and reachable_top_down(
+                    self._robot,
                     grips[0].position_m,
                     [grip.yaw_rad for grip in grips],
                     hover_m=HOVER_M,

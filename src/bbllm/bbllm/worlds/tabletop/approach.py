@@ -12,7 +12,6 @@ NEAR_M = 0.05
 """Distances beyond this are not measured [m]."""
 AROUND_M = 0.25
 """Objects whose middle is farther from the hand than this are not near [m]."""
-HAND_BODIES = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
 
 
 class NearestApproach:
@@ -24,7 +23,8 @@ class NearestApproach:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._hand = _shapes(simulation, HAND_BODIES)
+        hand = simulation.robot_model.hand
+        self._hand = _shapes(simulation, (hand.body, *hand.fingers))
         names = (item.name for item in simulation.scene.movables)
         self._objects = {name: _shapes(simulation, (name,)) for name in names}
         self._about: frozenset[str] = frozenset()

@@ -15,7 +15,7 @@ from bbllm.arm.driver import JointState
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Pose, SceneObject
-from bbllm.robots.fr3.kinematics import hand_at
+from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.detections import WORLD_FRAME, Detection, DetectionBatch
 from bbllm.scene.hand_force import STILL_RAD_S
@@ -52,6 +52,9 @@ class RobotState(Protocol):
     """What a robot measures of itself, and how its time passes."""
 
     @property
+    def robot_model(self) -> RobotModel: ...
+
+    @property
     def busy(self) -> bool:
         """Whether a goal of arm or hand is being carried out."""
         ...
@@ -77,7 +80,7 @@ class TruthSource:
 
     def look(self) -> TableView:
         objects, state = self.objects(), self.robot.joint_state()
-        return TableView(objects=objects, hand=_hand_of(state), stamp_s=state.stamp_s)
+        return TableView(objects=objects, hand=_hand_of(self.robot, state), stamp_s=state.stamp_s)
 
     def close(self) -> None:
         """Do nothing."""
@@ -177,11 +180,11 @@ class CameraSource:
         # A driver that hangs measures nothing new; whoever asks it is told.
         with contextlib.suppress(LostNodeError):
             state = self._robot.joint_state()
-            self._observer.take_hand(_hand_of(state), state.stamp_s)
+            self._observer.take_hand(_hand_of(self._robot, state), state.stamp_s)
 
     def look(self) -> TableView:
         state = self._robot.joint_state()
-        self._observer.take_hand(_hand_of(state), state.stamp_s)
+        self._observer.take_hand(_hand_of(self._robot, state), state.stamp_s)
         if self._robot.busy or max(map(abs, state.velocity_rad_s.tolist())) > STILL_RAD_S:
             # In the hand, or at rest since it was looked at: as new as the hand's measurement.
             return replace(self._view(), stamp_s=state.stamp_s)
@@ -207,7 +210,7 @@ class CameraSource:
         seen: set[str] = set()
         begun_s = time.perf_counter()
         now_s, state = self._robot.now_s(), self._robot.joint_state()
-        hand = _hand_of(state)
+        hand = _hand_of(self._robot, state)
         for taken in self._cameras(of_all):
             image, T_world_camera = taken.image, taken.T_world_camera
             self._observer.tree.add(
@@ -241,5 +244,5 @@ class CameraSource:
         return self._order.get(item.name, len(self._order))
 
 
-def _hand_of(state: JointState) -> Hand:
-    return hand_at(state.position_rad, state.width_m)
+def _hand_of(robot: RobotState, state: JointState) -> Hand:
+    return robot.robot_model.hand_at(state.position_rad, state.width_m)

@@ -19,6 +19,7 @@ from bbllm.core.protocols import (
 from bbllm.core.text import rehearsed_cause
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.core.world_wrapper import WorldWrapper
+from bbllm.robots.registry import DEFAULT_ROBOT
 from bbllm.skills.grasps import grips_for
 from bbllm.skills.risk import moves
 from bbllm.worlds.tabletop.approach import NearestApproach
@@ -39,6 +40,8 @@ WRONG_TWINS: Mapping[TwinError, Deviation] = {
 class RehearsalSettings:
     """How plans are rehearsed."""
 
+    robot: str = DEFAULT_ROBOT
+    """Name of the robot at the table."""
     samples: int = REHEARSAL_SAMPLES
     """Number of simulations: the scene as it was observed, and others that differ from it."""
     seed: int = 0
@@ -69,7 +72,10 @@ class TwinRehearsal:
         self._cancel, self._on_success = cancel or CancelToken(), on_success
         common, others = of_objects(scene, settings.deviation), range(settings.samples - 1)
         deviations = [common, *(drawn(scene, dice, around=common) for _ in others)]
-        self._worlds = [twin_of(scene, each, safety=settings.safety) for each in deviations]
+        self._worlds = [
+            twin_of(scene, each, robot=settings.robot, safety=settings.safety)
+            for each in deviations
+        ]
         self._going = list(self._worlds)
         self._nearest = NearestApproach(self._worlds[0].robot.simulation)
         self._worlds[0].on_advance = self._nearest.sample

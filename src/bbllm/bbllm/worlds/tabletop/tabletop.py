@@ -35,7 +35,7 @@ STILL_M = 1e-4
 
 class TabletopWorld:
     """
-    An FR3 at a table, simulated; where objects are is the simulator's state, or what cameras show.
+    A robot at a table, simulated; objects are located by the simulator's state or by cameras.
 
     Args:
         scene: Name of a scene, path of a scene file, or the scene itself.
@@ -86,11 +86,14 @@ class TabletopWorld:
         """Called while time passes, as the argument of that name."""
         self._truth = TruthSource(driver, self.robot.objects)
         self.driver = wrap_driver(driver)
-        self.guard = EnvelopeGuard(safety, width_m=lambda: self.driver.joint_state().width_m)
+        robot_model = self.robot.robot_model
+        self.guard = EnvelopeGuard(
+            robot_model, safety, width_m=lambda: self.driver.joint_state().width_m
+        )
         self.executor = SkillExecutor(
             self.driver, self._scene, params=params, guard=self.guard, ask_person=ask_person
         )
-        self._reach = ReachCache()
+        self._reach = ReachCache(robot_model)
         self._newest: tuple[object, Scene] | None = None
         """The last scene, with what it was made from."""
         self._pictures = TablePictures(self.robot)

@@ -15,8 +15,8 @@ from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.types import HandReading, Pose, Scene
-from bbllm.robots.fr3.kinematics import inverse_branches, q7_grid
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.registry import DEFAULT_ROBOT
+from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.observed_scene import observed_scene
@@ -34,10 +34,11 @@ def twin_of(
     scene: Scene,
     deviation: Deviation,
     *,
+    robot: str = DEFAULT_ROBOT,
     safety: SafetyEnvelope | None = None,
 ) -> TabletopWorld:
     """
-    Return the simulation of the scene of a table; `observe` returns what would be observed.
+    Return the simulation of a robot at the scene of a table; `observe` returns what would be seen.
 
     Raises ConfigError for the safety file, also where its constraints are about none of the
     objects.
@@ -46,29 +47,31 @@ def twin_of(
     def source(driver: SimDriver) -> _OffSource:
         return _OffSource(TruthSource(driver, driver.robot.objects), scene, deviation.offsets)
 
-    world = TabletopWorld(observed_scene(scene, deviation.mass), safety=safety, make_source=source)
-    robot = world.robot
+    file = observed_scene(scene, deviation.mass, robot)
+    world = TabletopWorld(file, safety=safety, make_source=source)
+    arm = world.robot
     for item in scene.objects:
         if item.kind in LOOSE:
             off = deviation.offsets.get(item.name, NOT_OFF)
-            robot.set_object_pose(item.name, compose(item.pose, off))
-    with robot.paused() as simulation:
+            arm.set_object_pose(item.name, compose(item.pose, off))
+    with arm.paused() as simulation:
         simulation.scale_friction(deviation.friction)
     if scene.hand is not None:
-        robot.set_arm(_posture(scene.hand), scene.hand.width_m)
+        arm.set_arm(_posture(arm.robot_model, scene.hand), scene.hand.width_m)
         if scene.held is not None:
-            robot.grasp(_grasp_of(scene.hand))
-    robot.advance(SETTLE_S)
+            arm.grasp(_grasp_of(scene.hand))
+    arm.advance(SETTLE_S)
     return world
 
 
-def _posture(hand: HandReading) -> Array:
+def _posture(robot: RobotModel, hand: HandReading) -> Array:
     """Return the posture of a hand that is nearest to the base posture, shape (7,) [rad]."""
-    found = inverse_branches(matrix_from_pose(hand.tcp), q7_grid()).reshape(-1, 7)
+    arm, home = robot.kinematics, robot.home_rad
+    found = arm.inverse_branches(matrix_from_pose(hand.tcp), arm.q7_grid()).reshape(-1, 7)
     found = found[~np.isnan(found).any(axis=1)]
     if not len(found):  # a scene may be seen before the hand is where it will be
-        return Q_READY
-    return np.asarray(found[np.abs(found - Q_READY).max(axis=1).argmin()])
+        return home
+    return np.asarray(found[np.abs(found - home).max(axis=1).argmin()])
 
 
 def _grasp_of(hand: HandReading) -> GraspGoal:

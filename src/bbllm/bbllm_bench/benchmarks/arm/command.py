@@ -28,7 +28,7 @@ from bbllm.arm.motion.trajectory import joint_move
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.registry import load_robot
 from bbllm.skills.motions import Pick, plan_motions
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.benchmarks.arm.trials import (
@@ -291,8 +291,10 @@ def time_physics(simulated_s: float = 10.0) -> PhysicsSpeed:
     """Let the arm swing over a table, planning left out, and then stand still."""
     with closing(TabletopWorld('plus_sign')) as world:
         world.settled()
-        away = np.asarray(Q_READY) + SWING_RAD
-        there, back = joint_move(Q_READY, away, scale=0.5), joint_move(away, Q_READY, scale=0.5)
+        robot = load_robot()
+        home, away = robot.home_rad, robot.home_rad + SWING_RAD
+        ways = (home, away), (away, home)
+        there, back = (joint_move(robot, *way, scale=0.5) for way in ways)
         rounds = max(1, round(simulated_s / (there.duration_s + back.duration_s)))
 
         def swing() -> None:
@@ -323,12 +325,14 @@ def reachability_queries(count: int, seed: int) -> Callable[[int], object]:
     Each is whether a random point, within reach or beyond, can be come down on from above.
     """
     rng = np.random.default_rng(seed)
-    checker = CollisionChecker()
+    checker = CollisionChecker(load_robot())
     points = random_spots(rng, count, (0.2, 1.0), math.pi * 0.75, apart_m=0.0)
     yaws = rng.uniform(-math.pi, math.pi, count).tolist()
 
     def ask(index: int) -> None:
-        reachable_top_down((*points[index], 0.03), (yaws[index],), hover_m=0.08, checker=checker)
+        reachable_top_down(
+            checker.robot, (*points[index], 0.03), (yaws[index],), hover_m=0.08, checker=checker
+        )
 
     return ask
 
@@ -345,7 +349,7 @@ def pick_plans(count: int, seed: int) -> Callable[[int], object]:
     all timed.
     """
     rng = np.random.default_rng(seed)
-    planner = GraspPlanner()
+    planner = GraspPlanner(load_robot())
     tables = []
     for _ in range(0, count, 8):
         world = TabletopWorld(random_table(rng, random_spots(rng, 8, RADIUS_M, AZIMUTH_RAD)))
@@ -357,7 +361,7 @@ def pick_plans(count: int, seed: int) -> Callable[[int], object]:
         motions = plan_motions(SkillCall('pick', (names[index % 8],)), scene, hand)
         if isinstance(motions, Pick):
             planner.update(scene, hand)
-            planner.above(motions.above, Q_READY)
+            planner.above(motions.above, planner.robot.home_rad)
 
     return plan
 

@@ -20,7 +20,6 @@ from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.types import Outcome, Pose, SkillCall
-from bbllm.robots.fr3.limits import Q_READY
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.robot import CONTROL_PERIOD_S
@@ -98,6 +97,7 @@ def audit_stop(seed: int, scale: float = SCALE) -> Audit:
     rng = np.random.default_rng(seed)
     with closing(TabletopWorld(SceneFile(name='empty'))) as world:
         robot = world.robot
+        arm = robot.robot_model
         positions = [robot.set_point().position_rad]
 
         def advance(duration_s: float) -> None:
@@ -105,14 +105,14 @@ def audit_stop(seed: int, scale: float = SCALE) -> Audit:
                 robot.advance(1 / RATE_HZ)
                 positions.append(robot.set_point().position_rad)
 
-        move = joint_move(Q_READY, Q_READY + rng.uniform(-0.5, 0.5, 7), scale=scale)
-        robot.follow(goal_from_trajectory(move, Tolerances()))
+        move = joint_move(arm, arm.home_rad, arm.home_rad + rng.uniform(-0.5, 0.5, 7), scale=scale)
+        robot.follow(goal_from_trajectory(arm, move, Tolerances()))
         advance(float(rng.uniform(0.1, 0.9)) * move.duration_s)
         robot.cancel_follow()
         advance(STOPPED_S)
         start = TrajectoryExecutor(world.driver).q_start()
-        move = joint_move(start, Q_READY, scale=scale)
-        robot.follow(goal_from_trajectory(move, Tolerances()))
+        move = joint_move(arm, start, arm.home_rad, scale=scale)
+        robot.follow(goal_from_trajectory(arm, move, Tolerances()))
         advance(move.duration_s)
         q = np.array(positions)
         return audit_samples(q[1:], np.diff(q, axis=0) * RATE_HZ, RATE_HZ)

@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import Array
-from bbllm.robots.fr3.kinematics import forward, pose_of_matrix
-from bbllm.robots.fr3.limits import Q_READY
+from bbllm.robots.kinematics import pose_of_matrix
+from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import ObjectSpec, SceneFile, TableSpec
 from bbllm.sim.camera_settings import TABLE_CAMERA, CameraSettings, Light, Trouble, d435
 from bbllm.sim.clutter import unknown_objects
@@ -129,13 +129,14 @@ def crowded_table(dice: np.random.Generator) -> SceneFile:
 
 def posture_of(seed: int, index: int) -> Array:
     """Return the joints of the arm, shape (7,): at home in every other trial [rad]."""
-    home = np.asarray(Q_READY, dtype=float)
+    robot = load_robot()
+    home = robot.home_rad
     if index % 2 == 0:
         return home
     dice = np.random.default_rng((seed, index, 1))
     while True:
         posture = home + dice.uniform(-SWING_RAD, SWING_RAD, len(home))
-        if forward(posture)[2, 3] > LEAST_TCP_M:
+        if robot.kinematics.forward(posture)[2, 3] > LEAST_TCP_M:
             return np.asarray(posture)
 
 

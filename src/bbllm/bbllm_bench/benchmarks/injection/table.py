@@ -21,7 +21,6 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.core.protocols import World
 from bbllm.core.types import Fact, Outcome, Scene, SkillCall
 from bbllm.core.world_wrapper import WorldWrapper
-from bbllm.robots.fr3.kinematics import hand_at
 from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.worlds.tabletop.object_source import TruthSource
@@ -102,7 +101,8 @@ def _places_m(table: TabletopWorld) -> dict[str, np.ndarray]:
 
 def _tcp_m(table: TabletopWorld) -> np.ndarray:
     state = table.robot.joint_state()
-    return np.array(hand_at(state.position_rad, state.width_m).tcp.position_m)
+    hand = table.robot.robot_model.hand_at(state.position_rad, state.width_m)
+    return np.array(hand.tcp.position_m)
 
 
 class CaseWorld(WorldWrapper):

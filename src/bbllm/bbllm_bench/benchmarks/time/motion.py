@@ -24,6 +24,7 @@ from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import WorldError
 from bbllm.core.types import SkillCall
+from bbllm.robots.registry import load_robot
 from bbllm.skills.motions import HOVER_M
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.benchmarks.arm.command import pick_plans, reachability_queries
@@ -110,7 +111,7 @@ def waypoints_of(
     for sent in stops:
         grip = moves[sent - 1].position_rad[-1]
         try:
-            hover = [rising_path(grip, HOVER_M)[-1]]
+            hover = [rising_path(load_robot(), grip, HOVER_M)[-1]]
         except NoPathError:
             hover = []  # the arm cannot rise that far, so it came another way
         points += [*hover, grip]

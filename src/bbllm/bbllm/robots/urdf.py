@@ -1,8 +1,9 @@
 """
-The robot description: the FR3 with the Franka Hand as URDF text.
+The robot description: an arm with its hand as URDF text, from its record and its MuJoCo model.
 
-Links, joints, limits, dynamics and inertials are those of franka_description 1.0.1. The shapes are
-those of the MuJoCo model: what is drawn there is a visual, what touches the world a collision.
+Names of joints and frames, dynamics and safety controllers are those of franka_description 1.0.1.
+The shapes are those of the MuJoCo model: what is drawn there is a visual, what touches the world a
+collision.
 """
 
 import math
@@ -14,12 +15,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from bbllm.robots.fr3.joints import ARM_JOINTS, FINGER_JOINTS
-from bbllm.robots.fr3.limits import DQ_MAX, Q_MAX, Q_MIN, TAU_MAX, Array
-from bbllm.robots.fr3.model import FLANGE_SITE, MAX_WIDTH_M, TCP_SITE, robot_spec
+from bbllm.robots.joint_limits import Array
+from bbllm.robots.robot_model import FLANGE_SITE, TCP_SITE, RobotModel
 
 BASE_LINK = 'base'
-"""The root; fr3_link0 is fixed to it, at the same place."""
+"""The root; the base of the robot is fixed to it, at the same place."""
 LOOKS = 2
 """The geom group that is drawn."""
 WORLD_BIT = 1
@@ -41,39 +41,41 @@ Element = ElementTree.Element
 _add = ElementTree.SubElement
 
 
-def robot_description() -> str:
+def robot_description(robot: RobotModel) -> str:
     """Return links, joints, visuals, collision shapes and inertials of arm and hand."""
-    spec = robot_spec()
+    spec, hand, limits = robot.spec(), robot.hand, robot.limits
     model = spec.compile()
-    robot = Element('robot', name='fr3')
-    for name in (BASE_LINK, 'fr3_link8', 'fr3_hand_tcp'):  # frames only
-        _add(robot, 'link', name=name)
+    tree = Element('robot', name=robot.name)
+    for name in (BASE_LINK, robot.flange_link, robot.tcp_link):  # frames only
+        _add(tree, 'link', name=name)
     for body in spec.bodies[1:]:  # the first is the world
-        _add_link(robot, model, body)
+        _add_link(tree, model, body)
 
-    base = _frame(model.body('fr3_link0'))
-    _joint(robot, 'fr3_base_joint', 'fixed', BASE_LINK, 'fr3_link0', base)
-    for i, name in enumerate(ARM_JOINTS):
-        joint = _moving(robot, name, f'fr3_link{i}', model)
-        _add_limit(joint, Q_MIN[i], Q_MAX[i], TAU_MAX[i], DQ_MAX[i])
-        soft = {'soft_lower_limit': _text([Q_MIN[i]]), 'soft_upper_limit': _text([Q_MAX[i]])}
+    base = _frame(model.body(robot.base_link))
+    _joint(tree, f'{robot.name}_base_joint', 'fixed', BASE_LINK, robot.base_link, base)
+    for i, name in enumerate(robot.joints):
+        joint = _moving(tree, name, robot.links[i], model)
+        lower, upper = limits.lower_rad[i], limits.upper_rad[i]
+        _add_limit(joint, lower, upper, limits.torque_nm[i], limits.velocity_rad_s[i])
+        soft = {'soft_lower_limit': _text([lower]), 'soft_upper_limit': _text([upper])}
         _add(joint, 'safety_controller', {**_ARM_SAFETY, **soft})
         _add(joint, 'dynamics', _ARM_DYNAMICS)
-    # In the model the hand hangs on link 7, and the flange is a site of the hand.
+    # In the model the hand hangs on the last link, and the flange is a site of the hand.
     hand_flange = _frame(model.site(FLANGE_SITE))
-    link7_flange = _composed(_frame(model.body('fr3_hand')), hand_flange)
-    _joint(robot, 'fr3_joint8', 'fixed', 'fr3_link7', 'fr3_link8', link7_flange)
-    _joint(robot, 'fr3_hand_joint', 'fixed', 'fr3_link8', 'fr3_hand', _inverse(hand_flange))
+    last, flange = robot.links[-1], robot.flange_link
+    last_flange = _composed(_frame(model.body(hand.body)), hand_flange)
+    _joint(tree, f'{robot.name}_joint8', 'fixed', last, flange, last_flange)
+    _joint(tree, f'{robot.name}_hand_joint', 'fixed', flange, hand.body, _inverse(hand_flange))
     tcp = _frame(model.site(TCP_SITE))
-    _joint(robot, 'fr3_hand_tcp_joint', 'fixed', 'fr3_hand', 'fr3_hand_tcp', tcp)
-    leader, follower = FINGER_JOINTS
-    for name in FINGER_JOINTS:
-        joint = _moving(robot, name, 'fr3_hand', model)
-        _add_limit(joint, 0.0, MAX_WIDTH_M / 2, _FINGER_EFFORT_N, _FINGER_SPEED_M_S)
+    _joint(tree, f'{robot.name}_hand_tcp_joint', 'fixed', hand.body, robot.tcp_link, tcp)
+    leader, follower = hand.joints
+    for name in hand.joints:
+        joint = _moving(tree, name, hand.body, model)
+        _add_limit(joint, 0.0, hand.max_width_m / 2, _FINGER_EFFORT_N, _FINGER_SPEED_M_S)
         _add(joint, 'dynamics', _FINGER_DYNAMICS)
         if name == follower:
             _add(joint, 'mimic', joint=leader)
-    return ElementTree.tostring(robot, encoding='unicode')
+    return ElementTree.tostring(tree, encoding='unicode')
 
 
 def _add_link(robot: Element, model: mujoco.MjModel, body: Any) -> None:
