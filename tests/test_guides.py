@@ -15,6 +15,7 @@ DOCS = Path(__file__).resolve().parent.parent / 'docs'
 PRINTS = {
     'writing-a-skill.md': 'SUCCEEDED 5 cm',
     'writing-a-world.md': 'FINISHED (hand is empty) (red_cube on left_end)',
+    'writing-a-robot.md': 'careful 7 joints, tool 0.487 m high',
 }
 SCENES = DOCS / 'scene-files.md'
 

@@ -13,6 +13,7 @@ from bbllm.bags.motion import read_motion
 from bbllm.bags.topics import GOALS_TOPIC, WRENCH_TOPIC, WRITTEN
 from bbllm.core.events import Ending, Episode, PlanMade, event_text
 from bbllm.core.types import Pose, Scene, SkillCall
+from bbllm.scene.scene_file import load_scene
 from bbllm.scene.transforms import TransformTree
 from bbllm.sim.episode_bag import EpisodeBag
 from bbllm.sim.motion_recorder import MotionRecorder
@@ -73,10 +74,7 @@ def test_the_arm_ends_where_its_last_goal_ends(demo: tuple[Path, Episode, Scene]
     assert arm.velocity == pytest.approx([0.0] * 7, abs=0.01)
 
 
-def test_transforms_of_the_bag_put_hand_and_objects_where_the_scene_has_them(
-    demo: tuple[Path, Episode, Scene],
-) -> None:
-    path, _, scene = demo
+def tree_of(path: Path) -> TransformTree:
     found, tree = messages_of(path), TransformTree()
     for name in ('tf_static', 'tf'):
         # The arm's and the objects' come in messages of their own.
@@ -85,6 +83,14 @@ def test_transforms_of_the_bag_put_hand_and_objects_where_the_scene_has_them(
             at, turn = item.transform.translation, item.transform.rotation
             pose = Pose(position_m=(at.x, at.y, at.z), quat_xyzw=(turn.x, turn.y, turn.z, turn.w))
             tree.add(item.header.frame_id, item.child_frame_id, pose, 0.0, static=True)
+    return tree
+
+
+def test_transforms_of_the_bag_put_hand_and_objects_where_the_scene_has_them(
+    demo: tuple[Path, Episode, Scene],
+) -> None:
+    path, _, scene = demo
+    tree = tree_of(path)
     assert scene.hand is not None
     hand = tree.lookup('fr3_link0', 'fr3_hand_tcp', 0.0)
     assert hand.position_m == pytest.approx(scene.hand.tcp.position_m, abs=1e-3)
@@ -120,3 +126,20 @@ def test_writing_a_bag_changes_no_state(tmp_path: Path) -> None:
         return np.array(seen)
 
     np.testing.assert_array_equal(states(tmp_path / 'a.mcap'), states(None))
+
+
+def test_a_bag_of_a_panda_has_its_joints_and_hangs_the_objects_on_its_base(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / 'panda.mcap'
+    world = TabletopWorld(load_scene('tabletop').model_copy(update={'robot': 'panda'}))
+    with EpisodeBag(path, world.robot, world.observe) as bag:
+        bag.write_state()
+        cube_m = world.truth().object('red_cube').pose.position_m
+
+    motion, tree = read_motion(path), tree_of(path)
+    assert motion.robot.name == 'panda'
+    np.testing.assert_allclose(motion.joints_rad[0], motion.robot.home_rad, atol=1e-3)
+    assert tree.lookup('panda_link0', 'bbllm/red_cube', 0.0).position_m == pytest.approx(cube_m)
+    tool_m = motion.robot.hand_at(motion.joints_rad[0], 0.08).tcp.position_m
+    assert tree.lookup('base', 'panda_hand_tcp', 0.0).position_m == pytest.approx(tool_m, abs=1e-6)

@@ -9,8 +9,8 @@ import yaml
 from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
-from robots import nothing_waits
 from bbllm.testing import Handler, ModelServer, replies
+from robots import nothing_waits
 
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')

@@ -7,8 +7,8 @@ import pytest
 from asking import BODY, PICK_PLACE, end_all, models, served_by
 from stacks import REAL_LIKE, Running, started
 
-from robots import Robot
 from bbllm.testing import ModelServer, replies
+from robots import Robot
 
 
 @pytest.fixture(scope='module')

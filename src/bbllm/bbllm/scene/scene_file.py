@@ -15,7 +15,7 @@ A scene is `config/scenes/<name>.yaml`:
       - {name: location_A, xy: [0.45, 0.2]}
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
     grip_offset_m: 0.01           # optional; how far off the middle objects are gripped
-    robot: fr3                    # optional; this is the default
+    robot: panda                  # optional; fr3 is the default
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
 is checked to be stable as described: all objects are upright, so their outlines seen from above
@@ -66,9 +66,10 @@ def complaints(
     objects: Sequence[SceneObject],
     locations: Sequence[SceneObject],
     fixed: Collection[str] = (),
+    robot: str = DEFAULT_ROBOT,
 ) -> Iterator[str]:
     """Yield one sentence part per fault of a scene; none where it can stand."""
-    reserved = tuple(f'{robot}_' for robot in robot_names())
+    reserved = (f'{DEFAULT_ROBOT}_', f'{robot}_')  # the first of cameras, too
     for name, count in Counter(item.name for item in (*tables, *objects, *locations)).items():
         if count > 1:
             yield f'the name {name} is given {count} times; names must be unique'
@@ -347,7 +348,7 @@ class SceneFile(FileRecord):
 
     @model_validator(mode='after')
     def _could_stand(self) -> SceneFile:
-        found = complaints(self.fixtures, self.movables, self.places, self.fixed)
+        found = complaints(self.fixtures, self.movables, self.places, self.fixed, self.robot)
         if told := list(itertools.islice(found, MOST_FAULTS + 1)):
             more = ' (and more)' if len(told) > MOST_FAULTS else ''
             # no ValueError: pydantic lets this one through as it is

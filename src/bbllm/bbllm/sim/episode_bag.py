@@ -95,8 +95,12 @@ class EpisodeBag:
         self._frames = DescribedFrames(description)
         self._tf = _tf_template(_links(self._frames.moving))
         self._file.write_fields('robot_description', {'data': description}, self._now_s)
+        links = _links(self._frames.fixed)
         fixed = [_numbers(*joint.at(0.0)) for joint in self._frames.fixed]
-        static = _transforms(_links(self._frames.fixed), fixed, self._now_s)
+        if arm.base_link != WORLD_FRAME:  # in which objects are
+            links.append((arm.base_link, WORLD_FRAME))
+            fixed.append((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        static = _transforms(links, fixed, self._now_s)
         self._file.write_fields('tf_static', static, self._now_s)
         robot.on_goal = self._take_goal
 

@@ -12,7 +12,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from bbllm.core.errors import WorldError
+from bbllm.core.errors import SceneFileError, WorldError
+from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import ForceNoise, load_scene
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
 from bbllm.sim.simulation import Simulation
@@ -143,6 +144,11 @@ class SimLoop:
 
     def _build(self, scene: str, seed: int) -> SimulatedRobot:
         file = load_scene(scene)
+        if file.robot != FR3.name:
+            raise SceneFileError(
+                f'The scene {scene} has the robot {file.robot}; mujoco_sim plays the driver of '
+                f'{FR3.name}. In one process it can be played: bbllm demo --scene {scene}.'
+            )
         if self._force_noise_n >= 0.0:
             noise = ForceNoise(sd=self._force_noise_n, bias=self._force_noise_n)
             file = file.model_copy(update={'force_noise_n': noise})
