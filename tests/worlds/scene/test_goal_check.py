@@ -13,7 +13,7 @@ from bbllm.scene.relations import build_scene
 from bbllm.worlds.household.visibility import visibility_of
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm.worlds.scene import goal_check
-from bbllm.worlds.scene.goal_check import check_goal, undecided
+from bbllm.worlds.scene.goal_check import TableTolerances, check_goal, undecided
 
 EDGE_M = 0.04
 ON_RED = 0.06
@@ -157,6 +157,19 @@ def test_a_plus_sign_has_a_middle_and_four_arms_of_one_length() -> None:
     assert 'arms are 11.0 cm long' in faults(layout(0.11, 0))[0]
     assert 'from its place' in faults({**layout(0.07, 0), 'pink_cube': (0.46, 0.0)})[0]
     assert 'stands next to it' in faults({**layout(0.07, 0), 'teal_cube': (0.5, 0.14)})[0]
+
+
+def test_tolerances_are_data_that_a_caller_may_state() -> None:
+    start = scene(START)
+    wide = TableTolerances(offset=1.0, location_m=0.04)
+    moved = scene({**START, 'red_cube': (0.50, -0.13), 'blue_cube': (0.50, 0.03)})
+
+    def finds(goal: str, limits: TableTolerances) -> bool:
+        return check_goal(parse_goal(goal, start), moved, start, limits).met
+
+    for goal, met in (('on(red_cube, location_A)', True), ('side(blue_cube, left)', False)):
+        assert finds(goal, wide) is met
+        assert finds(goal, TableTolerances()) is not met
 
 
 def test_what_is_in_the_hand_is_held_and_nowhere_else() -> None:

@@ -68,39 +68,65 @@ class ConditionKind(StrEnum):
         'a is between b and c, near the straight line from one to the other',
         'between {}',
     )
-    SIDE = 'side', 'side(a, left)', 'a is on that side of the table: left, right, near or far', ''
-    TOWER = 'tower', 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', ''
+    SIDE = (
+        'side',
+        'side(a, left)',
+        'a is on that side of the table: left, right, near or far',
+        'on the {}',
+    )
+    TOWER = 'tower', 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', 'tower'
     LINE = (
         'line',
         'line(a, b, c)',
         'a straight row, its middles 2.5 widths apart at most, in this order from left to right, '
         'or from near to far if it runs away from the arm',
-        '',
+        'straight line',
     )
-    PLUS = 'plus', 'plus(5 of a|b|c|d|e|f)', 'one in the middle of four others, as a plus sign', ''
-    HELD = 'held', 'held(a)', 'a is in the hand at the end', ''
-    MOVED = 'moved', 'moved(a)', 'a is somewhere else than at the start', ''
+    PLUS = (
+        'plus',
+        'plus(5 of a|b|c|d|e|f)',
+        'one in the middle of four others, as a plus sign',
+        'plus sign',
+    )
+    HELD = 'held', 'held(a)', 'a is in the hand at the end', 'in the hand'
+    MOVED = (
+        'moved',
+        'moved(a)',
+        'a is somewhere else than at the start',
+        'somewhere else than before',
+    )
     SHIFTED = (
         'shifted',
         'shifted(a, left)',
         'a is farther left, right, near or far than it was',
-        '',
+        '{} than before',
     )
-    AT_PLACE_OF = 'at_place_of', 'at_place_of(a, b)', 'a is where b was at the start', ''
-    STATE = 'state', 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', ''
+    AT_PLACE_OF = (
+        'at_place_of',
+        'at_place_of(a, b)',
+        'a is where b was at the start',
+        'where {} was',
+    )
+    STATE = 'state', 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', '{}'
 
 
 K = ConditionKind
 TABLE_KINDS = tuple(kind for kind in K if kind is not K.STATE)
 HOUSE_KINDS = (K.ON, K.IN, K.STATE, K.HELD)
-SIDES = ('left', 'right', 'near', 'far')
 STATES = (
     *('open', 'closed', 'on', 'off', 'clean', 'dirty', 'plugged_in', 'plugged_out'),
     *('sitting', 'lying'),
 )
 """What `state` may require; the words of a household's facts."""
-WORDS: Mapping[ConditionKind, Sequence[str]] = {K.SIDE: SIDES, K.SHIFTED: SIDES, K.STATE: STATES}
-"""Kinds whose second argument is one of some words."""
+WORDS: Mapping[ConditionKind, Mapping[str, str]] = {
+    K.SIDE: {'left': 'left side', 'right': 'right side', 'near': 'near half', 'far': 'far half'},
+    K.SHIFTED: {
+        **{'left': 'farther left', 'right': 'farther right'},
+        **{'near': 'nearer', 'far': 'farther away'},
+    },
+    K.STATE: {word: word for word in STATES},
+}
+"""Kinds whose second argument is one of some words, with these for people."""
 WITH_PLACE = frozenset(
     {K.ON, K.IN, K.BESIDE, K.LEFT_OF, K.RIGHT_OF, K.NEARER, K.FARTHER, K.BETWEEN, K.AT_PLACE_OF}
 )
@@ -153,35 +179,16 @@ class GoalCondition:
     @property
     def in_words(self) -> str:
         """The condition as a sentence without its full stop, for people."""
-        who = self.things[0].in_words
-        several = self.things[0].count > 1
-        is_ = ('are' if several else 'is') + (' not' if self.negated else '')
-        place = self.place.in_words if self.place else ''
-        match self.kind:
-            case K.TOWER | K.LINE if len(self.things) > 1:
-                parts = ', '.join(item.in_words for item in self.things)
-                order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
-                return f'{parts} {"do not form" if self.negated else "form"} one ' + (
-                    f'{"tower" if self.kind is K.TOWER else "straight line"}, {order}'
-                )
-            case K.TOWER | K.LINE | K.PLUS:
-                shape = {K.TOWER: 'tower', K.LINE: 'straight line', K.PLUS: 'plus sign'}
-                return f'{who} {"do not form" if self.negated else "form"} one {shape[self.kind]}'
-            case K.SIDE:
-                side = self.word if self.word in SIDES[:2] else f'{self.word} half'
-                return f'{who} {is_} on the {side}{" side" if self.word in SIDES[:2] else ""}'
-            case K.STATE:
-                return f'{who} {is_} {self.word}'
-            case K.HELD:
-                return f'{who} {is_} in the hand'
-            case K.SHIFTED:
-                way = {'near': 'nearer', 'far': 'farther away'}
-                return f'{who} {is_} {way.get(self.word, f"farther {self.word}")} than before'
-            case K.MOVED:
-                return f'{who} {is_} somewhere else than before'
-            case K.AT_PLACE_OF:
-                return f'{who} {is_} where {place} was'
-        return f'{who} {is_} {self.kind.words.format(place)}'
+        who, words = self.things[0].in_words, self.kind.words
+        if self.kind in SHAPES:
+            form = f'{"do not form" if self.negated else "form"} one {words}'
+            if len(self.things) == 1:
+                return f'{who} {form}'
+            order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
+            return f'{", ".join(item.in_words for item in self.things)} {form}, {order}'
+        is_ = ('are' if self.things[0].count > 1 else 'is') + (' not' if self.negated else '')
+        second = self.place.in_words if self.place else WORDS.get(self.kind, {}).get(self.word, '')
+        return f'{who} {is_} {words.format(second)}'
 
 
 @dataclass(frozen=True, slots=True)

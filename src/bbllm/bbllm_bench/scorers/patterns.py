@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Pose
+from bbllm.worlds.scene.goal_check import DEFAULTS
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites.goals import GridGoal, LetterL, PlusSign
 from bbllm_bench.suites.scores import Condition, at_most, between, cm
@@ -365,15 +366,15 @@ def plus_sign(goal: PlusSign, table: Table) -> list[Condition]:
 
 
 def check_plus(cubes: Mapping[str, Pose], edge_m: float) -> tuple[str, PatternFit | None]:
-    """Return why cubes are no plus sign, '' if they are one, and the best fit; for no suite."""
+    """Return why cubes are no plus sign, as conditions have it, '' if they are, and the fit."""
     goal = PlusSign(
         kind='plus_sign',
         edge_m=edge_m,
-        pitch_edges=(1.0, 2.5),
-        residual_edges=0.3,
-        turn_deg=15.0,
-        level_edges=0.3,
-        level_m=0.01,
+        pitch_edges=(1.0, DEFAULTS.gap),
+        residual_edges=DEFAULTS.residual,
+        turn_deg=DEFAULTS.turn_deg,
+        level_edges=DEFAULTS.residual,
+        level_m=DEFAULTS.level_m,
         tilt_deg=18.0,
     )
     points = {name: complex(*pose.position_m[:2]) for name, pose in cubes.items()}

@@ -1,12 +1,10 @@
 """
 Whether a scene is what a goal requires, by geometry on a table and by facts in a household.
 
-Tolerances come from the objects. Rest, contact and locations are those of `relations`, so that
-facts of a scene and goals agree. An object is on a side if its middle is half its width beyond the
-middle line, or it would stand on the line. It is beside another if the larger of the two would
-not fit between them. A line is as straight, and has gaps, as in the suite `tabletop`: half a width
-off, and 2.5 widths from middle to middle; a plus sign likewise, with a residual of 0.3 widths and
-a turn of 15 degrees at most.
+Tolerances are data, most of them in widths of the objects. Rest, contact and locations are those
+of `relations`, so that facts of a scene and goals agree. An object is on a side if its middle is
+half its width beyond the middle line, or it would stand on the line. It is beside another if the
+larger of the two would not fit between them.
 """
 
 import cmath
@@ -14,12 +12,13 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from bbllm.core.errors import NoGoalError
 from bbllm.core.goals import (
     PLUS_SIZE,
+    WORDS,
     ConditionKind,
     GoalCondition,
     GoalFinding,
@@ -34,23 +33,14 @@ from bbllm.skills.containers import lies_in
 from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
 
 K = ConditionKind
-LINE_WIDTHS = 0.5
-"""How far a middle may be from the line [widths]."""
-GAP_WIDTHS = 2.5
-"""Largest distance of neighbours in a line or a plus sign, from middle to middle [widths]."""
-PLUS_RESIDUAL = 0.3
-"""How far an object may be from its place in a plus sign [widths]."""
-PLUS_TURN_DEG = 15.0
 MOST_SUBSETS = 20_000
 """So many ways to choose the objects of a shape are tried."""
 WAYS: Mapping[str, complex] = {'left': 1j, 'right': -1j, 'near': -1, 'far': 1}
-"""Directions by their words: 1 is away from the arm, 1j to its left."""
-WAY_WORDS = {
-    'left': 'farther left',
-    'right': 'farther right',
-    'near': 'nearer',
-    'far': 'farther away',
+TOWARDS: Mapping[ConditionKind, complex] = {
+    **{K.LEFT_OF: 1j, K.RIGHT_OF: -1j},
+    **{K.NEARER: -1, K.FARTHER: 1},
 }
+"""Directions: 1 is away from the arm, 1j to its left."""
 UNSEEN = 'is not in sight'
 Fault = tuple[int, float, str]
 """How bad a choice of objects for a shape is: which check fails, by how much, and in words."""
@@ -61,7 +51,37 @@ SLACK_M = 1e-6
 """Limits include what is on them, as far as floats go [m]."""
 
 
-def check_goal(goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableTolerances:
+    """
+    What counts where a condition has no figures; widths are those of the objects themselves.
+
+    The goals of the suite `tabletop` state the same for cubes of 4 cm.
+    """
+
+    level_m: float = REST_GAP_M
+    """How far undersides may be from what they are level with [m]."""
+    location_m: float = LOCATION_RADIUS_M
+    """How far a middle may be from that of a location it is on [m]."""
+    offset: float = 0.5
+    """How far a middle must be beyond a line or from where it was, and may be from a place or a
+    straight line [widths]."""
+    beside: float = 1.0
+    """How far apart two objects beside each other may be [widths of the larger]."""
+    gap: float = 2.5
+    """Largest distance of neighbours in a line or a plus sign, between middles [widths]."""
+    residual: float = 0.3
+    """How far an object may be from its place in a plus sign [widths]."""
+    turn_deg: float = 15.0
+    """How far a plus sign may be turned against x and y [deg]."""
+
+
+DEFAULTS = TableTolerances()
+
+
+def check_goal(
+    goal: TaskGoal, scene: Scene, start: Scene, limits: TableTolerances = DEFAULTS
+) -> GoalFinding:
     """
     Return what a scene shows of a goal.
 
@@ -69,8 +89,9 @@ def check_goal(goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
         goal: The conditions.
         scene: The settled scene.
         start: The scene before the task, for what has moved.
+        limits: What counts on a table.
     """
-    check = _House(scene) if scene.is_symbolic else _Table(scene, start)
+    check = _House(scene) if scene.is_symbolic else _Table(scene, start, limits)
     unmet: list[str] = []
     unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:
@@ -166,22 +187,19 @@ def _point(item: SceneObject) -> complex:
 class _Table:
     """A settled table as conditions query it."""
 
-    def __init__(self, scene: Scene, start: Scene):
+    def __init__(self, scene: Scene, start: Scene, limits: TableTolerances):
         self._scene = scene
         self._items = {item.name: item for item in scene.objects}
         self._start = {item.name: item for item in start.objects}
         self._held = {fact.subject for fact in scene.facts if fact.predicate == 'held_by'}
         self._loose = [item for item in scene.objects if item.kind in MOVABLE]
+        self._limits = limits
 
     def fault(self, condition: GoalCondition) -> str:
         """Return why a condition does not hold, as a sentence without full stop; '' if it does."""
-        match condition.kind:
-            case K.TOWER:
-                return self._shape(condition, self._tower)
-            case K.LINE:
-                return self._shape(condition, self._line)
-            case K.PLUS:
-                return self._shape(condition, self._plus)
+        shapes = {K.TOWER: self._tower, K.LINE: self._line, K.PLUS: self._plus}
+        if condition.kind in shapes:
+            return self._shape(condition, shapes[condition.kind])
         single = partial(self._single, condition)
         fault = _chosen(condition, single)
         return self._with_reach(fault, condition) if fault else ''
@@ -194,6 +212,9 @@ class _Table:
             if name in fault and self._scene.has(name, 'reachable', 'no')
         ]
         return f'{fault} ({listed(far)} is out of reach)' if len(far) == 1 else fault
+
+    def _offset(self, item: SceneObject) -> float:
+        return self._limits.offset * _width(item)
 
     # --- one object -----------------------------------------------------------------------------
 
@@ -217,10 +238,7 @@ class _Table:
             K.ON: self._on,
             K.IN: self._in,
             K.BESIDE: self._beside,
-            K.LEFT_OF: partial(self._towards, 'left of', 1j),
-            K.RIGHT_OF: partial(self._towards, 'right of', -1j),
-            K.NEARER: partial(self._towards, 'nearer than', -1),
-            K.FARTHER: partial(self._towards, 'farther than', 1),
+            **{kind: partial(self._towards, kind) for kind in TOWARDS},
             K.AT_PLACE_OF: self._at_place_of,
         }
         faults = []
@@ -251,11 +269,11 @@ class _Table:
 
     def _on(self, item: SceneObject, place: SceneObject) -> str:
         gap = bottom_z(item) - top_z(place)
-        level = abs(gap) <= REST_GAP_M + SLACK_M
+        level = abs(gap) <= self._limits.level_m + SLACK_M
         if place.kind is Kind.LOCATION:
             way = abs(_point(item) - _point(place))
-            if way > LOCATION_RADIUS_M + SLACK_M:
-                limit = f'{_cm(LOCATION_RADIUS_M)} count as on it'
+            if way > self._limits.location_m + SLACK_M:
+                limit = f'{_cm(self._limits.location_m)} count as on it'
                 return f'{item.name} is {_cm(way)} from {place.name}, and {limit}'
             side = 'above' if gap > 0 else 'below'
             return '' if level else f'{item.name} is {_cm(abs(gap))} {side} {place.name}'
@@ -281,20 +299,22 @@ class _Table:
         gap = polygon_gap(outline(item), outline(place))
         if gap < -REST_GAP_M / 2:
             return f'{item.name} is on {place.name}, not beside it'
-        limit = max(_width(item), _width(place))
+        limit = self._limits.beside * max(_width(item), _width(place))
         if gap <= limit + SLACK_M:
             return ''
         allowed = f'at most {_cm(limit)} count as right next to it'
         return f'{item.name} is {_cm(gap)} away from {place.name}, and {allowed}'
 
-    def _towards(self, words: str, way: complex, item: SceneObject, place: SceneObject) -> str:
+    def _towards(self, kind: ConditionKind, item: SceneObject, place: SceneObject) -> str:
+        way = TOWARDS[kind]
         offset = (_point(item) - _point(place)) / way
         along, across = offset.real, abs(offset.imag)
         clear = min(_along(item, way)) - max(_along(place, way))
         if clear >= -REST_GAP_M - SLACK_M and along >= across:
             return ''
         measured = f'{_cm(abs(along))} {"in" if along > 0 else "against"} that direction'
-        return f'{item.name} is not {words} {place.name}: {measured}, {_cm(across)} across it'
+        words = kind.words.format(place.name)
+        return f'{item.name} is not {words}: {measured}, {_cm(across)} across it'
 
     def _side(self, item: SceneObject, word: str, negated: bool) -> str:
         way, line = {'left': (1j, 0.0), 'right': (-1j, 0.0)}.get(word, (1 + 0j, 0.0))
@@ -307,7 +327,7 @@ class _Table:
             line = under[0].pose.position_m[0]
             way, name = (-1 + 0j if word == 'near' else 1 + 0j), f'the middle of {under[0].name}'
         inside = ((_point(item) - line) / way).real
-        needed = 0.0 if negated else _width(item) / 2
+        needed = 0.0 if negated else self._offset(item)
         if item.name in self._held:
             return f'{item.name} is in the hand'
         if inside > needed - SLACK_M:
@@ -322,7 +342,7 @@ class _Table:
     def _moved(self, item: SceneObject) -> str:
         was = self._start.get(item.name)
         way = math.inf if was is None else math.dist(item.pose.position_m, was.pose.position_m)
-        if way >= _width(item) / 2 - SLACK_M:
+        if way >= self._offset(item) - SLACK_M:
             return ''
         return f'{item.name} is {_cm(way)} from where it was, which is the same place'
 
@@ -333,10 +353,11 @@ class _Table:
                 f'{item.name} {"was not seen at the start" if was is None else "is in the hand"}'
             )
         way = ((_point(item) - _point(was)) / WAYS[word]).real
-        if way >= _width(item) / 2 - SLACK_M:
+        if way >= self._offset(item) - SLACK_M:
             return ''
-        needed = f'{_cm(_width(item) / 2)} count as {WAY_WORDS[word]}'
-        return f'{item.name} is {_cm(way)} {WAY_WORDS[word]} than at the start, and {needed}'
+        words = WORDS[K.SHIFTED][word]
+        needed = f'{_cm(self._offset(item))} count as {words}'
+        return f'{item.name} is {_cm(way)} {words} than at the start, and {needed}'
 
     def _between(self, item: SceneObject, ends: Sequence[str]) -> str:
         for name in (item.name, *ends):
@@ -346,27 +367,27 @@ class _Table:
         one, other = (self._items[name] for name in ends)
         words = f'{item.name} is not between {one.name} and {other.name}'
         heights = [bottom_z(each) for each in (item, one, other)]
-        if max(heights) - min(heights) > REST_GAP_M + SLACK_M:
+        if max(heights) - min(heights) > self._limits.level_m + SLACK_M:
             return f'{words}: they do not stand at the same height'
         way = _point(other) - _point(one)
         length = max(abs(way), SLACK_M)
         at = (_point(item) - _point(one)) / (way or 1) * length
         if not SLACK_M < at.real < length - SLACK_M:
             return f'{words}: it is beyond {(one if at.real <= 0 else other).name}'
-        if abs(at.imag) > _width(item) / 2 + SLACK_M:
-            allowed = f'{_cm(_width(item) / 2)} are allowed'
+        if abs(at.imag) > self._offset(item) + SLACK_M:
+            allowed = f'{_cm(self._offset(item))} are allowed'
             return f'{words}: it is {_cm(abs(at.imag))} off the line of the two, and {allowed}'
         return ''
 
     def _at_place_of(self, item: SceneObject, place: SceneObject) -> str:
         was = self._start.get(place.name, place)
         way, rise = abs(_point(item) - _point(was)), bottom_z(item) - bottom_z(was)
-        if abs(rise) > REST_GAP_M + SLACK_M:
+        if abs(rise) > self._limits.level_m + SLACK_M:
             side = 'higher' if rise > 0 else 'lower'
             return f'{item.name} is {_cm(abs(rise))} {side} than {place.name} was'
-        if way <= _width(item) / 2 + SLACK_M:
+        if way <= self._offset(item) + SLACK_M:
             return ''
-        allowed = f'{_cm(_width(item) / 2)} are allowed'
+        allowed = f'{_cm(self._offset(item))} are allowed'
         return f'{item.name} is {_cm(way)} from where {place.name} was, and {allowed}'
 
     # --- several objects ------------------------------------------------------------------------
@@ -442,7 +463,7 @@ class _Table:
         low = min(map(bottom_z, members))
         for item in members:
             rise = bottom_z(item) - low
-            if rise > REST_GAP_M + SLACK_M:
+            if rise > self._limits.level_m + SLACK_M:
                 return 4, rise, f'{item.name} is {_cm(rise)} higher than the others'
         points = {item.name: _point(item) for item in members}
         ends = max(
@@ -455,14 +476,14 @@ class _Table:
         if abs(way) < SLACK_M:
             return 4, 0.0, 'they are at one place'
         along = {name: (point - ends[0]) / (way / abs(way)) for name, point in points.items()}
-        width = min(map(_width, members))
+        straight = min(map(self._offset, members))
         name, off = max(along.items(), key=lambda item: abs(item[1].imag))
-        if abs(off.imag) > LINE_WIDTHS * width + SLACK_M:
-            allowed = f'{_cm(LINE_WIDTHS * width)} are allowed'
+        if abs(off.imag) > straight + SLACK_M:
+            allowed = f'{_cm(straight)} are allowed'
             why = f'{name} is {_cm(abs(off.imag))} off the line, and {allowed}'
             return 3, abs(off.imag), why
         order = sorted(along, key=lambda n: along[n].real)
-        most = GAP_WIDTHS * max(map(_width, members))
+        most = self._limits.gap * max(map(_width, members))
         for one, other in itertools.pairwise(order):
             gap = (along[other] - along[one]).real
             if gap > most + SLACK_M:
@@ -477,6 +498,7 @@ class _Table:
 
     def _plus(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
         width = min(map(_width, members))
+        least, most, near = width, self._limits.gap * width, self._limits.residual * width
         points = [_point(item) for item in members]
         middle = sum(points) / PLUS_SIZE
         centre, *arms = sorted(points, key=lambda point: abs(point - middle))
@@ -492,28 +514,27 @@ class _Table:
             *(abs(point - middle - step * cell) for point, cell in zip(best, cells, strict=True)),
         )
         heights = [bottom_z(item) for item in members]
-        if max(heights) - min(heights) > REST_GAP_M + SLACK_M:
+        if max(heights) - min(heights) > self._limits.level_m + SLACK_M:
             return 5, max(heights) - min(heights), 'they do not all stand at one height'
-        if residual > PLUS_RESIDUAL * width + SLACK_M:
+        if residual > near + SLACK_M:
             return 4, residual, f'the best one has an object {_cm(residual)} from its place'
-        if not width - SLACK_M <= abs(step) <= GAP_WIDTHS * width + SLACK_M:
-            long = f'{_cm(abs(step))} long, not {_cm(width)} to {_cm(2.5 * width)}'
+        if not least - SLACK_M <= abs(step) <= most + SLACK_M:
+            long = f'{_cm(abs(step))} long, not {_cm(least)} to {_cm(most)}'
             return 3, abs(step), f'its arms are {long}'
         turn_deg = abs(math.degrees(cmath.phase(step)))
-        if turn_deg > PLUS_TURN_DEG:
+        if turn_deg > self._limits.turn_deg:
             return 2, turn_deg, f'it is turned by {turn_deg:.0f} degrees'
         names = {item.name for item in members}
         for other in self._loose:
-            near = min(abs(_point(other) - point) for point in points)
-            if other.name not in names | self._held and near < abs(step) + PLUS_RESIDUAL * width:
+            way = min(abs(_point(other) - point) for point in points)
+            if other.name not in names | self._held and way < abs(step) + near:
                 return 1, 0.0, f'{other.name} stands next to it'
         return GOOD
 
 
 def _noun(condition: GoalCondition) -> str:
     who = listed([item.in_words for item in condition.things])
-    noun = {K.TOWER: 'tower', K.LINE: 'straight line', K.PLUS: 'plus sign'}[condition.kind]
-    return f'there is no {noun} of {who}'
+    return f'there is no {condition.kind.words} of {who}'
 
 
 def _along(item: SceneObject, way: complex) -> Iterator[float]:
