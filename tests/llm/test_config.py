@@ -73,7 +73,7 @@ HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
         (NAMED, HTTP, 'm m', [('far.example', ''), ('unencrypted', '')]),
         *[
             (
-                f'brain: {{provider: {name}, goal: {{goal: tower}}}}\nbody: {{provider: offline}}',
+                f'brain: {{provider: {name}, goal: {{seed: 1}}}}\nbody: {{provider: offline}}',
                 *({}, f'{name} offline'),
                 [(f'`{name}` is a deterministic stand-in that is told the goal', 'not planning')],
             )
@@ -256,7 +256,7 @@ def test_prompts_have_what_the_reply_leaves_of_the_context(tmp_path: Path) -> No
     assert prompt_limit(models.body) is None
 
 
-GOAL_TEXT = '{role}: {{provider: expert, goal: {{goal: hold}}}}'
+GOAL_TEXT = '{role}: {{provider: expert, goal: {{seed: 1}}}}'
 
 
 @pytest.mark.parametrize('role', ['brain', 'body'])

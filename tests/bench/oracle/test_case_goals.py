@@ -50,7 +50,7 @@ def test_a_brief_states_the_goal_and_nothing_that_has_to_be_found_out(task: str)
 
     brief = brief_of(case, 1)
 
-    assert (brief.goal, brief.needs) == (case.goal.kind, case.needs)
+    assert (brief.goal, brief.needs) == (case.goal, case.needs)
     assert brief.gather
     # Of two tables on which other things weigh more, or are fixed, it says the same; guesses
     # differ by case and by seed.
@@ -66,7 +66,7 @@ def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
 
     assert brief_of(case, 1).n_fixed == 1
     assert brief_of(dataclasses.replace(case, scene=scene), 1).n_fixed == len(fixed) > 1
-    assert brief_of(case_of('stack'), 1).n_fixed == GoalBrief(goal='tower').n_fixed
+    assert brief_of(case_of('stack'), 1).n_fixed == GoalBrief().n_fixed
 
 
 @pytest.mark.parametrize(

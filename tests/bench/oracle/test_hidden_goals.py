@@ -15,6 +15,7 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.model import expert
+from bbllm_bench.suites.goals import Corners, Hold, Tower
 
 # --- Episodes of `expert` with each planner that it knows, on tables of cubes on paper
 
@@ -23,6 +24,15 @@ sys.path.insert(0, str(Path(__file__).parents[2] / 'doubles'))
 SEEDS = range(5)
 
 CORNERS = tuple((0.5 + i * 0.18, j * 0.3) for i in (1, -1) for j in (1, -1))
+STANDING = {'level_m': 0.01, 'tilt_deg': 18.0}
+HEAVIEST = Hold(kind='hold', which='heaviest', raised_m=0.05, **STANDING)
+ALL_CORNERS = Corners(kind='corners', which='all', corner_m=0.08, still_m=0.01, **STANDING)
+MOVABLE_CORNERS = ALL_CORNERS.model_copy(update={'which': 'movable'})
+
+
+def tower(order: str, height: int = 2) -> Tower:
+    stated = {'kind': 'tower', 'order': order, 'height': height}
+    return Tower.model_validate({**stated, 'near_m': 0.02, 'still_m': 0.01, **STANDING})
 
 
 def play(planner: str, brief: GoalBrief, world: FeltBlocks) -> Episode:
@@ -67,7 +77,7 @@ def planner(request: pytest.FixtureRequest) -> str:
 def test_the_heaviest_is_held_after_all_were_weighed(planner: str, seed: int) -> None:
     world = table(seed, 0.05, 0.09, 0.14)
 
-    episode = play(planner, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
+    episode = play(planner, GoalBrief(goal=HEAVIEST, needs='weights'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.held == by_mass(world)[0]
@@ -77,7 +87,7 @@ def test_the_heaviest_is_held_after_all_were_weighed(planner: str, seed: int) ->
 @pytest.mark.parametrize('seed', SEEDS)
 def test_a_tower_grows_lighter_upwards(planner: str, seed: int) -> None:
     world = table(seed, 0.05, 0.09, 0.16)
-    brief = GoalBrief(goal='tower', needs='weights', order='lighter_up', height=3)
+    brief = GoalBrief(goal=tower('lighter_up', 3), needs='weights')
 
     episode = play(planner, brief, world)
 
@@ -90,7 +100,7 @@ def test_a_tower_grows_lighter_upwards(planner: str, seed: int) -> None:
 def test_blocks_go_to_corners_of_their_own(planner: str, seed: int) -> None:
     world = table(seed, 0.1, 0.1, 0.1)
 
-    episode = play(planner, GoalBrief(goal='corners'), world)
+    episode = play(planner, GoalBrief(goal=ALL_CORNERS), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     places = [(cube.x, cube.y) for cube in world.cubes.values()]
@@ -103,7 +113,7 @@ def test_blocks_go_to_corners_of_their_own(planner: str, seed: int) -> None:
 def test_weights_that_are_close_are_felt_again(planner: str, seed: int) -> None:
     world = table(seed, 0.05, 0.06)
 
-    episode = play(planner, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
+    episode = play(planner, GoalBrief(goal=HEAVIEST, needs='weights'), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert 'wait' in world.calls
@@ -117,7 +127,7 @@ def test_a_pile_the_wrong_way_round_is_taken_down_and_built_anew(planner: str) -
         'green_cube': Cube(0.5, 0.0, 0.10, mass_kg=0.16),
     }
     world = FeltBlocks(pile)
-    brief = GoalBrief(goal='tower', needs='weights', order='lighter_up', height=3)
+    brief = GoalBrief(goal=tower('lighter_up', 3), needs='weights')
 
     episode = play(planner, brief, world)
 
@@ -130,7 +140,7 @@ def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(planner:
     world.execute(SkillCall('pick', ('red_cube',)))
     world.calls.clear()
 
-    episode = play(planner, GoalBrief(goal='corners'), world)
+    episode = play(planner, GoalBrief(goal=ALL_CORNERS), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.calls[:2] == ['place', 'pick blue_cube']
@@ -140,7 +150,7 @@ def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(planner:
 def test_where_no_force_is_measured_it_says_that_it_guesses(planner: str) -> None:
     world = table(0, 0.05, 0.1, noise_n=None)
 
-    episode = play(planner, GoalBrief(goal='hold', needs='weights', which='heaviest'), world)
+    episode = play(planner, GoalBrief(goal=HEAVIEST, needs='weights'), world)
 
     if planner.startswith('ft_'):  # their prompts have a vector, and it no place for it
         assert (episode.ending, world.calls) == (Ending.WORLD_FAILED, [])
@@ -154,7 +164,7 @@ def test_where_no_force_is_measured_it_says_that_it_guesses(planner: str) -> Non
 
 def test_a_corner_where_a_place_failed_is_given_up_for_another(planner: str) -> None:
     world = table(3, 0.1, 0.1)
-    brief = GoalBrief(goal='corners', which='all')
+    brief = GoalBrief(goal=ALL_CORNERS)
     probe = table(3, 0.1, 0.1)
     play(planner, brief, probe)
     world = table(3, 0.1, 0.1, bad_spots=[(c.x, c.y) for c in probe.cubes.values()][:1])
@@ -170,9 +180,7 @@ def test_who_is_not_informed_guesses_both_ways_and_calls_it_done(planner: str) -
     right = []
     for seed in range(40):
         world = table(seed, 0.05, 0.15)
-        brief = GoalBrief(
-            goal='tower', needs='weights', order='lighter_up', gather=False, seed=seed
-        )
+        brief = GoalBrief(goal=tower('lighter_up'), needs='weights', gather=False, seed=seed)
         episode = play(planner, brief, world)
         assert episode.ending is Ending.FINISHED, episode.message
         assert [call.split()[0] for call in world.calls] == ['pick', 'place']
@@ -188,7 +196,7 @@ def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise
     ends = set()
     for seed in range(8):
         world = table(seed, 0.1, 0.1, fixed=0)
-        brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', gather=False, seed=seed)
+        brief = GoalBrief(goal=tower('on_fixed'), needs='movable', gather=False, seed=seed)
         episode = play(planner, brief, world)
         ends.add((episode.feedback_loops, *(call.split()[0] for call in world.calls)))
 
@@ -201,7 +209,7 @@ def test_who_is_not_informed_tries_nothing_more_after_a_block_that_does_not_rise
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_fixed_block_is_found_and_built_upon(planner: str, seed: int) -> None:
     world = table(seed, 0.1, 0.1, 0.1, fixed=0)
-    brief = GoalBrief(goal='tower', needs='movable', order='on_fixed', height=3)
+    brief = GoalBrief(goal=tower('on_fixed', 3), needs='movable')
 
     episode = play(planner, brief, world)
 
@@ -223,7 +231,7 @@ def test_however_many_are_fixed_the_others_go_to_corners(
 
     episode = play(
         planner,
-        GoalBrief(goal='corners', needs='movable', which='movable', n_fixed=n_fixed),
+        GoalBrief(goal=MOVABLE_CORNERS, needs='movable', n_fixed=n_fixed),
         world,
     )
 

@@ -12,10 +12,10 @@ from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.scene.hand_force import PERIOD_S, WINDOW_S
-from bbllm_bench.oracle.goal_brief import GoalBrief
+from bbllm_bench.oracle.goal_brief import GoalBrief, KnownGoal
 from bbllm_bench.oracle.hidden_search import READING_SD_N
 from bbllm_bench.suites.case import Case
-from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Needs, Tower
+from bbllm_bench.suites.goals import Corners, Hold, Needs, Tower
 from bbllm_bench.suites.suite import AnyGoal, TaskSpec
 
 SAMPLES = round(WINDOW_S / PERIOD_S) + 1
@@ -103,7 +103,7 @@ def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
 
 
 def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
-    if not isinstance(goal, Tower | Corners | Hold | Contained | Layout):
+    if not isinstance(goal, KnownGoal):
         raise ConfigError(
             f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` do not '
             'know. They know tower, corners, hold, contained, layout; choose tasks that have '
@@ -119,5 +119,4 @@ def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
             'for a tower with order: on_fixed and for corners with which: movable, for any number '
             'of fixed blocks; choose such tasks: --tasks.'
         )
-    stated = goal.model_dump(include={'order', 'height', 'which', 'inside'})
-    return GoalBrief.model_validate({'goal': goal.kind, 'needs': needs, **stated})
+    return GoalBrief(goal=goal, needs=needs)

@@ -1,11 +1,13 @@
 """The goal of a case on a table, as an oracle is handed it; no language model ever is."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bbllm_bench.suites.goals import Held
+from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Needs, Tower
+
+KnownGoal = Tower | Corners | Hold | Contained | Layout
+"""Goals that an oracle can reach."""
 
 
 class GoalBrief(BaseModel):
@@ -13,17 +15,10 @@ class GoalBrief(BaseModel):
 
     model_config = ConfigDict(extra='forbid', frozen=True)
 
-    goal: Literal['tower', 'corners', 'hold', 'contained', 'layout']
-    needs: Literal['none', 'weights', 'movable'] = 'none'
+    goal: Annotated[KnownGoal, Field(discriminator='kind')] | None = None
+    """As the suite states it; None outside of an episode."""
+    needs: Needs = 'none'
     """What has to be found out before anything can be decided."""
-    order: Literal['any', 'lighter_up', 'on_fixed', 'lighter_up_on_fixed'] = 'any'
-    """Of a tower: any, the heaviest at the bottom, or the fixed block at the bottom."""
-    which: Literal['all', 'movable'] | Held = 'all'
-    """What goes to corners, or is held."""
-    height: Annotated[int, Field(ge=2, le=12)] = 2
-    """How many blocks a tower has."""
-    inside: Mapping[str, str] = {}
-    """What goes into which container, or onto which plate, by name."""
     solution: tuple[tuple[str, str], ...] = ()
     """Of a puzzle: moves that search found, what is picked and where it is put."""
     n_fixed: Annotated[int, Field(ge=0, le=12)] = 1

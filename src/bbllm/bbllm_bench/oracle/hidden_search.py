@@ -20,6 +20,7 @@ from bbllm.core.types import Code, Kind, Outcome, Scene
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.table_board import Board, OnTop, Region, TablePlace, TableStep
+from bbllm_bench.suites.goals import Corners, Held, Hold, Tower
 
 Point = tuple[float, float]
 
@@ -231,7 +232,8 @@ def _weigh(blocks: Blocks, brief: GoalBrief) -> tuple[str, str]:
         blocks.put(Region())
     if new:
         return f'Not known yet: the weight of {_listed(new)}. Each is lifted to feel it.', ''
-    close = blocks.unsure(only_heaviest=brief.goal == 'hold') if brief.readings == 1 else []
+    holding = isinstance(brief.goal, Hold)
+    close = blocks.unsure(only_heaviest=holding) if brief.readings == 1 else []
     for name in close:
         blocks.pick(name)
         blocks.steps += [TableStep('wait', 'wait')] * READINGS_MORE
@@ -273,29 +275,31 @@ def _lay_out(
 ) -> str:
     """Add the actions that reach the goal, and return what it is."""
     free = [name for name in heaviest_first if movable is None or name in movable]
-    if brief.goal == 'hold':
-        name = _by_weight(blocks, brief, free)
+    goal = brief.goal
+    if isinstance(goal, Hold):
+        name = _by_weight(blocks, goal.which, free)
         blocks.pick(name)
         return f'{name} shall be in the hand.'
-    if brief.goal == 'corners':
-        return _to_corners(blocks, sorted(free if brief.which == 'movable' else heaviest_first))
-    pile = list(blocks.names if brief.order == 'any' else heaviest_first)
-    if brief.order == 'any' and blocks.stuck:
+    if isinstance(goal, Corners):
+        return _to_corners(blocks, sorted(free if goal.which == 'movable' else heaviest_first))
+    assert isinstance(goal, Tower)  # what hides nothing is answered elsewhere
+    pile = list(blocks.names if goal.order == 'any' else heaviest_first)
+    if goal.order == 'any' and blocks.stuck:
         built = [name for base in sorted(blocks.stuck) for name in blocks.pile(base)[1:]]
         # What is on top elsewhere goes there first.
         free.sort(key=lambda name: -(blocks.things[name].at or (0.0, 0.0, math.inf))[2])
         free = [*built, *(name for name in free if name not in built)]
-    if brief.order.endswith('on_fixed') or blocks.stuck:
+    if goal.order.endswith('on_fixed') or blocks.stuck:
         pile = [name for name in heaviest_first if name not in free][:1] + free
-    return _build(blocks, pile[: brief.height])
+    return _build(blocks, pile[: goal.height])
 
 
-def _by_weight(blocks: Blocks, brief: GoalBrief, heaviest_first: Sequence[str]) -> str:
+def _by_weight(blocks: Blocks, which: Held, heaviest_first: Sequence[str]) -> str:
     """Return the block that is to be held."""
-    if brief.which == 'odd':  # furthest from the mean, which fits the readings best
+    if which == 'odd':  # furthest from the mean, which fits the readings best
         middle = fmean(map(blocks.force_n, heaviest_first))
         return max(heaviest_first, key=lambda name: abs(blocks.force_n(name) - middle))
-    return heaviest_first[{'second_heaviest': 1, 'lightest': -1}.get(brief.which, 0)]
+    return heaviest_first[{'second_heaviest': 1, 'lightest': -1}.get(which, 0)]
 
 
 def _build(blocks: Blocks, pile: Sequence[str]) -> str:

@@ -103,16 +103,16 @@ def offline() -> OracleModel:
 
 def expert(brief: Mapping[str, object] | None) -> OracleModel:
     """Return `expert` or `uninformed` for a goal; without one it answers no request."""
-    goal = GoalBrief.model_validate(brief or {'goal': 'tower'})
+    goal = GoalBrief.model_validate(brief or {})
     name = 'expert' if goal.gather else 'uninformed'
-    formats = BY_GOAL.get(goal.goal, ON_BLOCKS)
+    formats = ON_BLOCKS if goal.goal is None else BY_GOAL.get(goal.goal.kind, ON_BLOCKS)
 
     def answer(situation: Situation | None, request: PromptRequest) -> str:
         if request.kind == 'call':
             return call_lines(request)
         if request.kind == 'goal':
             return NONE
-        if situation is None:
+        if situation is None or goal.goal is None:
             return f'cannot: `{name}` is in no episode.'
         reply = formats.get(plain_name(situation.planner))
         if reply is None or request.scene is None:

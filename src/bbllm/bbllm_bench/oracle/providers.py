@@ -19,7 +19,7 @@ def _offline(_: Mapping[str, object] | None) -> ChatModel:
 def _expert(goal: Mapping[str, object] | None, *, gather: bool) -> ChatModel:
     from bbllm_bench.oracle.model import expert
 
-    return expert({**(goal or {'goal': 'tower'}), 'gather': gather})
+    return expert({**(goal or {}), 'gather': gather})
 
 
 OFFLINE = ModelProvider(

@@ -8,6 +8,7 @@ from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import Outcome, Scene
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hidden_search import BlockAction, decide
+from bbllm_bench.suites.goals import Contained
 
 ACTION = 'grab_and_putin'
 """The skill that puts an object into a container."""
@@ -104,7 +105,8 @@ def container_reply(
     if request.kind == 'check':
         words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
         return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
-    left = list(brief.inside.items())
+    assert isinstance(brief.goal, Contained)  # see BY_GOAL
+    left = list(brief.goal.inside.items())
     if request.kind != 'next_step':  # which counts the steps of the whole plan
         there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
         left = sorted((p for p in left if p not in there), key=lambda p: p[0] != scene.held)
