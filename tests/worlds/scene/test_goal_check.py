@@ -10,7 +10,9 @@ from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.goals import TABLE_KINDS, parse_goal, parse_goal_reply
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.scene.relations import build_scene
+from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.visibility import visibility_of
+from bbllm.worlds.household.vocabulary import Relation
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm.worlds.scene import goal_check
 from bbllm.worlds.scene.goal_check import TableTolerances, check_goal, undecided
@@ -156,6 +158,8 @@ def test_a_plus_sign_has_a_middle_and_four_arms_of_one_length() -> None:
     assert 'turned by 20 degrees' in faults(layout(0.07, 20))[0]
     assert 'arms are 11.0 cm long' in faults(layout(0.11, 0))[0]
     assert 'from its place' in faults({**layout(0.07, 0), 'pink_cube': (0.46, 0.0)})[0]
+    aside = faults({**layout(0.06, 0), 'pink_cube': (0.44, 0.02)})
+    assert 'an arm is 1.5 cm beside its line through the middle' in aside[0]
     assert 'stands next to it' in faults({**layout(0.07, 0), 'teal_cube': (0.5, 0.14)})[0]
 
 
@@ -369,6 +373,19 @@ def test_a_goal_of_a_house_is_checked_by_its_facts_at_any_depth() -> None:
     assert shown('state(fridge, open)') == ('fridge_109 is not open',)
     with pytest.raises(ParseError, match='is no condition'):
         parse_goal('tower(plate, bowl)', house)
+
+
+def test_what_is_on_a_plate_on_the_table_is_on_the_table() -> None:
+    graph = load_house('family_flat').graph.copy()
+    apple, plate = 170, 174
+    graph.remove_from(apple, Relation.ON)
+    graph.add(apple, Relation.ON, plate)
+    house = HouseholdWorld(graph).observe()
+
+    for goal, met in (('on(apple_170, kitchentable)', True), ('on(plate_174, apple_170)', False)):
+        found = check_goal(parse_goal(goal, house), house, house)
+        assert found.met is met
+        assert check_goal(parse_goal(f'not {goal}', house), house, house).met is not met
 
 
 def test_what_is_out_of_sight_is_not_decided() -> None:

@@ -521,14 +521,21 @@ class _Table:
         if not least - SLACK_M <= abs(step) <= most + SLACK_M:
             long = f'{_cm(abs(step))} long, not {_cm(least)} to {_cm(most)}'
             return 3, abs(step), f'its arms are {long}'
+        # The fit alone does not bound an arm: it follows it by 9/20 of its way.
+        lines = (step / abs(step) * cell for cell in cells)
+        aside = max(abs(((at - centre) / way).imag) for at, way in zip(best, lines, strict=True))
+        if aside > near + SLACK_M:
+            why = f'{_cm(aside)} beside its line through the middle, and {_cm(near)} are allowed'
+            return 3, aside, f'an arm is {why}'
         turn_deg = abs(math.degrees(cmath.phase(step)))
         if turn_deg > self._limits.turn_deg:
             return 2, turn_deg, f'it is turned by {turn_deg:.0f} degrees'
-        names = {item.name for item in members}
-        for other in self._loose:
-            way = min(abs(_point(other) - point) for point in points)
-            if other.name not in names | self._held and way < abs(step) + near:
-                return 1, 0.0, f'{other.name} stands next to it'
+        free = {item.name for item in members} | self._held
+        for other in (item for item in self._loose if item.name not in free):
+            ray = (_point(other) - middle) / (step / abs(step))
+            inside = max(abs(ray.real), abs(ray.imag)) < abs(step) + width / 2
+            if inside or min(abs(_point(other) - point) for point in points) < abs(step) + near:
+                return 1, 0.0, f'{other.name} stands {"within" if inside else "next to"} it'
         return GOOD
 
 
@@ -574,21 +581,19 @@ class _House:
                 return '' if has(name, 'is', condition.word) else f'{name} is not {condition.word}'
         assert condition.place is not None  # of both other kinds, by the grammar
         place = condition.place
-        inside = self._insides(name) if condition.kind is K.IN else ()
-        met = (n in inside if condition.kind is K.IN else has(name, 'on', n) for n in place.names)
-        if any(met):
+        if not self._places_of(name, condition.kind).isdisjoint(place.names):
             return ''
         now = next((f': it is {f.predicate} {f.object}' for f in self._scene.facts
                     if f.subject == name and f.predicate in ('on', 'inside')), '')  # fmt: skip
         return f'{name} is not {condition.kind.value} {place.in_words}{now}'
 
-    def _insides(self, name: str) -> set[str]:
-        """Return all that an object is in, at any depth, its room included."""
+    def _places_of(self, name: str, kind: ConditionKind) -> set[str]:
+        """Return all that an object is in, its room included, or on, also by way of others."""
         found: set[str] = set()
         passed = [name]
         for each in passed:
             for fact in self._around.get(each, ()):
-                if fact.predicate != 'on':
+                if (fact.predicate == 'on') is (kind is K.ON):
                     found.add(fact.object)
                 if fact.object not in passed:
                     passed.append(fact.object)

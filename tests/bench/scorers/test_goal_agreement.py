@@ -1,0 +1,173 @@
+"""
+The check of FINISHED beside the judges of the bench, on what both can state.
+
+In houses they agree wherever all is seen. On a table they agree on places and sides; of what
+stands on an object the judge asks for more, so that what passes is also met.
+"""
+
+from collections.abc import Mapping
+from random import Random
+
+from layouts import CUBES_RIGHT, PLUS, STANDING, Spot, objects, pattern, table
+
+from bbllm.core.goals import parse_goal
+from bbllm.core.types import Scene
+from bbllm.scene.relations import build_scene
+from bbllm.worlds.household.checks import above
+from bbllm.worlds.household.graph import Graph
+from bbllm.worlds.household.houses import list_houses, load_house
+from bbllm.worlds.household.vocabulary import HANDS, Property, Relation
+from bbllm.worlds.household.world import HouseholdWorld
+from bbllm.worlds.scene.goal_check import DEFAULTS, check_goal
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.suites.goals import OneSide, PairsASide, PlusSign, Resting
+from bbllm_bench.suites.house_goals import HouseholdGoal
+from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.suite import load_suite
+
+CASES = 400
+ROUNDS = 3
+"""How often each house is laid out anew."""
+WORDS = ('open', 'closed', 'on', 'off', 'clean', 'dirty')
+
+
+def lay_out_anew(graph: Graph, rng: Random) -> None:
+    """Put some objects on or into others, and one into a hand."""
+    loose = sorted(n for n, x in graph.nodes.items() if Property.GRABBABLE in x.properties)
+    places = sorted(n for n, x in graph.nodes.items() if not x.is_room and n != graph.character)
+    for n in rng.sample(loose, 12):
+        place = rng.choice(places)
+        room = graph.room_of(place)
+        if place == n or n in above(graph, place) or room is None:
+            continue
+        for relation in (Relation.ON, Relation.INSIDE):
+            graph.remove_from(n, relation)
+        graph.add(n, rng.choice((Relation.ON, Relation.INSIDE)), place)
+        graph.add(n, Relation.INSIDE, room)
+    if graph.character is not None:
+        graph.add(graph.character, rng.choice(HANDS), rng.choice(loose))
+
+
+def random_condition(graph: Graph, rng: Random) -> tuple[dict[str, object], str]:
+    """Return a condition as a suite writes it, and in the grammar of goals."""
+    nodes = [node for n, node in sorted(graph.nodes.items()) if n != graph.character]
+    loose = [node for node in nodes if Property.GRABBABLE in node.properties]
+    kind = rng.choice(('on', 'inside', 'inside', 'is', 'held'))
+    thing = rng.choice(nodes if kind == 'is' else loose).class_name
+    there = sum(node.class_name == thing for node in nodes)
+    negated = rng.random() < 0.3
+    count = 1 if negated else rng.randint(1, min(there, 2))
+    some = f'{count} of {thing}' if count > 1 else thing
+    stated: dict[str, object] = {'count': count, 'not': negated}
+    if kind == 'held':
+        return {**stated, 'held': thing}, f'{"not " * negated}held({some})'
+    second = rng.choice(WORDS)
+    if kind != 'is':
+        fitting = [n.class_name for n in nodes if n.class_name != thing]
+        second = rng.choice(sorted(set(fitting)))
+    word = {'on': 'on', 'inside': 'in', 'is': 'state'}[kind]
+    return {**stated, 'thing': thing, kind: second}, f'{"not " * negated}{word}({some}, {second})'
+
+
+def test_in_a_house_that_is_seen_whole_the_check_agrees_with_the_judge() -> None:
+    rng = Random(5)
+    met = tried = 0
+    for name in (*list_houses(),) * ROUNDS:
+        graph = load_house(name).graph.copy()
+        lay_out_anew(graph, rng)
+        world = HouseholdWorld(graph)
+        scene = world.observe()
+        for _ in range(20):
+            stated, text = random_condition(world.graph, rng)
+            goal = HouseholdGoal.model_validate({'kind': 'household', 'all': [stated]})
+
+            finding = check_goal(parse_goal(text, scene), scene, scene)
+
+            assert not finding.unseen
+            judged = judge_household(goal, world.graph, frozenset())
+            assert finding.met is judged.passed, (name, text, finding.unmet, judged.reason)
+            met += finding.met
+            tried += 1
+    assert tried / 10 < met < tried * 9 / 10
+
+
+def scene_of(spots: Mapping[str, Spot]) -> Scene:
+    items = tuple(objects(spots).values())
+    return build_scene(items, None, skills=(), stamp_s=0.0, now_s=0.0)
+
+
+def met(text: str, scene: Scene) -> bool:
+    return check_goal(parse_goal(text, scene), scene, scene).met
+
+
+def test_on_a_table_the_check_agrees_on_places_and_sides_and_lets_pass_what_the_judge_does() -> (
+    None
+):
+    rng = Random(7)
+    near = {'near_m': DEFAULTS.location_m, **STANDING}
+    counts = [0, 0, 0]
+    for _ in range(CASES):
+        x, y = rng.uniform(0.46, 0.54), rng.uniform(-0.03, 0.03)
+        up, right = rng.uniform(-0.03, 0.03), rng.uniform(-0.03, 0.03)
+        spots: dict[str, Spot] = {
+            'location_A': (0.5, 0.0),
+            'red_cube': (x, y, 0.02 + rng.choice((0.0, 0.008, 0.012))),
+            'blue_cube': (x + up, y + right, 0.06),
+        }
+        scene, state = scene_of(spots), table(spots)
+
+        placed = judge(Resting(kind='resting', on={'red_cube': 'location_A'}, **near), state)
+        piled = judge(Resting(kind='resting', on={'blue_cube': 'red_cube'}, **near), state)
+        lone = {name: spot for name, spot in spots.items() if name != 'blue_cube'}
+        on_side = judge(CUBES_RIGHT, table({**lone, 'red_cube': (x, y)}))
+
+        assert met('on(red_cube, location_A)', scene) is placed.conditions[0].holds
+        assert met('side(red_cube, right)', scene) is on_side.conditions[0].holds
+        assert met('on(blue_cube, red_cube)', scene) or not piled.conditions[0].holds
+        for i, one in enumerate((placed, on_side, piled)):
+            counts[i] += one.conditions[0].holds
+    assert all(CASES / 10 < count < CASES * 9 / 10 for count in counts)
+
+
+CROSS = (0, 1, -1, 1j, -1j)
+
+
+def random_cross(rng: Random) -> dict[str, Spot]:
+    """Return five cubes that are nearly a plus sign, and often one more."""
+    turn, noise = rng.uniform(-18, 18), rng.choice((0.0, 0.003, 0.006))
+    spots = pattern(CROSS, rng.uniform(0.037, 0.103), turn_deg=turn)
+    if rng.random() < 0.4:
+        spots['indigo_cube'] = (rng.uniform(0.3, 0.7), rng.uniform(-0.3, 0.1))
+    return {
+        name: (spot[0] + rng.gauss(0, noise), spot[1] + rng.gauss(0, noise))
+        for name, spot in spots.items()
+    }
+
+
+def test_cubes_are_a_plus_sign_for_both_or_for_neither() -> None:
+    rng = Random(3)
+    passed = 0
+    for case in range(CASES):
+        spots = random_cross(rng)
+        judged = judge(PLUS, table(spots))
+
+        assert met(f'plus(5 of {"|".join(spots)})', scene_of(spots)) is judged.passed, (
+            case,
+            spots,
+            judged.reason,
+        )
+        passed += judged.passed
+    assert CASES / 10 < passed < CASES * 9 / 10
+
+
+def test_the_suite_tabletop_states_the_tolerances_of_conditions_for_its_cubes() -> None:
+    goals = {task.name: task.table_goal for task in load_suite('tabletop').tasks}
+    plus, pairs, side = goals['plus_sign'], goals['pairs_a_side'], goals['right_side']
+    assert isinstance(plus, PlusSign)
+    assert isinstance(pairs, PairsASide)
+    assert isinstance(side, OneSide)
+
+    assert (plus.pitch_edges, plus.residual_edges) == ((1.0, DEFAULTS.gap), DEFAULTS.residual)
+    assert (plus.turn_deg, plus.level_m) == (DEFAULTS.turn_deg, DEFAULTS.level_m)
+    assert pairs.location_m == DEFAULTS.location_m
+    assert pairs.margin_m == side.margin_m == DEFAULTS.offset * plus.edge_m
