@@ -69,10 +69,6 @@ class Table:
         x, y, _ = self.known(name).pose.position_m
         return x, y
 
-    def z(self, name: str) -> float:
-        """Return how high the centre of an object is [m]."""
-        return self.known(name).pose.position_m[2]
-
     def point(self, name: str) -> complex:
         """Return `xy` as a complex number: 1 is away from the robot, 1j to its left [m]."""
         return complex(*self.xy(name))

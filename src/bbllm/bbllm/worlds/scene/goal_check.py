@@ -216,13 +216,20 @@ class _Table:
     def _offset(self, item: SceneObject) -> float:
         return self._limits.offset * _width(item)
 
+    def _absent(self, *names: str) -> str:
+        """Return that one of some objects is in the hand or gone, '' if all lie somewhere."""
+        if held := [name for name in names if name in self._held]:
+            return f'{held[0]} is in the hand'
+        gone = (f'{name} is no longer in the scene' for name in names if name not in self._items)
+        return next(gone, '')
+
     # --- one object -----------------------------------------------------------------------------
 
     def _single(self, condition: GoalCondition, name: str) -> str:
         """Return why one object does not meet a condition, '' if it does."""
-        item = self._items.get(name)
-        if item is None:
-            return f'{name} is no longer in the scene'
+        if name not in self._items:
+            return self._absent(name)
+        item = self._items[name]
         if condition.kind is K.HELD:
             return '' if name in self._held else f'{name} is not in the hand'
         if condition.kind is K.SIDE:
@@ -243,16 +250,12 @@ class _Table:
         }
         faults = []
         for other in condition.place.names:
-            place = self._items.get(other)
             if other == name:
                 continue
-            fault = f'{other} is no longer in the scene' if place is None else ''
-            # What b is now is of no account to at_place_of.
-            moving = (name,) if condition.kind is K.AT_PLACE_OF else (name, other)
-            if up := [each for each in moving if each in self._held]:
-                fault = f'{up[0]} is in the hand'
-            if place is not None and not fault:
-                fault = relations[condition.kind](item, place)
+            # Where b is now is of no account to at_place_of, unless it is gone.
+            lying = condition.kind is K.AT_PLACE_OF and other in self._items
+            fault = self._absent(name) if lying else self._absent(name, other)
+            fault = fault or relations[condition.kind](item, self._items[other])
             if not fault:
                 return ''
             faults.append(fault)
@@ -328,8 +331,8 @@ class _Table:
             way, name = (-1 + 0j if word == 'near' else 1 + 0j), f'the middle of {under[0].name}'
         inside = ((_point(item) - line) / way).real
         needed = 0.0 if negated else self._offset(item)
-        if item.name in self._held:
-            return f'{item.name} is in the hand'
+        if absent := self._absent(item.name):
+            return absent
         if inside > needed - SLACK_M:
             return ''
         if inside >= 0:
@@ -348,10 +351,10 @@ class _Table:
 
     def _shifted(self, item: SceneObject, word: str) -> str:
         was = self._start.get(item.name)
-        if was is None or item.name in self._held:
-            return (
-                f'{item.name} {"was not seen at the start" if was is None else "is in the hand"}'
-            )
+        if was is None:
+            return f'{item.name} was not seen at the start'
+        if absent := self._absent(item.name):
+            return absent
         way = ((_point(item) - _point(was)) / WAYS[word]).real
         if way >= self._offset(item) - SLACK_M:
             return ''
@@ -360,10 +363,8 @@ class _Table:
         return f'{item.name} is {_cm(way)} {words} than at the start, and {needed}'
 
     def _between(self, item: SceneObject, ends: Sequence[str]) -> str:
-        for name in (item.name, *ends):
-            if name not in self._items or name in self._held:
-                gone = 'is in the hand' if name in self._held else 'is no longer in the scene'
-                return f'{name} {gone}'
+        if absent := self._absent(item.name, *ends):
+            return absent
         one, other = (self._items[name] for name in ends)
         words = f'{item.name} is not between {one.name} and {other.name}'
         heights = [bottom_z(each) for each in (item, one, other)]
@@ -401,11 +402,8 @@ class _Table:
         size = len(names) if ordered else condition.things[0].count
         there = [self._items[n] for n in names if n in self._items and n not in self._held]
         missing = [name for name in names if name not in self._items or name in self._held]
-        fault = ''
         if len(there) < size:
-            held = missing[0] in self._held
-            where = 'is in the hand' if held else 'is no longer in the scene'
-            fault = f'{missing[0]} {where}'
+            fault = self._absent(missing[0])
         else:
             best: Fault = (sys.maxsize, 0.0, '')
             for tried, members in enumerate(itertools.combinations(there, size)):
@@ -419,7 +417,8 @@ class _Table:
             return '' if fault else GoalCondition(condition.kind, condition.things).in_words
         if fault:
             fault = self._with_reach(fault, condition)
-        return fault and f'{_noun(condition)}: {fault}'
+        who = listed([item.in_words for item in condition.things])
+        return fault and f'there is no {condition.kind.words} of {who}: {fault}'
 
     @cached_property
     def _under(self) -> Mapping[str, Sequence[str]]:
@@ -537,11 +536,6 @@ class _Table:
             if inside or min(abs(_point(other) - point) for point in points) < abs(step) + near:
                 return 1, 0.0, f'{other.name} stands {"within" if inside else "next to"} it'
         return GOOD
-
-
-def _noun(condition: GoalCondition) -> str:
-    who = listed([item.in_words for item in condition.things])
-    return f'there is no {condition.kind.words} of {who}'
 
 
 def _along(item: SceneObject, way: complex) -> Iterator[float]:
