@@ -50,64 +50,46 @@ class ConditionKind(StrEnum):
     meaning: str
     words: str
 
-    def __new__(cls, name: str, form: str, meaning: str, words: str) -> 'ConditionKind':
+    def __new__(cls, form: str, meaning: str, words: str) -> 'ConditionKind':
+        name = form.partition('(')[0]
         kind = str.__new__(cls, name)
         kind._value_, kind.form, kind.meaning, kind.words = name, form, meaning, words
         return kind
 
-    ON = 'on', 'on(a, b)', 'a rests on b: an object, a location or a piece of furniture', 'on {}'
-    IN = 'in', 'in(a, b)', 'a is inside b', 'in {}'
-    BESIDE = 'beside', 'beside(a, b)', 'a stands right next to b', 'right next to {}'
-    LEFT_OF = 'left_of', 'left_of(a, b)', 'a is left of b, as seen from the arm', 'left of {}'
-    RIGHT_OF = 'right_of', 'right_of(a, b)', 'a is right of b', 'right of {}'
-    NEARER = 'nearer', 'nearer(a, b)', 'a is nearer to the arm than b', 'nearer than {}'
-    FARTHER = 'farther', 'farther(a, b)', 'a is farther away than b', 'farther than {}'
+    ON = 'on(a, b)', 'a rests on b: an object, a location or a piece of furniture', 'on {}'
+    IN = 'in(a, b)', 'a is inside b', 'in {}'
+    BESIDE = 'beside(a, b)', 'a stands right next to b', 'right next to {}'
+    LEFT_OF = 'left_of(a, b)', 'a is left of b, as seen from the arm', 'left of {}'
+    RIGHT_OF = 'right_of(a, b)', 'a is right of b', 'right of {}'
+    NEARER = 'nearer(a, b)', 'a is nearer to the arm than b', 'nearer than {}'
+    FARTHER = 'farther(a, b)', 'a is farther away than b', 'farther than {}'
     BETWEEN = (
-        'between',
         'between(a, b, c)',
         'a is between b and c, near the straight line from one to the other',
         'between {}',
     )
-    SIDE = (
-        'side',
-        'side(a, left)',
-        'a is on that side of the table: left, right, near or far',
-        'on the {}',
-    )
-    TOWER = 'tower', 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', 'tower'
+    SIDE = 'side(a, left)', 'a is on that side of the table: left, right, near or far', 'on the {}'
+    TOWER = 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', 'tower'
     LINE = (
-        'line',
         'line(a, b, c)',
         'a straight row, its middles 2.5 widths apart at most, in this order from left to right, '
         'or from near to far if it runs away from the arm',
         'straight line',
     )
     PLUS = (
-        'plus',
         'plus(5 of a|b|c|d|e|f)',
         'one in the middle of four others, as a plus sign',
         'plus sign',
     )
-    HELD = 'held', 'held(a)', 'a is in the hand at the end', 'in the hand'
-    MOVED = (
-        'moved',
-        'moved(a)',
-        'a is somewhere else than at the start',
-        'somewhere else than before',
-    )
+    HELD = 'held(a)', 'a is in the hand at the end', 'in the hand'
+    MOVED = 'moved(a)', 'a is somewhere else than at the start', 'somewhere else than before'
     SHIFTED = (
-        'shifted',
         'shifted(a, left)',
         'a is farther left, right, near or far than it was',
         '{} than before',
     )
-    AT_PLACE_OF = (
-        'at_place_of',
-        'at_place_of(a, b)',
-        'a is where b was at the start',
-        'where {} was',
-    )
-    STATE = 'state', 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', '{}'
+    AT_PLACE_OF = 'at_place_of(a, b)', 'a is where b was at the start', 'where {} was'
+    STATE = 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', '{}'
 
 
 K = ConditionKind
@@ -127,10 +109,6 @@ WORDS: Mapping[ConditionKind, Mapping[str, str]] = {
     K.STATE: {word: word for word in STATES},
 }
 """Kinds whose second argument is one of some words, with these for people."""
-WITH_PLACE = frozenset(
-    {K.ON, K.IN, K.BESIDE, K.LEFT_OF, K.RIGHT_OF, K.NEARER, K.FARTHER, K.BETWEEN, K.AT_PLACE_OF}
-)
-"""Kinds that relate an object to another; `between` to two."""
 SHAPES = frozenset({K.TOWER, K.LINE, K.PLUS})
 """Kinds of several objects: in the order given, or so many of some in any order."""
 PLUS_SIZE = 5
@@ -331,7 +309,7 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
     parts = [part.strip() for part in args.split(',')]
     if kind in SHAPES:
         return GoalCondition(kind, _parts_of_shape(kind, parts, scene), negated=negated)
-    wanted = 3 if kind is K.BETWEEN else 1 + (kind in WITH_PLACE or kind in WORDS)
+    wanted = kind.form.count(',') + 1
     if len(parts) != wanted or not all(parts):
         raise ParseError(
             f'{kind.value}({args[:QUOTED]}) has {len(parts)} arguments; write {kind.form}. '
@@ -348,7 +326,7 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
                 f'{kind.value} takes.'
             )
         return GoalCondition(kind, things, word=word, negated=negated)
-    if kind not in WITH_PLACE:
+    if wanted == 1:
         return GoalCondition(kind, things, negated=negated)
     place = _place(parts[1:], scene)
     others = [name for name in things[0].names if name not in place.names]
