@@ -200,8 +200,7 @@ class _Table:
         shapes = {K.TOWER: self._tower, K.LINE: self._line, K.PLUS: self._plus}
         if condition.kind in shapes:
             return self._shape(condition, shapes[condition.kind])
-        single = partial(self._single, condition)
-        fault = _chosen(condition, single)
+        fault = _chosen(condition, partial(self._single, condition))
         return self._with_reach(fault, condition) if fault else ''
 
     def _with_reach(self, fault: str, condition: GoalCondition) -> str:
@@ -320,16 +319,14 @@ class _Table:
         return f'{item.name} is not {words}: {measured}, {_cm(across)} across it'
 
     def _side(self, item: SceneObject, word: str, negated: bool) -> str:
-        way, line = {'left': (1j, 0.0), 'right': (-1j, 0.0)}.get(word, (1 + 0j, 0.0))
-        name = 'the middle line'
+        line, name = 0.0, 'the middle line'
         if word in ('near', 'far'):
             tables = [t for t in self._scene.objects if t.kind is Kind.FIXTURE]
             under = [t for t in tables if contains(outline(t), item.pose.position_m[:2])]
             if not under:
                 return f'{item.name} is not over a table that would have a {word} half'
-            line = under[0].pose.position_m[0]
-            way, name = (-1 + 0j if word == 'near' else 1 + 0j), f'the middle of {under[0].name}'
-        inside = ((_point(item) - line) / way).real
+            line, name = under[0].pose.position_m[0], f'the middle of {under[0].name}'
+        inside = ((_point(item) - line) / WAYS[word]).real
         needed = 0.0 if negated else self._offset(item)
         if absent := self._absent(item.name):
             return absent
@@ -561,8 +558,7 @@ class _House:
 
     def fault(self, condition: GoalCondition) -> str:
         """Return why a condition does not hold, as a sentence without full stop; '' if it does."""
-        single = partial(self._single, condition)
-        return _chosen(condition, single)
+        return _chosen(condition, partial(self._single, condition))
 
     def _single(self, condition: GoalCondition, name: str) -> str:
         has = self._scene.has
