@@ -45,7 +45,6 @@ def recorded(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
     recorded: None, bbllm: Callable[..., Result]
 ) -> None:
-
     listed = bbllm('demo', '--recorded', 'list')
     played = bbllm('demo', '--recorded', 'toast/make_toast', '--json')
     data = json.loads(played.stdout)
