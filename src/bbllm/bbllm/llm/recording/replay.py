@@ -84,7 +84,7 @@ _ERRORS: dict[str, type[ModelError]] = {
 }
 _VALID_FOR = (
     'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
-    'make a new one with --record, or replay one of a bench with --changed-prompts.'
+    'make a new one with --record, or replay that of a suite with --changed-prompts.'
 )
 
 
