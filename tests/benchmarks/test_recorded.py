@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 import pytest
-from made_results import make_result, write_run
+from made_results import make_result, make_settings, write_run
 from typer.testing import CliRunner
 
 from bbllm.core.errors import ConfigError, ReplayError
@@ -17,13 +17,20 @@ from bbllm.core.provenance import code_version, templates_hash
 from bbllm.llm.recording.replay import read_recording
 from bbllm_bench.benchmarks.recorded import command
 from bbllm_bench.benchmarks.recorded.command import app
-from bbllm_bench.benchmarks.recorded.figures import BEGIN, END, Played, write_into_docs
+from bbllm_bench.benchmarks.recorded.figures import (
+    BEGIN,
+    END,
+    Played,
+    changed_text,
+    write_into_docs,
+)
 from bbllm_bench.commands.bench import BENCHMARKS
 from bbllm_bench.compare.run import PlannerRun
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm_bench.report.summary import read_summary
+from bbllm_bench.report.summary import read_summary, summarize_run
 from bbllm_bench.runner.play_here import play
 from bbllm_bench.runner.recorded_runs import (
+    Origin,
     RecordedRun,
     origin_of,
     read_index,
@@ -131,6 +138,25 @@ def test_where_prompts_have_changed_a_run_is_replayed_and_is_no_figure(
     assert (tmp_path / 'README.md').read_text() == 'as it was'
     assert f'prompts have changed since bbllm {code_version()} (templates' in text
     assert 'delete toast.jsonl.xz and record it again: bbllm bench recorded' in text
+
+
+def test_the_first_change_is_printed_and_that_of_each_reply_on_request(folder: Path) -> None:
+    (item,) = read_index(folder).runs
+    origin = Origin(('m',), ('2026-11-23',), ('0.9',), ('f6634d34bcc63940',), 2)
+    summary = summarize_run(make_settings(), [make_result()], [])
+    played = Played(item, origin, summary, summary, ('first', 'second'))
+
+    short, whole = (changed_text(played, everything=x).split('\n  ') for x in (False, True))
+
+    assert (short[1:], whole[1:]) == (['first'], ['first', 'second'])
+    assert (
+        short[0]
+        == whole[0]
+        == (
+            'household, prog_prompt: prompts have changed since bbllm 0.9 (templates '
+            f'f6634d34bcc63940, now {templates_hash()}).'
+        )
+    )
 
 
 @pytest.mark.parametrize(
