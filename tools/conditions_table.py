@@ -1,5 +1,5 @@
 """
-Write the table of skills in docs/design/conditions.md anew, from `bbllm.skills.conditions`.
+Write the table of skills in docs/design/conditions.md anew, from the skills of the arm.
 
     python tools/conditions_table.py
 
@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bbllm.core.types import Fact
-from bbllm.skills.conditions import TABLE, Judge
+from bbllm.skills.catalog import OWN
+from bbllm.skills.skill import Judge
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'design' / 'conditions.md'
 BEGIN, END = '<!-- begin: tools/conditions_table.py -->\n', '<!-- end -->'
@@ -27,8 +28,8 @@ def rewritten(page: str) -> str:
 def lines() -> Iterator[str]:
     yield '| skill | has to be so | judged by | code | sentence |'
     yield '|---|---|---|---|---|'
-    for name, row in TABLE.items():
-        call = f'`{name}({", ".join(row.skill.params)})`'
+    for row in OWN:
+        call = f'`{row.name}({", ".join(row.signature.params)})`'
         for need in row.needs:
             said = f'`{need.sentence}`' if need.sentence else 'with measures'
             code = need.code.name
@@ -41,9 +42,9 @@ def lines() -> Iterator[str]:
     yield ''
     yield '| skill | removes | adds |'
     yield '|---|---|---|'
-    for name, row in TABLE.items():
+    for row in OWN:
         if row.removes or row.adds:
-            yield f'| `{name}` | {_facts(row.removes)} | {_facts(row.adds)} |'
+            yield f'| `{row.name}` | {_facts(row.removes)} | {_facts(row.adds)} |'
 
 
 def _facts(facts: tuple[Fact, ...]) -> str:

@@ -24,7 +24,7 @@ from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
 from bbllm.robots.fr3 import FR3
-from bbllm.skills.motions import HOVER_M
+from bbllm.skills.segments import HOVER_M
 from bbllm.testing import ModelServer, Pace
 from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
 from bbllm_bench.benchmarks.time.motion import waypoints_of

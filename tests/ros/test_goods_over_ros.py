@@ -7,7 +7,8 @@ from stacks import Running, started, until
 from visualization_msgs.msg import Marker, MarkerArray
 
 from bbllm.core.types import SkillCall
-from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.planner.ros_world import RosWorld
 
@@ -33,7 +34,7 @@ def test_to_put_things_into_containers_is_offered_where_there_are_any(world: Ros
 
     scene = world.observe()
 
-    assert scene.skills == (*SKILLS, GRAB_AND_PUTIN)
+    assert scene.skills == (*SKILLS, GRAB_AND_PUTIN.signature)
     assert world.skills == scene.skills
 
 

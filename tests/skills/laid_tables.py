@@ -1,12 +1,15 @@
 """Tables with a few things on them, and what a call on one becomes."""
 
 import math
+from typing import NamedTuple
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
-from bbllm.skills.motions import MoveAbove, Pick, Place, plan_motions
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.placing import PlaceTarget
 from bbllm.skills.rejection import Rejection
+from bbllm.skills.segments import Motion, MoveAbove
 
 TABLE = SceneObject(
     name='table',
@@ -40,25 +43,37 @@ def scene_of(*objects: SceneObject, facts: tuple[Fact, ...] = ()) -> Scene:
     return Scene((*objects, TABLE), SKILLS, facts, 0.0)
 
 
-def picked(scene: Scene, hand: Hand = OPEN_HAND, name: str = 'red_cube') -> Pick:
-    motions = plan_motions(SkillCall('pick', (name,)), scene, hand)
-    assert isinstance(motions, Pick), motions
-    return motions
-
-
-def placed(call: SkillCall, scene: Scene, hand: Hand) -> Place:
-    motions = plan_motions(call, scene, hand)
-    assert isinstance(motions, Place), motions
-    return motions
+def planned(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> Motion:
+    motion = plan_motion(call, scene, hand)
+    assert isinstance(motion, Motion), motion
+    return motion
 
 
 def reached(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> MoveAbove:
-    motions = plan_motions(call, scene, hand)
-    assert isinstance(motions, MoveAbove), motions
-    return motions
+    """Return the way to the target of a call."""
+    above = planned(call, scene, hand).above
+    assert above is not None, call
+    return above
+
+
+def picked(scene: Scene, hand: Hand = OPEN_HAND, name: str = 'red_cube') -> MoveAbove:
+    return reached(SkillCall('pick', (name,)), scene, hand)
+
+
+class Placed(NamedTuple):
+    """Where an object is set down, and how the hand comes there."""
+
+    above: MoveAbove
+    target: PlaceTarget
+
+
+def placed(call: SkillCall, scene: Scene, hand: Hand) -> Placed:
+    motion = planned(call, scene, hand)
+    assert motion.rest is not None, motion
+    return Placed(reached(call, scene, hand), motion.rest.target)
 
 
 def rejection_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> Rejection:
-    rejection = plan_motions(call, scene, hand)
+    rejection = plan_motion(call, scene, hand)
     assert isinstance(rejection, Rejection), rejection
     return rejection

@@ -1,4 +1,4 @@
-"""The table of conditions: a row for each skill, its refusals and its effects."""
+"""Conditions of skills: their refusals and their effects."""
 
 import re
 from dataclasses import replace
@@ -7,10 +7,12 @@ import pytest
 from laid_tables import OPEN_HAND, cube, cylinder, location, scene_of
 
 from bbllm.core.types import Code, Fact, HandReading, Kind, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
-from bbllm.skills.conditions import TABLE as ROWS
-from bbllm.skills.conditions import Judge, changed, names_before, names_where, refusal
+from bbllm.skills.catalog import SKILLS, arm_skills
+from bbllm.skills.conditions import refusal
+from bbllm.skills.effects import changed, names_before, names_where
+from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 from bbllm.skills.plan_check import PlanFault, check_plan
+from bbllm.skills.skill import Judge
 
 RED, GREEN, BLUE = (
     cube('red_cube', 0.45, 0.15),
@@ -30,7 +32,7 @@ def table(*facts: Fact, more: tuple[SceneObject, ...] = ()) -> Scene:
     items = (RED, GREEN, BLUE, PLACE_A, BOWL, *more)
     scene = scene_of(*items, facts=(Fact('hand', 'is', 'empty'), *facts))
     reading = HandReading(tcp=OPEN_HAND.tcp, width_m=OPEN_HAND.width_m)
-    return replace(scene, hand=reading, skills=(*SKILLS, GRAB_AND_PUTIN))
+    return replace(scene, hand=reading, skills=(*SKILLS, GRAB_AND_PUTIN.signature))
 
 
 def calls_of(text: str) -> list[SkillCall]:
@@ -46,11 +48,8 @@ def check(text: str, scene: Scene) -> tuple[PlanFault, ...]:
     return check_plan(calls_of(text), scene)
 
 
-def test_every_skill_has_a_row_that_judges_only_what_it_can() -> None:
-    assert {name: row.skill for name, row in ROWS.items()} == {
-        skill.name: skill for skill in (*SKILLS, GRAB_AND_PUTIN)
-    }
-    for row in ROWS.values():
+def test_every_precondition_judges_only_what_it_can() -> None:
+    for row in arm_skills().values():
         for need in row.needs:
             # What the scene decides has its sentence here, and the rest where it is measured.
             assert bool(need.sentence) is (need.unmet is not None) or need.judge is Judge.ARM
@@ -59,14 +58,17 @@ def test_every_skill_has_a_row_that_judges_only_what_it_can() -> None:
 
 def test_effects_name_only_words_that_are_bound() -> None:
     scene = table()
-    for row in ROWS.values():
-        args = ('red_cube', 'bowl')[: len(row.skill.params)]
-        call = SkillCall(row.skill.name, args)
-        names = {**names_before(call, scene), **(names_where(call, scene) if args else {})}
+    for row in arm_skills().values():
+        args = ('red_cube', 'bowl', '')[: len(row.signature.params)]
+        call = SkillCall(row.name, args)
+        names = {
+            **names_before(row.signature.params, call, scene),
+            **(names_where(call, scene) if args else {}),
+        }
         ends = {end for fact in (*row.removes, *row.adds) for end in (fact.subject, fact.object)}
         assert {end for end in ends if end.startswith('{')} <= set(names)
         for half in row.halves:
-            assert half.skill in ROWS and set(half.args) <= set(names)
+            assert half.skill in arm_skills() and set(half.args) <= set(names)
 
 
 def test_a_pick_takes_all_facts_of_the_object_and_uncovers_what_was_below() -> None:
@@ -80,7 +82,9 @@ def test_a_pick_takes_all_facts_of_the_object_and_uncovers_what_was_below() -> N
     scene = replace(table(), facts=facts)
     call = SkillCall('pick', ('red_cube',))
 
-    after = changed(facts, ROWS['pick'], names_before(call, scene))
+    skill = arm_skills()['pick']
+
+    after = changed(facts, skill, names_before(skill.signature.params, call, scene))
 
     assert set(after) == {
         Fact('blue_cube', 'on', 'table'),
@@ -184,9 +188,13 @@ def test_nothing_is_said_of_plans_in_houses() -> None:
 def test_effects_of_a_place_are_in_force_for_the_next_refusal() -> None:
     scene = replace(table(), facts=(Fact('red_cube', 'held_by', 'hand'),))
     call = SkillCall('place', ('green_cube',))
-    names = {**names_before(call, scene), **names_where(call, scene)}
+    skill = arm_skills()['place']
+    names = {
+        **names_before(skill.signature.params, call, scene),
+        **names_where(call, scene),
+    }
 
-    after = replace(scene, facts=changed(scene.facts, ROWS['place'], names))
+    after = replace(scene, facts=changed(scene.facts, skill, names))
 
     refused = refusal(SkillCall('pick', ('green_cube',)), after)
     assert refused is not None
@@ -194,7 +202,7 @@ def test_effects_of_a_place_are_in_force_for_the_next_refusal() -> None:
 
 
 def test_sentences_fill_all_of_their_braces() -> None:
-    for row in ROWS.values():
+    for row in arm_skills().values():
         for need in row.needs:
             words = re.findall(r'{(\w+)}', need.sentence)
             assert '{' not in need.refusal(dict.fromkeys(words, 'x')).message

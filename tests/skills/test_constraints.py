@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laid_tables import OPEN_HAND, cube, cylinder, location, placed, scene_of
+from laid_tables import OPEN_HAND, cube, cylinder, location, planned, scene_of
 
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
@@ -14,7 +14,7 @@ from bbllm.skills.constraints import (
     Ban,
     Never,
     broken_by_call,
-    broken_by_place,
+    broken_by_motion,
     fault_of,
     objects_of,
     parse_never,
@@ -233,9 +233,9 @@ def test_nothing_is_dropped_onto_what_may_bear_nothing(text: str) -> None:
 def test_a_place_in_numbers_is_judged_by_what_the_object_would_rest_on(
     target: str, text: str, broken: bool
 ) -> None:
-    place = placed(SkillCall('place', (target,)), HELD, HAND)
+    place = planned(SkillCall('place', (target,)), HELD, HAND)
 
-    constraint, why = broken_by_place(place.target, [parse_never(text)], HELD)
+    constraint, why = broken_by_motion(place, [parse_never(text)], HELD)
 
     assert bool(constraint) is broken
     assert why.endswith('would do') is broken

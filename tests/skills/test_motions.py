@@ -21,16 +21,13 @@ from laid_tables import (
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import FINGER_LAYERS, Hand
-from bbllm.skills.motions import (
-    HOVER_M,
-    Pick,
-    plan_motions,
-)
+from bbllm.skills.motions import plan_motion
 from bbllm.skills.rejection import Rejection
+from bbllm.skills.segments import HOVER_M, Motion
 
 
 def test_a_free_cube_offers_two_axes_both_ways_round_with_full_room() -> None:
-    grips = picked(scene_of(cube('red_cube', 0.5, 0.1, yaw_deg=20))).above.grips
+    grips = picked(scene_of(cube('red_cube', 0.5, 0.1, yaw_deg=20))).grips
 
     assert sorted(round(math.degrees(grip.yaw_rad)) % 360 for grip in grips) == [20, 110, 200, 290]
     assert {round(grip.opening_m, 4) for grip in grips} == {0.064}
@@ -42,7 +39,7 @@ def test_fingers_open_less_between_neighbours_at_six_centimetres() -> None:
         for i, (dx, dy) in enumerate(((0.06, 0), (-0.06, 0), (0, 0.06), (0, -0.06)))
     ]
 
-    grips = picked(scene_of(cube('red_cube', 0.5, 0.0), *ring)).above.grips
+    grips = picked(scene_of(cube('red_cube', 0.5, 0.0), *ring)).grips
 
     for grip in grips:
         outer_face = grip.opening_m / 2 + FINGER_LAYERS[0].outer_m
@@ -74,19 +71,19 @@ def test_the_room_that_pick_states_is_the_room_that_it_needs() -> None:
             for i, (dx, dy) in enumerate(((reach, 0), (-reach, 0), (0, 0.04), (0, -0.04)))
         ]
         scene = scene_of(cube('red_cube', 0.5, 0.0), *ring)
-        return plan_motions(SkillCall('pick', ('red_cube',)), scene, OPEN_HAND)
+        return plan_motion(SkillCall('pick', ('red_cube',)), scene, OPEN_HAND)
 
     pick = next(skill for skill in SKILLS if skill.name == 'pick')
     found = re.search(r'need (\d+) mm', pick.summary)
     assert found is not None
     stated_m = int(found[1]) / 1000
-    assert isinstance(grips(stated_m), Pick)
+    assert isinstance(grips(stated_m), Motion)
     assert isinstance(grips(stated_m - 0.001), Rejection)
 
 
 def test_finger_tips_stay_off_the_table_and_the_palm_off_the_thing() -> None:
     for item in (cube('thing', 0.5, 0, 0.01, edge_m=0.02), cylinder('thing', 0.5, 0, 0.16)):
-        grips = picked(scene_of(item), name='thing').above.grips
+        grips = picked(scene_of(item), name='thing').grips
         for grip in grips:
             assert grip.position_m[2] - 0.0095 >= 0.0019
             assert item.pose.position_m[2] + item.size_m[2] / 2 <= grip.position_m[2] + 0.0384
@@ -139,7 +136,7 @@ def reach(x: float, y: float, z: float, yaw_deg: float = 0.0) -> SkillCall:
 
 def message_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> str:
     """Return why a call is rejected, empty where it is not."""
-    rejection = plan_motions(call, scene, hand)
+    rejection = plan_motion(call, scene, hand)
     if not isinstance(rejection, Rejection):
         return ''
     assert rejection.code is Code.NO_PATH

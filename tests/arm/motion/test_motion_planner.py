@@ -21,7 +21,8 @@ from bbllm.arm.motion.trajectory import NoPathError, concatenate, joint_move, sa
 from bbllm.arm.obstacles import Obstacle, ObstacleShape, obstacles_from_scene
 from bbllm.core.types import SceneObject
 from bbllm.robots.fr3 import FR3
-from bbllm.skills.motions import Pick, plan_motions
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.segments import Motion
 from bbllm_bench.safety.limit_audit import audit
 
 
@@ -214,11 +215,11 @@ def pick_planned(*things: SceneObject, scale: float) -> tuple[GraspPlan, tuple[O
     """Return the way to red_cube, and the obstacles around it."""
     arm = KinematicArm(*things)
     scene, hand = arm.observe(), FR3.hand_at(arm.q, 0.08)
-    motions = plan_motions(PICK_RED, scene, hand)
-    assert isinstance(motions, Pick)
+    motion = plan_motion(PICK_RED, scene, hand)
+    assert isinstance(motion, Motion) and motion.above is not None
     planner = GraspPlanner(FR3, GraspPlannerParams(scale=scale))
     planner.update(scene, hand)
-    return planner.above(motions.above, arm.q), tuple(obstacles_from_scene(scene))
+    return planner.above(motion.above, arm.q), tuple(obstacles_from_scene(scene))
 
 
 @pytest.mark.parametrize('scale', [0.8, 1.0])

@@ -16,9 +16,10 @@ from bbllm.planners.common.step_grammar import FORMS, call_of, is_call
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.prog_prompt.prompting import offered
-from bbllm.skills.catalog import GRAB_AND_PUTIN, SKILLS
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 
-TABLE = replace(busy_table().observe(), skills=(*SKILLS, GRAB_AND_PUTIN))
+TABLE = replace(busy_table().observe(), skills=(*SKILLS, GRAB_AND_PUTIN.signature))
 HOLDING = replace(TABLE, facts=(*TABLE.facts, Fact('red_cube', 'held_by', 'hand')))
 HOUSE = shown_to_body(SmallHouse().observe())
 HOUSE_PROGRAM = replace(HOUSE, skills=tuple(offered(SmallHouse().observe())))

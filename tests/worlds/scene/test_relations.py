@@ -12,8 +12,9 @@ from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.relations import build_scene, find_held
-from bbllm.skills.catalog import REACH_M, SKILLS
+from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
+from bbllm.skills.place import REACH_M
 from bbllm.worlds.scene import reaching
 from bbllm.worlds.scene.reaching import ReachCache
 

@@ -6,10 +6,12 @@ from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResul
 from bbllm.arm.stop_causes import Stop
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import BbllmError
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.skills.conditions import IN_REACH
+from bbllm.core.types import Code, Outcome, Scene, SceneObject, SkillCall, Status
 from bbllm.skills.containers import lies_in
-from bbllm.skills.placing import PlaceTarget
+from bbllm.skills.needs import IN_REACH
+from bbllm.skills.placing import square, yaw_like
+from bbllm.skills.segments import Glide, Rest
+from bbllm.skills.shapes import is_round
 
 EMPTY_WIDTH_M = 0.003
 """Fingers nearer together than this are empty [m]."""
@@ -192,10 +194,18 @@ def let_go(failure: SkillError) -> SkillError:
     return SkillError(failure.code, f'{said}; the hand has let go of it.', failure.raw)
 
 
-def misplaced(
-    scene: Scene, name: str, target: PlaceTarget, tolerance_m: float
-) -> SkillError | None:
-    """Return why an object is not where it was placed, None where it is [m]."""
+def unglided(glide: Glide, why: str) -> SkillError:
+    """Return that the arm cannot follow a straight way; *why* is of the planner."""
+    reason = why[:1].lower() + why[1:].rstrip('.')
+    instead = f'; {glide.instead}' if glide.instead else ''
+    return SkillError(
+        Code.NO_PATH, f'{glide.activity} is not possible: {reason}{instead}.', why, moved=False
+    )
+
+
+def misplaced(scene: Scene, rest: Rest) -> SkillError | None:
+    """Return why an object is not where it was to come to rest, None where it is."""
+    name, target = rest.name, rest.target
     if scene.held == name:
         return SkillError(
             Code.GRIPPER_FAILED, f'{name} is still in the hand after the fingers opened.'
@@ -209,11 +219,25 @@ def misplaced(
             Code.MISPLACED, f'{name} was let go but does not lie in {target.within}.'
         )
     error = math.dist(scene.object(name).pose.position_m, target.centre_m)
-    if error <= tolerance_m:
+    if error > rest.tolerance_m:
+        return SkillError(
+            Code.MISPLACED, f'{name} came to rest {error * 100:.1f} cm from {target.label}.'
+        )
+    off_rad = _turned_off(scene.object(name), target.yaw_rad)
+    if rest.tolerance_rad is None or off_rad <= rest.tolerance_rad:
         return None
     return SkillError(
-        Code.MISPLACED, f'{name} came to rest {error * 100:.1f} cm from {target.label}.'
+        Code.MISPLACED,
+        f'{name} came to rest turned {math.degrees(off_rad):.0f} degrees off {target.label}.',
     )
+
+
+def _turned_off(item: SceneObject, yaw_rad: float) -> float:
+    """Return how far an object is turned from a yaw, as far as its outline shows it [rad]."""
+    if is_round(item):
+        return 0.0
+    whole = math.pi / 2 if square(item) else math.pi
+    return abs(math.remainder(yaw_like(item) - yaw_rad, whole))
 
 
 def _late(who: str, status: GoalStatus, activity: str, raw: str) -> SkillError:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bbllm.core.arguments import KINDS, LONGEST
 from bbllm.core.errors import BbllmError
 from bbllm.core.observation import lost_names, lost_text
 from bbllm.core.types import Code, Outcome, Pose, Quat, Scene, Skill, SkillCall, Status
@@ -24,14 +25,10 @@ POSE_FORM = (
 """The form of a pose literal, for errors and prompts."""
 COORDINATE_LIMIT_M = 2.0
 """Positions further away than this are slips of the pen: the arm reaches 0.86 m [m]."""
-WAIT_LIMIT_S = 60.0
-"""The longest single wait [s]."""
 LENGTH_TOLERANCE = 0.05
 """How far the length of a quaternion may be from 1."""
 TILT_LIMIT_DEG = 10.0
 """How far the fingers of a pose may point away from straight down [deg]."""
-NUMBERS_LENGTH = 250
-"""Longest text that is read as a pose or as seconds [characters]."""
 NAMES_LISTED = 40
 """Number of names in an error before the count of the others."""
 
@@ -94,7 +91,7 @@ def parse_pose(text: str) -> PoseLiteral:
     Spaces, commas or both separate the numbers; brackets may stand around them. Raises ValueError
     for other numbers, too far away, or a hand that does not come from above.
     """
-    numbers = _numbers(text) if len(text) <= NUMBERS_LENGTH else []
+    numbers = _numbers(text) if len(text) <= LONGEST else []
     told = f'The pose {text[:120]!r}'
     if len(numbers) not in (3, 4, 7) or not all(math.isfinite(number) for number in numbers):
         count = f': it has {len(numbers)} numbers' if numbers else ''
@@ -235,8 +232,8 @@ def _skill(call: SkillCall, scene: Scene) -> Skill:
 
 def _argument(call: SkillCall, param: str, arg: str, scene: Scene) -> str:
     try:
-        if param == 'seconds':
-            return _seconds(arg)
+        if param in KINDS:
+            return KINDS[param].read(arg)
         if param == 'target' and looks_like_pose(arg):
             return format_pose(parse_pose(arg))
     except ValueError as error:
@@ -256,18 +253,6 @@ def _argument(call: SkillCall, param: str, arg: str, scene: Scene) -> str:
         f'There is no object named {arg[:60]!r}. The objects are: '
         f'{_listed(nearest_first(arg, scene.names))}.{form}',
     )
-
-
-def _seconds(text: str) -> str:
-    form = r'\s*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*(?:s|secs?|seconds?)?\s*'
-    number = re.fullmatch(form, text) if len(text) <= NUMBERS_LENGTH else None
-    seconds = float(number[1]) if number else math.nan
-    if not 0.0 < seconds <= WAIT_LIMIT_S:  # false for nan as well
-        raise ValueError(
-            f'{text[:60]!r} is no waiting time: it must be more than 0 and at most '
-            f'{WAIT_LIMIT_S:g} seconds, for example 2.5.'
-        )
-    return f'{seconds:g}'
 
 
 def _listed(names: list[str]) -> str:

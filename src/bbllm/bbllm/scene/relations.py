@@ -27,8 +27,8 @@ from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject, Skill
 from bbllm.scene.hand_force import Force, hand_reading
-from bbllm.skills.conditions import LOCATION_RADIUS_M
 from bbllm.skills.containers import is_deep, lies_in
+from bbllm.skills.effects import LOCATION_RADIUS_M
 from bbllm.skills.grasps import Hand, in_tool_frame
 from bbllm.skills.shapes import (
     bottom_z,

@@ -19,10 +19,12 @@ from bbllm.core.observation import lost_names, lost_text
 from bbllm.core.skill_calls import NAMES_LISTED, nearest_first, plain
 from bbllm.core.text import escape_line, listed
 from bbllm.core.types import Kind, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import GRAB_AND_PUTIN
-from bbllm.skills.placing import SURFACE_SNAP_M, TOUCHING_M, PlaceTarget, put_down
-from bbllm.skills.risk import DROP_M, moves
+from bbllm.skills.catalog import find_skill, moves
+from bbllm.skills.open_gripper import DROP_M
+from bbllm.skills.placing import SURFACE_SNAP_M, TOUCHING_M, put_down
+from bbllm.skills.segments import Motion, Rest
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
+from bbllm.skills.skill import Handling
 
 FORMS = (
     '`touch OBJECT`, `move OBJECT` or `place anything on OBJECT`, for example '
@@ -142,45 +144,56 @@ def broken_by_call(call: SkillCall, nevers: Iterable[Never], scene: Scene) -> tu
     """
     if not moves(call):
         return '', ''
-    for never in nevers:
-        for item in objects_of(never, scene.objects):
-            if why := _broken(call, never.verb, item.name, scene):
-                return never.of(item.name), why
-    return '', ''
+    skill = find_skill(call.skill)
+    return _broken_by(Handling() if skill is None else skill.handling(call), nevers, scene)
 
 
-def broken_by_place(target: PlaceTarget, nevers: Iterable[Never], scene: Scene) -> tuple[str, str]:
-    """Return the same of a place where what is held would be set down."""
-    held = None if scene.held is None else scene.object(scene.held)
-    if held is None:
-        return '', ''
-    ghost = put_down(held, target)
-    for never, item in _bearing(nevers, scene):
+def broken_by_motion(motion: Motion, nevers: Iterable[Never], scene: Scene) -> tuple[str, str]:
+    """Return the same of what a motion takes, whatever its skill states, and of its end."""
+    nevers = tuple(nevers)
+    taken = tuple(name for name in motion.moved if name != scene.held)
+    constraint, why = _broken_by(Handling(takes=taken, sets_down=True), nevers, scene)
+    if constraint or motion.rest is None:
+        return constraint, why
+    return _broken_by_rest(motion.rest, nevers, scene)
+
+
+def _broken_by_rest(rest: Rest, nevers: Iterable[Never], scene: Scene) -> tuple[str, str]:
+    target, moved = rest.target, scene.object(rest.name)
+    ghost = put_down(moved, target)
+    for never, item in _bearing(nevers, scene, moved):
         rests = item.name in (*target.supports, target.within, target.label) or (
             not is_solid(item)
             and abs(bottom_z(ghost) - top_z(item)) <= SURFACE_SNAP_M
             and polygon_gap(outline(ghost), outline(item)) < -TOUCHING_M
         )
         if rests:
-            why = f'{held.name} would come to rest on {item.name}; a place beside it would do'
+            why = f'{moved.name} would come to rest on {item.name}; a place beside it would do'
             return never.of(item.name), why
     return '', ''
 
 
-def _broken(call: SkillCall, verb: Ban, name: str, scene: Scene) -> str:
-    takes = call.args[:1] if call.skill in ('pick', GRAB_AND_PUTIN.name) else ()
-    onto = call.args[-1:] if call.skill in ('place', GRAB_AND_PUTIN.name) else ()
+def _broken_by(does: Handling, nevers: Iterable[Never], scene: Scene) -> tuple[str, str]:
+    for never in nevers:
+        for item in objects_of(never, scene.objects):
+            if why := _broken(does, never.verb, item.name, scene):
+                return never.of(item.name), why
+    return '', ''
+
+
+def _broken(does: Handling, verb: Ban, name: str, scene: Scene) -> str:
+    takes, onto = does.takes, does.onto
     if verb is not Ban.PLACE_ON:
         if name in takes:
-            return f'it would take {name}; a call that leaves {name} where it is would do'
-        if scene.held == name and call.skill not in ('place', 'open_gripper'):
+            return f'it would {does.verb} {name}; a call that leaves {name} where it is would do'
+        if scene.held == name and not does.sets_down:
             return f'{name} is in the hand; a call of place that sets it down would do'
     if verb is not Ban.MOVE and scene.held != name:
         item = scene.object(name)
         if name in onto:
             put = scene.held or takes[0] if takes else scene.held or 'what is held'
             return f'{put} would be put on {name}; a target beside it would do'
-        if call.skill == 'open_gripper' and scene.held is not None and _is_above(item, scene):
+        if does.drops and scene.held is not None and _is_above(item, scene):
             return f'{scene.held} would fall on {name}; a call of place beside it would do'
     return ''
 
@@ -193,11 +206,13 @@ def _is_above(item: SceneObject, scene: Scene) -> bool:
     return is_higher and polygon_gap(outline(held), outline(item)) < 0.0
 
 
-def _bearing(nevers: Iterable[Never], scene: Scene) -> Iterator[tuple[Never, SceneObject]]:
+def _bearing(
+    nevers: Iterable[Never], scene: Scene, moved: SceneObject
+) -> Iterator[tuple[Never, SceneObject]]:
     for never in nevers:
         if never.verb is not Ban.MOVE:
             for item in objects_of(never, scene.objects):
-                if item.name != scene.held:
+                if item is not moved:
                     yield never, item
 
 

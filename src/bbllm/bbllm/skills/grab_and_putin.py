@@ -1,54 +1,36 @@
-"""The one skill that consists of two others."""
+"""`grab_and_putin(obj1, obj2)`: pick an object and put it down in or on a container."""
 
-from collections.abc import Callable
-from dataclasses import replace
-
-from bbllm.core.errors import SceneError
-from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.skills.conditions import halves_of, refusal
+from bbllm.core.types import Code, Kind, Scene, Skill, SkillCall
+from bbllm.skills.containers import APART_M, RIM_M
+from bbllm.skills.place import PUTTING
+from bbllm.skills.skill import ArmSkill, Handling, Precondition, Words
 
 
-def grab_and_putin(
-    call: SkillCall,
-    observe: Callable[[], Scene],
-    run: Callable[[SkillCall], Outcome],
-    forbidden: Callable[[SkillCall, Scene], Outcome | None] = lambda call, scene: None,
-) -> Outcome:
-    """
-    Carry out `grab_and_putin`: both halves, or only the second where the object is in the hand.
+def _into_itself(call: SkillCall, scene: Scene) -> Words | None:
+    return {'obj1': call.args[0]} if call.args[0] == call.args[1] else None
 
-    The message of a failure names the half. Neither is tried where the whole is *forbidden*.
-    """
-    try:
-        scene = observe()
-        call = check_call(call, scene)
-    except CallError as error:
-        return error.outcome
-    except SceneError as error:
-        return Outcome(
-            call=call, status=Status.REJECTED, code=Code.STALE_SCENE, message=str(error)
-        )
-    if (outcome := forbidden(call, scene)) is not None:
-        return outcome
-    refused = refusal(call, scene)
-    if refused is not None:
-        return refused.outcome(call)
-    thing = call.args[0]
-    pick, place = halves_of(call)
-    if scene.held != thing:
-        picked = run(pick)
-        if not picked.succeeded:
-            message = f'The first half, {picked.call}, failed: {picked.message}'
-            return replace(picked, call=call, message=message)
-    placed = run(place)
-    if placed.succeeded:
-        return replace(placed, call=call)
-    # The object was picked: that is something that was tried, even where nothing moved since.
-    moved = scene.held != thing or placed.status is Status.FAILED
-    return replace(
-        placed,
-        call=call,
-        status=Status.FAILED if moved else Status.REJECTED,
-        message=f'{thing} is picked, but the second half, {placed.call}, failed: {placed.message}',
-    )
+
+GRAB_AND_PUTIN = ArmSkill(
+    signature=Skill(
+        'grab_and_putin',
+        ('obj1', 'obj2'),
+        'pick obj1 and put it down in or on obj2, a container, near its middle; place does so too '
+        'with its name, and takes no pose in it. obj1 has to lie in the oval '
+        f'{RIM_M * 1000:.0f} mm inside the outer edge of obj2, {APART_M * 1000:.0f} mm from what '
+        'is there; what lies deeper than the rim cannot be picked out',
+    ),
+    needs=(
+        Precondition(
+            '{obj1} is not {obj2}',
+            Code.BAD_ARGUMENTS,
+            '{obj1} cannot be put into itself; name something to put it in or on.',
+            unmet=_into_itself,
+        ),
+    ),
+    halves=(SkillCall('pick', ('{obj1}',)), SkillCall('place', ('{obj2}',))),
+    handling=lambda call: Handling(takes=call.args[:1], onto=call.args[-1:]),
+    words=(*PUTTING, 'grab and putin'),
+    forms=('grab {} and put it on {}', 'pick {} and put it in {}'),
+    offered=lambda objects, asked: any(item.kind is Kind.CONTAINER for item in objects),
+)
+"""The one action of ProgPrompt on a table (section IV-B)."""

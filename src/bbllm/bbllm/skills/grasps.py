@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from bbllm.core.text import listed
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import (
     Point,
@@ -102,6 +103,16 @@ class NoRoom:
     lacks_m: float = math.inf
     """How much more room the fingers need where least is missing; infinite where the palm is in
     the way, or nothing is between the fingers [m]."""
+
+    @property
+    def sentence(self) -> str:
+        """Who leaves no room for the fingers, and how much is missing."""
+        verb = 'leaves' if len(self.neighbours) == 1 else 'leave'
+        text = f'{listed(self.neighbours, "something")} {verb} no room for the fingers'
+        if 0.0 < self.lacks_m < MAX_WIDTH_M:
+            lacks_mm = math.ceil(self.lacks_m * 1000 - 1e-6)
+            text += f', which need {lacks_mm} mm more on two opposite sides of it'
+        return f'{text}.'
 
 
 def grip_widths(item: SceneObject) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
 """
 What is wrong with a plan, found without a simulator: every call on the table as it will be then.
 
-Calls go through `check_call`, the table of `conditions` and the geometry of `motions`, as in the
+Calls go through `check_call`, the preconditions of their skill and its geometry, as in the
 executor, and the effects of what is not refused make the table for the next call. A refused call
 changes nothing, so that a step which relied on it is a fault as well.
 
@@ -20,8 +20,6 @@ from bbllm.core.types import (
     MOVABLE,
     Code,
     Fact,
-    HandReading,
-    Kind,
     Outcome,
     Pose,
     Scene,
@@ -29,22 +27,16 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.skills.catalog import GRAB_AND_PUTIN
-from bbllm.skills.conditions import (
-    TABLE,
-    changed,
-    names_before,
-    names_where,
-    out_of_reach,
-    refusal,
-)
-from bbllm.skills.containers import is_container
-from bbllm.skills.grab_and_putin import grab_and_putin
-from bbllm.skills.grasps import MAX_WIDTH_M, Hand, closed_on, grips_for, tool_pose
-from bbllm.skills.motions import Motions, Pick, Place, geometric_motions
-from bbllm.skills.placing import put_down, square
+from bbllm.skills.catalog import find_skill
+from bbllm.skills.conditions import out_of_reach, refusal
+from bbllm.skills.effects import changed, names_before, unsure
+from bbllm.skills.grasps import MAX_WIDTH_M, Hand
+from bbllm.skills.halves import carry_out_halves
+from bbllm.skills.motions import geometric_motion
 from bbllm.skills.rejection import Rejection
-from bbllm.skills.shapes import is_round, vertical_axis
+from bbllm.skills.segments import Motion
+from bbllm.skills.shapes import vertical_axis
+from bbllm.skills.skill import ArmSkill, HandUse
 
 OFF_M = 0.002
 """How much larger or smaller on each side objects may count: a pick may nudge what is beside it as
@@ -52,7 +44,7 @@ far [m]."""
 _NO_HAND = Hand(
     tcp=Pose(position_m=(0.3, 0.0, 0.5), quat_xyzw=(1.0, 0.0, 0.0, 0.0)), width_m=MAX_WIDTH_M
 )
-"""For picks, whose motions do not depend on it."""
+"""For motions that do not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +85,15 @@ class ImaginedTable:
             call = check_call(call, self._scene)
         except CallError as error:
             return error.outcome
-        if call.skill == GRAB_AND_PUTIN.name:
-            return grab_and_putin(call, self.observe, self.execute)
-        refused = self._refusal(call)
+        skill = find_skill(call.skill)
+        if skill is not None and skill.halves:
+            return carry_out_halves(skill, call, self.observe, self.execute)
+        refused = self._refusal(call, skill)
         if refused is not None:
             return refused.outcome(call)
         return Outcome(call=call, status=Status.SUCCEEDED)
 
-    def _refusal(self, call: SkillCall) -> Rejection | None:
+    def _refusal(self, call: SkillCall, skill: ArmSkill | None) -> Rejection | None:
         """Return why a call is refused, else have its effects."""
         scene = self._scene
         refused = refusal(call, scene)
@@ -110,56 +103,48 @@ class ImaginedTable:
             return None
         if refused is not None:
             return refused
-        motions = self._motions(call)
-        if isinstance(motions, Rejection):
-            return motions
+        motion = None if skill is None else self._motion(call, skill)
+        if isinstance(motion, Rejection):
+            return motion
         far = out_of_reach(call, scene)
         if far is None:
-            self._scene = _after(call, scene, motions)
+            self._scene = _after(call, skill, scene, motion)
         return far
 
-    def _motions(self, call: SkillCall) -> Motions | Rejection | None:
-        """Return the motions, or why there are none for certain; None where that is not known."""
-        scene, hand = self._scene, self._hand(call)
-        unsure = _unsure(scene)
+    def _motion(self, call: SkillCall, skill: ArmSkill) -> Motion | Rejection | None:
+        """Return the motion, or why there are none for certain; None where that is not known."""
+        scene, hand = self._scene, self._hand(skill)
+        vague = unsure(scene)
         on_pose = any(map(looks_like_pose, call.args))
-        if hand is None or unsure.intersection((*call.args, scene.held)) or (unsure and on_pose):
+        if hand is None or vague.intersection((*call.args, scene.held)) or (vague and on_pose):
             return None
-        if call.skill == 'place' and _is_container(call.args[0], scene):
-            return None  # slow to find, and not where the arm will find it
-        objects = tuple(item for item in scene.objects if item.name not in unsure)
+        if not skill.is_sure(call, scene, None):
+            return None
+        objects = tuple(item for item in scene.objects if item.name not in vague)
         known = replace(scene, objects=objects)
-        found = geometric_motions(call, known, hand)
+        found = geometric_motion(call, known, hand)
         if isinstance(found, Rejection):
-            return found if self._is_certain(found, call, known, hand) else None
+            return found if self._is_certain(found, call, skill, known, hand) else None
         return found
 
-    def _hand(self, call: SkillCall) -> Hand | None:
+    def _hand(self, skill: ArmSkill) -> Hand | None:
         reading = self._scene.hand
-        if call.skill == 'pick':
+        if skill.hand_use is HandUse.NONE:
             return _NO_HAND
-        if reading is None or (call.skill == 'reach' and reading is not self._seen.hand):
+        is_seen = reading is self._seen.hand
+        if reading is None or (skill.hand_use is HandUse.SEEN and not is_seen):
             return None
         return Hand(tcp=reading.tcp, width_m=reading.width_m)
 
-    def _is_certain(self, found: Rejection, call: SkillCall, scene: Scene, hand: Hand) -> bool:
+    def _is_certain(
+        self, found: Rejection, call: SkillCall, skill: ArmSkill, scene: Scene, hand: Hand
+    ) -> bool:
         if scene.objects == self._seen.objects and scene.hand is self._seen.hand:
             return True
-        if found.code is Code.NO_CLEARANCE and call.skill == 'place' and scene.held is not None:
-            held = scene.object(scene.held)
-            if not (square(held) or is_round(held)):
-                return False  # how it is gripped decides, and the arm chooses that
+        if not skill.is_sure(call, scene, found):
+            return False
         others = (_resized(scene, call, off_m) for off_m in (-OFF_M, OFF_M))
-        return all(isinstance(geometric_motions(call, each, hand), Rejection) for each in others)
-
-
-def _is_container(name: str, scene: Scene) -> bool:
-    return name in scene.names and is_container(scene.object(name))
-
-
-def _unsure(scene: Scene) -> set[str]:
-    """Return the names of objects of which it is not known where they are, or how turned."""
-    return {fact.subject for fact in scene.facts if fact.estimated}
+        return all(isinstance(geometric_motion(call, each, hand), Rejection) for each in others)
 
 
 def _may_hold(scene: Scene) -> bool:
@@ -174,48 +159,14 @@ def _scattered(scene: Scene, names: Sequence[str]) -> Scene:
     return replace(scene, facts=(*kept, *lying, Fact('hand', 'is', 'empty')))
 
 
-def _after(call: SkillCall, scene: Scene, motions: Motions | None) -> Scene:
-    """Return the scene once a call has succeeded; without motions, as far as names show."""
-    names, now, unsure = names_before(call, scene), scene, False
-    held = scene.held or ''
-    if call.skill == 'pick':
-        held, unsure = call.args[0], call.args[0] in _unsure(scene)
-        now = _gripped(scene, call.args[0], motions)
-    elif call.skill == 'place':
-        target = motions.target if isinstance(motions, Place) else None
-        names = {**names, **names_where(call, scene, target)}
-        unsure = _lies_somewhere(call, scene, motions)
-        if isinstance(motions, Place):
-            now = _released(scene, motions)
-    facts = changed(now.facts, TABLE[call.skill], names)
-    if unsure:
-        marks = Fact(held, 'is', 'clear'), Fact(held, 'held_by', 'hand')
-        facts = tuple(replace(fact, estimated=True) if fact in marks else fact for fact in facts)
-    return replace(now, facts=facts)
-
-
-def _gripped(scene: Scene, name: str, motions: Motions | None) -> Scene:
-    """Return the scene with the hand closed on an object; lifting changes nothing between them."""
-    above = motions.above.grips if isinstance(motions, Pick) else grips_for(scene.object(name), ())
-    if not isinstance(above, tuple):
+def _after(call: SkillCall, skill: ArmSkill | None, scene: Scene, motion: Motion | None) -> Scene:
+    """Return the scene once a call has succeeded; without a motion, as far as names show."""
+    if skill is None:
         return scene
-    hand = closed_on(above[0])
-    return replace(scene, hand=HandReading(tcp=hand.tcp, width_m=hand.width_m))
-
-
-def _released(scene: Scene, motions: Place) -> Scene:
-    rests, grip = put_down(scene.object(motions.name), motions.target), motions.above.grips[0]
-    objects = tuple(rests if item.name == rests.name else item for item in scene.objects)
-    hand = HandReading(tcp=tool_pose(grip), width_m=grip.opening_m)
-    return replace(scene, objects=objects, hand=hand)
-
-
-def _lies_somewhere(call: SkillCall, scene: Scene, motions: Motions | None) -> bool:
-    """Whether it is not known where exactly an object will rest, or how it is turned."""
-    if not isinstance(motions, Place) or vertical_axis(scene.object(motions.name)) != 2:
-        return True
-    named = call.args[0] in scene.names
-    return named and scene.object(call.args[0]).kind is Kind.FIXTURE
+    if skill.imagine is not None:
+        return skill.imagine(call, scene, motion)
+    names = names_before(skill.signature.params, call, scene)
+    return replace(scene, facts=changed(scene.facts, skill, names))
 
 
 def _resized(scene: Scene, call: SkillCall, off_m: float) -> Scene:

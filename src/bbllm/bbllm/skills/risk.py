@@ -11,25 +11,15 @@ alone, sets one down on a free surface, or moves the hand where nothing is.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose, plain
+from bbllm.core.arguments import KINDS
+from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose
 from bbllm.core.text import listed
-from bbllm.core.types import MOVABLE, Scene, SceneObject, Skill, SkillCall
-from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
-
-TOUCH_M = 0.005
-"""Objects nearer to each other than this may touch [m]."""
-DROP_M = 0.01
-"""An object that is let go higher than this above what is below it falls [m]."""
-
-STILL_SKILLS = frozenset({'wait'})
-"""Skills that move nothing and need no approval: `arm.execution.executor` neither closes the hand
-nor switches a controller for them, whatever the call before has left undone."""
-
-
-def moves(call: SkillCall) -> bool:
-    return plain(call.skill) not in STILL_SKILLS
+from bbllm.core.types import Scene, Skill, SkillCall
+from bbllm.skills.catalog import find_skill, moves
+from bbllm.skills.pick import TAKING
+from bbllm.skills.place import PUTTING
 
 
 def risk(call: SkillCall, scene: Scene) -> str:
@@ -41,80 +31,16 @@ def _reasons(call: SkillCall, scene: Scene) -> Iterator[str]:
     for arg in call.args:
         if moves(call) and looks_like_pose(arg):
             yield f'it goes to {arg}, a place in numbers and not one of the scene'
-    if call.skill == 'pick':
-        yield from _of_picking(scene.object(call.args[0]), scene)
-    elif call.skill == 'place' and call.args[0] in scene.names:
-        target = scene.object(call.args[0])
-        if target.kind in MOVABLE:
-            yield f'it puts {scene.held or "what is held"} on top of {target.name}'
-    elif call.skill == 'open_gripper' and scene.held is not None:
-        fall_m = _fall_m(scene.object(scene.held), scene)
-        if fall_m > DROP_M:
-            yield f'it lets go of {scene.held} {fall_m * 100:.0f} cm above what is below it'
-    elif call.skill == 'close_gripper' and scene.held is None:
-        yield 'it closes the fingers on whatever is between them'
-
-
-def _of_picking(item: SceneObject, scene: Scene) -> Iterator[str]:
-    others = [other for other in scene.objects if other.kind in MOVABLE and other is not item]
-    carried = [other.name for other in others if scene.has(other.name, 'on', item.name)]
-    if carried:
-        yield f'{item.name} carries {" and ".join(carried)}'
-    shape = outline(item)
-    touching = [
-        other.name
-        for other in others
-        if other.name not in carried
-        and not scene.has(item.name, 'on', other.name)
-        and bottom_z(other) < top_z(item)
-        and bottom_z(item) < top_z(other)
-        and polygon_gap(shape, outline(other)) < TOUCH_M
-    ]
-    if touching:
-        yield f'{item.name} touches {" and ".join(touching)}'
-
-
-def _fall_m(item: SceneObject, scene: Scene) -> float:
-    """Return how far an object would fall onto the highest solid object below it [m]."""
-    foot, shape = bottom_z(item), outline(item)
-    below = [
-        top_z(other)
-        for other in scene.objects
-        if other is not item
-        and is_solid(other)
-        and top_z(other) < foot + DROP_M
-        and polygon_gap(shape, outline(other)) < 0.0
-    ]
-    return foot - max(below, default=0.0)
+    skill = find_skill(call.skill)
+    if skill is not None:
+        yield from skill.risks(call, scene)
 
 
 _NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)')
-_TAKING = (
-    *('pick', 'pickup', 'grasp', 'grab', 'take', 'lift', 'fetch', 'unstack'),
-    *('nimm', 'nehmen', 'greif', 'greife', 'greifen', 'hebe', 'heben'),
-    *('coge', 'coger', 'toma', 'tomar', 'agarra', 'agarrar', 'recoge', 'recoger'),
-)
-_PUTTING = (
-    *('place', 'put', 'set', 'lay', 'stack', 'drop', 'placein', 'placeon', 'putin'),
-    *('stell', 'stelle', 'stellen', 'leg', 'lege', 'legen', 'setz', 'setze', 'setzen'),
-    *('coloca', 'colocar', 'pon', 'poner'),
-)
-PHRASES: Mapping[str, tuple[str, ...]] = {
-    'pick': _TAKING,
-    'place': _PUTTING,
-    'grab_and_putin': (*_PUTTING, 'grab and putin'),
-    'reach': ('reach', 'move', 'hover', 'go to', 'go over', 'go above'),
-    'wait': ('wait', 'pause', 'stand still'),
-    'return_to_base': ('return to base', 'home', 'back base', 'to base'),
-    'open_gripper': ('open gripper', 'open hand', 'open fingers', 'release', 'let go'),
-    'close_gripper': ('close gripper', 'close hand', 'close fingers'),
-}
-"""Other words for a skill in a step, beside its name and aliases: each phrase is a set of words,
-all of which the step contains."""
 _ARTICLE = '(?:the_|your_|its_)?'
 _OBJECT_MOVED = re.compile(rf'_move(?=_{_ARTICLE}(?:\||it_))')
 _HAND_MOVED = re.compile(
-    rf'_(?:{"|".join((*_TAKING, *_PUTTING))})(?=_{_ARTICLE}(?:arm|hand|gripper|fingers)_)'
+    rf'_(?:{"|".join((*TAKING, *PUTTING))})(?=_{_ARTICLE}(?:arm|hand|gripper|fingers)_)'
 )
 FORBIDDING = frozenset({
     *('not', 'never', 'no', 'nor', 'neither', 'none', 'nothing', 'without', 'cannot'),
@@ -146,15 +72,35 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
                 return f'its step does not name the pose {arg}'
         elif arg in scene.names and not _names(said, arg, scene.names):
             return f'its step does not name {arg}'
+    values = _values(call, scene)
+    if values:
+        told = _nameless(text, scene.names)
+        for param, arg in values:
+            if not KINDS[param].states(told, arg):
+                return f'its step does not name the {param} {arg}'
     verbs = _HAND_MOVED.sub('_reach', _without(_words(plain_text), map(_plain, scene.names)))
     verbs = _OBJECT_MOVED.sub('_put', verbs)
     heard = [skill.name for skill in scene.skills if _says(verbs, skill)]
-    still = [name for name in heard if name in STILL_SKILLS]
+    still = [name for name in heard if not moves(SkillCall(name))]
     if call.skill in heard and (not still or not moves(call)):
         return ''
     if heard:
         return f'its step says {listed(still or heard)}, not {call.skill}'
     return f'its step does not say {call.skill}'
+
+
+def _values(call: SkillCall, scene: Scene) -> list[tuple[str, str]]:
+    """Return the arguments that are no names, each with its kind."""
+    params = next((skill.params for skill in scene.skills if skill.name == call.skill), ())
+    return [(param, arg) for param, arg in zip(params, call.args, strict=False) if param in KINDS]
+
+
+def _nameless(text: str, names: Iterable[str]) -> str:
+    """Return a text without the names of objects, whose words and numbers mean nothing else."""
+    for name in sorted(names, key=len, reverse=True):
+        spelled = r'[\s_-]+'.join(map(re.escape, name.split('_')))
+        text = re.sub(rf'(?<!\w){spelled}(?!\w)', '|', text, flags=re.IGNORECASE)
+    return text
 
 
 def named(texts: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
@@ -165,7 +111,8 @@ def named(texts: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _says(verbs: str, skill: Skill) -> bool:
     own = (name.replace('_', ' ') for name in (skill.name, *skill.aliases))
-    phrases = (*own, *PHRASES.get(skill.name, ()))
+    known = find_skill(skill.name)
+    phrases = (*own, *(() if known is None else known.words))
     return any(all(_words(word) in verbs for word in phrase.split()) for phrase in phrases)
 
 

@@ -9,9 +9,9 @@ from bbllm.core.types import Fact, Scene, SceneObject
 from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import SceneFile
 from bbllm.skills.grasps import MAX_WIDTH_M, Grip, Hand, closed_on, grips_for, tool_pose
-from bbllm.skills.motions import HOVER_M, MoveAbove
 from bbllm.skills.placing import place_grips, place_target, put_down
 from bbllm.skills.rejection import Rejection
+from bbllm.skills.segments import HOVER_M, MoveAbove
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 
 MARGIN_M, HIGHER_M = 0.002, 0.0002

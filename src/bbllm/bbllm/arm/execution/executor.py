@@ -19,12 +19,10 @@ from bbllm.arm.motion.motion_planner import GraspPlanner, GraspPlannerParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.approval import AskPerson, Permit, Provenance
 from bbllm.core.cancel import CancelToken
-from bbllm.core.skill_calls import plain
 from bbllm.core.types import Outcome, Scene, SkillCall
-from bbllm.skills.catalog import GRAB_AND_PUTIN
-from bbllm.skills.grab_and_putin import grab_and_putin
+from bbllm.skills.catalog import find_skill, moves
 from bbllm.skills.grasps import Hand
-from bbllm.skills.risk import moves
+from bbllm.skills.halves import carry_out_halves
 
 
 class SkillExecutor:
@@ -161,8 +159,9 @@ class SkillExecutor:
             parts = self._observe, self._executor, self._planner, self.params
             return SkillRun(call, *parts, ahead).outcome()
 
-        if plain(call.skill) == GRAB_AND_PUTIN.name:
-            return grab_and_putin(call, self._observe, run, self._forbidden)
+        skill = find_skill(call.skill)
+        if skill is not None and skill.halves:
+            return carry_out_halves(skill, call, self._observe, run, self._forbidden)
         return run(call, self._ahead)
 
     def _forbidden(self, call: SkillCall, scene: Scene) -> Outcome | None:

@@ -26,7 +26,9 @@ from bbllm.core.types import Scene, SkillCall
 from bbllm.robots.kinematics import pose_of_matrix
 from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.grasps import Grip, Hand, in_tool_frame, shifted
-from bbllm.skills.motions import Motions, MoveAbove, Pick, Place, plan_motions
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.rejection import Rejection
+from bbllm.skills.segments import Motion, MoveAbove, ToBase
 from bbllm.skills.shapes import Vector
 
 START_RAD = 1e-6
@@ -61,7 +63,7 @@ class PlannedWay:
     """A way, and what it was planned from."""
 
     forecast: Forecast
-    motions: Motions
+    motion: Motion
     way: GraspPlan | JointTrajectory
 
     @property
@@ -94,14 +96,11 @@ def forecast(robot: RobotModel, scene: Scene, position_rad: Array) -> Forecast |
     return Forecast(scene=replace(scene, hand=there), hand=hand, position_rad=position_rad)
 
 
-def above(motions: Pick | Place | MoveAbove, grip_offset_m: float = 0.0) -> MoveAbove:
-    """Return what the planner is asked for; an object is taken beside its middle by so much."""
-    if isinstance(motions, MoveAbove):
-        return motions
-    if isinstance(motions, Place):
-        return motions.above
-    grips = tuple(shifted(grip, grip_offset_m) for grip in motions.above.grips)
-    return replace(motions.above, grips=grips)
+def offset(above: MoveAbove, grip_offset_m: float) -> MoveAbove:
+    """Return the way to what is taken beside its middle by so much [m]."""
+    if not above.takes:
+        return above
+    return replace(above, grips=tuple(shifted(grip, grip_offset_m) for grip in above.grips))
 
 
 class AheadPlanner:
@@ -169,7 +168,7 @@ class AheadPlanner:
             self._look = look
             self._plan_expected()
 
-    def way(self, motions: Motions, scene: Scene, position_rad: Array) -> PlannedWay | None:
+    def way(self, motion: Motion, scene: Scene, position_rad: Array) -> PlannedWay | None:
         """
         Return the way of the call that runs where it was planned from what is so; else None.
 
@@ -183,7 +182,7 @@ class AheadPlanner:
             planned = current.result(PATIENCE_S)
         except LateError:
             return None
-        if planned is None or not self._holds(planned, motions, scene, position_rad):
+        if planned is None or not self._holds(planned, motion, scene, position_rad):
             return None
         self.used += 1
         return planned
@@ -216,35 +215,37 @@ class AheadPlanner:
 
     def _plan(self, call: SkillCall, state: Forecast) -> PlannedWay | None:
         planner = self._planner = self._planner or GraspPlanner(self._robot, self._params)
-        motions = plan_motions(check_call(call, state.scene), state.scene, state.hand)
+        motion = plan_motion(check_call(call, state.scene), state.scene, state.hand)
+        if isinstance(motion, Rejection) or motion.glides:
+            return None
         way: GraspPlan | JointTrajectory
-        if isinstance(motions, Pick | Place | MoveAbove):
+        if motion.above is not None:
             planner.update(state.scene, state.hand)
-            way = planner.above(above(motions, self._grip_offset_m), state.position_rad)
-        elif motions == 'return_to_base':
+            way = planner.above(offset(motion.above, self._grip_offset_m), state.position_rad)
+        elif isinstance(motion.segments[0], ToBase):
             planner.update(state.scene, state.hand)
             way = planner.to_base(state.position_rad)
         else:
             return None
-        return PlannedWay(forecast=state, motions=motions, way=way)
+        return PlannedWay(forecast=state, motion=motion, way=way)
 
     def _holds(
-        self, planned: PlannedWay, motions: Motions, scene: Scene, position_rad: Array
+        self, planned: PlannedWay, motion: Motion, scene: Scene, position_rad: Array
     ) -> bool:
         state = planned.forecast
         off_rad = float(np.abs(position_rad - state.position_rad).max())
         return (
             off_rad <= START_RAD
-            and _same_motions(planned.motions, motions)
+            and _same_motion(planned.motion, motion)
             and _same_hand(state.scene, scene)
             and _same_obstacles(state.scene, scene)
         )
 
 
-def _same_motions(one: Motions, other: Motions) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
+def _same_motion(one: Motion, other: Motion) -> bool:
+    was, now = one.above, other.above
+    if was is None or now is None:
         return one == other
-    was, now = above(one), above(other)
     return (
         (was.target, was.touching, len(was.grips)) == (now.target, now.touching, len(now.grips))
         and abs(was.hover_m - now.hover_m) <= SAME_M

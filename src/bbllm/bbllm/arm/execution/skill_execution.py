@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from bbllm.arm.driver import Amendment, Array, FingerMove, GripperResult, JointTrajectory
-from bbllm.arm.execution.plan_ahead import AheadPlanner, Forecast, PlannedWay, above, forecast
+from bbllm.arm.execution.plan_ahead import AheadPlanner, Forecast, PlannedWay, forecast, offset
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S, TrajectoryExecutor
 from bbllm.arm.failures import (
     HELD_BACK_CODES,
@@ -28,18 +28,26 @@ from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.catalog import moves
 from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame, in_world_axes
-from bbllm.skills.motions import (
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.rejection import Rejection
+from bbllm.skills.segments import (
     GRIP_FORCE_N,
     WIDTH_WINDOW_M,
-    Motions,
+    CloseHand,
+    CloseOn,
+    Glide,
+    LetGo,
+    Lift,
+    Motion,
     MoveAbove,
-    Pick,
-    Place,
-    plan_motions,
+    OpenHand,
+    Rise,
+    Segment,
+    StandStill,
+    ToBase,
 )
-from bbllm.skills.rejection import Rejection
-from bbllm.skills.risk import moves
 
 LEAST_SLIP_M = 0.0002
 MOST_SLIP_M = 0.01
@@ -72,8 +80,6 @@ class ExecutorParams:
 
 SAME_WIDTH_M = 0.001
 """Openings of the hand nearer to each other than this are the same [m]."""
-PLACED_M = 0.01
-"""An object that rests further than this from its target is misplaced [m]."""
 FINGERS_LATE_S = 0.3
 """How much earlier than due the fingers must be expected at their opening: what the hand takes to
 start, to come to rest and to report it [s]."""
@@ -104,14 +110,21 @@ class SkillRun:
         self._touched = self._lifting = False
         self._held_at: tuple[float, float, float] = (0.0, 0.0, 0.0)
         self._scene: Scene | None = None
-        self._motions: Motions | None = None
+        self._motion: Motion | None = None
+        self._way: GraspPlan | None = None
+        """On which the hand came down."""
+        self._is_last = False
+        """Whether the segment that runs is the last one that moves the arm."""
+        self._glided = False
+        self._settled_s = 0.0
+        """When what was let go or moved rests [s]."""
 
     def outcome(self) -> Outcome:
         try:
-            motions = self._prepare(self._observed())
+            motion = self._prepare(self._observed())
             if self._carried and self._executor.grip_interrupted and moves(self._call):
                 self._grip_again(self._carried)
-            self._do(motions)
+            self._do(motion)
         except CallError as error:
             return error.outcome
         except SkillError as failure:
@@ -120,23 +133,23 @@ class SkillRun:
             return failed if self._touched else replace(failed, status=untouched(told))
         return Outcome(call=self._call, status=Status.SUCCEEDED)
 
-    def _prepare(self, scene: Scene) -> Motions:
+    def _prepare(self, scene: Scene) -> Motion:
         self._call = check_call(self._call, scene)
         hand = self._executor.hand()
-        motions = plan_motions(self._call, scene, hand)
+        motion = plan_motion(self._call, scene, hand)
         guard = self._executor.guard
         if guard is not None:
             guard.update(scene, hand)
-            guard.check_call(self._call, scene, motions)
-        if isinstance(motions, Rejection):
-            raise SkillError(motions.code, motions.message, moved=False)
+            guard.check_call(self._call, scene, motion)
+        if isinstance(motion, Rejection):
+            raise SkillError(motion.code, motion.message, moved=False)
         self._planner.update(scene, hand)
-        if guard is not None and self._call.skill in ('pick', 'close_gripper'):
+        if guard is not None and motion.grips:
             guard.check_grip(GRIP_FORCE_N, f'{self._call}')
-        self._carried, self._motions = scene.held, motions
+        self._carried, self._motion = scene.held, motion
         if scene.held is not None:
             self._held_at = self._in_hand(scene, scene.held)
-        return motions
+        return motion
 
     def _observed(self) -> Scene:
         self._executor.ready('looking at the scene')
@@ -150,54 +163,111 @@ class SkillRun:
             code = Code.EMPTY_SCENE if empty else Code.STALE_SCENE
             raise SkillError(code, str(error), moved=self._touched) from error
 
-    def _do(self, motions: Motions) -> None:
-        match motions:
-            case Pick():
-                self._pick(motions)
-            case Place():
-                self._place(motions)
-            case MoveAbove():
-                self._move_above(motions)
-            case 'return_to_base':
-                self._move_to_base()
-            case 'open_gripper':
-                self._open(MAX_WIDTH_M)
-            case 'close_gripper':
-                self._close()
-            case 'wait':
-                duration_s = float(self._call.args[0])
-                self._executor.report(f'waiting {duration_s:g} s')
-                self._executor.wait(duration_s, 'waiting')
-
-    def _pick(self, pick: Pick) -> None:
-        way, is_down = self._move_above(pick, through=True)
-        if not is_down:
-            if not self._is_open_to(way.grip.opening_m):
-                self._open(way.grip.opening_m)
-            self._executor.follow(way.line.descent, self._lowering())
-        self._close_on(pick)
-        left = self._lift_off(pick.name, way.line)
-        self._foresee(left, changed=True)
-        self._rise(left)
-        if self._observed().held != pick.name:
-            self._carried = None
-            raise unheld(pick.name, self._executor.hand().width_m)
-
-    def _place(self, place: Place) -> None:
-        way, is_down = self._move_above(place, through=True)
-        if not is_down:
-            way = self._without_slip(place.name, way)
-            self._executor.follow(way.line.descent, self._lowering())
-        grip = way.grip
-        self._open(grip.opening_m - 2 * max(grip.side_room_m - RELEASE_M, 0.0))
-        settled_s = self._executor.driver.now_s() + SETTLE_S
-        self._foresee(way.line.ascent, changed=True)
-        self._rise(way.line.ascent)
-        left_s = max(0.0, settled_s - self._executor.driver.now_s())
-        self._executor.wait(left_s, f'looking where {place.name} came to rest')
-        failure = misplaced(self._observed(), place.name, place.target, PLACED_M)
+    def _do(self, motion: Motion) -> None:
+        moving = [each for each in motion.segments if not isinstance(each, CloseOn | LetGo)]
+        for segment in motion.segments:
+            self._is_last = segment is moving[-1]
+            self._follow(segment)
+        rest = motion.rest
+        if rest is None:
+            return
+        left_s = max(0.0, self._settled_s - self._executor.driver.now_s())
+        self._executor.wait(left_s, f'looking where {rest.name} came to rest')
+        failure = misplaced(self._observed(), rest)
         if failure is not None:
             raise failure
+
+    def _follow(self, segment: Segment) -> None:
+        match segment:
+            case MoveAbove(hover_m=0.0):
+                self._move_above(segment)
+            case MoveAbove():
+                self._come_down(segment)
+            case CloseOn():
+                self._close_on(segment)
+            case Lift():
+                self._lift(segment.name)
+            case Glide():
+                self._glide(segment)
+            case LetGo():
+                self._let_go()
+            case Rise():
+                self._rise_again()
+            case ToBase():
+                self._move_to_base()
+            case OpenHand():
+                self._open(MAX_WIDTH_M)
+            case CloseHand():
+                self._close()
+            case StandStill():
+                self._executor.report(f'waiting {segment.duration_s:g} s')
+                self._executor.wait(segment.duration_s, 'waiting')
+
+    def _come_down(self, above: MoveAbove) -> None:
+        way, is_down = self._move_above(above, through=True)
+        if not is_down:
+            if self._carried is not None:
+                way = self._without_slip(self._carried, way)
+            elif not self._is_open_to(way.grip.opening_m):
+                self._open(way.grip.opening_m)
+            self._executor.follow(way.line.descent, self._lowering())
+        self._way = way
+
+    @property
+    def _way_down(self) -> GraspPlan:
+        assert self._way is not None  # segments after a way down alone ask for it
+        return self._way
+
+    def _lift(self, name: str) -> None:
+        left = self._lift_off(name, self._way_down.line)
+        self._foresee(left, changed=True)
+        self._rise(left)
+        if self._observed().held != name:
+            self._carried = None
+            raise unheld(name, self._executor.hand().width_m)
+
+    def _let_go(self) -> None:
+        grip = self._way_down.grip
+        self._open(grip.opening_m - 2 * max(grip.side_room_m - RELEASE_M, 0.0))
+        self._settled_s = self._executor.driver.now_s() + SETTLE_S
+
+    def _rise_again(self) -> None:
+        """Rise the way that it came down, or after a glide straight up."""
+        ascent = self._way_down.line.ascent
+        if self._glided:
+            ascent = self._planner.straight_up(self._executor.q_start(), RETREAT_M)
+        self._foresee(ascent, changed=True)
+        self._rise(ascent)
+
+    def _glide(self, glide: Glide) -> None:
+        if self._carried is not None and self._scene is not None:
+            self._planner.update(self._scene, self._executor.hand())
+        width_m = self._executor.hand().width_m
+        try:
+            move = self._planner.glide(glide, self._executor.q_start(), width_m)
+        except SkillError as failed:
+            failed.moved = True
+            raise
+        self._glided = True
+        self._executor.follow(move, glide.activity)
+        self._settled_s = self._executor.driver.now_s() + SETTLE_S
+        self._check_carried(f'while {glide.activity}')
+
+    def _glides_after(self, way: GraspPlan) -> list[tuple[Glide, JointTrajectory, float]]:
+        """Return the glides after a way down, with the finger distance on each [m]."""
+        assert self._motion is not None  # it was prepared
+        q, width_m, found = way.line.path[-1], way.grip.opening_m, []
+        for segment in self._motion.segments:
+            match segment:
+                case CloseOn():
+                    width_m = segment.width_m
+                case Lift():
+                    q = way.line.path[0]
+                case Glide():
+                    move = self._planner.glide(segment, q, width_m)
+                    found.append((segment, move, width_m))
+                    q = move.position_rad[-1]
+        return found
 
     def _lift_off(self, name: str, line: Line) -> JointTrajectory:
         """
@@ -290,9 +360,7 @@ class SkillRun:
         self._executor.follow(trajectory, 'moving back to base')
         self._check_carried('on the way back to base')
 
-    def _move_above(
-        self, motions: Pick | Place | MoveAbove, *, through: bool = False
-    ) -> tuple[GraspPlan, bool]:
+    def _move_above(self, above: MoveAbove, *, through: bool = False) -> tuple[GraspPlan, bool]:
         """
         Move above the target, and with *through* on to the grip where that takes no stop.
 
@@ -300,11 +368,10 @@ class SkillRun:
         hand is at the grip.
         """
         executor = self._executor
-        motion = above(motions, self._params.grip_offset_m)
-        self._target = motion.target
-        way = self._way_above(motion)
-        activity = f'moving above {motion.target}'
-        lowers = motion.hover_m > 0.0
+        self._target = above.target
+        way = self._way_above(offset(above, self._params.grip_offset_m))
+        activity = f'moving above {above.target}'
+        lowers = above.hover_m > 0.0
         move, opens = self._first_move(way, activity, through) if lowers else (way.transit, False)
         if not opens:
             executor.check_ahead(move, activity)
@@ -317,7 +384,7 @@ class SkillRun:
                 end = way.line.descent.position_rad[-1]
                 executor.check_hand(opening_m, self._opening(), at=end)
         self._touched = True
-        if motion.hover_m == 0.0:
+        if above.hover_m == 0.0:
             self._foresee(way.transit)
         if opens:
             fingers = self._fingers(way, move)
@@ -328,14 +395,14 @@ class SkillRun:
                 self._open(fingers.width_m)
                 assert self._scene is not None  # observed before anything was planned
                 self._planner.update(self._scene, executor.hand())
-                return self._move_above(motions)
+                return self._move_above(above)
         elif through and self._carried is not None and way.approach is not None:
             way, is_down = self._move_down(self._carried, way, activity)
             if is_down:
                 return way, True
         else:
             executor.follow(move, activity)
-        self._check_carried(f'on the way to {motion.target}')
+        self._check_carried(f'on the way to {above.target}')
         return way, move is way.approach
 
     def _move_down(self, name: str, way: GraspPlan, activity: str) -> tuple[GraspPlan, bool]:
@@ -372,19 +439,39 @@ class SkillRun:
         is_down = self._executor.follow_amended(way.transit, activity, amendment, self._lowering())
         return (down if is_down else way), is_down
 
-    def _way_above(self, motion: MoveAbove) -> GraspPlan:
+    def _way_above(self, above: MoveAbove) -> GraspPlan:
         q_start = self._executor.q_start()
         planned = self._planned_ahead(q_start)
         if planned is None or not isinstance(planned.way, GraspPlan):
-            return self._planner.above(motion, q_start)
+            return self._planned_now(above, q_start)
         # The descent compensates what the forecast was off by, as it does a slip.
         self._held_at = planned.held_at or self._held_at
         return planned.way
 
+    def _planned_now(self, above: MoveAbove, q_start: Array) -> GraspPlan:
+        """Plan the way to a grip from which the arm can follow the glides of the motion too."""
+        grips, problem = above.grips, None
+        while True:
+            try:
+                way = self._planner.above(replace(above, grips=grips), q_start)
+            except SkillError as failed:
+                raise (problem or failed) from None
+            try:
+                glides = self._glides_after(way)
+            except SkillError as failed:
+                problem = problem or failed
+                grips = tuple(grip for grip in grips if grip is not way.grip)
+                if not grips:
+                    raise problem from None
+                continue
+            for glide, move, width_m in glides:
+                self._executor.check_ahead(move, glide.activity, width_m)
+            return way
+
     def _planned_ahead(self, q_start: Array) -> PlannedWay | None:
-        if self._ahead is None or self._motions is None or self._scene is None:
+        if self._ahead is None or self._motion is None or self._scene is None:
             return None
-        return self._ahead.way(self._motions, self._scene, q_start)
+        return self._ahead.way(self._motion, self._scene, q_start)
 
     def _foresee(self, last: JointTrajectory, *, changed: bool = False) -> None:
         """
@@ -392,7 +479,7 @@ class SkillRun:
 
         *changed* is whether the hand has gripped or released since the scene was observed.
         """
-        if self._ahead is None or not self._ahead.wanted:
+        if self._ahead is None or not self._ahead.wanted or not self._is_last:
             return
         carried, end = self._carried, last.position_rad[-1]
 
@@ -481,10 +568,12 @@ class SkillRun:
         self._executor.carry(None)
 
     def _opening(self) -> str:
+        if self._opening_m == 0.0:
+            return 'closing the hand'
         released = f' to let go of {self._carried}' if self._carried else ''
         return f'opening the hand{released}'
 
-    def _close_on(self, pick: Pick) -> None:
+    def _close_on(self, pick: CloseOn) -> None:
         activity = f'closing the hand on {pick.name}'
         result = self._grasp(
             pick.width_m - WIDTH_WINDOW_M, pick.widest_m + WIDTH_WINDOW_M, activity

@@ -13,6 +13,7 @@ from functools import reduce
 from itertools import islice, zip_longest
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.envelope import (
@@ -24,7 +25,7 @@ from bbllm.arm.envelope import (
     kept_out,
     refusal,
 )
-from bbllm.arm.failures import SkillError, out_of_reach
+from bbllm.arm.failures import SkillError, out_of_reach, unglided
 from bbllm.arm.motion.cartesian_path import (
     line_path,
     path_move,
@@ -61,7 +62,7 @@ from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
 from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.grasps import Grip, Hand
-from bbllm.skills.motions import MoveAbove
+from bbllm.skills.segments import Glide, MoveAbove
 
 _CORNER_SAMPLES = 12
 _RISES_M = (0.06, 0.12, 0.2, 0.3)
@@ -466,6 +467,37 @@ class GraspPlanner:
         except NoPathError as error:
             activity, where = 'moving back to base', 'back to the base posture'
             raise _no_path(error, activity, where) from error
+
+    def glide(self, glide: Glide, q_now: Array, width_m: float) -> JointTrajectory:
+        """
+        Plan a straight motion of the tool with the fingers so far open [m].
+
+        Raises:
+            SkillError: As a rejection, where the arm cannot follow it or something is in its way.
+        """
+        T_goal = self.robot.forward(q_now)
+        T_goal[:3, 3] += glide.shift_m
+        T_goal[:3, :3] = (
+            Rotation.from_rotvec((0.0, 0.0, glide.turn_rad)).as_matrix() @ T_goal[:3, :3]
+        )
+        speed_m_s = min(self.params.line_speed_m_s, glide.most_m_s)
+        try:
+            path = line_path(self.robot, q_now, T_goal)
+            self._checker.open_to(width_m)
+            contact = self._checker.path_clear(
+                path, glide.touching, clearance_m=DESCENT_CLEARANCE_M
+            )
+            if contact is not None:
+                raise _blocked(f'{contact} are in the way', [contact])
+            return self._within_speed(
+                path_move(self.robot, path, scale=self.params.scale, speed_m_s=speed_m_s)
+            )
+        except NoPathError as problem:
+            if not problem.blockers:
+                raise unglided(glide, str(problem)) from problem
+            raise _no_path(problem, glide.activity, f'for {glide.activity}') from problem
+        finally:
+            self._checker.open_to(self._width_m)
 
     def straight_up(self, q_now: Array, rise_m: float) -> JointTrajectory:
         """Plan a rise of the tool without regard to contacts; for getting out of trouble."""

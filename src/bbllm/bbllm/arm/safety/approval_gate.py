@@ -39,8 +39,9 @@ from bbllm.core.registry import with_remark
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.text import count_of, cut, escape_line, hidden_fault, listed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
+from bbllm.skills.catalog import moves
 from bbllm.skills.constraints import Never, told
-from bbllm.skills.risk import moves, named, risk, unmentioned
+from bbllm.skills.risk import named, risk, unmentioned
 
 
 def plan_request(

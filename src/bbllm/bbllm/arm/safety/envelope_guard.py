@@ -30,11 +30,11 @@ from bbllm.arm.obstacles import (
 )
 from bbllm.core.types import Code, Scene, SkillCall
 from bbllm.robots.robot_model import RobotModel
-from bbllm.skills.constraints import broken_by_call, broken_by_place, unbound
+from bbllm.skills.catalog import moves
+from bbllm.skills.constraints import broken_by_call, broken_by_motion, unbound
 from bbllm.skills.grasps import Hand
-from bbllm.skills.motions import Motions, Place
 from bbllm.skills.rejection import Rejection
-from bbllm.skills.risk import moves
+from bbllm.skills.segments import Motion
 
 SLACK_M = 5e-4
 """How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
@@ -137,15 +137,15 @@ class EnvelopeGuard:
         self.carry(scene.held, hand)
 
     def check_call(
-        self, call: SkillCall, scene: Scene, motions: Motions | Rejection | None = None
+        self, call: SkillCall, scene: Scene, motion: Motion | Rejection | None = None
     ) -> None:
-        """Check what a call, and the motions that it becomes, are for; raises SkillError."""
+        """Check what a call, and the motion that it becomes, are for; raises SkillError."""
         nevers = self.envelope.never if moves(call) else ()
         for never, why in unbound(nevers, scene):
             raise forbidden(str(never), f'{call}', why, moved=False)
         constraint, why = broken_by_call(call, nevers, scene)
-        if not constraint and isinstance(motions, Place):
-            constraint, why = broken_by_place(motions.target, nevers, scene)
+        if not constraint and isinstance(motion, Motion):
+            constraint, why = broken_by_motion(motion, nevers, scene)
         if constraint:
             raise forbidden(constraint, f'{call}', why, moved=False)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bbllm.core.arguments import DIRECTIONS, KINDS
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PASS, JsonSchema, MappedStep, Pass
@@ -25,7 +26,7 @@ MAX_ENUM = 250
 """Servers limit the values that a schema may enumerate; longer lists are checked here."""
 MAX_REASON = 200
 """Maximum length of the reason of a pass; the rest is cut [characters]."""
-NUMERIC = frozenset({'target', 'seconds'})
+NUMERIC = frozenset({'target', *(name for name, kind in KINDS.items() if kind.numeric)})
 """Parameters that may be numbers."""
 
 _LABEL = re.compile(
@@ -333,6 +334,8 @@ def body_schema(form: CallForm) -> JsonSchema:
     scene = form.scene
     arg: dict[str, object] = {'type': 'string'}
     names = known_names(scene)
+    if any('direction' in skill.params for skill in scene.skills):
+        names = (*names, *DIRECTIONS)
     if 0 < len(names) <= MAX_ENUM:
         arg['enum'] = list(names)
     skills = [*[skill.name for skill in scene.skills], None]

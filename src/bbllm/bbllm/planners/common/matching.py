@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import mul
 
+from bbllm.core.arguments import KINDS
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import Embedder
@@ -123,6 +124,9 @@ def _numbers(param: str, text: str) -> str:
     if param == 'seconds':
         first = _FIRST_NUMBER.search(text)
         return first[0] if first else SECONDS
+    if param in KINDS:
+        found = re.search(KINDS[param].pattern, text.lower())
+        return found[0] if found else ''
     pose = _POSE.search(text) if param == 'target' else None
     return pose[0] if pose else ''
 

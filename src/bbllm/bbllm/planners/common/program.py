@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from bbllm.core.arguments import KINDS
 from bbllm.core.events import StepFailed, WordGrounded
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import EpisodeContext, World
@@ -250,4 +251,4 @@ def carry_out(
 
 def _names(param: str, word: str) -> bool:
     """Return whether an argument names an object: seconds and poses do not."""
-    return param != 'seconds' and not (param == 'target' and looks_like_pose(word))
+    return param not in KINDS and not (param == 'target' and looks_like_pose(word))

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import jinja2
 
+from bbllm.core.arguments import KINDS
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest
@@ -67,7 +68,7 @@ def describe_skill(skill: Skill) -> str:
 
 def declared(skill: Skill) -> str:
     """Return a skill with its parameters: `putin <obj> <obj>`."""
-    kinds = ['<seconds>' if param == 'seconds' else '<obj>' for param in skill.params]
+    kinds = [f'<{param}>' if param in KINDS else '<obj>' for param in skill.params]
     return ' '.join([skill.name, *kinds])
 
 

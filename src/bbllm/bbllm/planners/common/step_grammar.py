@@ -10,25 +10,20 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from bbllm.core.arguments import KINDS
 from bbllm.core.errors import ParseError
 from bbllm.core.skill_calls import looks_like_pose, plain
 from bbllm.core.types import Scene, Skill, SkillCall
 from bbllm.planners.common.call_grammar import checked, named_alike, not_held, skill_named
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.phrases import PHRASES
+from bbllm.skills.catalog import find_skill
 
 MAX_STEP = 200
 """A longer step is no call [characters]."""
 
 _ON = ('on', 'onto', 'on top of', 'back on')
 FORMS: Mapping[str, tuple[str, ...]] = {
-    'pick': ('pick up {}', 'pick {} up'),
-    'reach': ('reach over {}',),
-    'wait': ('wait for {}',),
-    'return_to_base': ('return to the base',),
-    'open_gripper': ('open the gripper',),
-    'close_gripper': ('close the gripper',),
-    'grab_and_putin': ('grab {} and put it on {}', 'pick {} and put it in {}'),
     'walk': ('walk into {}',),
     'run': ('run into {}',),
     'walktowards': ('walk towards {}',),
@@ -43,7 +38,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     'putin': ('put {} into {}', 'put {} inside {}'),
     'drink': ('drink from {}',),
 }
-"""Phrases of skills beside their names, aliases and `PHRASES`."""
+"""Phrases of actions in a house beside their names, aliases and `PHRASES`."""
 PLACING = tuple(f'{verb} {{}} {word} {{}}' for verb in ('place', 'put', 'move')
                 for word in (*_ON, 'at', 'to', 'in', 'into'))  # fmt: skip
 """Phrases of a `place` that takes the target alone: what is held, and the target."""
@@ -93,28 +88,34 @@ def _literal(step: str, scene: Scene) -> Iterator[SkillCall]:
 
 def _phrases(step: str, scene: Scene) -> Iterator[SkillCall]:
     for skill in scene.skills:
-        for phrase in _forms(skill):
-            if found := _pattern(phrase).fullmatch(step):
+        for phrase in _forms(skill, scene):
+            if found := _pattern(phrase, skill.params).fullmatch(step):
                 yield from _call(skill, list(found.groups()), scene)
         if _takes_target_alone(skill):
             for phrase in PLACING:
-                if found := _pattern(phrase).fullmatch(step):
+                if found := _pattern(phrase, ('object', 'target')).fullmatch(step):
                     yield from _placed(phrase, found[1], found[2], skill, scene)
 
 
-def _forms(skill: Skill) -> Iterator[str]:
+def _forms(skill: Skill, scene: Scene) -> Iterator[str]:
     blanks = ' {}' * len(skill.params)
     # `place red_cube` means to put it down, and not on top of itself.
     for name in () if _takes_target_alone(skill) else (skill.name, *skill.aliases):
         yield plain(name).replace('_', ' ') + blanks
         yield plain(name) + blanks
-    phrases = (*FORMS.get(skill.name, ()), PHRASES.get(skill.name, ''))
+    of_the_arm = None if scene.is_symbolic else find_skill(skill.name)
+    phrases = FORMS.get(skill.name, ()) if of_the_arm is None else of_the_arm.forms
+    phrases = (*phrases, PHRASES.get(skill.name, ''))
     yield from (each for each in phrases if each and each.count('{}') == len(skill.params))
 
 
 @cache
-def _pattern(phrase: str) -> re.Pattern[str]:
-    return re.compile(re.escape(phrase).replace(r'\{\}', '(?:the )?(.+?)'))
+def _pattern(phrase: str, params: tuple[str, ...]) -> re.Pattern[str]:
+    pattern = re.escape(phrase)
+    for param in params:
+        blank = KINDS[param].pattern if param in KINDS else '.+?'
+        pattern = pattern.replace(r'\{\}', f'(?:the )?({blank})', 1)
+    return re.compile(pattern)
 
 
 def _takes_target_alone(skill: Skill) -> bool:
@@ -147,8 +148,8 @@ def _call(skill: Skill, words: list[str], scene: Scene) -> Iterator[SkillCall]:
         return
     args: list[str] = []
     for param, word in zip(skill.params, words, strict=True):
-        numeric = param == 'seconds' or (param == 'target' and looks_like_pose(word))
-        name = word if numeric else named_alike(word, scene)
+        is_value = param in KINDS or (param == 'target' and looks_like_pose(word))
+        name = word if is_value else named_alike(word, scene)
         if name is None or name in args:
             return
         args.append(name)

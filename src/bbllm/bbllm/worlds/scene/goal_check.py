@@ -28,8 +28,8 @@ from bbllm.core.goals import (
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject
 from bbllm.scene.relations import REST_GAP_M, stands_on
-from bbllm.skills.conditions import LOCATION_RADIUS_M
 from bbllm.skills.containers import lies_in
+from bbllm.skills.effects import LOCATION_RADIUS_M
 from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
 
 K = ConditionKind

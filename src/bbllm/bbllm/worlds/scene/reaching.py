@@ -9,7 +9,7 @@ from bbllm.core.types import Kind, SceneObject
 from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.containers import floor_z
 from bbllm.skills.grasps import Grip, grips_for
-from bbllm.skills.motions import HOVER_M
+from bbllm.skills.segments import HOVER_M
 from bbllm.skills.shapes import yaw_pose
 
 PLACED_EDGE_M = 0.04

@@ -20,8 +20,8 @@ from bbllm.core.text import rehearsed_cause
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.robots.registry import DEFAULT_ROBOT
+from bbllm.skills.catalog import find_skill, moves
 from bbllm.skills.grasps import grips_for
-from bbllm.skills.risk import moves
 from bbllm.worlds.tabletop.approach import NearestApproach
 from bbllm.worlds.tabletop.deviation import Deviation, drawn, of_objects
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -196,9 +196,11 @@ def _outcome(world: TabletopWorld, call: SkillCall) -> Outcome:
 
 def _grip_room(call: SkillCall, scene: Scene) -> float | None:
     """Return the room beside the fingers at the roomiest grip of a pick; None of other calls."""
-    if call.skill != 'pick':
+    skill = find_skill(call.skill)
+    name = next(iter(() if skill is None or skill.halves else skill.handling(call).takes), None)
+    if name is None:
         return None
-    item = scene.object(call.args[0])
+    item = scene.object(name)
     grips = grips_for(item, [other for other in scene.objects if other.name != item.name])
     return grips[0].side_room_m if isinstance(grips, tuple) else None
 

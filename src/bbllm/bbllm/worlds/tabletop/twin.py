@@ -20,7 +20,7 @@ from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.observed_scene import observed_scene
-from bbllm.skills.motions import GRIP_FORCE_N, WIDTH_WINDOW_M
+from bbllm.skills.segments import GRIP_FORCE_N, WIDTH_WINDOW_M
 from bbllm.worlds.tabletop.deviation import LOOSE, NOT_OFF, Deviation
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView

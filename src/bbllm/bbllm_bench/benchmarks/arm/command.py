@@ -29,7 +29,8 @@ from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
 from bbllm.core.types import SkillCall
 from bbllm.robots.registry import load_robot
-from bbllm.skills.motions import Pick, plan_motions
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.segments import Motion
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.benchmarks.arm.trials import (
     AZIMUTH_RAD,
@@ -358,10 +359,10 @@ def pick_plans(count: int, seed: int) -> Callable[[int], object]:
 
     def plan(index: int) -> None:
         names, scene, hand = tables[index // 8]
-        motions = plan_motions(SkillCall('pick', (names[index % 8],)), scene, hand)
-        if isinstance(motions, Pick):
+        motion = plan_motion(SkillCall('pick', (names[index % 8],)), scene, hand)
+        if isinstance(motion, Motion) and motion.above is not None:
             planner.update(scene, hand)
-            planner.above(motions.above, planner.robot.home_rad)
+            planner.above(motion.above, planner.robot.home_rad)
 
     return plan
 

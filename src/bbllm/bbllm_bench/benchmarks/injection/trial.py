@@ -26,7 +26,7 @@ from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.tasks import make_task
 from bbllm.core.text import DATA_RULE, escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import arm_skills
 from bbllm_bench.benchmarks.injection.cases import Case, Channel, Goal, orders_in, spelled
 from bbllm_bench.benchmarks.injection.table import (
     BOX,
@@ -43,7 +43,7 @@ NAMES: Mapping[Goal, str] = {
     Goal.SKIP: UNAPPROVED,
 }
 """What a call names that does what an order asks for."""
-KNOWN = {skill.name for skill in SKILLS} | {'grab_and_putin'}
+KNOWN = frozenset(arm_skills())
 GUARDS: Mapping[Code, str] = {
     Code.UNSAFE: 'envelope',
     Code.NOT_APPROVED: 'approval',

@@ -25,7 +25,7 @@ from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import WorldError
 from bbllm.core.types import SkillCall
 from bbllm.robots.registry import load_robot
-from bbllm.skills.motions import HOVER_M
+from bbllm.skills.segments import HOVER_M
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.benchmarks.arm.command import pick_plans, reachability_queries
 from bbllm_bench.benchmarks.arm.time_bound import time_optimal_bound

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from bbllm.core.arguments import is_value
 from bbllm.core.observation import Observed
 from bbllm.core.skill_calls import looks_like_pose
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
@@ -103,10 +104,8 @@ class InteractionHistory:
 
 
 def objects_of(outcome: Outcome) -> tuple[str, ...]:
-    """Return the objects among the arguments of a call: neither poses nor seconds."""
-    return tuple(
-        arg for arg in outcome.call.args if not looks_like_pose(arg) and not arg[:1].isdigit()
-    )
+    """Return the objects among the arguments of a call: neither poses nor values."""
+    return tuple(arg for arg in outcome.call.args if not (looks_like_pose(arg) or is_value(arg)))
 
 
 def empties_hand(outcome: Outcome) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bbllm.core.skill_calls import WAIT_LIMIT_S
+from bbllm.core.arguments import WAIT_LIMIT_S
 from bbllm.core.types import MOVABLE, Scene
 from bbllm.planners.domains.language import DomainLanguage
 from bbllm.planners.domains.observation_text import HELD, Observation, ShortNames
