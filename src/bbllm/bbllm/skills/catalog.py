@@ -1,8 +1,17 @@
-"""The skills of the arm by name, in the order in which prompts list them."""
+"""
+The skills of the arm by name, in the order in which prompts list them.
 
-from collections.abc import Mapping, Sequence
+Those of bbllm are `OWN`. Another package adds one by an entry point of the group `bbllm.skills`
+that names an `ArmSkill`. One that cannot be loaded, or that cannot be told from another skill, is
+left out with a warning.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 
+from bbllm.core.errors import UnknownNameError
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import SceneObject, Skill, SkillCall
 from bbllm.skills.close_gripper import CLOSE_GRIPPER
@@ -15,6 +24,7 @@ from bbllm.skills.return_to_base import RETURN_TO_BASE
 from bbllm.skills.skill import ArmSkill
 from bbllm.skills.wait import WAIT
 
+GROUP = 'bbllm.skills'
 OWN = (
     *(PICK, PLACE, REACH, RETURN_TO_BASE, WAIT, OPEN_GRIPPER, CLOSE_GRIPPER),
     GRAB_AND_PUTIN,
@@ -26,13 +36,88 @@ SKILLS: tuple[Skill, ...] = tuple(each.signature for each in OWN if each.offered
 
 @cache
 def arm_skills() -> Mapping[str, ArmSkill]:
-    """Return all skills by name."""
-    return {each.name: each for each in OWN}
+    """Return all skills by name: those of bbllm, then others by their names."""
+    found, faults = load_skills(entry_points(group=GROUP))
+    for fault in faults:
+        logging.getLogger('bbllm').warning(fault)
+    return found
+
+
+def load_skills(
+    points: Iterable[EntryPoint],
+) -> tuple[Mapping[str, ArmSkill], tuple[str, ...]]:
+    """Return the skills of bbllm and of some entry points, and why some of these are left out."""
+    found = {each.name: each for each in OWN}
+    faults: list[str] = []
+    loaded: list[tuple[EntryPoint, ArmSkill]] = []
+    for point in sorted(points, key=lambda point: (point.name, point.value)):
+        try:
+            skill: object = point.load()
+        except Exception as error:  # whatever the module of another package does when imported
+            faults.append(
+                _left_out(point, f'it cannot be imported ({type(error).__name__}: {error})')
+            )
+            continue
+        if not isinstance(skill, ArmSkill):
+            faults.append(_left_out(point, f'it is {type(skill).__name__} and no ArmSkill'))
+            continue
+        loaded.append((point, skill))
+    names = [skill.name for _, skill in loaded]
+    for point, skill in loaded:
+        fault = fault_of(skill, found)
+        if names.count(skill.name) > 1 and skill.name not in {each.name for each in OWN}:
+            # Either may be the one that was meant, and both move the arm.
+            fault = f'{names.count(skill.name)} packages bring a skill named {skill.name}'
+        if fault:
+            faults.append(_left_out(point, fault))
+        else:
+            found[skill.name] = skill
+    return found, tuple(faults)
+
+
+def fault_of(skill: ArmSkill, known: Mapping[str, ArmSkill]) -> str:
+    """Return why a skill cannot be added to others, '' where it can."""
+    if not skill.name.isidentifier() or skill.name != plain(skill.name):
+        return f'its name {skill.name!r} is no word in lower case, such as wipe_table'
+    for other in known.values():
+        if shared := sorted({*_phrases(skill)} & {*_phrases(other)}):
+            # A step that names one of them would allow the other.
+            return f'{shared[0]!r} is a name or a word of the skill {other.name} already'
+    if (skill.plan is None) is not bool(skill.halves):
+        return 'it needs either `plan` or `halves`'
+    if unknown := [half.skill for half in skill.halves if half.skill not in known]:
+        return f'its half {unknown[0]} is no skill'
+    for form in skill.forms:
+        if form.count('{}') != len(skill.signature.params):
+            return f'its form {form!r} has not the {len(skill.signature.params)} blanks it needs'
+    return ''
+
+
+def _phrases(skill: ArmSkill) -> Iterator[str]:
+    for phrase in (skill.name, *skill.signature.aliases, *skill.words):
+        yield plain(phrase)
+
+
+def _left_out(point: EntryPoint, why: str) -> str:
+    package = point.dist.name if point.dist else 'no package'
+    return (
+        f'The skill {point.name} ({point.value} of {package}) is left out: {why}. '
+        'docs/writing-a-skill.md shows one. Mend or uninstall the package that brings it.'
+    )
 
 
 def find_skill(name: str) -> ArmSkill | None:
     """Return the skill of that name, in any spelling; None where the arm has none."""
     return arm_skills().get(plain(name))
+
+
+def known_skills(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of skills as they are; raises UnknownNameError where the arm has none."""
+    names = tuple(names)
+    for name in names:
+        if name not in arm_skills():
+            raise UnknownNameError('skill', name, arm_skills())
+    return names
 
 
 def skills_for(objects: Sequence[SceneObject], asked: Sequence[str] = ()) -> tuple[Skill, ...]:

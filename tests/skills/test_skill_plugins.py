@@ -1,0 +1,154 @@
+"""Another package adds a skill by an entry point, and cannot break those that are there."""
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from bbllm.arm.envelope import SafetyEnvelope
+from bbllm.core.types import Code, SkillCall, Status
+from bbllm.scene.scene_file import ObjectSpec, SceneFile
+from bbllm.skills.catalog import GROUP, OWN, arm_skills, load_skills, skills_for
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
+
+NOD = """
+from bbllm.core.types import Skill
+from bbllm.skills import ArmSkill, Glide, Grip, Handling, Motion, MoveAbove
+
+def plan(call, scene, hand):
+    x, y, z = scene.object(call.args[0]).pose.position_m
+    grip = Grip(position_m=(x, y, z + 0.15), yaw_rad=0.0, opening_m=hand.width_m, side_room_m=0.0)
+    down = Glide('nodding', (0.0, 0.0, -0.05))
+    up = Glide('nodding', (0.0, 0.0, 0.05))
+    return Motion((MoveAbove((grip,), 0.05, call.args[0]), down, up))
+
+NOD = ArmSkill(
+    signature=Skill('nod', ('object',), 'nod over an object', ('greet',)),
+    plan=plan,
+    handling=lambda call: Handling(),
+    words=('nod', 'bow'),
+    forms=('nod at {}',),
+)
+"""
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Return what installs a package with one module and an entry point, for one test."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(package: str, code: str, target: str = 'NOD', name: str = 'nod') -> None:
+        monkeypatch.delitem(sys.modules, package, raising=False)
+        about = tmp_path / f'{package}-1.0.dist-info'
+        about.mkdir()
+        (about / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n')
+        (about / 'entry_points.txt').write_text(f'[{GROUP}]\n{name} = {package}:{target}\n')
+        (tmp_path / f'{package}.py').write_text(code)
+        arm_skills.cache_clear()
+
+    yield write
+    arm_skills.cache_clear()
+
+
+def faults() -> tuple[str, ...]:
+    return load_skills(entry_points(group=GROUP))[1]
+
+
+def test_a_skill_of_another_package_is_offered_last_and_moves_the_arm(install: Install) -> None:
+    install('nodding', NOD)
+    cube = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.1))
+
+    assert faults() == ()
+    assert skills_for(())[-1].name == 'nod'
+    activities: list[str] = []
+    world = TabletopWorld(SceneFile(objects=(cube,)))
+    world.set_activity_callback(activities.append)
+    outcome = world.execute(SkillCall('greet', ('red cube',)))
+
+    assert outcome.succeeded, outcome.message
+    assert activities.count('nodding') == 2
+
+
+def test_its_motions_obey_the_envelope(install: Install) -> None:
+    near = "'nodding', touching=('red_cube',), shift_m=("
+    install(
+        'nodding',
+        NOD.replace('-0.05', '-0.12').replace('hand.width_m', '0.0').replace("'nodding', (", near),
+    )
+    scene = SceneFile(objects=(ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.1)),))
+    call = SkillCall('nod', ('red_cube',))
+    bound = TabletopWorld(scene, safety=SafetyEnvelope().stricter(['touch the red_cube']))
+
+    refused = bound.execute(call)
+
+    assert TabletopWorld(scene).execute(call).succeeded
+    assert (refused.status, refused.code) == (Status.REJECTED, Code.UNSAFE)
+    assert "the constraint 'never touch red_cube' forbids nodding" in refused.message
+
+
+@pytest.mark.parametrize(
+    ('code', 'says'),
+    [
+        ('import no_such_module', 'cannot be imported (ModuleNotFoundError'),
+        ('raise SystemError("no luck")', 'cannot be imported (SystemError: no luck)'),
+        ('', "has no attribute 'NOD'"),
+        ('NOD = 3', 'it is int and no ArmSkill'),
+        (
+            NOD.replace("'nod', (", "'pick', ("),
+            "'pick' is a name or a word of the skill pick already",
+        ),
+        (
+            NOD.replace("'greet'", "'grasp'"),
+            "'grasp' is a name or a word of the skill pick already",
+        ),
+        (
+            NOD.replace("'bow'", "'let go'"),
+            "'let_go' is a name or a word of the skill open_gripper",
+        ),
+        (NOD.replace("'nod', (", "'Nod it', ("), 'is no word in lower case'),
+        (NOD.replace('    plan=plan,\n', ''), 'it needs either `plan` or `halves`'),
+        (NOD.replace('nod at {}', 'nod at'), 'has not the 1 blanks'),
+    ],
+)
+def test_a_skill_that_cannot_be_used_is_left_out_with_the_reason(
+    install: Install, caplog: pytest.LogCaptureFixture, code: str, says: str
+) -> None:
+    install('nodding', code)
+
+    assert set(arm_skills()) == {skill.name for skill in OWN}
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert says in warning
+    assert 'nodding:NOD of nodding' in warning
+    assert 'docs/writing-a-skill.md' in warning
+
+
+def test_one_that_states_that_it_moves_nothing_moves_nothing(install: Install) -> None:
+    install('nodding', NOD.replace('    words=', '    moves=False, words='))
+    world = TabletopWorld(
+        SceneFile(objects=(ObjectSpec(name='cube', kind='cube', xy=(0.45, 0.1)),))
+    )
+
+    outcome = world.execute(SkillCall('nod', ('cube',)))
+
+    assert outcome.status is Status.REJECTED
+    assert outcome.message == 'nod would move, and states that it does not.'
+
+
+def test_of_two_skills_of_one_name_neither_is_taken(install: Install) -> None:
+    install('nodding', NOD)
+    install('bowing', NOD)
+
+    assert set(arm_skills()) == {skill.name for skill in OWN}
+    assert len(faults()) == 2
+    assert all('2 packages bring a skill named nod' in fault for fault in faults())
+
+
+def test_one_that_fails_leaves_the_others(install: Install) -> None:
+    install('nodding', NOD)
+    install('broken', 'import no_such_module', name='broken')
+
+    assert [*arm_skills()][-1] == 'nod'
+    assert len(faults()) == 1
