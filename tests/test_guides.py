@@ -2,14 +2,18 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from bbllm.core.errors import SceneFileError
+from bbllm.core.types import SkillCall
 from bbllm.scene import scene_file
 from bbllm.scene.object_models import OBJECT_MODELS
 from bbllm.scene.scene_file import load_scene, make_scene
+from bbllm.skills import catalog
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
 PRINTS = {
@@ -28,12 +32,29 @@ def snippets(path: Path, language: str) -> list[str]:
 def test_the_program_of_a_guide_prints_what_the_guide_states(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (program,) = snippets(DOCS / name, 'python')
+    program, *_ = snippets(DOCS / name, 'python')
 
     exec(compile(program, name, 'exec'), {'__name__': 'guide'})
 
     assert capsys.readouterr().out.strip().splitlines()[-1] == PRINTS[name]
     assert f'It prints `{PRINTS[name]}`.' in (DOCS / name).read_text()
+
+
+def test_the_skill_of_the_guide_moves_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, program = snippets(DOCS / 'writing-a-skill.md', 'python')
+    found: dict[str, Any] = {'__name__': 'guide'}
+    exec(compile(program, 'writing-a-skill.md', 'exec'), found)
+    known = {**catalog.arm_skills()}
+    monkeypatch.setattr(catalog, 'arm_skills', lambda: {**known, 'nod': found['NOD']})
+    activities: list[str] = []
+    world = TabletopWorld('tower')
+    world.set_activity_callback(activities.append)
+
+    outcome = world.execute(SkillCall('nod', ('red_cube',)))
+
+    assert catalog.fault_of(found['NOD'], known) == ''
+    assert outcome.succeeded, outcome.message
+    assert activities.count('nodding') == 2
 
 
 def test_the_scene_of_the_guide_loads_and_has_what_it_describes(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Which calls a person should look at first, and what the words of a step cover."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import SKILLS, skills_for
 from bbllm.skills.risk import risk, unmentioned
 
 
@@ -188,6 +190,42 @@ def test_a_step_that_forbids_something_covers_no_call(text: str, word: str) -> N
     assert unmentioned(SkillCall('pick', ('blue_cube',)), text, ALONE) == (
         f'its step contains the word {word}, so it may forbid what it names'
     )
+
+
+OFFERED = replace(ALONE, skills=skills_for((), ('push', 'rotate')))
+PUSH = SkillCall('push', ('red_cube', 'left', '0.1'))
+TURN = SkillCall('rotate', ('red_cube', '-90'))
+
+
+@pytest.mark.parametrize(
+    ('call', 'text', 'why'),
+    [
+        (PUSH, 'push the red cube 10 cm to the left', ''),
+        (PUSH, 'shove red_cube left by 0.1', ''),
+        (PUSH, 'push the red cube 5 cm to the left', 'name the distance 0.1'),
+        (PUSH, 'push the red cube to the left', 'name the distance 0.1'),
+        (PUSH, 'push the red cube 10 cm to the right', 'name the direction left'),
+        (PUSH, 'push the red cube 10 cm left, then right', 'name the direction left'),
+        (PUSH, 'push the blue cube 10 cm to the left', 'does not name red_cube'),
+        (PUSH, 'pick red_cube 10 cm to the left', 'says pick, not push'),
+        (PUSH, 'move the red cube 10 cm to the left', 'says place, not push'),
+        (PUSH, 'wait before red_cube is pushed, 10 cm left', 'says wait, not push'),
+        (PUSH, 'never push the red cube 10 cm to the left', 'contains the word never'),
+        (TURN, 'rotate the red cube by 90 degrees clockwise', ''),
+        (TURN, 'turn red_cube by -90 degrees', ''),
+        (TURN, 'turn the red cube by 90 degrees', 'name the degrees -90'),
+        (TURN, 'turn the red cube by -45 degrees', 'name the degrees -90'),
+        (TURN, 'do not turn red_cube by -90 degrees', 'contains the word not'),
+    ],
+    ids=str,
+)
+def test_a_push_and_a_turn_are_covered_by_a_step_with_all_of_their_values(
+    call: SkillCall, text: str, why: str
+) -> None:
+    told = unmentioned(call, text, OFFERED)
+
+    assert why in told
+    assert bool(why) is bool(told)
 
 
 def test_a_word_with_a_letter_of_another_alphabet_covers_no_call() -> None:

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from bbllm.arm.envelope import SafetyEnvelope
+from bbllm.core.plugins import forget, installed
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.catalog import GROUP, OWN, arm_skills, load_skills, skills_for
@@ -47,14 +47,16 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (about / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n')
         (about / 'entry_points.txt').write_text(f'[{GROUP}]\n{name} = {package}:{target}\n')
         (tmp_path / f'{package}.py').write_text(code)
+        forget()
         arm_skills.cache_clear()
 
     yield write
+    forget()
     arm_skills.cache_clear()
 
 
 def faults() -> tuple[str, ...]:
-    return load_skills(entry_points(group=GROUP))[1]
+    return load_skills(installed(GROUP))[1]
 
 
 def test_a_skill_of_another_package_is_offered_last_and_moves_the_arm(install: Install) -> None:

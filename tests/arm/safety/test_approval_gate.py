@@ -32,7 +32,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.skills.catalog import SKILLS
+from bbllm.skills.catalog import SKILLS, skills_for
 from bbllm.skills.constraints import parse_never
 
 YES = Answer(granted=True, by='ann')
@@ -1045,3 +1045,22 @@ def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so
     here.resume('the user stop was pressed.', CancelToken())
 
     assert [request.episode_id for request in person.asked] == ['e', 'f']
+
+
+def test_a_push_that_is_not_the_one_of_its_step_is_asked_for_by_itself() -> None:
+    scene = replace(SCENE, skills=skills_for((), ('push', 'rotate')))
+    steps = ('push the red cube 5 cm to the left', 'never push the blue cube 5 cm to the left')
+    calls = (
+        SkillCall('push', ('red_cube', 'left', '0.05')),
+        SkillCall('push', ('blue_cube', 'left', '0.05')),
+    )
+    person, here = asking(YES, NO, scene=scene)
+
+    permitted = here.permit(calls[0], of_plan(0, steps), CancelToken())
+    here.settle(ended(calls[0], Status.SUCCEEDED))
+    forbidden = here.permit(calls[1], of_plan(1, steps), CancelToken())
+
+    assert permitted is None
+    assert forbidden is not None and forbidden.code is Code.NOT_APPROVED
+    assert person.kinds == [RequestKind.PLAN, RequestKind.CALL]
+    assert 'contains the word never' in person.asked[1].reason

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import ArmDriver, JointTrajectory
-from bbllm.arm.envelope import SafetyEnvelope, load_envelope
+from bbllm.arm.envelope import KeepOut, SafetyEnvelope, load_envelope
 from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.collision import TABLE, CollisionChecker
 from bbllm.arm.motion.trajectory import joint_move
@@ -29,7 +29,8 @@ BESIDE = ObjectSpec(
     name='vase', kind='cylinder', color='blue', xy=(0.45, -0.27), size=(0.06, 0.12)
 )
 """So near to the location that the hand passes it by a few millimetres."""
-UNKNOWN = ObjectSpec(name='bowl', kind='bowl', xy=(0.6, 0.3))
+FAR = ObjectSpec(name='vase', kind='cylinder', color='blue', xy=(0.3, -0.5))
+UNKNOWN = ObjectSpec(name='bowl', kind='bowl', xy=(0.6, 0.42))
 
 
 class Table:
@@ -40,6 +41,8 @@ class Table:
         scene = SceneFile(
             objects=(ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2)), vase, UNKNOWN),
             locations=(LocationSpec(name='location_A', xy=(0.45, -0.2)),),
+            friction=0.4,
+            skills=('push', 'rotate'),
         )
         envelope = SafetyEnvelope.model_validate(rules).stricter(never)
         self.world = TabletopWorld(scene, wrap_driver=self._wrap, safety=envelope)
@@ -80,6 +83,10 @@ def refused(outcome: Outcome, constraint: str) -> bool:
         ('move the vase', SkillCall('grasp', ('vase',))),
         ('move the vase', SkillCall('grab_and_putin', ('vase', 'bowl'))),
         ('place anything on the bowl', SkillCall('grab_and_putin', ('red_cube', 'bowl'))),
+        ('touch the blue cylinder', SkillCall('push', ('vase', 'left', '0.05'))),
+        ('move the vase', SkillCall('push', ('vase', 'left', '0.05'))),
+        ('push the vase', SkillCall('rotate', ('vase', '45'))),
+        ('touch the vase', SkillCall('rotate', ('vase', '45'))),
     ],
 )
 def test_a_call_for_what_is_forbidden_is_refused_and_nothing_moves(
@@ -248,3 +255,65 @@ def test_a_box_that_protects_nothing_is_refused(text: str, says: str) -> None:
         SafetyEnvelope().stricter(keep_out=[text])
 
     assert says in str(caught.value)
+
+
+PUSH = SkillCall('push', ('red_cube', 'right', '0.4'))
+
+
+def test_nothing_is_pushed_onto_what_may_not_be_put_on() -> None:
+    table = Table(BESIDE, ['place anything on location_A'])
+
+    (outcome,) = table.run(PUSH)
+
+    assert refused(outcome, 'never place anything on location_A'), outcome
+    assert table.sent == []
+
+
+def test_a_push_past_what_may_not_be_touched_keeps_all_of_the_arm_away_from_it() -> None:
+    beside = ObjectSpec(
+        name='vase', kind='cylinder', color='blue', xy=(0.53, 0.0), size=(0.06, 0.2)
+    )
+    free, bound = Table(beside), Table(beside, ['touch the vase'])
+
+    outcomes = [table.run(PUSH)[0] for table in (free, bound)]
+
+    # The palm is wider than the fingers: it would pass over the vase, or into it.
+    assert not outcomes[1].succeeded, outcomes
+    assert 'vase' in outcomes[1].message
+    assert not bound.comes_near()
+
+
+@pytest.mark.parametrize('call', [PUSH, SkillCall('rotate', ('red_cube', '45'))])
+def test_every_motion_of_a_push_and_of_a_turn_is_checked_against_the_envelope(
+    call: SkillCall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(FAR)
+    checked: list[JointTrajectory] = []
+    check = EnvelopeGuard.check_motion
+
+    def watch(guard: EnvelopeGuard, trajectory: JointTrajectory, *args: Any, **more: Any) -> None:
+        check(guard, trajectory, *args, **more)
+        checked.append(trajectory)
+
+    monkeypatch.setattr(EnvelopeGuard, 'check_motion', watch)
+
+    (outcome,) = table.run(call)
+
+    assert outcome.succeeded, outcome
+    assert len(table.sent) >= 3
+    assert all(any(sent is each for each in checked) for sent in table.sent)
+
+
+@pytest.mark.parametrize('call', [PUSH, SkillCall('rotate', ('red_cube', '45'))])
+def test_neither_leads_through_a_box_that_is_kept_out(call: SkillCall) -> None:
+    box = KeepOut(name='laptop', min_m=(0.3, -0.4, 0.01), max_m=(0.6, 0.3, 0.3))
+    scene = SceneFile(
+        objects=(ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2)),),
+        skills=('push', 'rotate'),
+    )
+    world = TabletopWorld(scene, safety=SafetyEnvelope(keep_out=(box,)))
+
+    outcome = world.execute(call)
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE), outcome
+    assert 'keep_out' in outcome.message

@@ -16,6 +16,8 @@ A scene is `config/scenes/<name>.yaml`:
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
     grip_offset_m: 0.01           # optional; how far off the middle objects are gripped
     robot: panda                  # optional; fr3 is the default
+    friction: 0.4                 # optional; of objects on tables, 1 without it
+    skills: [push, rotate]        # optional; offered beside those of every table
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
 is checked to be stable as described: all objects are upright, so their outlines seen from above
@@ -40,12 +42,13 @@ from pydantic import (
     model_validator,
 )
 
-from bbllm.core.errors import SceneFileError
+from bbllm.core.errors import SceneFileError, UnknownNameError
 from bbllm.core.naming import color_fault, name_fault, quoted
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.files.yaml_files import MOST_FAULTS, FileRecord, YamlFiles, explain
 from bbllm.robots.registry import DEFAULT_ROBOT, robot_names
 from bbllm.scene.object_models import OBJECT_MODELS
+from bbllm.skills.catalog import known_skills
 from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z, yaw_pose
 
 TOUCH_M = 1e-4
@@ -173,7 +176,10 @@ DEFAULT_MASS_KG = 0.1
 TABLE_THICKNESS_M = 0.04
 FILES = YamlFiles(
     'scene',
-    fields='objects, locations, tables, robot, force_noise_n, grip_offset_m, description',
+    fields=(
+        'objects, locations, tables, robot, force_noise_n, grip_offset_m, friction, skills, '
+        'description'
+    ),
     error=SceneFileError,
 )
 
@@ -222,6 +228,13 @@ def _of_a_robot(name: str) -> str:
 RobotName = Annotated[str, AfterValidator(_of_a_robot)]
 GripOffset = Annotated[float, Field(ge=-0.012, le=0.012, allow_inf_nan=False)]
 """Of fingers 17.5 mm wide on a block of 40 mm: with more they would reach over its edge [m]."""
+
+
+def _of_the_arm(names: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return known_skills(names)
+    except UnknownNameError as error:
+        raise ValueError(str(error)) from error
 
 
 class ForceNoise(FileRecord):
@@ -329,6 +342,11 @@ class SceneFile(FileRecord):
     grip_offset_m: GripOffset = 0.0
     """How far from the middle of an object the hand takes it, along its fingers' faces, in the
     world `tabletop` [m]."""
+    friction: Annotated[float, Field(ge=0.05, le=2, allow_inf_nan=False)] | None = None
+    """Of objects on tables; with the 1 of other scenes, a push can jam: the fingers hold an object
+    down as strongly as they push it."""
+    skills: Annotated[tuple[str, ...], AfterValidator(_of_the_arm)] = ()
+    """Skills that it offers beside those of every table: `push`, `rotate`."""
 
     @field_validator('tables', 'objects', 'locations', mode='before')
     @classmethod

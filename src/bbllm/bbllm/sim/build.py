@@ -129,6 +129,10 @@ def build_spec(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> m
         _add_marker(spec, place)
     for item, given in zip(scene.movables, scene.objects, strict=True):
         body = _add_object(spec, item, OBJECT_MODELS.get(given.kind), given.mass, contact_s)
+        if scene.friction is not None:
+            for geom in body.geoms:
+                # priority: on a table, and not between fingers, which have one too
+                geom.friction[0], geom.priority = scene.friction, 1
         if item.name not in scene.fixed:  # a body without a joint is part of the world
             body.add_freejoint(name=item.name)
     return spec

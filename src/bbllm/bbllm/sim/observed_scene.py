@@ -1,6 +1,6 @@
 """The scene of a table as it was observed, as a file that a simulation begins with."""
 
-from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
+from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject, Skill
 from bbllm.robots.registry import DEFAULT_ROBOT
 from bbllm.scene.object_models import OBJECT_MODELS, model_like
 from bbllm.scene.scene_file import (
@@ -10,7 +10,11 @@ from bbllm.scene.scene_file import (
     SceneFile,
     TableSpec,
 )
+from bbllm.skills.catalog import find_skill
 from bbllm.skills.shapes import top_z
+
+SLIDING = 0.4
+"""Friction that is assumed where objects are pushed along a table."""
 
 
 def observed_scene(scene: Scene, mass: float, robot: str = DEFAULT_ROBOT) -> SceneFile:
@@ -39,7 +43,14 @@ def observed_scene(scene: Scene, mass: float, robot: str = DEFAULT_ROBOT) -> Sce
             LocationSpec(name=item.name, xy=item.pose.position_m[:2], z=item.pose.position_m[2])
             for item in places
         ),
+        friction=SLIDING if any(map(_slides, scene.skills)) else None,
+        skills=tuple(skill.name for skill in scene.skills),
     )
+
+
+def _slides(offered: Skill) -> bool:
+    skill = find_skill(offered.name)
+    return skill is not None and skill.slides
 
 
 def _spec(item: SceneObject, mass: float) -> ObjectSpec:

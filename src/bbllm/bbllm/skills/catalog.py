@@ -9,9 +9,9 @@ left out with a warning.
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 
 from bbllm.core.errors import UnknownNameError
+from bbllm.core.plugins import Plugin, installed
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import SceneObject, Skill, SkillCall
 from bbllm.skills.close_gripper import CLOSE_GRIPPER
@@ -19,15 +19,17 @@ from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 from bbllm.skills.open_gripper import OPEN_GRIPPER
 from bbllm.skills.pick import PICK
 from bbllm.skills.place import PLACE
+from bbllm.skills.push import PUSH
 from bbllm.skills.reach import REACH
 from bbllm.skills.return_to_base import RETURN_TO_BASE
+from bbllm.skills.rotate import ROTATE
 from bbllm.skills.skill import ArmSkill
 from bbllm.skills.wait import WAIT
 
 GROUP = 'bbllm.skills'
 OWN = (
     *(PICK, PLACE, REACH, RETURN_TO_BASE, WAIT, OPEN_GRIPPER, CLOSE_GRIPPER),
-    GRAB_AND_PUTIN,
+    *(GRAB_AND_PUTIN, PUSH, ROTATE),
 )
 """The skills of bbllm."""
 SKILLS: tuple[Skill, ...] = tuple(each.signature for each in OWN if each.offered((), ()))
@@ -37,19 +39,19 @@ SKILLS: tuple[Skill, ...] = tuple(each.signature for each in OWN if each.offered
 @cache
 def arm_skills() -> Mapping[str, ArmSkill]:
     """Return all skills by name: those of bbllm, then others by their names."""
-    found, faults = load_skills(entry_points(group=GROUP))
+    found, faults = load_skills(installed(GROUP))
     for fault in faults:
         logging.getLogger('bbllm').warning(fault)
     return found
 
 
 def load_skills(
-    points: Iterable[EntryPoint],
+    points: Iterable[Plugin],
 ) -> tuple[Mapping[str, ArmSkill], tuple[str, ...]]:
     """Return the skills of bbllm and of some entry points, and why some of these are left out."""
     found = {each.name: each for each in OWN}
     faults: list[str] = []
-    loaded: list[tuple[EntryPoint, ArmSkill]] = []
+    loaded: list[tuple[Plugin, ArmSkill]] = []
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         try:
             skill: object = point.load()
@@ -98,8 +100,8 @@ def _phrases(skill: ArmSkill) -> Iterator[str]:
         yield plain(phrase)
 
 
-def _left_out(point: EntryPoint, why: str) -> str:
-    package = point.dist.name if point.dist else 'no package'
+def _left_out(point: Plugin, why: str) -> str:
+    package = point.package or 'no package'
     return (
         f'The skill {point.name} ({point.value} of {package}) is left out: {why}. '
         'docs/writing-a-skill.md shows one. Mend or uninstall the package that brings it.'

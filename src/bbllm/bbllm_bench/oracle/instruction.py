@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bbllm.core.arguments import angles_deg, directions_in, lengths_m
 from bbllm_bench.oracle.table_goals import (
     COLORS,
     Act,
@@ -68,7 +69,18 @@ PUT = _set('put place move bring set carry transfer drop return')
 STACK = _set('stack pile')
 MAKE = _set('make create build form arrange construct use order sort align line group distribute')
 SPLIT = _set('separate segregate divide split')
-VERBS = PICK | PUT | STACK | MAKE | SPLIT | _set('reach hover open close release wait pause go')
+PUSH = _set('push shove slide nudge')
+TURN = _set('rotate turn spin twist')
+VERBS = (
+    PICK
+    | PUT
+    | STACK
+    | MAKE
+    | SPLIT
+    | PUSH
+    | TURN
+    | _set('reach hover open close release wait pause go')
+)
 ARTICLES = _set('the its their your my same of')
 ALL = _set('all every each everything')
 A = _set('a an any another some single anything')
@@ -90,10 +102,16 @@ FILLER = _set(
     'different kind kinds type types straight where they down seconds second base start for as or '
     'apart opposite per other others'
 )
+MEASURES = _set(
+    'mm cm m millimetres millimeters centimetres centimeters metres meters degrees deg clockwise '
+    'counterclockwise anticlockwise counter anti forward forwards ahead away backward backwards'
+)
 CONJUNCTIONS = _set('and , or')
 NOUNS = {*KINDS, *ISH, *PLURALS} | ANY | COLORS | PRONOUNS
 DESCRIBING = NOUNS | {*NUMBERS, 'both', 'other', 'others'} | ALL | A | ARTICLES | CONJUNCTIONS
-VOCABULARY = VERBS | COLOR_WORDS | SKIPPED | LEADING | FILLER | DESCRIBING | frozenset(SHAPES)
+VOCABULARY = (
+    VERBS | MEASURES | COLOR_WORDS | SKIPPED | LEADING | FILLER | DESCRIBING | frozenset(SHAPES)
+)
 _SPELLINGS = (
     (r"['\"‘“]?\+['\"’”]?(?=\W|$)", ' plus '), (r"['’]s\b", ''), (r'(?<=\d),', ''),
     (r'[!?:;](?=\s|$)|\.(?!\d)|\bthen\b|\bafter that\b|\bthanks?\b(?: you\b)?', ' ; '),
@@ -183,6 +201,8 @@ def _clauses(words: Sequence[str]) -> list[list[str]]:
         following = next((w for w in words[i + 1 : i + 9] if w not in LEADING | SKIPPED), '')
         if word == ';' or (word in ('and', ',', 'but') and following in VERBS):
             clauses.append([])
+        elif word == 'back' and PUSH.intersection(clauses[-1][:1]):
+            clauses[-1].append('backward')
         elif word not in SKIPPED and (clauses[-1] or word not in LEADING):
             clauses[-1].append(word)
     return [clause for clause in clauses if clause]
@@ -216,7 +236,7 @@ class _Reader:
         """
         verb = words[0] if words[0] in VERBS else ''
         text = self.symbols(words[1:] if verb else words)
-        for form in (self._act, self._put, self._sides, self._pattern):
+        for form in (self._act, self._shift, self._put, self._sides, self._pattern):
             if len(words) <= MAX_WORDS and (goals := form(verb, text)):
                 return goals
         raise RefusalError(f"I do not understand '{' '.join(words)[:80]}'. {HINT}")
@@ -240,6 +260,24 @@ class _Reader:
             spots = self._target(found[2]).spots
             return [Act('reach', place=spots[0])] if spots else []
         return []
+
+    def _shift(self, verb: str, text: str) -> list[TableGoal]:
+        """Read `push the red cube 10 cm to the left`, `rotate the red cube by 45 degrees`."""
+        found = re.fullmatch(r'(M\d+) (.+)', text) if verb in PUSH | TURN else None
+        if found is None:
+            return []
+        self._last, items = found[1], self._phrase(found[1])
+        if items[0].count != 1:
+            raise RefusalError(f"I {verb} one thing at a time, not '{items[0].said}'.")
+        if verb in TURN:
+            turns: list[TableGoal] = [
+                Act('rotate', items, amount=turn_deg) for turn_deg in angles_deg(found[2])
+            ]
+            return turns[:1]
+        ways, lengths = [*directions_in(found[2])], [*lengths_m(found[2])]
+        if len(ways) != 1 or len(lengths) != 1:
+            return []
+        return [Act('push', items, way=ways[0], amount=lengths[0])]
 
     def _put(self, verb: str, text: str) -> list[TableGoal]:
         """Read `put A on B and C on D`, `stack the cubes`, `pick up A`, `set A down`."""

@@ -53,28 +53,33 @@ def call_text(step: str, scene: Scene | None) -> str:
         (goal, *_) = read_instruction(step, things, held)
     except RefusalError:
         return PASS
-    skill, argument = _call(goal)
+    skill, *args = _call(goal)
     if skill not in skills:
         return PASS
-    if argument == TABLE and not (TABLE in scene.names and re.search(r'\b(table|down)\b', step)):
+    if args == [TABLE] and not (TABLE in scene.names and re.search(r'\b(table|down)\b', step)):
         return PASS
-    return f'<rob0>[{skill}]' + (f' <{argument}>' if argument else '')
+    return f'<rob0>[{skill}] {"".join(f"<{arg}>" for arg in args)}'.strip()
 
 
-def _call(goal: TableGoal) -> tuple[str, str]:
+def _call(goal: TableGoal) -> tuple[str, ...]:
+    """Return a skill and its arguments."""
     match goal:
         case Act(verb='pick'):
             return 'pick', goal.items[0].names[0]
         case Act(verb='reach'):
             return 'reach', goal.place
+        case Act(verb='push'):
+            return 'push', goal.items[0].names[0], goal.way, f'{goal.amount:g}'
+        case Act(verb='rotate'):
+            return 'rotate', goal.items[0].names[0], f'{goal.amount:g}'
         case Act(verb='wait'):
             return 'wait', f'{goal.seconds:g}'
         case Act():
-            return {'home': 'return_to_base'}.get(goal.verb, f'{goal.verb}_gripper'), ''
+            return ({'home': 'return_to_base'}.get(goal.verb, f'{goal.verb}_gripper'),)
         case Arrange(shape='free'):
             return 'place', TABLE
         case Arrange(spots=(spot, *_)):
             return 'place', spot
         case Arrange(shape='tower'):
             return 'place', goal.items[0].names[0]
-    return '', ''
+    return ('',)

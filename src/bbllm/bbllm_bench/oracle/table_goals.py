@@ -108,12 +108,16 @@ class Arrange:
 class Act:
     """An action that arranges nothing."""
 
-    verb: Literal['pick', 'reach', 'home', 'open', 'close', 'wait']
+    verb: Literal['pick', 'reach', 'home', 'open', 'close', 'wait', 'push', 'rotate']
     items: tuple[Select, ...] = ()
-    """What to pick."""
+    """What to pick, push or rotate."""
     place: str = ''
     """What to reach over: a name, or a pose in numbers."""
     seconds: float = 0.0
+    way: str = ''
+    """Direction of a push."""
+    amount: float = 0.0
+    """Of a push [m], of a turn counter-clockwise [deg]."""
 
 
 TableGoal: TypeAlias = Arrange | Act

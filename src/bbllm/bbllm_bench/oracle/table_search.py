@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
+from bbllm.core.arguments import DIRECTIONS
 from bbllm.core.types import Scene
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.table_board import (
@@ -49,6 +50,8 @@ OFFSETS: Mapping[str, Sequence[Sequence[tuple[int, int]]]] = {
 }
 """Patterns as grid cells (forward, left), the best first; rows and columns take all objects."""
 TOO_MUCH = 'I cannot do all of this: {}. Ask for one of the two.'
+ONE_SKILL = frozenset({'push', 'rotate'})
+"""Actions that are skills of the same name, which some tables offer."""
 SIDES: tuple[Side, Side] = ('left', 'right')
 
 
@@ -63,6 +66,10 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
     """
     board = Board(scene, lessons)
     goals = [*task, *lessons.wishes]
+    offered = {skill.name for skill in scene.skills}
+    for goal in goals:
+        if isinstance(goal, Act) and goal.verb in ONE_SKILL and goal.verb not in offered:
+            raise RefusalError(f'there is no skill here to {goal.verb} things.')
     for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Act)):
         arranged: list[Arrange] = []
         for goal in stage:
@@ -85,6 +92,9 @@ def _act(act: Act, board: Board) -> None:
         if board.held not in act.items[0].names:
             board.pick(board.choose(act.items)[0])
         return
+    if act.verb in ONE_SKILL:
+        _do(act, board)
+        return
     text = {
         'home': 'return to base',
         'open': 'open the gripper',
@@ -100,6 +110,24 @@ def _act(act: Act, board: Board) -> None:
     board.steps.append(TableStep(act.verb, text))
     if act.verb == 'open':
         board.held = None
+
+
+def _do(act: Act, board: Board) -> None:
+    """Add the step of an action that is one skill, with an empty hand."""
+    name = board.choose(act.items)[0]
+    by = f'by {act.amount:g} degrees' if act.verb == 'rotate' else f'{act.way} by {act.amount:g}'
+    text = f'{act.verb} {name} {by}'
+    if board.lessons.done[text] > 0:
+        board.lessons.done[text] -= 1
+        return
+    if board.held is not None:
+        board.put(Region())
+    board.steps.append(TableStep(act.verb, text))
+    thing = board.things[name]
+    if act.way and thing.at is not None:
+        (x, y, z), (u, v) = thing.at, DIRECTIONS[act.way]
+        there = (x + u * act.amount, y + v * act.amount, z)
+        board.things[name] = replace(thing, at=there)
 
 
 def _arrange(goals: Sequence[Arrange], board: Board) -> None:

@@ -117,5 +117,8 @@ def fingerprint(case: Case) -> str:
 
 def _not_in_hash(scene: SceneFile | HouseStart) -> set[str]:
     if isinstance(scene, SceneFile):  # what is as it always was changes no hash
-        return {'name', 'description', *([] if scene.grip_offset_m else ['grip_offset_m'])}
+        later = {
+            name for name in ('grip_offset_m', 'friction', 'skills') if not getattr(scene, name)
+        }
+        return {'name', 'description', *later}
     return {'name', 'description', *([] if scene.shown is not None else ['shown'])}

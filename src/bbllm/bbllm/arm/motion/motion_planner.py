@@ -475,7 +475,7 @@ class GraspPlanner:
         Raises:
             SkillError: As a rejection, where the arm cannot follow it or something is in its way.
         """
-        T_goal = self.robot.forward(q_now)
+        T_goal = self.robot.kinematics.forward(q_now)
         T_goal[:3, 3] += glide.shift_m
         T_goal[:3, :3] = (
             Rotation.from_rotvec((0.0, 0.0, glide.turn_rad)).as_matrix() @ T_goal[:3, :3]

@@ -101,7 +101,7 @@ class TabletopWorld:
             picture=self._pictures.take, settle=self.settled, expect=self.executor.expect
         )
         """Pictures are those of the simulated camera over the table."""
-        self._skills = skills_for(file.movables)
+        self._skills = skills_for(file.movables, file.skills)
         self._source: ObjectSource = self._truth if make_source is None else make_source(driver)
 
     @property
