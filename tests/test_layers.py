@@ -70,3 +70,14 @@ def test_core_imports_the_standard_library_and_pydantic_alone(path: Path) -> Non
 )
 def test_front_door_and_command_line_import_nodes_when_they_need_them(path: Path) -> None:
     assert 'bbllm_ros' not in tops(imports_at_start(path))
+
+
+def test_episodes_are_assembled_in_one_module() -> None:
+    modules = {
+        name_of(path)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith('EpisodeRun')
+    }
+
+    assert modules == {'bbllm/api/setup.py'}

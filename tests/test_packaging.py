@@ -159,8 +159,13 @@ def run_in(shell: str, script: str, **variables: str) -> subprocess.CompletedPro
 
 
 def test_entry_points_load_and_are_those_of_setup_cfg() -> None:
-    listed = entry_points_of('bbllm.planners')
-    installed = {(point.name, point.value) for point in entry_points(group='bbllm.planners')}
+    groups = ('planners', 'memories')
+    listed = [point for group in groups for point in entry_points_of(f'bbllm.{group}')]
+    installed = {
+        (point.name, point.value)
+        for group in groups
+        for point in entry_points(group=f'bbllm.{group}')
+    }
 
     assert installed == set(listed)
     for module, _, attribute in (target.partition(':') for _, target in listed):

@@ -15,6 +15,7 @@ from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
+from bbllm.core.plugins import load_part
 from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner, World
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
@@ -473,9 +474,8 @@ class EpisodeConfig(
         """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""
         if self.memory is None:
             return COLD_START
-        from bbllm_bench.ledger.ledger import read_memory
-
-        return read_memory(self.memory, brain)
+        memory: FailureMemory = load_part('bbllm.memories', 'ledger')(self.memory, brain)
+        return memory
 
     @property
     def settings(self) -> dict[str, object]:

@@ -1,8 +1,9 @@
-"""Planner and models put together for episodes in this process; what fails, fails before them."""
+"""Assembles episodes: planner and models that fit, a run on their account; faults come first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits
 from bbllm.core.goals import NO_GOAL
-from bbllm.core.protocols import COLD_START, EventSink, FailureMemory, World
+from bbllm.core.protocols import COLD_START, Body, EventSink, FailureMemory, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -23,8 +24,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteBody:
+    """A Body in another process."""
+
+    name: str
+    connect: Callable[[EpisodeRun], Body]
+    """Returns what asks it, on the account of an episode."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeSetup:
-    """A planner and models that fit each other and their world."""
+    """
+    A planner and models that fit each other and their world.
+
+    `begin` assembles each episode of bbllm: in this process, in a bench and in a node.
+    """
 
     planner: str
     """Name of the planner, with its options."""
@@ -34,6 +48,12 @@ class EpisodeSetup:
     settings: Mapping[str, object]
     """JSON values that journals record."""
     memory: FailureMemory = COLD_START
+    remote_body: RemoteBody | None = None
+    """What maps steps, where the models of this process do not."""
+    check: Callable[[], object] | None = None
+    """Raises where the Brain shall not be waited for any more, see `CancelToken`."""
+    hearing: Callable[[EpisodeRun], AbstractContextManager[None]] | None = None
+    """Surrounds the episode; by default `planners.assembly.heard_by`."""
 
     def keeping(self, never: Sequence[object]) -> EpisodeSetup:
         """Return the same for a world with constraints, which journals record."""
@@ -55,30 +75,32 @@ class EpisodeSetup:
 
         Its goal is that of the options where *goal* is None; it is checked where anything *moves*.
         """
-        from bbllm.planners.assembly import build_planner, heard_by
-        from bbllm.planners.body.mapping import body_name
+        from bbllm.planners.assembly import heard_by
+        from bbllm.planners.body.mapping import body_name, make_body
         from bbllm.worlds.scene.goal_keeper import goal_keeper
 
+        models, mapping, remote = self.models, self.options.mapping, self.remote_body
         run = EpisodeRun(
             task,
             planner=self.planner,
-            brain=self.models.brain.name,
-            body=body_name(self.options.mapping, self.models),
+            brain=models.brain.name,
+            body=body_name(mapping, models) if remote is None else remote.name,
             limits=self.options.limits,
             sinks=[*sinks, *span_sinks()],
             settings=self.settings,
-            keep_prompts=self.models.keep_prompts,
+            keep_prompts=models.keep_prompts,
             stream=self.options.stream and moves,
             memory=self.memory,
         )
+        brain = run.model(models.brain, 'brain', self.check)
+        body = make_body(mapping, run, models) if remote is None else remote.connect(run)
         loops = self.options.feedback_loops if k is None else k
-        planner = build_planner(run, self.spec, self.models, loops, self.options.mapping)
-
-        brain = run.model(self.models.brain, 'brain')
+        planner = self.spec.build(brain, body, k=loops)
         goals = goal_keeper(self.goal(goal), brain, moves=moves)
+        hearing = self.hearing or heard_by
 
         def execute(world: World) -> Episode:
-            with heard_by(run):
+            with hearing(run):
                 return run.execute(
                     planner, self.options.rehearsed(world) if moves else world, goals
                 )

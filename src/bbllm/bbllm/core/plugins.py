@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
 
 PREFIX = 'bbllm.'
@@ -45,6 +46,22 @@ class Plugin(NamedTuple):
 def installed(group: str) -> tuple[Plugin, ...]:
     """Return the entry points of a group of ours."""
     return tuple(plugin for plugin in _all() if plugin.group == group)
+
+
+def load_part(group: str, name: str) -> Any:
+    """
+    Return what an entry point names; for parts that another package of ours brings.
+
+    Raises:
+        ConfigError: No package does.
+    """
+    for plugin in installed(group):
+        if plugin.name == name:
+            return plugin.load()
+    raise ConfigError(
+        f'No installed package brings {name} ({group}), so that a part of bbllm is missing. '
+        'Install it again: `make setup` in the folder of the project, or `pip install .`.'
+    )
 
 
 def forget() -> None:

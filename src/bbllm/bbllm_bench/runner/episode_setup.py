@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from types import MappingProxyType
 
+from bbllm.api.config import EpisodeConfig
+from bbllm.api.setup import EpisodeSetup
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Event, ModelCall
+from bbllm.core.events import Episode, Event, ModelCall
+from bbllm.core.goals import NO_GOAL
 from bbllm.core.journal import line_of
 from bbllm.core.prompt_store import PromptEncoder
-from bbllm.core.protocols import EventSink, Planner, World
+from bbllm.core.protocols import EventSink, World
 from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import build_planner, heard_by
-from bbllm.planners.body.mapping import MappingMethod, body_name
-from bbllm.telemetry.export import span_sinks
+from bbllm.planners.assembly import heard_by
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
@@ -68,7 +70,7 @@ def play_alone(job: EpisodeSpec, play_with: PlayWith) -> EpisodeRecord:
         )
 
 
-def make_run(
+def begin_episode(
     job: EpisodeSpec,
     models: Models,
     sink: EventSink,
@@ -77,9 +79,9 @@ def make_run(
     *,
     name: str | None = None,
     more: Mapping[str, object] = MappingProxyType({}),
-) -> EpisodeRun:
+) -> tuple[EpisodeRun, Callable[[World], Episode]]:
     """
-    Return the run of a job; its clock starts now.
+    Return the episode of a job and what executes it in a world, once; its clock starts now.
 
     *world* is what `--world` calls it, *name* that of the key where none is given, and *more* are
     further settings for the journal.
@@ -96,22 +98,19 @@ def make_run(
         **more,
         **around.settings,
     }
-    return EpisodeRun(
-        make_task(job.case.instruction, name or job.key.name),
-        planner=job.config.planner,
-        brain=models.brain.name,
-        body=body_name(MappingMethod(job.config.mapping), models),
-        limits=job.case.limits(job.config.limits),
-        sinks=[sink, *span_sinks()],
+    config = job.config
+    limits = job.case.limits(config.limits)
+    chosen = {'limits': limits, 'mapping': config.mapping, 'goal': NO_GOAL, 'stream': False}
+    setup = EpisodeSetup(
+        planner=config.planner,
+        spec=load_planner(config.planner),
+        models=replace(models, keep_prompts=config.llm.keep_prompts),
+        options=EpisodeConfig.of(chosen),
         settings=settings,
-        keep_prompts=job.config.llm.keep_prompts,
-        memory=job.config.memory,
+        memory=config.memory,
+        hearing=around.hearing,
     )
-
-
-def make_planner(run: EpisodeRun, job: EpisodeSpec, models: Models) -> Planner:
-    mapping = MappingMethod(job.config.mapping)
-    return build_planner(run, load_planner(job.config.planner), models, job.key.k, mapping)
+    return setup.begin(make_task(job.case.instruction, name or job.key.name), [sink], k=job.key.k)
 
 
 class _OnRecord(Alone):

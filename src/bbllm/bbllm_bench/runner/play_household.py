@@ -7,7 +7,7 @@ from bbllm.worlds.household.derived import DerivedStates, add_published
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
-from bbllm_bench.runner.episode_setup import Alone, make_planner, make_run
+from bbllm_bench.runner.episode_setup import Alone, begin_episode
 from bbllm_bench.scorers.scoring import score
 from bbllm_bench.suites.house_goals import FinalStateGoal, HouseGoal
 from bbllm_bench.suites.household import judge_household
@@ -27,11 +27,10 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         constraints=house.constraints,
     )
     more = {'mode': house.mode.value, 'visibility': house.visibility}
-    run = make_run(job, models, sink, 'household', around, more=more)
+    _, execute = begin_episode(job, models, sink, 'household', around, more=more)
     watch = WatchedHousehold(world, goal)
     before, start = world.observe(), watch.judge()
-    with around.hearing(run):
-        episode = run.execute(make_planner(run, job, models), watch)
+    episode = execute(watch)
     end = watch.judge()
     return score(
         job,

@@ -17,7 +17,7 @@ from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeSpec, name_before
 from bbllm_bench.log.results import EpisodeResult
-from bbllm_bench.runner.episode_setup import Alone, make_planner, make_run
+from bbllm_bench.runner.episode_setup import Alone, begin_episode
 from bbllm_bench.runner.picture_judge import PictureJudge, source_of
 from bbllm_bench.safety.safety import SafetyRecorder
 from bbllm_bench.scorers.scoring import lost, lost_before, score, with_earlier
@@ -55,10 +55,9 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         around.opened(table)
 
     def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
-        run = make_run(part, models, sink, 'tabletop', around, name=name)
+        run, play = begin_episode(part, models, sink, 'tabletop', around, name=name)
         cancels.append(run.cancel)
-        with around.hearing(run):
-            return run.execute(make_planner(run, part, models), world)
+        return play(world)
 
     try:
         world = _rehearsed(_TakingTurns(_remembered(table, job), around, pictures), job)

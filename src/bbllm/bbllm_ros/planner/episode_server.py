@@ -8,13 +8,14 @@ from contextlib import suppress
 
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
+from bbllm.api.config import EpisodeConfig
+from bbllm.api.setup import EpisodeSetup, RemoteBody
 from bbllm.core.episode import EpisodeRun, RemarkFate
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
-from bbllm.planners.assembly import heard_by
-from bbllm.worlds.scene.goal_keeper import check_wanted, goal_keeper
+from bbllm.worlds.scene.goal_keeper import check_wanted
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED
 from bbllm_ros.parameters.model_params import journal_folder, planner_and_models
@@ -183,27 +184,24 @@ class EpisodeDesk:
     def _run_planner(
         self, task: Task, k: int, goal: str, sinks: Sequence[Callable[[Event], None]]
     ) -> Episode:
-        params = self._params_now()
+        params, told = self._params_now(), self._told
         world = rehearsed(self._world, params.rehearse)
-        never = self._world.constraints
-        run = EpisodeRun(
-            task,
+        setup = EpisodeSetup(
             planner=params.planner,
-            brain=self._models.brain.name,
-            body=self._told.name,
-            limits=params.limits,
-            sinks=sinks,
-            settings={
-                **{'feedback_loops': k, 'goal': goal, 'world': 'ros'},
-                **({'never': never} if never else {}),
-            },
-            keep_prompts=self._models.keep_prompts,
-            stream=params.stream,
-        )
+            spec=self._spec,
+            models=self._models,
+            options=EpisodeConfig.of({'limits': params.limits, 'stream': params.stream}),
+            settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
+            remote_body=RemoteBody(
+                name=told.name,
+                connect=lambda run: RosBody(
+                    self._body, params.map_timeout_s, run, self._world, told
+                ),
+            ),
+            check=self._world.check,
+        ).keeping(self._world.constraints)
+        run, execute = setup.begin(task, sinks, k=k, goal=goal)
         self._world.interrupt = run.interruption()
-        body = RosBody(self._body, params.map_timeout_s, run, self._world, self._told)
-        brain = run.model(self._models.brain, 'brain', self._world.check)
-        planner = self._spec.build(brain, body, k=k)
         with self._lock:
             self._run = run
             cancelled = self._cancelled
@@ -211,8 +209,7 @@ class EpisodeDesk:
             run.cancel(cancelled)
         with suppress(BbllmError):  # the episode meets it again, and ends with it
             self._world.wait_ready(run.token)
-        with heard_by(run):
-            return run.execute(planner, world, goal_keeper(goal, brain))
+        return execute(world)
 
     def _hear_approval(self, msg: EpisodeEvent) -> None:
         run = self._run
