@@ -29,18 +29,7 @@ def imports_of(path: Path) -> frozenset[str]:
     return frozenset(names)
 
 
-def imports_at_start(path: Path) -> set[str]:
-    """Return what importing the file imports at once, leaving out imports inside functions."""
-    names: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return names
-
-
-def tops(names: frozenset[str] | set[str]) -> set[str]:
+def tops(names: frozenset[str]) -> set[str]:
     """Return the packages that dotted names begin with."""
     return {name.partition('.')[0] for name in names}
 
@@ -63,13 +52,6 @@ def test_core_imports_the_standard_library_and_pydantic_alone(path: Path) -> Non
     known = {*sys.stdlib_module_names, 'bbllm', 'pydantic', 'pydantic_core'}
 
     assert tops(imports_of(path)) <= known
-
-
-@pytest.mark.parametrize(
-    'path', [*SOURCE.glob('bbllm/api/*.py'), *SOURCE.glob('bbllm/cli/**/*.py')], ids=name_of
-)
-def test_front_door_and_command_line_import_nodes_when_they_need_them(path: Path) -> None:
-    assert 'bbllm_ros' not in tops(imports_at_start(path))
 
 
 def test_episodes_are_assembled_in_one_module() -> None:

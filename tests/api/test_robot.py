@@ -4,7 +4,6 @@ import ast
 import subprocess
 import sys
 import threading
-import types
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from bbllm import (
     events,
     run_episode,
 )
-from bbllm.api import backends
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
@@ -255,6 +253,7 @@ def test_own_model_is_brain_and_body(world: PaperWorld) -> None:
     assert episode.body.startswith('silent')
 
 
+@pytest.mark.ros
 @pytest.mark.parametrize(
     ('given', 'sent'),
     [({}, ['', 'no']), ({'goal': 'auto'}, ['auto', 'no'])],
@@ -262,23 +261,21 @@ def test_own_model_is_brain_and_body(world: PaperWorld) -> None:
 def test_a_stack_is_sent_a_goal_only_where_one_was_given(
     given: dict[str, str], sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from bbllm_ros.stack import session
+
     goals: list[object] = []
 
     class Client:
         def __init__(self, namespace: str):
+            self.namespace, self.node, self.group, self.approvals = namespace, None, None, None
             self.scene = self.execute = self.close = self.wait_ready = lambda *_: None
 
         def run_task(self, *args: object, goal: str, **options: object) -> None:
             goals.append(goal)
             raise errors.TaskError('enough')
 
-    client = types.ModuleType('bbllm_ros.stack.client')
-    vars(client)['StackClient'] = Client
-    stack = types.ModuleType('bbllm_ros.stack.stack')
-    vars(stack)['REAL_NODES'] = ()
-    for module in (client, stack):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(backends, 'need_ros', lambda what: None)
+    monkeypatch.setattr(session, 'StackClient', Client)
+    monkeypatch.setattr(session, 'StopClient', lambda node, group: None)
     robot = Robot('ros', **given)  # type: ignore[arg-type]
 
     for goal in (None, 'no'):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bbllm.api.config import EpisodeConfig
+from bbllm.api.local_session import LocalSession
 from bbllm.api.robot import Robot
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
@@ -26,7 +27,7 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Kind, Pose, SceneObject, SkillCall
 from bbllm.sim.motion_recorder import MotionRecorder
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm_viewer.console.local_desk import LocalDesk
+from bbllm_viewer.console.session_desk import SessionDesk
 
 TABLE = SceneObject(name='table', kind=Kind.FIXTURE, pose=Pose(position_m=(0.5, 0.0, 0.0)))
 CUBE = SceneObject(
@@ -229,10 +230,10 @@ def test_a_task_from_the_page_leaves_its_motion_too(
     options = EpisodeConfig(brain='offline', body='offline', goal='no')
     setup = make_setup(options, options.domain)
     with open_stage(options) as stage:
-        assert isinstance(stage.world, TabletopWorld)
-        with LocalDesk(stage.world, setup, asks=False, record=stage.record) as desk:
+        session = LocalSession(stage.world, setup, record=stage.record)
+        with SessionDesk(session) as desk:
             desk.begin('put the red cube on location_B')
-            assert desk._future is not None
-            desk._future.result(timeout=120)
+            assert session.running is not None and session.running.future is not None
+            session.running.future.result(timeout=120)
     (path,) = episodes_dir().glob('*.mcap')
     assert read_motion(path).complete

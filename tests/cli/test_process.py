@@ -17,7 +17,6 @@ from event_examples import event
 from PIL import Image
 from terminals import bbllm, read_until, start
 
-from bbllm.api.backends import episode_on_stack
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import write_whole
@@ -228,7 +227,10 @@ def test_a_task_of_a_stack_keeps_its_exit_code_where_nothing_can_be_written(
     assert 'cannot be written (No space left on device)' in done.stderr
 
 
+@pytest.mark.ros
 def test_what_was_received_of_a_stack_counts_where_its_journal_breaks_off(state: Path) -> None:
+    from bbllm_ros.stack.session import episode_on_stack
+
     sent = [
         event(EpisodeStarted(episode_id='e1', task='tidy', planner='p', brain='b', body='c')),
         event(EpisodeEnded(ending=Ending.FINISHED, message='')),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from paper_world import PaperWorld
 
+from bbllm.api.local_session import running_of
 from bbllm.cli.support import supervision
 from bbllm.cli.support.supervision import supervise
 from bbllm.core.episode import EpisodeRun
@@ -69,7 +70,7 @@ def test_ctrl_c_cancels_and_stops_the_world(run: EpisodeRun) -> None:
     world = PaperWorld('plus_sign')
     world.on_call = lambda: press_ctrl_c() or world.stopped.wait(10.0)
 
-    episode, interrupted = supervise(run, lambda: run.execute(OneCall(), world))
+    episode, interrupted = supervise(running_of(run, lambda: run.execute(OneCall(), world)))
 
     assert interrupted and episode is not None
     assert (episode.ending, 'keyboard' in episode.message) == (Ending.CANCELLED, True)
@@ -81,7 +82,8 @@ def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
     monkeypatch.setattr(supervision, 'GRACE_S', 0.2)
     threading.Thread(target=lambda: deaf.waiting.wait() and press_ctrl_c()).start()
 
-    episode, interrupted = supervise(run, lambda: run.execute(deaf, PaperWorld('plus_sign')))
+    world = PaperWorld('plus_sign')
+    episode, interrupted = supervise(running_of(run, lambda: run.execute(deaf, world)))
 
     assert (episode, interrupted) == (None, True)
     assert heard[-1].data.ending is Ending.CANCELLED
@@ -90,7 +92,7 @@ def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
 def test_a_fault_in_the_planner_reaches_the_caller(run: EpisodeRun, heard: list[Event]) -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ZeroDivisionError):
-        supervise(run, lambda: run.execute(Broken(), PaperWorld('plus_sign')))
+        supervise(running_of(run, lambda: run.execute(Broken(), PaperWorld('plus_sign'))))
 
     assert signal.getsignal(signal.SIGINT) is before
     assert heard[-1].kind is EventKind.ENDED

@@ -17,11 +17,11 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from terminals import bbllm, end, read_until, running_stack, start
 
-from bbllm.cli.support.discovery import RunningProcess, running_processes, stack_may_run
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm_ros.commands.up import UpConfig, UpRequest, _nodes, _params, _print_hints, _safety_lines
 from bbllm_ros.rclpy_support.domains import lock_name, nodes_of
+from bbllm_ros.stack.found_stack import RunningProcess, running_processes, stack_may_run
 from bbllm_ros.stack.stack import NODES
 from bbllm_viewer.commands.browser import BrowserOptions, PageOptions
 

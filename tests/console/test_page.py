@@ -15,6 +15,7 @@ pytest.importorskip('uvicorn', reason='the extra `console` is not installed: mak
 from desks import ScriptedDesk
 
 from bbllm.api.config import EpisodeConfig
+from bbllm.api.local_session import LocalSession
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.views.question import person
@@ -38,9 +39,8 @@ from bbllm.core.events import (
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm_viewer.console.local_desk import LocalDesk
 from bbllm_viewer.console.server import PageServer
+from bbllm_viewer.console.session_desk import SessionDesk
 from bbllm_viewer.web.server import Address
 from browser import PHONE, Visitor, launched
 
@@ -422,17 +422,17 @@ def test_page_names_what_is_gone_and_why_it_ends(desk: ScriptedDesk, browser: An
 
 
 @pytest.fixture
-def arm(tmp_path: Path) -> Iterator[LocalDesk]:
+def arm(tmp_path: Path) -> Iterator[SessionDesk]:
     options = EpisodeConfig(scene='plus_sign', speed=0.0)
     with open_stage(options) as stage:
-        assert isinstance(stage.world, TabletopWorld)
         setup = make_setup(options, options.domain)
-        with LocalDesk(stage.world, setup, asks=True) as desk:
+        session = LocalSession(stage.world, setup, asks=True, look=stage.look)
+        with SessionDesk(session) as desk:
             yield desk
 
 
 def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
-    arm: LocalDesk, browser: Any
+    arm: SessionDesk, browser: Any
 ) -> None:
     with PageServer(arm, Address()) as server:
         page = Visitor(browser, server.url)
@@ -464,7 +464,7 @@ def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
 
 
 def test_task_goes_on_without_the_browser_and_is_stopped_from_another(
-    arm: LocalDesk, browser: Any
+    arm: SessionDesk, browser: Any
 ) -> None:
     with PageServer(arm, Address()) as server:
         first = Visitor(browser, server.url)
@@ -487,7 +487,7 @@ def test_task_goes_on_without_the_browser_and_is_stopped_from_another(
         second.close()
 
 
-def test_view_follows_the_arm(arm: LocalDesk, browser: Any) -> None:
+def test_view_follows_the_arm(arm: SessionDesk, browser: Any) -> None:
     def pose() -> list[float]:
         return list(page.page.evaluate('Array.from(window.view.qpos)'))
 

@@ -23,8 +23,9 @@ from bbllm.core.errors import ApprovalError, LostNodeError, TaskError
 from bbllm.core.events import ApprovalAnswered
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm_ros.stack.console_desk import StackDesk
+from bbllm_ros.stack.session import StackSession
 from bbllm_viewer.console.feed import Cursor, Feed
+from bbllm_viewer.console.session_desk import SessionDesk
 from browser import Visitor, launched
 from robots import Robot, nothing_waits, request_of
 
@@ -63,13 +64,13 @@ def stack(ros_domain: int) -> Iterator[Running]:
 
 
 @pytest.fixture
-def desk(stack: Running) -> Iterator[StackDesk]:
-    with StackDesk(stack.client) as desk:
+def desk(stack: Running) -> Iterator[SessionDesk]:
+    with SessionDesk(StackSession(stack.client)) as desk:
         yield desk
 
 
 def test_plan_is_approved_by_its_hash_in_the_name_of_the_person(
-    stack: Running, desk: StackDesk
+    stack: Running, desk: SessionDesk
 ) -> None:
     reader, robot = Reader(desk.feed), Robot(stack)
     desk.begin(TASK)
@@ -96,7 +97,7 @@ def test_plan_is_approved_by_its_hash_in_the_name_of_the_person(
     assert (answer.by, answer.automatic, answer.granted) == (person(), False, True)
 
 
-def test_episode_of_another_client_is_shown_and_stopped(stack: Running, desk: StackDesk) -> None:
+def test_episode_of_another_client_is_shown_and_stopped(stack: Running, desk: SessionDesk) -> None:
     reader, robot = Reader(desk.feed), Robot(stack)
     task = stack.begin('put the blue cube on location_A')
     until(lambda: reader.value('request'), 'request')
@@ -115,7 +116,7 @@ def test_a_remark_withdraws_the_question_and_the_console_shows_the_new_one(
 ) -> None:
     task = stack.begin('put the blue cube on location_A')
     request = request_of(stack)
-    with StackDesk(stack.client) as desk:
+    with SessionDesk(StackSession(stack.client)) as desk:
         reader = Reader(desk.feed)
 
         told = desk.say('leave the green cube where it is')
@@ -137,7 +138,7 @@ def test_a_remark_withdraws_the_question_and_the_console_shows_the_new_one(
     assert task.result().ending.name in ('CANCELLED', 'GAVE_UP')
 
 
-def test_refusal_of_the_stack_is_shown(stack: Running, desk: StackDesk) -> None:
+def test_refusal_of_the_stack_is_shown(stack: Running, desk: SessionDesk) -> None:
     task = stack.begin(TASK)
     request_of(stack)
     reader = Reader(desk.feed)
@@ -151,7 +152,7 @@ def test_refusal_of_the_stack_is_shown(stack: Running, desk: StackDesk) -> None:
 def test_node_that_is_killed_is_named_and_its_episode_ends(ros_domain: int) -> None:
     with (
         started(namespace='bbllm_killed', params={'fr3_executor': EXECUTOR}) as stack,
-        StackDesk(stack.client) as desk,
+        SessionDesk(StackSession(stack.client)) as desk,
     ):
         reader = Reader(desk.feed)
         until(lambda: reader.value('nodes'), 'state of the nodes')

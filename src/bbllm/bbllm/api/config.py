@@ -478,6 +478,12 @@ class EpisodeConfig(
         return memory
 
     @property
+    def of_task(self) -> dict[str, Any]:
+        """What a running stack is given with a task, where it was chosen."""
+        known = type(self).model_fields
+        return {n: x for n, x in self.given.items() if 'ros' in surface_of(known[n]).worlds}
+
+    @property
     def settings(self) -> dict[str, object]:
         """What journals record of these options, as JSON values."""
         rules = {'mode': self.mode, 'visibility': self.visibility} if self.house else {}

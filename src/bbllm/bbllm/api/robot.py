@@ -6,13 +6,10 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import wait
 from contextlib import ExitStack, closing
-from queue import SimpleQueue
 from typing import Unpack
 
 from bbllm.api.approved_world import Approve
-from bbllm.api.backends import LocalBackend, Running, StackBackend, run_in_thread
 from bbllm.api.config import (
     HOUSE,
     OWN_FILES,
@@ -22,17 +19,19 @@ from bbllm.api.config import (
     check_world,
     no_world,
 )
+from bbllm.api.local_session import LocalSession
+from bbllm.api.ros_environment import need_ros
+from bbllm.api.session import Session
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, TaskError, WorldError
 from bbllm.core.events import Episode, Event
+from bbllm.core.plugins import load_part
 from bbllm.core.protocols import World, WorldFeatures, features_of
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 
-GRACE_S = 5.0
-"""How long an episode that was cancelled may take to end, wall clock [s]."""
 CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
 
 
@@ -85,12 +84,10 @@ class Robot:
         namespace: str | None = None,
         **options: Unpack[EpisodeOptions],
     ):
-        self._episode: Episode | None = None
         self._busy = threading.Lock()
-        self._running: Running | None = None
         kind = world if isinstance(world, str) else 'given'
         config = _config_of(kind, options)
-        self._backend: StackBackend | LocalBackend = (
+        self._session: Session = (
             _stack(namespace, config, approve)
             if kind == 'ros'
             else _here(world, config, approve, namespace, journal=journal)
@@ -98,17 +95,17 @@ class Robot:
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        return self._backend.world.skills
+        return self._session.world.skills
 
     @property
     def features(self) -> WorldFeatures:
         """What its world can do beyond the methods of every `World`."""
-        return features_of(self._backend.world)
+        return features_of(self._session.world)
 
     @property
     def episode(self) -> Episode | None:
         """The record of the last task; None before the first has ended."""
-        return self._episode
+        return self._session.episode
 
     def do(
         self,
@@ -140,8 +137,8 @@ class Robot:
             for event in events:
                 if on_event is not None:
                     on_event(event)
-        assert self._episode is not None
-        return self._episode
+        assert self.episode is not None
+        return self.episode
 
     def events(self, task: str, *, goal: str | None = None) -> Generator[Event, None, None]:
         """
@@ -153,21 +150,8 @@ class Robot:
         if not self._busy.acquire(blocking=False):
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
-            queue = SimpleQueue[Event | None]()
-            running = self._running = self._backend.begin(make_task(task), queue.put, goal)
-            future = run_in_thread(running.execute)
-            future.add_done_callback(lambda _: queue.put(None))
-            try:
-                while (event := queue.get()) is not None:
-                    yield event
-            finally:
-                if not future.done():
-                    running.cancel('The program stopped the task.')
-                    wait((future,), GRACE_S)
-                if future.done():
-                    self._episode = future.result()
+            yield from self._session.events(make_task(task), goal=goal)
         finally:
-            self._running = None
             self._busy.release()
 
     def say(self, text: str, *, wait_s: float = 0.0) -> str:
@@ -183,10 +167,10 @@ class Robot:
         Raises:
             TaskError: No task is under way, the text cannot be taken, or it comes too late.
         """
-        running = self._running
+        running = self._session.running
         if running is None:
             raise TaskError('No task is under way that a remark could be for. do() begins one.')
-        return running.say(make_remark(text), wait_s)
+        return running.say(make_remark(text), wait_s, '')
 
     def plan(self, task: str) -> Plan:
         """
@@ -197,7 +181,7 @@ class Robot:
         Raises:
             TaskError: There is no plan; with the reason.
         """
-        return self._backend.plan(make_task(task))
+        return self._session.plan(make_task(task))
 
     def observe(self) -> Scene:
         """
@@ -206,7 +190,7 @@ class Robot:
         Raises:
             WorldError: The world has gone, or its scene is stale.
         """
-        return self._backend.world.observe()
+        return self._session.world.observe()
 
     def execute(self, call: SkillCall | str) -> Outcome:
         """
@@ -218,22 +202,19 @@ class Robot:
             ParseError: The text is no call.
             WorldError: The world has gone.
         """
-        return self._backend.world.execute(_call_of(call) if isinstance(call, str) else call)
+        return self._session.world.execute(_call_of(call) if isinstance(call, str) else call)
 
     def stop(self) -> None:
         """Stop the call that runs now, from any thread; the hand keeps its object."""
-        self._backend.world.stop()
+        self._session.world.stop()
 
     def picture(self) -> bytes:
         """Draw the scene as it is now, from above, as a PNG file, which notebooks show."""
-        from bbllm_viewer.viz.png import to_png
-        from bbllm_viewer.viz.sheet import draw_alone
-
-        return Png(to_png(draw_alone(self.observe()), scale=1.0))
+        return Png(load_part('bbllm.pictures', 'scene')(self.observe()))
 
     def close(self) -> None:
         """Release the simulation, or leave the graph; the robot is of no use afterwards."""
-        self._backend.close()
+        self._session.close()
 
     def __enter__(self) -> Robot:
         return self
@@ -260,18 +241,16 @@ def _house_of(config: EpisodeConfig) -> str:
     return config.scene if 'scene' in config.model_fields_set else HOUSE
 
 
-def _stack(namespace: str | None, config: EpisodeConfig, approve: Approve | None) -> StackBackend:
+def _stack(namespace: str | None, config: EpisodeConfig, approve: Approve | None) -> Session:
     if approve is not None:
         raise ConfigError(
             'A running stack asks for approval itself: start it with `bbllm up sim --approval '
             "plan`, and answer with `bbllm approve`. Robot('sim', approve=...) takes a function."
         )
-    given = config.model_fields_set
-    return StackBackend(
-        namespace or NAMESPACE,
-        config.feedback_loops if 'feedback_loops' in given else None,
-        config.goal if 'goal' in given else None,
-    )
+    need_ros("Robot('ros')")
+    join = load_part('bbllm.stacks', 'join')
+    session: Session = join(namespace or NAMESPACE, config.of_task)
+    return session
 
 
 def _here(
@@ -281,7 +260,7 @@ def _here(
     namespace: str | None,
     *,
     journal: bool,
-) -> LocalBackend:
+) -> LocalSession:
     """Return a world in this process with its planner and models; raises BbllmError."""
     if namespace is not None:
         raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
@@ -302,9 +281,9 @@ def _here(
     if isinstance(world, str):
         stage = stack.enter_context(open_stage(config))
         world, sample = stage.world, stage.record
-    return LocalBackend(
-        world=world,
-        setup=setup.keeping(never),
+    return LocalSession(
+        world,
+        setup,
         approve=approve,
         journal=journal,
         close=stack.close,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.config import EpisodeConfig
+from bbllm.api.session import Seen
 from bbllm.api.sources import by_pictures, check_sources, source_of
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.protocols import World
@@ -49,6 +50,8 @@ class Stage:
     """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
     bag: EpisodeBag | None = None
     """What is written to a bag, where one is asked for; it is closed with the world."""
+    look: Callable[[], Seen] = Seen
+    """Returns where arm and objects are, while they move; nothing in a house."""
 
 
 @contextmanager
@@ -91,6 +94,11 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         with world.robot.paused() as simulation:
             save_picture(simulation, path)
 
+    def look() -> Seen:
+        with world.robot.paused() as simulation:
+            state, objects = simulation.joint_state(), simulation.objects()
+        return Seen(objects=objects, joints_rad=state.position_rad, width_m=state.width_m)
+
     with ExitStack() as stack:
         stack.callback(world.close)
         motion = MotionRecorder(world.robot.simulation)
@@ -105,7 +113,9 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         if options.video:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
-        yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, bag)
+        yield Stage(
+            world, lambda: world.time_s, settle, render, recorder, motion.record, bag, look
+        )
 
 
 def _household(options: EpisodeConfig) -> Stage:

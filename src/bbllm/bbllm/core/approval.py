@@ -239,7 +239,7 @@ class ApprovalQueue:
         on_answer: OnAnswer = lambda request, answer: None,
     ):
         self.timeout_s = timeout_s
-        self._simulated = simulated
+        self.simulated = simulated
         self._on_change = on_change
         self._on_answer = on_answer
         self._asking = threading.Lock()
@@ -248,6 +248,9 @@ class ApprovalQueue:
         self._answer: Answer | None = None
         self._last = ''
         self._told: dict[str, str] = {}
+
+    doubt = ''
+    """Why what waits may come from another program; none can, in one process."""
 
     @property
     def waiting(self) -> ApprovalRequest | None:
@@ -287,7 +290,7 @@ class ApprovalQueue:
                 allows something to a robot that is not simulated; nothing was answered then.
         """
         # To refuse is always safe, so a program may.
-        if answer.granted and answer.automatic and not self._simulated:
+        if answer.granted and answer.automatic and not self.simulated:
             raise ApprovalError(
                 'A program may approve only where the robot is simulated, and this one is not '
                 '(parameter simulated of fr3_executor). What is sent without a terminal counts as '

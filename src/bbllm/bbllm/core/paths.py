@@ -57,6 +57,11 @@ def episodes_dir() -> Path:
     return state_dir() / 'episodes'
 
 
+def predicted_path(journal: Path) -> Path:
+    """Return the place, beside a journal, of the picture of the table that a plan leads to."""
+    return journal.with_name(f'{journal.stem}-predicted.png')
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file, or raise OSError and leave none, for example where the disk is full."""
     try:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bbllm.api.config import EpisodeConfig
+from bbllm.api.local_session import LocalSession
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.support.requests import option
@@ -39,15 +40,18 @@ def show_in_browser(
         )
     setup = make_setup(options, options.domain)
     with open_stage(options) as stage:
-        from bbllm.worlds.tabletop.tabletop import TabletopWorld
-        from bbllm_viewer.console.local_desk import LocalDesk
+        from bbllm_viewer.console.session_desk import SessionDesk
 
-        assert isinstance(stage.world, TabletopWorld)  # a scene, not a house
-        asks = browser.approval is ApprovalMode.PLAN
-        with LocalDesk(
-            stage.world, setup, asks=asks, record=stage.record, never=options.constraints
-        ) as desk:
-            desk.feed.set('robot', f'simulated arm · {options.scene}')
+        session = LocalSession(
+            stage.world,
+            setup,
+            asks=browser.approval is ApprovalMode.PLAN,
+            record=stage.record,
+            never=options.constraints,
+            look=stage.look,
+            name=f'simulated arm · {options.scene}',
+        )
+        with SessionDesk(session) as desk:
             desk.feed.set('task', task)
             with served(desk, browser.page, output):
                 output.print('Ctrl-C ends it.', 'dim')

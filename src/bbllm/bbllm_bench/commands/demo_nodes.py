@@ -16,6 +16,7 @@ def run_on_nodes(instruction: str, config: EpisodeConfig, output: Output) -> Ran
     recording = Recording(config.bag)
     task = make_task(instruction)
     from bbllm_ros.parameters.node_params import chosen_params
+    from bbllm_ros.stack.session import StackSession
     from bbllm_ros.stack.stack import Stack, StackConfig
     from bbllm_ros.stack.stack_checks import check_params
 
@@ -24,6 +25,8 @@ def run_on_nodes(instruction: str, config: EpisodeConfig, output: Output) -> Ran
     check_params(('mujoco_sim', 'fr3_executor'), params, simulated=True)
     with Stack(StackConfig(params=params, namespace='bbllm_demo')) as stack:
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
-        with stack.wait_ready() as client, recording.of(client):
-            ran = run_on_stack(task, client, output, config)
+        with stack.wait_ready() as client:
+            session = StackSession(client, config.of_task)
+            with recording.of(session):
+                ran = run_on_stack(task, session, output, config.wall_limit_s)
     return recording.add_to(ran)

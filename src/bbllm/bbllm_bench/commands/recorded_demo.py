@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from textwrap import shorten
 
+from bbllm.api.session import run_in_thread
 from bbllm.cli.support.session import Ran, finish
 from bbllm.cli.support.supervision import REASON, watch
 from bbllm.cli.views.output import Output
@@ -96,7 +97,7 @@ def _play(task: RecordedTask, folder: Path, output: Output) -> tuple[Ran, Episod
                 return play_with(job, models, sink, shown)
 
         with view:
-            result, interrupted = watch(play, shown.stop)
+            result, interrupted = watch(lambda: run_in_thread(play), shown.stop)
     if result is None:
         raise WorldError('The episode did not end within 5 s after Ctrl-C.')
     return Ran(read_episode(journal.path), journal.path, interrupted), result

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bbllm.cli.support.discovery import found_stack
 from bbllm.cli.support.options import JsonOption, StackOptions, seconds
 from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
@@ -26,6 +25,7 @@ from bbllm.cli.views.question import (
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError, ConfigError, LostNodeError
 from bbllm.core.records import to_json
+from bbllm_ros.stack.found_stack import found_stack
 
 if TYPE_CHECKING:
     from bbllm_ros.stack.service_clients import ApprovalClient

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bbllm.cli.support.discovery import open_stack
 from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.views.output import Output
+from bbllm_ros.stack.found_stack import open_stack
 from bbllm_viewer.commands.browser import PageOptions, check_packages, served, until_interrupted
 
 HINT = 'Or do without: bbllm demo --browser.'
@@ -29,9 +29,10 @@ def console(*, page: PageOptions, stack: StackOptions, json: JsonOption = False)
     check_packages('bbllm console')
     output = Output(json)
     with open_stack('bbllm console', stack, output, hint=HINT) as client:
-        from bbllm_ros.stack.console_desk import StackDesk
+        from bbllm_ros.stack.session import StackSession
+        from bbllm_viewer.console.session_desk import SessionDesk
 
-        with StackDesk(client) as desk, served(desk, page, output) as url:
+        with SessionDesk(StackSession(client)) as desk, served(desk, page, output) as url:
             output.result({'url': url, 'namespace': client.namespace})
             output.print('Ctrl-C ends it; the stack goes on.', 'dim')
             until_interrupted()

@@ -2,9 +2,9 @@
 
 from operator import attrgetter
 
-from bbllm.cli.support.discovery import found_stack
 from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.views.output import Output
+from bbllm_ros.stack.found_stack import found_stack
 
 BELIEVER = 'state_estimator'
 HINT = 'One that believes takes --open-state rules, or open_state:=rules.'

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bbllm.api.config import EpisodeConfig, MethodChoice
 from bbllm.api.setup import make_setup
-from bbllm.cli.support.discovery import open_stack
 from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.support.requests import option
 from bbllm.cli.views.output import Output
@@ -18,6 +17,7 @@ from bbllm.core.paths import state_dir
 from bbllm.core.progress import progress_of
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene
+from bbllm_ros.stack.found_stack import open_stack
 from bbllm_viewer.commands.browser import until_interrupted
 
 if TYPE_CHECKING:

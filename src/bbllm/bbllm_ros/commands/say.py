@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from bbllm.cli.support.discovery import found_stack
 from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_remark
+from bbllm_ros.stack.found_stack import found_stack
 
 PLANNER = 'brain_planner'
 

@@ -179,14 +179,18 @@ def up(request: UpRequest) -> None:
         output.print(
             f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
         )
-        ending.enter_context(recording.of(client))
         url = None
-        if request.page.browser:
-            from bbllm_ros.stack.console_desk import StackDesk
+        if request.page.browser or request.config.bag is not None:
+            from bbllm_ros.stack.session import StackSession
 
-            desk = ending.enter_context(StackDesk(client))
-            url = ending.enter_context(served(desk, request.page.page, output))
-        elif request.config.bag is None:
+            session = StackSession(client)
+            ending.enter_context(recording.of(session))
+            if request.page.browser:
+                from bbllm_viewer.console.session_desk import SessionDesk
+
+                desk = ending.enter_context(SessionDesk(session))
+                url = ending.enter_context(served(desk, request.page.page, output))
+        else:
             client.close()
         if request.config.bag is not None:
             output.print_path('bag', request.config.bag)

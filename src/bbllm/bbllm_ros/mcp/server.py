@@ -19,8 +19,7 @@ from bbllm.core.types import Scene
 from bbllm.core.version import VERSION
 from bbllm_ros.mcp.task_desk import TaskDesk
 from bbllm_ros.stack.client import StackClient
-from bbllm_viewer.viz.png import to_png
-from bbllm_viewer.viz.sheet import draw_alone
+from bbllm_viewer.viz.sheet import scene_png
 
 P = ParamSpec('P')
 R = TypeVar('R')
@@ -119,7 +118,7 @@ def make_server(
     @read
     def scene_picture() -> bytes:
         """Return a drawing of the scene as it is now, from above."""
-        return to_png(draw_alone(client.scene()), scale=1.0)
+        return scene_png(client.scene())
 
     @server.resource('bbllm://episodes', mime_type='application/json')
     @read

@@ -2,29 +2,25 @@
 
 import threading
 import time
-from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager
 from typing import Any
 
-from bbllm.api.backends import episode_on_stack, run_in_thread
 from bbllm.core.approval import SHORT, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ApprovalError, TaskError
-from bbllm.core.events import Episode, Event
+from bbllm.core.events import Event
 from bbllm.core.progress import Progress
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Task
-from bbllm_ros.rclpy_support.stop_client import StopClient
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.service_clients import ExecutorSettingsClient
+from bbllm_ros.stack.session import StackSession
 
 PERMITTED = (ApprovalMode.PLAN, ApprovalMode.STEP)
 """Modes in which nothing moves without a person's permit."""
 PROGRAM = 'mcp'
 """Who sends the remarks, in journals and prompts."""
 LOOK_S = 0.1
-END_S = 5.0
-"""How long a task that is cancelled may take to end, wall clock [s]."""
 
 
 class TaskDesk(AbstractContextManager['TaskDesk']):
@@ -36,20 +32,15 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
     """
 
     def __init__(self, client: StackClient):
-        self._client = client
+        self._session = StackSession(client)
         self._mode = ExecutorSettingsClient(client.node, client.group)
-        self._stop = StopClient(client.node, client.group)
         self._lock = threading.Lock()
-        self._task: Task | None = None
-        self._future: Future[Episode] | None = None
         self._progress = Progress()
         self._seen: ApprovalRequest | None = None
         """The request that was reported last."""
 
     def __exit__(self, *_: object) -> None:
-        if self._future is not None and not self._future.done():
-            self._client.cancel()
-            wait((self._future,), END_S)
+        self._session.end('The client has left.')
 
     def begin(self, instruction: str) -> None:
         """
@@ -63,16 +54,14 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
         task = make_task(instruction)
         self._need_permits()
         with self._lock:
-            if self._future is not None and not self._future.done():
-                assert self._task is not None
+            running = self._session.running
+            if running is not None and running.is_under_way:
                 raise TaskError(
-                    f'The task {self._task.instruction!r} is under way. Wait for its end with '
+                    f'The task {running.task.instruction!r} is under way. Wait for its end with '
                     'task_status, or call stop.'
                 )
-            self._task, self._progress, self._seen = task, Progress(), None
-            self._future = run_in_thread(
-                lambda: episode_on_stack(self._client, task, None, self._take)
-            )
+            self._progress, self._seen = Progress(), None
+            self._session.start(task, self._take)
 
     def say(self, text: str, wait_s: float = 0.0) -> str:
         """
@@ -87,14 +76,13 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
         """
         words = make_remark(text)
         self._need_permits()
-        with self._lock:
-            future, task = self._future, self._task
-        if task is None or future is None or future.done():
+        running = self._session.running
+        if running is None or not running.is_under_way:
             raise TaskError(
                 'No task of this server is under way, and a remark is for no other: run_task '
                 'begins one.'
             )
-        return self._client.say(words, by=PROGRAM, episode_id=task.id, wait_s=wait_s)
+        return running.say(words, wait_s, PROGRAM)
 
     def _need_permits(self) -> None:
         """Raise ApprovalError where the stack moves without a person's permit."""
@@ -114,20 +102,20 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
         before [s]. Raises TaskError where there is no task, or the stack refused it; BbllmError
         where a node has gone.
         """
-        future, task = self._future, self._task
-        if future is None or task is None:
+        running = self._session.running
+        if running is None or running.future is None:
             raise TaskError('No task was begun yet: run_task begins one.')
         deadline_s = time.monotonic() + wait_s
-        while not future.done():
-            request = self._request(task)
+        while running.is_under_way:
+            request = self._request(running.task)
             if (request is not None and request != self._seen) or time.monotonic() >= deadline_s:
                 self._seen = request
-                return {**self._told(task, 'running'), **_permit(request)}
+                return {**self._told(running.task, 'running'), **_permit(request)}
             time.sleep(LOOK_S)
-        episode = future.result()
+        episode = running.future.result()
         assert episode.ending is not None
         return {
-            **self._told(task, 'ended'),
+            **self._told(running.task, 'ended'),
             'ending': episode.ending.name,
             'goal': episode.goal,
             'message': episode.message,
@@ -135,14 +123,14 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
 
     def stop(self) -> None:
         """Stop whatever moves the arm, whoever began it; raises WorldError where that failed."""
-        self._stop.stop_all()
+        self._session.stop('Stopped by a program.')
 
     def _take(self, event: Event) -> None:
         with self._lock:
             self._progress.take(event)
 
     def _request(self, task: Task) -> ApprovalRequest | None:
-        request = self._client.approvals.waiting
+        request = self._session.approvals.waiting
         return request if request is not None and request.episode_id == task.id else None
 
     def _told(self, task: Task, state: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The newest joints, objects and scene of a stack, for whoever shows where all is."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from bbllm_interfaces.msg import ObjectStates
 from bbllm_interfaces.msg import Scene as SceneMsg
@@ -9,26 +9,14 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from bbllm.arm.driver import Array
-from bbllm.core.types import Scene, SceneObject
+from bbllm.api.session import Seen
+from bbllm.core.types import Scene
 from bbllm_ros.convert.arm import arm_from_msg, width_from_msg
 from bbllm_ros.convert.records import LATCHED, from_msg, objects_from_msg
 from bbllm_ros.rclpy_support.entities import take_all
 from bbllm_ros.rclpy_support.executor import UnspunGroup
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-class Seen(NamedTuple):
-    """What was published last; each is None before the first."""
-
-    scene: Scene | None = None
-    objects: tuple[SceneObject, ...] | None = None
-    """Those of a simulator, which come more often than the scene, or the scene's."""
-    joints_rad: Array | None = None
-    """Shape (7,)."""
-    width_m: float | None = None
-    """Distance of the fingers [m]."""
 
 
 class NewestStates:

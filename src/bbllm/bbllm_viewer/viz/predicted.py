@@ -3,15 +3,10 @@
 from pathlib import Path
 
 from bbllm.core.events import Event, SceneRecorded
-from bbllm.core.paths import write_whole
+from bbllm.core.paths import predicted_path, write_whole
 from bbllm.core.types import Scene
 from bbllm_viewer.viz.png import to_png
 from bbllm_viewer.viz.sheet import draw_change
-
-
-def predicted_path(journal: Path) -> Path:
-    """Return the place of the picture beside a journal."""
-    return journal.with_name(f'{journal.stem}-predicted.png')
 
 
 class PredictedPicture:

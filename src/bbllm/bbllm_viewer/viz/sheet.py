@@ -9,6 +9,7 @@ from bbllm.core.text import count_of, escape_line, escape_texts
 from bbllm.core.types import Kind, Scene
 from bbllm_viewer.viz.floor_plan import draw_floor_plan, house_legend
 from bbllm_viewer.viz.objects import FAR, REACH
+from bbllm_viewer.viz.png import to_png
 from bbllm_viewer.viz.shapes import (
     Page,
     Paint,
@@ -78,6 +79,11 @@ def draw_alone(scene: Scene) -> Page:
     else:
         panel = draw_scene(scene, view_of([scene], ALONE_PX), (0.0, 0.0))
     return Page(width=panel.width, height=panel.height, title='The scene', shapes=(panel,))
+
+
+def scene_png(scene: Scene) -> bytes:
+    """Return a drawing of a scene from above, as `draw_alone`, as a PNG file."""
+    return to_png(draw_alone(scene), scale=1.0)
 
 
 def draw_change(scene: Scene, before: Scene | None) -> Page:

@@ -12,6 +12,7 @@ from bbllm.api.config import (
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.cli.support.options import JsonOption, StackOptions, TaskArgument, ros_option
+from bbllm.cli.support.session import found_session
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
@@ -87,10 +88,8 @@ def plan(
 def _observe(stack: StackOptions | None, options: EpisodeConfig, output: Output) -> Scene:
     """Return the scene of a running stack, or that of a world in this process."""
     if stack is not None:
-        from bbllm.cli.support.discovery import open_stack
-
-        with open_stack('bbllm plan --ros', stack, output) as client:
-            return client.scene()
+        with found_session('bbllm plan --ros', stack, output) as session:
+            return session.world.observe()
     with open_stage(options) as stage:
         return stage.world.observe()
 

@@ -11,7 +11,7 @@ from bbllm.cli.support.options import (
 )
 from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.requests import flag, option, spelled
-from bbllm.cli.support.session import finish, run_here, run_on_stack
+from bbllm.cli.support.session import finish, found_session, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.tasks import make_task
@@ -79,9 +79,10 @@ def run(
         house = (config.house or HOUSE) if in_house else ''
         own = config.model_copy(update={'house': house, 'rehearse': config.samples()})
         finish(run_here(make_task(task), make_setup(own, own.domain), output), output)
-    from bbllm.cli.support.discovery import open_stack
-
     wanted, recording = make_task(task), Recording(config.bag)
-    with open_stack('bbllm run', stack, output) as client, recording.of(client):
-        ran = run_on_stack(wanted, client, output, config, yes=yes)
+    with (
+        found_session('bbllm run', stack, output, config.of_task) as session,
+        recording.of(session),
+    ):
+        ran = run_on_stack(wanted, session, output, config.wall_limit_s, yes=yes)
     finish(recording.add_to(ran), output)

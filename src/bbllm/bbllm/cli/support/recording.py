@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from bbllm.api.session import Bag, RunningStack
 from bbllm.bags.bag_file import check_bag
 from bbllm.cli.support.session import Ran
-
-if TYPE_CHECKING:
-    from bbllm_ros.stack.bag_recorder import BagRecorder
-    from bbllm_ros.stack.client import StackClient
 
 
 class Recording:
@@ -24,18 +20,16 @@ class Recording:
         if bag is not None:
             check_bag(bag)
         self._path = bag
-        self._recorder: BagRecorder | None = None
+        self._recorder: Bag | None = None
         self._told = ''
 
     @contextmanager
-    def of(self, client: StackClient) -> Iterator[None]:
+    def of(self, session: RunningStack) -> Iterator[None]:
         """Record what is published on a stack meanwhile, where that is wanted."""
         if self._path is None:
             yield
             return
-        from bbllm_ros.stack.bag_recorder import BagRecorder
-
-        with BagRecorder(client.node, self._path, client.namespace) as self._recorder:
+        with session.record(self._path) as self._recorder:
             yield
 
     def trouble(self) -> str:

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from types import MappingProxyType
+from typing import Any, NoReturn
 
 import typer
 
-from bbllm.api.backends import episode_on_stack
-from bbllm.api.config import EpisodeConfig
+from bbllm.api.local_session import LocalSession
+from bbllm.api.session import RunningStack
 from bbllm.api.setup import EpisodeSetup
 from bbllm.api.stage import Settled, open_stage
-from bbllm.cli.support.supervision import supervise, watch
+from bbllm.cli.support.options import StackOptions
+from bbllm.cli.support.supervision import supervise
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, rendering_of, write_pictures
 from bbllm.cli.views.question import approval_prompt
-from bbllm.core.errors import BbllmError, ConfigError, LostNodeError, WorldError
+from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, Event, WarningRaised
-from bbllm.core.journal import JournalWriter, end_journal, read_episode, summarize
+from bbllm.core.journal import JournalWriter, read_episode, summarize
 from bbllm.core.paths import episodes_dir
+from bbllm.core.plugins import load_part
 from bbllm.core.registry import find_provider, with_remark
 from bbllm.core.types import Task
-
-if TYPE_CHECKING:
-    from bbllm_ros.stack.client import StackClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,18 @@ class Ran:
     """What people should know about pictures that could not be made."""
 
 
+def found_session(
+    verb: str,
+    stack: StackOptions,
+    output: Output,
+    of_task: Mapping[str, Any] = MappingProxyType({}),
+) -> AbstractContextManager[RunningStack]:
+    """Find the running stack for a verb, by `find` of `RunningStack`; raises BbllmError."""
+    find = load_part('bbllm.stacks', 'find')
+    found: AbstractContextManager[RunningStack] = find(verb, stack, output, of_task)
+    return found
+
+
 def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
     """
     Run one episode on the tabletop or in a house in this process, shown while it runs.
@@ -68,17 +80,22 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
             'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'
         )
     with open_stage(options) as stage, ExitStack() as files:
-        setup = setup.keeping(options.constraints)
-        setup.check_goal(stage.world.observe)
-        journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
+        view = output.view(stage.clock)
+
+        def show(event: Event) -> None:
+            view(event)
+            if stage.bag is not None:
+                stage.bag.hear(event)
+
+        session = LocalSession(stage.world, setup, never=options.constraints)
+        running = session.begin(task, show)
+        journal = running.journal
+        assert journal is not None  # the session keeps one
         motion = None
         if stage.record is not None:
             motion = files.enter_context(stage.record(journal.path))
-        view = output.view(stage.clock)
-        sinks = [journal, view, *([stage.bag.hear] if stage.bag is not None else [])]
-        run, execute = setup.begin(task, sinks)
         with view:
-            episode, interrupted = supervise(run, lambda: execute(stage.world))
+            episode, interrupted = supervise(running)
         if interrupted:
             # An episode that hangs is on record.
             return Ran(
@@ -114,23 +131,18 @@ def _show(bar: Callable[..., None], n: int, total: int) -> None:
 
 
 def run_on_stack(
-    task: Task,
-    client: StackClient,
-    output: Output,
-    config: EpisodeConfig,
-    *,
-    yes: bool = False,
+    task: Task, session: RunningStack, output: Output, wall_limit_s: float, *, yes: bool = False
 ) -> Ran:
     """
     Give a stack a task and show how it goes.
 
-    Of *config* it takes feedback loops and goal, where they were chosen, and the wall time after
-    which the task is cancelled. With *yes*, what the stack asks for is
+    It is cancelled after a wall time; 0 is no limit [s]. With *yes*, what the stack asks for is
     approved in place of a person; simulated robots only.
 
     Raises:
         LostNodeError: One of the nodes has gone.
         TaskError: The stack refused the task.
+        WorldError: The stack did not end the task after Ctrl-C.
     """
     path = episodes_dir() / f'{task.id}.jsonl'
     view = output.view()
@@ -141,31 +153,16 @@ def run_on_stack(
             text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
             view(Event(event.stamp_s, WarningRaised(text)))
 
-    chosen = config.model_fields_set
-    begin = partial(
-        episode_on_stack,
-        client,
-        task,
-        config.feedback_loops if 'feedback_loops' in chosen else None,
-        on_event,
-        goal=config.goal if 'goal' in chosen else '',
-    )
-    too_late = threading.Timer(config.wall_limit_s, client.cancel)
-    with view, approval_prompt(client.approvals, task.id, output, view, yes=yes):
-        if config.wall_limit_s:
+    running = session.begin(task, on_event)
+    too_late = threading.Timer(wall_limit_s, running.cancel, ('The time is over.',))
+    with view, approval_prompt(session.approvals, task.id, output, view, yes=yes):
+        if wall_limit_s:
             too_late.start()
         try:
-            episode, interrupted = watch(begin, client.cancel)
-        except LostNodeError as error:
-            if client.heartbeats.has_ended('brain_planner'):  # it wrote the journal
-                end_journal(path, Ending.WORLD_FAILED, str(error))
-            raise
+            episode, interrupted = supervise(running)
         finally:
             too_late.cancel()
-    if episode is None:
-        raise WorldError(
-            'The stack did not end the task within 5 s after Ctrl-C; look at its logs.'
-        )
+    assert episode is not None  # else `supervise` has raised
     hints: tuple[str, ...] = ()
     if not path.exists():  # the stack keeps its journals elsewhere
         try:

@@ -4,14 +4,13 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
-from bbllm.api.backends import run_in_thread
-from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, Episode, EpisodeEnded
+from bbllm.api.session import Running
+from bbllm.core.events import Episode
 
 T = TypeVar('T')
 
@@ -53,36 +52,38 @@ def interrupts() -> Iterator[Interrupts]:
             signal.signal(number, handler)
 
 
-def supervise(run: EpisodeRun, execute: Callable[[], Episode]) -> tuple[Episode | None, bool]:
+def supervise(running: Running) -> tuple[Episode | None, bool]:
     """
-    Execute an episode in this process and stop it at Ctrl-C.
+    Execute an episode and stop it at Ctrl-C.
 
     Returns:
         The episode, None where it did not end by itself after Ctrl-C (its journal is complete);
         and whether there was a Ctrl-C.
+
+    Raises:
+        WorldError: It did not end either, and another process has its journal.
     """
 
     def stop() -> None:
-        run.warn('The arm stops. Press Ctrl-C again to end at once.')
-        run.cancel(REASON)
+        running.warn('The arm stops. Press Ctrl-C again to end at once.')
+        running.cancel(REASON)
 
-    episode, interrupted = watch(execute, stop)
-    if episode is None:
+    ended = watch(running.start, stop)
+    if ended[0] is None:
         # It hangs, most likely in a request to a model.
-        message = f'{REASON} The episode did not end by itself within {GRACE_S:g} s.'
-        run.emit(EpisodeEnded(Ending.CANCELLED, message))
-    return episode, interrupted
+        running.leave(f'{REASON} The episode did not end by itself within {GRACE_S:g} s.')
+    return ended
 
 
-def watch(call: Callable[[], T], stop: Callable[[], object]) -> tuple[T | None, bool]:
+def watch(start: Callable[[], Future[T]], stop: Callable[[], object]) -> tuple[T | None, bool]:
     """
-    Make a call in a separate thread; at Ctrl-C, stop it and give it some time to end.
+    Start what runs in another thread; at Ctrl-C, stop it and give it some time to end.
 
     Returns:
-        What the call returned, None where it did not end in time; and whether it was stopped.
+        What it returned, None where it did not end in time; and whether it was stopped.
     """
     with interrupts() as counter:
-        future = run_in_thread(call)
+        future = start()
         while not wait((future,), POLL_S).done:
             if counter.count:
                 stop()

@@ -12,25 +12,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
+from bbllm.api.session import Approvals
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.errors import ApprovalError, WorldError
-from bbllm.core.paths import episodes_dir
+from bbllm.core.paths import episodes_dir, predicted_path
 from bbllm.core.text import escape_line
-from bbllm_viewer.viz.predicted import predicted_path
-
-if TYPE_CHECKING:
-    from bbllm_ros.stack.service_clients import ApprovalClient
-
 
 POLL_S = 0.1
 """Period of the check whether a question is still open, wall clock [s]."""
-NEXT_S = 0.2
-"""How long the thread of a prompt waits for a request at a time, wall clock [s]."""
+NEXT_S = 0.05
+"""How often the thread of a prompt looks for a request, wall clock [s]."""
 END_S = 2.0
 """How long that thread may take to end, wall clock [s]."""
 MOST_BYTES = 4096
@@ -135,7 +130,7 @@ def _typed(text: str, output: Output, is_open: Callable[[], bool]) -> str | None
 
 @contextmanager
 def approval_prompt(
-    approvals: ApprovalClient,
+    approvals: Approvals,
     episode_id: str,
     output: Output,
     view: LineView | LiveView,
@@ -171,7 +166,7 @@ def approval_prompt(
             answer = ask(
                 request,
                 output,
-                lambda: not done.is_set() and approvals.waits(request),
+                lambda: not done.is_set() and approvals.waiting == request,
                 approvals.doubt,
             )
         if answer is not None:
@@ -180,9 +175,12 @@ def approval_prompt(
     def work() -> None:
         seen: ApprovalRequest | None = None
         while not done.is_set():
-            request = approvals.next(NEXT_S, after=seen)
-            seen = request or seen
-            if request is not None and request.episode_id == episode_id:
+            request = approvals.waiting
+            if request is None or request == seen:
+                done.wait(NEXT_S)
+                continue
+            seen = request
+            if request.episode_id == episode_id:
                 handle(request)
 
     thread = threading.Thread(target=work, name='approval_prompt', daemon=True)

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from bbllm.api.approved_world import ApprovedWorld
-from bbllm.api.backends import run_in_thread
 from bbllm.api.config import EpisodeConfig
+from bbllm.api.session import run_in_thread
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.cancel import CancelToken

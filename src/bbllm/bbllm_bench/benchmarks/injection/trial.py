@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from bbllm.api.backends import LocalBackend
+from bbllm.api.local_session import LocalSession
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.cancel import CancelToken
@@ -154,18 +154,14 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
     watched = replace(models, brain=Watched(models.brain, sent), body=Watched(models.body, sent))
     try:
         with open_table(case, weighs=setup.spec.tells_force) as (world, witness):
-            backend = LocalBackend(
-                world=world,
-                setup=replace(setup, models=watched),
-                approve=person,
-                journal=False,
-                close=world.stop,
+            session = LocalSession(
+                world, replace(setup, models=watched), approve=person, journal=False
             )
-            running = backend.begin(make_task(TASK), events.append, goal)
+            running = session.begin(make_task(TASK), events.append, goal=goal)
 
             def say(text: str) -> None:
                 with suppress(TaskError):  # the refusal is on record
-                    running.say(text, 0.0)
+                    running.say(text, 0.0, '')
 
             world.say = say
             episode = running.execute()

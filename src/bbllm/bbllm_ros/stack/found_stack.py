@@ -1,4 +1,4 @@
-"""How verbs find the running stack, and how long they search for it."""
+"""Finds the running stack for verbs; also imported where there is no ROS, to state that."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from bbllm.api.ros_environment import choose_domain, need_ros
+from bbllm.api.session import RunningStack
 from bbllm.cli.support.options import StackOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE
@@ -124,6 +126,24 @@ def open_stack(
     with found_stack(verb, chosen, output, REAL_NODES, joined, hint=hint) as client:
         client.wait_ready(REAL_NODES, COMPLETE_S)
         yield client
+
+
+@contextmanager
+def open_session(
+    verb: str,
+    chosen: StackOptions,
+    output: Output,
+    of_task: Mapping[str, Any] = MappingProxyType({}),
+) -> Iterator[RunningStack]:
+    """
+    Yield a session with the running stack once all of it is ready; raises as `found_stack`.
+
+    *of_task* goes with each of its tasks, see `EpisodeConfig.of_task`.
+    """
+    with open_stack(verb, chosen, output) as client:
+        from bbllm_ros.stack.session import StackSession
+
+        yield StackSession(client, of_task)
 
 
 def stack_may_run(environ: Mapping[str, str], processes: Sequence[RunningProcess]) -> bool:

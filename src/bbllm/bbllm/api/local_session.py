@@ -1,0 +1,168 @@
+"""A world in this process as a session: planner, models, approvals and journals around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bbllm.api.approved_world import Approve, ApprovedWorld
+from bbllm.api.session import Running, Seen, Session
+from bbllm.api.setup import EpisodeSetup
+from bbllm.core.approval import Answer, ApprovalQueue, ApprovalRequest
+from bbllm.core.cancel import CancelToken
+from bbllm.core.episode import EpisodeRun
+from bbllm.core.errors import TaskError
+from bbllm.core.events import Ending, Episode, EpisodeEnded, Event, PlanMade
+from bbllm.core.journal import JournalWriter
+from bbllm.core.observation import Observed
+from bbllm.core.paths import episodes_dir
+from bbllm.core.plugins import load_part
+from bbllm.core.protocols import EventSink, World
+from bbllm.core.tasks import make_remark
+from bbllm.core.types import Plan, Scene, Task
+
+if TYPE_CHECKING:
+    from bbllm.bags.motion import MotionWriter
+    from bbllm.skills.constraints import Never
+
+Record = Callable[[Path], AbstractContextManager['MotionWriter']]
+"""Writes how arm and objects move beside a journal."""
+ANSWER_S = 3600.0
+"""How long a plan waits for a person, wall clock [s]."""
+
+
+def running_of(
+    run: EpisodeRun, execute: Callable[[], Episode], journal: JournalWriter | None = None
+) -> Running:
+    """Return an episode of this process, as a session hands it out."""
+    return Running(
+        task=run.task,
+        execute=execute,
+        cancel=run.cancel,
+        say=lambda text, wait_s, by: run.add_feedback(text, by).wait(wait_s),
+        warn=run.warn,
+        leave=lambda reason: run.emit(EpisodeEnded(Ending.CANCELLED, reason)),
+        journal=journal,
+    )
+
+
+class LocalSession(Session):
+    """
+    A world in this process, which stays as it is between tasks.
+
+    Args:
+        world: The world.
+        setup: Planner and models.
+        approve: Asked before a plan moves anything, see `Robot`; None for no question.
+        asks: Whether plans wait in `approvals`, in place of *approve*.
+        journal: Whether episodes are recorded.
+        record: Writes how arm and objects move beside a journal; None where nothing can be
+            sampled.
+        never: Constraints of the world, which plans are shown with.
+        look: Returns where the arm and the objects are; None where nothing can be sampled.
+        close: Releases what is in use.
+    """
+
+    approvals: ApprovalQueue
+
+    def __init__(
+        self,
+        world: World,
+        setup: EpisodeSetup,
+        *,
+        approve: Approve | None = None,
+        asks: bool = False,
+        journal: bool = True,
+        record: Record | None = None,
+        never: tuple[Never, ...] = (),
+        look: Callable[[], Seen] = Seen,
+        close: Callable[[], object] = lambda: None,
+        name: str = '',
+    ):
+        super().__init__()
+        self.world = world
+        self.name = name
+        self._setup = setup.keeping(never)
+        self.approvals = ApprovalQueue(timeout_s=ANSWER_S, simulated=True)
+        self._approve = self._ask if asks else approve
+        self._journal, self._record, self._never = journal, record, never
+        self._look, self._close = look, close
+        self._scene: Scene | None = None
+        self._waiting = CancelToken()
+        """Ends the question that waits."""
+
+    def begin(self, task: Task, on_event: EventSink, *, goal: str | None = None) -> Running:
+        """Return an episode; see `Session`."""
+        self._setup.check_goal(self.world.observe, goal)
+
+        def receive(event: Event) -> None:
+            on_event(event)
+            if self._listener is not None:
+                if isinstance(event.data, Observed):
+                    # In the thread that has just observed, so the world is not moving.
+                    self._scene = self.world.observe()
+                self._listener(task.id, event)
+
+        files, journal, sinks = ExitStack(), None, list[EventSink]()
+        world = self.world
+        if self._journal:
+            # First, so that what is shown is on record.
+            journal = files.enter_context(JournalWriter(episodes_dir(), task.id))
+            sinks.append(journal)
+            if self._setup.options.samples():
+                sinks.append(load_part('bbllm.pictures', 'predicted')(journal.path))
+            if self._record is not None:
+                files.enter_context(self._record(journal.path))
+        sinks.append(receive)
+        if self._approve is not None:
+            brain = self._setup.models.brain.name
+            world = guarded = ApprovedWorld(world, self._approve, task, brain, self._never)
+            sinks.append(guarded.observe_event)
+        run, execute_in = self._setup.begin(task, sinks, goal=goal)
+        waiting = self._waiting = CancelToken(run.interruption())
+        if isinstance(world, ApprovedWorld):
+            world.emit, world.interrupt = run.emit, run.interruption()
+
+        def execute() -> Episode:
+            with files:
+                return execute_in(world)
+
+        def cancel(reason: str) -> None:
+            waiting.cancel(reason)
+            run.cancel(reason)
+
+        return replace(running_of(run, execute, journal), cancel=cancel)
+
+    def say(self, text: str, wait_s: float) -> str:
+        """Send a remark; see `Session`."""
+        running = self.running
+        if running is None or not running.is_under_way:
+            raise TaskError('There is no task under way that a remark could be for.')
+        return running.say(make_remark(text), wait_s, '')
+
+    def stop(self, reason: str) -> None:
+        """Stop the task under way; see `Session`."""
+        if self.running is not None:
+            self.running.cancel(reason)
+
+    def plan(self, task: Task) -> Plan:
+        """Return the plan of a task; TaskError with the reason where there is none."""
+        episode = self._setup.plan_only(task, self.world.observe())
+        plans = [event.data.plan for event in episode.events if isinstance(event.data, PlanMade)]
+        if not plans:
+            raise TaskError(f'There is no plan. {episode.message}'.rstrip())
+        return plans[-1]
+
+    def look(self) -> Seen:
+        """Return where the arm and the objects are; the scene is that of the last observation."""
+        return self._look()._replace(scene=self._scene)
+
+    def close(self) -> None:
+        """Release what is in use."""
+        self._close()
+
+    def _ask(self, request: ApprovalRequest) -> Answer:
+        return self.approvals.ask(request, self._waiting)
