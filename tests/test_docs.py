@@ -17,7 +17,7 @@ import bbllm
 from bbllm import testing
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted((ROOT / 'docs').rglob('*.md'))
+PAGES = sorted((ROOT / 'docs').rglob('*.md')) + sorted((ROOT / 'design').glob('*.md'))
 BESIDE = ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md')
 TEXTS = [*PAGES, *(ROOT / name for name in BESIDE)]
 
@@ -53,7 +53,7 @@ def test_every_page_of_the_navigation_exists_and_the_reference_names_what_there_
 
 def test_links_out_of_the_docs_become_names_of_files() -> None:
     hook = load(ROOT / 'tools' / 'docs_links.py')
-    page = SimpleNamespace(file=SimpleNamespace(src_uri='design/approval.md'))
+    page = SimpleNamespace(file=SimpleNamespace(src_uri='tutorials/camera.md'))
     text = '[a](../../config/llm.yaml) [`ros.md`](../ros.md) [c](https://x.org) [d](../gone.md)'
     rewritten = hook.on_page_markdown(text, page, {'docs_dir': str(ROOT / 'docs')})
 

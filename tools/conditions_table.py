@@ -1,5 +1,5 @@
 """
-Write the table of skills in docs/design/conditions.md anew, from the skills of the arm.
+Write the table of skills in design/conditions.md anew, from the skills of the arm.
 
     python tools/conditions_table.py
 
@@ -13,7 +13,7 @@ from bbllm.core.types import Fact
 from bbllm.skills.catalog import OWN
 from bbllm.skills.skill import Judge
 
-PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'design' / 'conditions.md'
+PAGE = Path(__file__).resolve().parent.parent / 'design' / 'conditions.md'
 BEGIN, END = '<!-- begin: tools/conditions_table.py -->\n', '<!-- end -->'
 JUDGED = {Judge.SCENE: 'scene', Judge.GEOMETRY: 'geometry', Judge.ARM: 'arm'}
 

@@ -92,7 +92,7 @@ def marked(scene: Scene) -> Scene:
 
 MARKED = dict(prompts('cube', marked(table('cube')), marked(house('cube'))))
 OF_SKILLS = ('brain_body planning', 'brain_body feedback', 'base_llm direct', 'body execution')
-"""Prompts that describe the skills of a scene, which docs/design/injection.md lists."""
+"""Prompts that describe the skills of a scene, which design/injection.md lists."""
 
 
 def test_colours_facts_and_relations_stand_between_delimiters_only() -> None:

@@ -115,7 +115,7 @@ def test_a_servo_that_is_held_back_pulls_gently_at_first_and_never_beyond_the_pe
 
     assert pull.max() == pytest.approx(PEAK, abs=1e-3)
     assert pull.max() * LiftParams().pull * LiftParams().cap_n < LiftParams().hardest_n
-    # The quintic of 0.22 s, with which the forces of docs/design/lift-off.md were measured first,
+    # The quintic of 0.22 s, with which the forces of design/lift-off.md were measured first,
     # passes the cap as fast: what is fixed pulls as hard until a stop takes effect.
     at_cap = int(np.argmax(pull > 1.0 / LiftParams().pull))
     assert np.gradient(pull, time_s)[at_cap] < 22.0

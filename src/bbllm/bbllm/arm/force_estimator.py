@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from bbllm.core.errors import BbllmError
 
 MEAN_S = 0.02
-"""Over how long the force is averaged; why so long: docs/design/lift-off.md [s]."""
+"""Over how long the force is averaged; why so long: design/lift-off.md [s]."""
 KEPT = 64
 """How many readings are kept: they come a hundred times a second, in physics two hundred."""
 

@@ -50,7 +50,7 @@ class OptionWord(StrEnum):
 
 
 class OpenStateMode(OptionWord):
-    """Source of the open state; see docs/design/open-state.md."""
+    """Source of the open state; see design/open-state.md."""
 
     OFF = 'off'
     RULES = 'rules'

@@ -2,7 +2,7 @@
 Robots as data: what an arm and its hand are, without what they do.
 
 A package adds a robot by an entry point of the group `bbllm.robots` that names a `RobotModel`;
-docs/design/robots.md shows one. Names are imported when they are first used, since a model of a
+design/robots.md shows one. Names are imported when they are first used, since a model of a
 robot loads MuJoCo.
 """
 

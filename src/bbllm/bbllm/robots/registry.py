@@ -53,7 +53,7 @@ def load_robot(name: str = DEFAULT_ROBOT) -> RobotModel:
     if not isinstance(found, RobotModel):
         raise ConfigError(
             f'The robot {name} is installed, but {point.value} is {type(found).__name__} and no '
-            'RobotModel. docs/design/robots.md shows one.'
+            'RobotModel. design/robots.md shows one.'
         )
     found.spec()
     return found

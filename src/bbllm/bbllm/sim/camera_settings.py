@@ -51,7 +51,7 @@ TABLE_CAMERA = CameraMount(
     parent='fr3_link0',
     T_parent_link=Pose(position_m=(0.75, -0.015, 1.40), quat_xyzw=pitched(math.radians(95.0))),
 )
-"""Over the table, on a stand out of the arm's reach; docs/design/cameras.md has the reasons."""
+"""Over the table, on a stand out of the arm's reach; design/cameras.md has the reasons."""
 HAND_CAMERA = CameraMount(
     name='hand_camera',
     parent='fr3_hand',

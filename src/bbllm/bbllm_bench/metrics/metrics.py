@@ -35,7 +35,7 @@ def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
     a planner that does nothing gets 0, unless nothing was to be done.
 
     In the papers goals are only what had to be made true, so that a plan is forgiven what it
-    broke; GCR is lower or equal here (docs/design/bench-verdicts.md). A condition that names an
+    broke; GCR is lower or equal here (design/bench-verdicts.md). A condition that names an
     object of the final table, and was therefore absent at the start, did not hold then.
     """
     goals = [text for text, holds in end.items() if not (holds and start.get(text, False))]

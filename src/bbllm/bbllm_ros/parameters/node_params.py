@@ -51,7 +51,7 @@ class OpenStateChoice(Settings):
         OpenStateMode.OFF,
         'What adds to scenes, as estimated facts, what is believed of objects because of what was '
         'done to them, such as fixed_or_heavy: off, rules, or model, that of the Brain '
-        '(docs/design/open-state.md).',
+        '(design/open-state.md).',
         panel=MODELS,
     )
 

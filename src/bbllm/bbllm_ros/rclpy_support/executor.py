@@ -6,7 +6,7 @@ two: of what comes often (topics, timers) and of what comes seldom (services, cl
 that a message does not pay for services. What has come is taken at once by the thread that waits,
 and only the callback goes to the pool; answers to clients are handed over without it.
 
-rclpy's `EventsExecutor` waits for nothing, but deadlocks in 7.1 (docs/design/executors.md).
+rclpy's `EventsExecutor` waits for nothing, but deadlocks in 7.1 (design/executors.md).
 """
 
 import threading

@@ -12,7 +12,7 @@ stiffnesses of the joints it is
 
 Were the hand kept from turning too, all six rows of J would count: hardly another force in the
 middle of the table, five times as much near the base. But in physics it does turn, and the three
-rows predict the force to a fifth (docs/design/lift-off.md). Six rows would be the worse error: the
+rows predict the force to a fifth (design/lift-off.md). Six rows would be the worse error: the
 arm would pull with less than the cap, and a fixed object would pass for free.
 
 The force is checked on the way, which ends the goal early, and again at its end, in case its
@@ -40,7 +40,7 @@ CONTROLLER_STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
 """Of the real arm by the gains of config/franka/controllers.yaml [Nm/rad]."""
 OVERSHOOT = 1.55
 """How many times the final pull an arm pulls on the way at most, as servos with much damping do:
-measured in simulation (docs/design/lift-off.md)."""
+measured in simulation (design/lift-off.md)."""
 PEAK = 1.45
 """What the servos are asked for at most on the way, in terms of the pull in the end."""
 LAG_S = 0.1
@@ -60,10 +60,10 @@ class LiftParams:
 
     cap_n: float = 10.0
     """What a lift may take, beyond what the hand feels before it: an eighth of what a fixed block
-    was felt with 20 ms into a lift in one go (docs/design/lift-off.md) [N]."""
+    was felt with 20 ms into a lift in one go (design/lift-off.md) [N]."""
     let_go: float = 0.25
     """Share of the cap that the hand is pulled with at most where a lift has only let go of what
-    closing pressed: a finger that came first presses an object down (docs/design/lift-off.md)."""
+    closing pressed: a finger that came first presses an object down (design/lift-off.md)."""
     pull: float = 1.5
     """How many times the cap the arm pulls in the end where nothing gives."""
     stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS

@@ -53,7 +53,7 @@ class FLTRNN(ModelPlanner):
     """
     The planning method of the paper.
 
-    Source: Zhang et al.; docs/design/fltrnn.md lists departures from the published program. A Body
+    Source: Zhang et al.; design/fltrnn.md lists departures from the published program. A Body
     that matches by embedding lends its embedder to the choice of demonstrations.
     """
 

@@ -46,7 +46,7 @@ class LLMState(ModelPlanner):
     """
     The planning method of the paper, its Algorithm 1.
 
-    Source: Chen et al., LLM-State; docs/design/llm-state.md lists departures. After each plan, and
+    Source: Chen et al., LLM-State; design/llm-state.md lists departures. After each plan, and
     after each failed step, the model plans anew until it reports the end.
     """
 

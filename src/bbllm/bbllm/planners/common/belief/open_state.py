@@ -12,7 +12,7 @@ of what has happened. In scenes they are estimated facts.
 Beliefs never overwrite, contradict or repeat a sensed fact, and are about objects of the scene
 only. A WORD of a saying must not be about where an object is, how it lies, or whether it exists
 and can be seen or reached; it must not name an object of the scene, or its kind (`cube` of
-red_cube). docs/design/open-state.md gives the reasons.
+red_cube). design/open-state.md gives the reasons.
 """
 
 from __future__ import annotations

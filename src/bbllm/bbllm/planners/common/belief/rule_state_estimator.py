@@ -1,7 +1,7 @@
 """
 A state estimator without a model: rules derive attributes from outcomes and forces.
 
-docs/design/open-state.md lists the attributes. Those that end in "before" are permanent; a call
+design/open-state.md lists the attributes. Those that end in "before" are permanent; a call
 that contradicts one of the others removes it.
 """
 
@@ -25,7 +25,7 @@ from bbllm.planners.common.belief.open_state import OpenState
 MARGIN_KG = 0.02
 """Minimum difference of two measured weights [kg]. A reading is the mean of 20 samples; at
 a noise of 0.2 N of each it is off by 0.06 N, so that two readings of one weight are as far apart
-as this, 0.2 N, twice in a hundred pairs (docs/design/open-state.md)."""
+as this, 0.2 N, twice in a hundred pairs (design/open-state.md)."""
 HEATERS = frozenset({'microwave', 'oven', 'stove', 'toaster', 'coffeemaker'})
 """Classes of objects that warm their contents while switched on."""
 HEAVIER_THAN = 'heavier_than'
