@@ -272,3 +272,14 @@ def test_docstrings_and_documents_speak_of_no_program_as_of_a_person() -> None:
 
     for text in ('\n'.join(docstrings), '\n'.join(documents)):
         assert 1000 * len(WORDS.findall(text)) / len(text.split()) <= MOST_PER_1000
+
+
+DECISIONS = [path for path in PAGES if path.parent.name == 'design' and path.name != 'README.md']
+
+
+@pytest.mark.parametrize('path', DECISIONS, ids=lambda path: path.name)
+def test_a_decision_begins_with_its_status_and_its_date(path: Path) -> None:
+    title, blank, status = path.read_text().splitlines()[:3]
+
+    assert title.startswith('# ') and not blank
+    assert re.match(r'Status: (accepted|superseded by \S+), \d{4}-\d\d-\d\d', status)

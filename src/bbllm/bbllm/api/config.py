@@ -145,7 +145,7 @@ class MemoryChoice(Settings):
     memory: FilePath | None = model_setting(
         None,
         'Ledger of failures for the planner brain_body:memory=yes: the Brain is shown those of '
-        'its earlier episodes, and what worked after them (design/failure-ledger.md).',
+        'its earlier episodes, and what worked after them (docs/safety.md).',
     )
 
 
@@ -250,7 +250,7 @@ class NeverChoice(Settings):
         (),
         "What the robot may never do, in plain words: 'touch OBJECT', 'move OBJECT' or 'place "
         "anything on OBJECT', such as 'touch the blue cylinder'; besides the constraints of the "
-        'safety file; may be repeated (design/constraints.md).',
+        'safety file; may be repeated (docs/safety.md).',
         metavar='WORDS',
         panel=LIMITS,
         change=Change.FIXED,

@@ -257,7 +257,7 @@ occupy a place. A cube of 4 cm on such a step leans by 4 degrees; 18 count as up
 (`UPRIGHT_COSINE`) [m]."""
 EDGE_M = 0.002
 """How far inside its support polygon the middle of an object must be: thirty times the median
-error of a placed object (docs/measured.md) [m]."""
+error of a placed object (docs/results.md) [m]."""
 SLACK_M = 0.0005
 """How much further than needed a proposed place is, since it is written rounded [m]."""
 MOST_ASIDE_M = 0.03

@@ -6,7 +6,7 @@ robot lifted, what was felt meanwhile, what would not rise, and when the model w
 What was found out only after the reply that decided cannot have informed it; so a plan made in one
 go is not informed of weights, however lucky. That a block can be moved is different: it can be put
 down only after it rose, so its own PICK is the test, also within one reply.
-design/informed-success.md explains which reply decides.
+docs/scoring.md explains which reply decides.
 """
 
 import math

@@ -3,7 +3,7 @@ The detector `blocks`: boxes, cylinders and everyday objects by shape, size and 
 
 No learned weights: OpenCV, and the catalogue. Colour edges give where faces end, to a fraction of
 a pixel; depth gives at which height they are; the catalogue gives their true sizes, so that a fit
-has x, y and yaw alone to find. design/blocks.md has the steps and their figures.
+has x, y and yaw alone to find. docs/blocks.md has the steps and their figures.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A plan is numbered lines, `0: pick red_cube`, that count up by one from the requ
 whole plan may also count from 1. The line `Done` alone is a plan without steps. Other lines
 (markdown, chatter, an explanation) are ignored. The single line `cannot: <reason>` means that
 there is no plan. No text is ever executed. What each other kind of reply comes to:
-design/brain-replies.md.
+docs/planners/brain-body.md.
 """
 
 import re

@@ -53,8 +53,8 @@ class FLTRNN(ModelPlanner):
     """
     The planning method of the paper.
 
-    Source: Zhang et al.; design/fltrnn.md lists departures from the published program. A Body
-    that matches by embedding lends its embedder to the choice of demonstrations.
+    Source: Zhang et al.; docs/planners/fltrnn.md lists departures from the published program. A
+    Body that matches by embedding lends its embedder to the choice of demonstrations.
     """
 
     options: FLTRNNOptions = FLTRNNOptions()

@@ -204,7 +204,7 @@ class LLMPop(ModelPlanner):
     """
     The planning method of the paper.
 
-    Source: Sun et al., section 4, appendix A.1 and A.2; design/llm-pop.md lists departures.
+    Source: Sun et al., section 4, appendix A.1 and A.2; docs/planners/llm-pop.md lists departures.
     Evaluator and planner are one model under two prompts. `k` rounds may follow the first.
     """
 

@@ -46,8 +46,8 @@ class LLMState(ModelPlanner):
     """
     The planning method of the paper, its Algorithm 1.
 
-    Source: Chen et al., LLM-State; design/llm-state.md lists departures. After each plan, and
-    after each failed step, the model plans anew until it reports the end.
+    Source: Chen et al., LLM-State; docs/planners/llm-state.md lists departures. After each plan,
+    and after each failed step, the model plans anew until it reports the end.
     """
 
     options: LLMStateOptions = LLMStateOptions()

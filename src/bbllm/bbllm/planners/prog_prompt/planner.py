@@ -150,7 +150,7 @@ class ProgPrompt(ModelPlanner):
     """
     The planning method of the paper.
 
-    Source: Singh et al., section III; design/prog-prompt.md lists departures.
+    Source: Singh et al., section III; docs/planners/prog-prompt.md lists departures.
     There are no feedback loops: recoveries are part of a program, below its assertions.
 
     With `replan=yes` it is the baseline of LLM-State (Chen et al., section IV: ProgPrompt

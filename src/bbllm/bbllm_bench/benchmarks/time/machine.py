@@ -25,7 +25,7 @@ _ROUNDS = 60
 _SETTLE_S, _RAW_S = 1.0, 2.0
 _COUNT = 400
 MEASURED_MS = 0.45
-"""Processor time of the fixed work on the machine of docs/measured.md [ms]."""
+"""Processor time of the fixed work on the machine of docs/results.md [ms]."""
 
 
 def fixed_work() -> object:
@@ -89,7 +89,7 @@ def speed(count: int = _COUNT) -> str:
         took_ms = statistics.mean(pool.map(_median_ms, [count] * cores))
     return (
         f'The fixed work in NumPy takes {took_ms:.2f} ms on this machine, '
-        f'{took_ms / MEASURED_MS:.2f} times as long as on that of docs/measured.md.'
+        f'{took_ms / MEASURED_MS:.2f} times as long as on that of docs/results.md.'
     )
 
 
