@@ -205,12 +205,12 @@ def test_table_and_chart_get_into_readme_and_docs(folder: Path, tmp_path: Path) 
     made = read_summary(next((folder / 'made').glob('*/summary.json')))
     played = [Played(item, origin_of(folder / item.file), made, made)]
     (tmp_path / 'docs').mkdir()
-    for name in ('README.md', 'docs/bench.md'):
+    for name in ('README.md', 'docs/results.md'):
         (tmp_path / name).write_text(f'# Title\n\n{BEGIN}\nold\n{END}\nthe end\n')
 
     written = list(write_into_docs(played, tmp_path))
 
-    assert [path.name for path in written] == ['README.md', 'bench.md', 'recorded.png']
+    assert [path.name for path in written] == ['README.md', 'results.md', 'recorded.png']
     text = (tmp_path / 'README.md').read_text()
     assert text.startswith(f'# Title\n\n{BEGIN}\n| suite, planner |')
     assert text.endswith(f'{END}\nthe end\n')
@@ -219,8 +219,8 @@ def test_table_and_chart_get_into_readme_and_docs(folder: Path, tmp_path: Path) 
     with pytest.raises(ConfigError, match=r'README.md has no place for the table'):
         list(write_into_docs(played, tmp_path))
     (tmp_path / 'README.md').write_text(text.replace('| expert, ', '| other, '))
-    (tmp_path / 'docs' / 'bench.md').write_text('# Title\n')
-    with pytest.raises(ConfigError, match=r'bench.md has no place for the table'):
+    (tmp_path / 'docs' / 'results.md').write_text('# Title\n')
+    with pytest.raises(ConfigError, match=r'results.md has no place for the table'):
         list(write_into_docs(played, tmp_path))
     assert '| other, ' in (tmp_path / 'README.md').read_text()
 

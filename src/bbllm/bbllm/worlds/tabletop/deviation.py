@@ -12,7 +12,7 @@ from bbllm.skills.shapes import Vector, yaw_pose
 
 POSE_SD_M = 0.001
 """Standard deviation of where objects are drawn from, along x and y each: what camera and tracking
-leave, docs/results.md "Eyes" [m]."""
+leave, docs/results.md "Scenes from pictures" [m]."""
 MOST_OFF_M = 0.002
 """No object is drawn further off than this along an axis [m]."""
 YAW_SD_RAD = 0.01

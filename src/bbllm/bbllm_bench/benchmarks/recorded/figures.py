@@ -92,12 +92,12 @@ def write_figures(played: Sequence[Played], folder: Path, output: Output) -> Non
 
 def write_into_docs(played: Sequence[Played], root: Path) -> Iterator[Path]:
     """
-    Write the chart to `docs/recorded.png`, and the tables of `README.md` and `docs/bench.md`.
+    Write the chart to `docs/recorded.png`, and the tables of `README.md` and `docs/results.md`.
 
     Yields what was written. Raises ConfigError where a document has no place for its table;
     nothing was written then.
     """
-    grids = {root / 'README.md': _short_grid(played), root / 'docs' / 'bench.md': _grid(played)}
+    grids = {root / 'README.md': _short_grid(played), root / 'docs' / 'results.md': _grid(played)}
     texts = {path: _with_table(path, grid) for path, grid in grids.items()}
     for path, text in texts.items():
         write_atomically(path, text)
