@@ -6,6 +6,7 @@ import inspect
 import re
 import shlex
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -151,21 +152,30 @@ def commands_of(path: Path, *words: str) -> list[list[str]]:
     return [command for command in split if command[: len(words)] == list(words)]
 
 
-@pytest.mark.parametrize('path', ARM_PAGES, ids=lambda path: path.name)
-def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
+COMMAND_PAGES = [*ARM_PAGES, ROOT / 'docs' / 'safety.md', ROOT / 'docs' / 'results.md']
+
+
+@cache
+def options_of(*verb: str) -> frozenset[str]:
+    """Return the options of a verb, which has to exist."""
     from typer.testing import CliRunner
 
     from bbllm.cli.main import app
 
+    listed = CliRunner().invoke(app, [*verb, '--help-all'], env={'COLUMNS': '200'})
+    assert listed.exit_code == 0, listed.output
+    return frozenset(re.findall(r'--[a-z-]+', listed.output))
+
+
+@pytest.mark.parametrize('path', COMMAND_PAGES, ids=lambda path: path.name)
+def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
     # `bbllm` alone is the namespace.
-    found = [command for command in commands_of(path, 'bbllm') if len(command) > 1]
+    found = [words for _, *words in commands_of(path, 'bbllm') if words]
     assert found
-    for _, *words in found:
-        names = words[: 2 if words[0] in ('bench', 'calibrate') else 1]
-        told = CliRunner().invoke(app, [*names, '--help-all'], env={'COLUMNS': '200'})
-        assert told.exit_code == 0, told.output
-        known = set(re.findall(r'--[a-z-]+', told.output))
-        assert {word for word in words if word.startswith('--')} <= known, names
+    for words in found:
+        verb = words[: 2 if words[0] in ('bench', 'calibrate') else 1]
+        given = {word for word in words[len(verb) :] if word.startswith('--')}
+        assert given <= options_of(*verb), verb
 
 
 @pytest.mark.parametrize('path', ARM_PAGES, ids=lambda path: path.name)
