@@ -1,6 +1,5 @@
 """The pages of the docs: their links, their snippets, and the commands that they name."""
 
-import ast
 import importlib.util
 import inspect
 import re
@@ -261,27 +260,6 @@ def test_what_is_recorded_is_published_and_what_is_played_is_what_the_estimator_
     assert played <= recorded <= published
     assert played == {name for name in both if name.rpartition('/')[2] not in other}
     assert {name for name in named(COMMANDS) if name.split('/')[0] not in nodes} <= published
-
-
-WORDS = re.compile(
-    r'\b(tells?|told|telling|says?|said|saying|things?|holds?|held|nobody|somebody|whoever'
-    r'|looks?|looked)\b',
-    re.IGNORECASE,
-)
-"""Words that standard terms replace: reports, states, objects, contains, no process, reads."""
-MOST_PER_1000 = 2.0
-"""Not 0: a gripper holds an object, and pages quote messages and file formats."""
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def test_docstrings_and_documents_speak_of_no_program_as_of_a_person() -> None:
-    modules = [ast.parse(x.read_text()) for x in (ROOT / 'src/bbllm').glob('bbllm*/**/*.py')]
-    nodes = [x for module in modules for x in ast.walk(module) if isinstance(x, DOCUMENTED)]
-    docstrings = [ast.get_docstring(node) or '' for node in nodes]
-    documents = [x.read_text() for x in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *PAGES)]
-
-    for text in ('\n'.join(docstrings), '\n'.join(documents)):
-        assert 1000 * len(WORDS.findall(text)) / len(text.split()) <= MOST_PER_1000
 
 
 DECISIONS = [path for path in PAGES if path.parent.name == 'design' and path.name != 'README.md']

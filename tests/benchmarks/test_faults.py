@@ -68,5 +68,5 @@ def test_where_no_bar_is_seen_each_trial_is_told_in_a_line(
 
     assert [' '.join(line.split()) for line in told] == [
         f'1/2 user_stop 0, with a person good: {Verdict.FINISHED.value} 1.5 s',
-        f'2/2 user_stop 0, nobody there good: {Verdict.CLEAR_STOP.value} 1.5 s',
+        f'2/2 user_stop 0, without a person good: {Verdict.CLEAR_STOP.value} 1.5 s',
     ]

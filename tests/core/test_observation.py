@@ -52,7 +52,7 @@ def test_two_blocks_and_a_hand_are_the_26_numbers_of_the_paper() -> None:
 @pytest.mark.parametrize(
     ('hand', 'says'),
     [
-        (None, 'not measured where the hand is.* tells the states of its joints'),
+        (None, 'not measured where the hand is.* publishes the states of its joints'),
         (
             HandReading(tcp=Pose(position_m=(0.3, 0.0, 0.2), quat_xyzw=DOWN), width_m=0.04),
             'force on the hand is not measured. It is while the arm rests',

@@ -123,7 +123,7 @@ def test_a_listener_whose_turns_have_ended_says_so_instead_of_waiting_for_ever()
         return told
 
     assert looked(round(HANGS_S / PERIOD_S)) == {''}
-    assert watched.said().startswith('This process hears no other node any more')
+    assert watched.said().startswith('This process receives no heartbeat of another node any more')
     watched.liveness.turn()
     assert looked(round(HANGS_S / PERIOD_S)) == {''}
 
@@ -281,7 +281,7 @@ def test_who_is_in_a_hurry_sees_the_end_of_a_process_before_its_silence() -> Non
 
     assert 'process 77 has ended' in watched.said()
     assert watched.liveness.has_ended(NAME)
-    watched.liveness.hear(f'{NAME} first !it was told to end')
+    watched.liveness.hear(f'{NAME} first !it was asked to end')
     assert watched.said() == ''  # it ends with the others, and is not the reason
 
 

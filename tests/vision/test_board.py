@@ -48,7 +48,7 @@ def test_a_pose_that_has_a_twin_is_refused() -> None:
     noise_px = dice.normal(size=(BOARD.corner_count, 2)) * 0.3
     found = sighting_of(pose((0.0, 0.0, 2.5), (4.0, 0.0, 0.0)), noise_px)
     assert isinstance(found, NotSeen)
-    assert 'two poses of the board look alike' in found.reason
+    assert 'two poses of the board cannot be distinguished' in found.reason
 
 
 def test_corners_of_a_bent_board_are_refused() -> None:

@@ -181,8 +181,8 @@ def locate_board(
     turned = found[1:] and not _same_turn(found[1].T_camera_board, best.T_camera_board)
     if turned and found[1].error_px < AMBIGUOUS * max(best.error_px, FLOOR_PX):
         return NotSeen(
-            'two poses of the board look alike; a board that is nearer to the camera, or tilted '
-            'by 20 degrees or more, shows which it is'
+            'two poses of the board cannot be distinguished; a board that is nearer to the '
+            'camera, or tilted by 20 degrees or more, shows which it is'
         )
     return best
 

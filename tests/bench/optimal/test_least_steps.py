@@ -373,7 +373,7 @@ STANDS = (edge('character', 'CLOSE', 'fridge'), states('tv', 'OFF', 'PLUGGED_IN'
         ([states('tv', 'CLEAN', 'PLUGGED_IN')], WATCH, 'in no state to be opened'),
         ([states('tv', 'OFF', 'PLUGGED_OUT')], WATCH, 'in no state to be opened'),
         ([], TWICE, 'one place counts for two conditions'),
-        ([], PLUM_ON_DESK.model_copy(update={'same': ('plum',)}), 'one and the same thing'),
+        ([], PLUM_ON_DESK.model_copy(update={'same': ('plum',)}), 'one and the same object'),
     ],
 )
 def test_of_a_beginning_that_the_argument_does_not_know_nothing_is_claimed(

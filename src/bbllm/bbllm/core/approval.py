@@ -181,7 +181,7 @@ DENIED = {
     RequestKind.CALL: 'a person denied the call: ',
 }
 """Begins `Outcome.raw` of what a person denied; the reason, which may be empty, follows."""
-WITHDRAWN = 'somebody has added to the task since'
+WITHDRAWN = 'a message was added to the task since'
 """`Outcome.raw` of a call whose question was withdrawn."""
 
 

@@ -59,12 +59,12 @@ class Observed:
         if self.eef is None or self.fingers_m is None:
             raise NotMeasuredError(
                 'It is not measured where the hand is. A scene that was observed while the robot '
-                'tells the states of its joints has the hand.'
+                'publishes the states of its joints has the hand.'
             )
         if self.force_n is None:
             raise NotMeasuredError(
                 'The force on the hand is not measured. It is while the arm rests and the robot '
-                'tells the external wrench; a planner that can do without it is llm_pop.'
+                'publishes the external wrench; a planner that can do without it is llm_pop.'
             )
         rows: list[Sequence[float]] = [*self.blocks.values(), self.eef]
         rows += [self.force_n, self.fingers_m]

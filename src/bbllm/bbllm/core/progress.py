@@ -181,7 +181,7 @@ class Progress:
             self.rows.append(StepRow(index, text))
             place = len(self.rows) - 1
         self._change(place, state=StepState.RUNNING, text=text)
-        self.activity = 'the Body looks for a call'
+        self.activity = 'the Body is asked for a call'
 
     def _settle(self) -> None:
         # A planner reports what goes wrong, except one that goes on from what it observes: there

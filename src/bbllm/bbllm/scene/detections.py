@@ -175,7 +175,7 @@ class SightingReader:
 
     def _check_time(self, source: str, stamp_s: float, now_s: float) -> None:
         if stamp_s <= 0.0:
-            reason, text = 'no stamp', 'have no stamp, so nobody knows when they were taken.'
+            reason, text = 'no stamp', 'have no stamp, so it is unknown when they were taken.'
         elif stamp_s > now_s + AHEAD_S:
             reason = 'stamp in the future'
             text = f'are {stamp_s - now_s:.1f} s ahead of the robot; are the clocks in step?'
@@ -224,7 +224,7 @@ class SightingReader:
         """Return why a detection cannot be believed: a reason and the rest of a sentence."""
         least = self._params.min_confidence
         if name in self._reserved:
-            return 'reserved name', 'the scene file says where that is.'
+            return 'reserved name', 'the scene file states where that is.'
         if not told.confidence >= least:  # also true of nan
             text = f'the detector is less sure than {least:g} (min_confidence), as with '
             return 'low confidence', f'{text}{told.confidence:.2f}.'

@@ -90,7 +90,7 @@ def budgets_text(limits: Mapping[str, float | None], *, own: bool) -> str:
     """Return the budget of an episode in words; *own*: some tasks allow fewer steps."""
     named = {'steps': 'steps', 'model_calls': 'model calls', 'tokens': 'tokens', 'wall_s': 's'}
     given = [f'{limit:g} {word}' for key, word in named.items() if (limit := limits.get(key))]
-    fewer = '; of steps no more than its task says' if own else ''
+    fewer = '; of steps no more than its task states' if own else ''
     return f'{", ".join(given) or "no limit"}{fewer}'
 
 

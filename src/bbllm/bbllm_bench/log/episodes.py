@@ -62,7 +62,7 @@ class EpisodeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeRecord:
-    """What came of a job; files are texts, since the player may have no disk of ours."""
+    """Result of one episode; files are text, since a worker may not share the disk."""
 
     result: EpisodeResult
     journal: str

@@ -31,7 +31,7 @@ _AS_REPORTED = re.compile(
     r'(?:replay of )?(?P<model>.+?)(?: \((?:text|schema)\)| matching)?', re.DOTALL
 )
 FORM = (
-    'A price table looks like\n'
+    'An example of a price table:\n'
     '    currency: USD\n'
     '    models:\n'
     '      name-of-the-model: {prompt: 0.0, completion: 0.0}\n'

@@ -173,7 +173,7 @@ def read_run(path: Path) -> SavedRun:
     if not file.exists():
         raise ConfigError(
             f'{path} is no folder of a run: it has no {SETTINGS}. Name what '
-            '`bbllm bench tabletop --out DIR` was told.'
+            '`bbllm bench tabletop --out DIR` was given.'
         )
     results = _read_results(path)
     return SavedRun(

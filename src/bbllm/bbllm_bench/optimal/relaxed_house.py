@@ -75,7 +75,7 @@ class RelaxedHouse:
 
     def __init__(self, graph: Graph, goal: HouseholdGoal):
         if goal.same:
-            raise NotProvenError('that conditions are of one and the same thing is not searched')
+            raise NotProvenError('that conditions are of one and the same object is not searched')
         for condition in goal.all:
             if not _is_searched(condition, graph):
                 raise NotProvenError(f'{condition}: goals of that kind are not searched')
@@ -128,7 +128,7 @@ class RelaxedHouse:
         class_of = dict(self.placing)
         for spot in self.spots:
             if len({class_of[i] for i in spot.counts_for}) < len(spot.counts_for):
-                raise NotProvenError('one place counts for two conditions on the same things')
+                raise NotProvenError('one place counts for two conditions on the same objects')
 
     def start(self) -> RelaxedState:
         nodes = self._graph.nodes

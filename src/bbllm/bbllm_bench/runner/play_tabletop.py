@@ -71,7 +71,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             before, seen = _settled(table) if job.case.earlier else _looked(table)
             before = None if before is None else pictures.begin(before, seen)
         if before is None:
-            reason = 'The table could not be looked at after the episodes before this one.'
+            reason = 'The table could not be observed after the episodes before this one.'
             error, least = WorldError.__name__, job.case.least_loops
             result = lost(job.key, reason, error, least_loops=least, case=job.case)
             return with_earlier(result, job, earlier)

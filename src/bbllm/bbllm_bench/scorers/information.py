@@ -29,9 +29,9 @@ IN_HAND_M = 0.04
 OPENED_M = 0.01
 """How much wider than around a block the fingers of a hand are that let go of it [m]."""
 TRIED = 'every block was tried'
-GATED = 'what was put down rose first, and the rest is fixed, since the task says how many are'
-REST_IS_FIXED = 'what was not tried is fixed, since the task says how many are'
-REST_IS_MOVABLE = 'what was not tried can be moved, since the task says how many are fixed'
+GATED = 'what was put down rose first, and the rest is fixed, since the task states how many are'
+REST_IS_FIXED = 'what was not tried is fixed, since the task states how many are'
+REST_IS_MOVABLE = 'what was not tried can be moved, since the task states how many are fixed'
 WEIGHED = 'every block was weighed'
 
 
@@ -183,7 +183,7 @@ class _Story:
         """
         if isinstance(self._case.goal, Hold):
             if not self._replies:
-                return None, 'No model was asked, so nobody decided'
+                return None, 'No model was asked, so no reply decided'
             return self._replies[-1], 'the last reply'
         if not self._put:
             return None, 'Nothing was put down, so nothing was decided'

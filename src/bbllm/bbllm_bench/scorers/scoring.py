@@ -46,7 +46,7 @@ INFRASTRUCTURE = (errors.ModelUnavailableError, errors.ModelRefusedError, errors
 that derive from them, such as that of a prompt longer than the context that the server gives its
 model. A reply that no grammar accepts (ParseError), and one that is empty, endless or a refusal
 in words (ModelError), are its doing."""
-UNSEEN = 'The table could not be looked at after the episode.'
+UNSEEN = 'The table could not be observed after the episode.'
 BROKEN_OFF = 'INTERRUPTED'
 """Ending of an episode that has none, as `bbllm show` calls it."""
 
@@ -240,7 +240,7 @@ def fault_of(episode: Episode) -> tuple[str, str]:
     }
     if isinstance(kind, type) and issubclass(kind, INFRASTRUCTURE):
         failed[Ending.MODEL_FAILED] = 'The model could not be asked'
-    why = episode.message or error or 'nothing says why'
+    why = episode.message or error or 'no reason is on record'
     return f'{failed[episode.ending]}: {why}' if episode.ending in failed else '', error
 
 

@@ -43,7 +43,7 @@ def approve(
         metavar='HASH',
     ),
     deny: str | None = option(
-        'Deny it, without a question; the Brain is told the reason.', metavar='REASON'
+        'Deny it, without a question; the Brain receives the reason.', metavar='REASON'
     ),
     watch: bool = flag('Stay, and ask again for each request; Ctrl-C ends.'),
     timeout: float | None = seconds('How long to wait for a request, where none is there.'),

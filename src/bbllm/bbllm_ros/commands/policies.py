@@ -16,7 +16,7 @@ def policies(
         Path, typer.Option('--out', metavar='DIR', help='Where to write them; made if needed.')
     ],
     namespace: str = option(
-        'Where the names of the stack lie.', default=REAL_NAMESPACE, callback=checked_namespace
+        'ROS namespace of the stack.', default=REAL_NAMESPACE, callback=checked_namespace
     ),
     json: JsonOption = False,
 ) -> None:

@@ -13,7 +13,7 @@ PLANNER = 'brain_planner'
 
 
 def say(
-    text: Annotated[str, typer.Argument(metavar='TEXT', help='What to say.')],
+    text: Annotated[str, typer.Argument(metavar='TEXT', help='The message.')],
     stack: StackOptions,
     *,
     timeout: Annotated[

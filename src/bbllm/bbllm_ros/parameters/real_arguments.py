@@ -39,8 +39,8 @@ def need_franka_ros2(prefixes: Sequence[Path] | None = None) -> None:
     if missing:
         raise ConfigError(
             f'franka_ros2 is not in this shell: {", ".join(missing)} not found in '
-            'AMENT_PREFIX_PATH. Source the workspace it is built in, or install it as '
-            'docs/real-arm.md says; `bbllm doctor --real` lists what is missing. Where the driver '
+            'AMENT_PREFIX_PATH. Source the workspace it is built in, or install it as in '
+            'docs/real-arm.md; `bbllm doctor --real` lists what is missing. Where the driver '
             'runs elsewhere: ros2 launch bbllm franka_nodes.launch.py.'
         )
 

@@ -95,7 +95,7 @@ class CameraPicture:
     def _silent(self, newer_s: float) -> WorldError:
         topic = self._node.resolve_topic_name(self._topic)
         n = self._node.count_publishers(topic)
-        why = 'nobody publishes it' if not n else f'nothing newer than {newer_s:.2f} s came'
+        why = 'no node publishes it' if not n else f'nothing newer than {newer_s:.2f} s came'
         return WorldError(
             f'There was no picture on {topic} within {PICTURE_S:g} s: {why}. Start the camera, '
             'set the parameter `picture_topic` of brain_planner to its colour topic, or use '

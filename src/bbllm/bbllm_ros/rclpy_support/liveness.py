@@ -25,7 +25,7 @@ HANGS_S = 8.0
 """Silence after which a node hangs whose process is there: sixteen turns [s]."""
 LATELY_S = 10.0
 AGAIN = 'Start the stack again.'
-END_ASKED = 'it was told to end'
+END_ASKED = 'it was asked to end'
 """The reason of a last beat that names no other cause."""
 LEAVES = '!'
 """Begins the last beat of a node, in place of its process; the reason follows."""
@@ -277,8 +277,8 @@ class Liveness:
             deaf = self._deaf_s >= HANGS_S
         if deaf:
             raise LostNodeError(
-                'This process hears no other node any more: the thread that listens has ended or '
-                'is kept busy. Start it again.'
+                'This process receives no heartbeat of another node any more: the thread that '
+                'listens has ended or is kept busy. Start it again.'
             )
 
 

@@ -244,7 +244,7 @@ class StackNode(LifecycleNode):
             process = next((f' (process {x.number})' for x in others if x is not None), '')
             raise ConfigError(
                 f'The node {self.get_fully_qualified_name()} runs already{process}, here or on '
-                'another machine: its heartbeat is heard. End it, or start this one with another '
+                'another machine: its heartbeat arrives. End it, or start this one with another '
                 'namespace or another ROS_DOMAIN_ID.'
             )
 

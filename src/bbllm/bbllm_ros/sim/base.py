@@ -97,7 +97,9 @@ class SimBase:
         return pending.result or PtpResult(status=TargetStatus.ABORTED)
 
     def _keep_on(self, _: ServerGoalHandle) -> CancelResponse:
-        self._log.warning('The robot cannot cancel its own motion: the driver hears it too late.')
+        self._log.warning(
+            'The robot cannot cancel its own motion: the driver receives the request too late.'
+        )
         return CancelResponse.REJECT
 
     def _ordered(self, read: Callable[[Any], Order]) -> Callable[[Any, Any], Any]:

@@ -72,7 +72,7 @@ class OpenAISettings(ModelConfig):
 def _bad_url() -> ConfigError:
     # The URL is not repeated: it may hold a password.
     return ConfigError(
-        'The base URL of the model server is not one. It looks like https://host/v1 or '
+        'The base URL of the model server is not one. An example is https://host/v1 or '
         'http://localhost:11434/v1, without a query, maybe with user:password@ before the host '
         '(special characters in the password written as %40 and the like).'
     )

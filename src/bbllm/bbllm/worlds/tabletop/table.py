@@ -195,7 +195,7 @@ class ObservedTable:
         """Return what is known now; raises SceneError without a hand, or where all is lost."""
         hand, tracks = self._carrying.hand, self._tracker.tracks.values()
         if hand is None:
-            raise SceneError('The scene is empty: nothing was ever heard of the hand.')
+            raise SceneError('The scene is empty: no state of the hand was received.')
         lost = self._tracker.lost
         if lost and not any(track.held or track.placed for track in tracks):
             raise SceneError(_all_lost(lost, self._carrying.stamp_s))

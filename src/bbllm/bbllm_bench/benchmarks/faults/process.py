@@ -359,7 +359,7 @@ def print_report(results: Sequence[ProcessFaultResult], console: Console) -> Non
                         'fault': manner.value,
                         'good': good,
                         'hit': str(len(told)),
-                        'told after, median / longest [s]': times,
+                        'named after, median / longest [s]': times,
                     }
                 )
     print_grid(grid_of(f'{TASK}, with one fault of a process each', rows), console)

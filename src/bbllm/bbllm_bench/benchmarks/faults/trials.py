@@ -164,7 +164,7 @@ def rows_of(results: Iterable[FaultResult]) -> list[dict[str, Any]]:
 
 def line_of(result: FaultResult, done: int, total: int) -> str:
     trial = result.trial
-    person = 'with a person' if trial.person else 'nobody there'
+    person = 'with a person' if trial.person else 'without a person'
     verdict = 'good' if result.good else 'not good'
     return (
         f'{done:>4}/{total}  {trial.fault.value} {trial.trial}, {person}  {verdict}: '

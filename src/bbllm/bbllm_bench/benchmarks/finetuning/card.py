@@ -18,7 +18,7 @@ from bbllm_bench.benchmarks.finetuning.tasks import DataTask, starred_share
 from bbllm_bench.log.versions import describe_machine, find_versions
 
 NOTICE = (
-    'The answers are those of `expert`, a deterministic stand-in that is told the goal of each '
+    'The answers are those of `expert`, a deterministic stand-in that receives the goal of each '
     'task, and no language model. The observations are measured in the simulator, with its '
     'noise; none is made up.'
 )

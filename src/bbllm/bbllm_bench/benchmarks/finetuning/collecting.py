@@ -80,7 +80,8 @@ def collect(
             if not under_way:
                 found.reason = (
                     f'{most} episodes gave {len(found.pairs)} pairs of {wanted.pairs}: nearly all '
-                    'are refused. The card says why; mend that, and begin anew with another --out.'
+                    'are refused. The card has the reason; mend that, and begin anew with another '
+                    '--out.'
                 )
                 found.hopeless = True
             elif wait([under_way[0].answer], LOOK_S).done:

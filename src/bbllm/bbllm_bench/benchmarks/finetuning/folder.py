@@ -150,7 +150,7 @@ class DataFolder(AbstractContextManager['DataFolder']):
             lines = [f'  {name}: was {old[name]}, is {new[name]}\n' for name in changed]
             raise ConfigError(
                 f'{self.path} holds a data set with other settings:\n{"".join(lines)}'
-                'Name another --out, or say --resume to go on with the settings that it was begun '
+                'Name another --out, or add --resume to go on with the settings that it was begun '
                 'with.'
             )
 
