@@ -17,7 +17,7 @@ from terminals import running_stack
 EXAMPLES = Path(__file__).resolve().parents[2] / 'examples'
 PROGRAMS = sorted(EXAMPLES.glob('*.py'))
 NOTEBOOK = EXAMPLES / 'tour.ipynb'
-SAYS = {
+STATES = {
     'own_planner': 'FINISHED after 1 feedback loops',
     'own_skill': 'swap(red_cube, blue_cube)\nFINISHED',
     'own_suite': 'base_llm, K = 0: success 1.00',
@@ -74,12 +74,12 @@ def test_example_imports_the_front_door_only(path: Path) -> None:
     assert tops <= set(sys.stdlib_module_names)
 
 
-@pytest.mark.parametrize('name', SAYS)
+@pytest.mark.parametrize('name', STATES)
 def test_example_does_what_it_is_for(name: str, tmp_path: Path) -> None:
     done = run(name, tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert SAYS[name] in done.stdout
+    assert STATES[name] in done.stdout
 
 
 def test_notebook_runs_and_shows_what_it_showed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,7 @@ class PictureCamera:
             link = transform_to_msg(WORLD_FRAME, self.frame, MOUNT, 0.0)
             self._static.publish(TFMessage(transforms=[link]))
         if simulated:
-            self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
+            self.node.create_subscription(ObjectStates, 'objects', self._receive, 1)
         self.node.create_timer(self._period_s, self._publish)
         self._own.spin(self.node, name)
 
@@ -98,7 +98,7 @@ class PictureCamera:
         self.deep = self.calibrated = True
         self.color_encoding, self.ahead_s, self.depth_late_s = 'rgb8', 0.0, 0.0
 
-    def _hear(self, msg: ObjectStates) -> None:
+    def _receive(self, msg: ObjectStates) -> None:
         self._world_s = stamp_from_msg(msg.header.stamp)
 
     def _publish(self) -> None:

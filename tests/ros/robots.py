@@ -41,7 +41,7 @@ class Robot:
             node.create_subscription(
                 GoalStatusArray,
                 f'{name}/_action/status',
-                self._hear,
+                self._receive,
                 GOALS,
                 callback_group=stack.client.group,
             )
@@ -88,7 +88,7 @@ class Robot:
     def _position_rad(self) -> NDArray[np.float64]:
         return np.array(self.feed.newest().position_rad)
 
-    def _hear(self, msg: GoalStatusArray) -> None:
+    def _receive(self, msg: GoalStatusArray) -> None:
         for status in msg.status_list:
             info = status.goal_info
             self._taken_s[bytes(info.goal_id.uuid)] = stamp_from_msg(info.stamp)

@@ -41,10 +41,10 @@ class RvizClient:
         group = ReentrantCallbackGroup()
         self._feedback = node.create_publisher(InteractiveMarkerFeedback, f'{name}/feedback', 100)
         node.create_subscription(
-            InteractiveMarkerUpdate, f'{name}/update', self._hear, 100, callback_group=group
+            InteractiveMarkerUpdate, f'{name}/update', self._receive, 100, callback_group=group
         )
         node.create_subscription(
-            MarkerArray, 'status_markers', self._look, LATCHED, callback_group=group
+            MarkerArray, 'status_markers', self._observe, LATCHED, callback_group=group
         )
         client = node.create_client(
             GetInteractiveMarkers, f'{name}/get_interactive_markers', callback_group=group
@@ -91,7 +91,7 @@ class RvizClient:
                 if update.seq_num > self._number:
                     self._apply(update)
 
-    def _hear(self, update: InteractiveMarkerUpdate) -> None:
+    def _receive(self, update: InteractiveMarkerUpdate) -> None:
         with self._lock:
             if self._early is not None:
                 self._early.append(update)
@@ -110,7 +110,7 @@ class RvizClient:
         for name in update.erases:
             del self.markers[name]
 
-    def _look(self, shown: MarkerArray) -> None:
+    def _observe(self, shown: MarkerArray) -> None:
         self.status = '\n'.join(marker.text for marker in shown.markers)
 
 

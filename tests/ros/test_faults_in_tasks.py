@@ -25,7 +25,7 @@ class Bench:
         self.person = person
         self.speed_rad_s = 0.0
         running.client.node.create_subscription(
-            JointStateMsg, 'franka/joint_states', self._hear, 1
+            JointStateMsg, 'franka/joint_states', self._receive, 1
         )
 
     def begin(self, fault: str, *, when: str = 'pick') -> Background:
@@ -53,7 +53,7 @@ class Bench:
     def _skills(self) -> list[str]:
         return [e.data.skill for e in self.running.events if e.kind is EventKind.CALL]
 
-    def _hear(self, msg: JointStateMsg) -> None:
+    def _receive(self, msg: JointStateMsg) -> None:
         self.speed_rad_s = max(abs(speed) for speed in msg.velocity)
 
 

@@ -73,7 +73,7 @@ def scene_with(estimator: StateEstimator, *objects: SceneObject) -> GetScene.Res
     """Return what is answered after objects were published."""
     assert isinstance(estimator._source, ObjectFeed)
     told = serialize_message(objects_to_msg(objects, 1.0))
-    estimator._source._latest._hear(StampedMessage(ObjectStates, told))
+    estimator._source._latest._receive(StampedMessage(ObjectStates, told))
     return estimator._get(GetScene.Request(), GetScene.Response())
 
 

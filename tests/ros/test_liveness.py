@@ -25,9 +25,9 @@ class Watched:
         self.now_s = 100.0
         self.state = state
         self.looks: list[PeerProcess] = []
-        self.liveness = Liveness(lambda: self.now_s, self._look)
+        self.liveness = Liveness(lambda: self.now_s, self._observe)
 
-    def _look(self, process: PeerProcess) -> ProcessState:
+    def _observe(self, process: PeerProcess) -> ProcessState:
         self.looks.append(process)
         return self.state
 

@@ -75,7 +75,7 @@ class Server:
 def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Return how many answers to goals and to requests for results, and statuses, are lost."""
     lost = dict.fromkeys(('send_goal', 'get_result', 'status'), 0)
-    take, hear = MultiThreadedExecutor._take_client, ActionCall._hear_status
+    take, hear = MultiThreadedExecutor._take_client, ActionCall._receive_status
 
     def is_lost(kind: str) -> bool:
         lost[kind] = lost.get(kind, 0) - 1
@@ -93,7 +93,7 @@ def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
             hear(self, msg)
 
     monkeypatch.setattr(MultiThreadedExecutor, '_take_client', take_some)
-    monkeypatch.setattr(ActionCall, '_hear_status', hear_some)
+    monkeypatch.setattr(ActionCall, '_receive_status', hear_some)
     return lost
 
 
@@ -199,7 +199,7 @@ def test_goal_of_another_client_is_reported_once_also_where_it_ended_before_its_
     def see(number: int, *, accepted_s: int, status: int) -> int:
         info = GoalInfo(goal_id=UUID(uuid=[number] * 16), stamp=Time(sec=accepted_s))
         seen = GoalStatusMsg(goal_info=info, status=status)
-        call._hear_status(GoalStatusArray(status_list=[seen]))
+        call._receive_status(GoalStatusArray(status_list=[seen]))
         return len(reported)
 
     call.on_other = lambda: reported.append(1)

@@ -31,7 +31,7 @@ class Listener:
         self._own = OwnNodes(args=[])
         self.node = self._own.join('listener', f'/{namespace}')
         self._subscription = None
-        self.node.create_subscription(DiagnosticArray, TOPIC, self._hear_status, LATCHED)
+        self.node.create_subscription(DiagnosticArray, TOPIC, self._receive_status, LATCHED)
         self.listen()
         self._own.spin(self.node, 'listener')
 
@@ -46,7 +46,7 @@ class Listener:
     def close(self) -> None:
         self._own.close()
 
-    def _hear_status(self, msg: DiagnosticArray) -> None:
+    def _receive_status(self, msg: DiagnosticArray) -> None:
         self.faults = faults_from_msg(msg)
         self.statuses += 1
 

@@ -44,7 +44,7 @@ def test_service_that_is_slow_is_asked_less_and_less_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     deaf, clock = Deaf(overhears=1000), itertools.count()
-    monkeypatch.setattr(calls, 'LOOK_S', 0.0)
+    monkeypatch.setattr(calls, 'POLL_S', 0.0)
     monkeypatch.setattr(calls, 'time', SimpleNamespace(monotonic=lambda: next(clock)))
 
     with pytest.raises(WorldError, match='no answer'):

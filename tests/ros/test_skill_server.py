@@ -76,7 +76,7 @@ class Arm:
     def __post_init__(self) -> None:
         self.world = TabletopWorld('tabletop', speed=1.0)
         self.gate = ApprovalGate(self._answer, self.world.observe, mode=ApprovalMode(self.mode))
-        self.skills = SkillExecutor(self.world.driver, self._look, permit=self.gate.permit)
+        self.skills = SkillExecutor(self.world.driver, self._observe, permit=self.gate.permit)
         self.node = StackNode('fr3_executor')
         driver = self.world.driver
         self.gate.begin_episode('e')
@@ -98,7 +98,7 @@ class Arm:
         self.asked.append(request)
         return self.answers.pop(0)
 
-    def _look(self) -> Scene:
+    def _observe(self) -> Scene:
         if self.fault is not None:
             error, self.fault = self.fault, None
             raise error

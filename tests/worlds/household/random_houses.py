@@ -104,10 +104,10 @@ def draw_house(dice: random.Random, size: int, *, neighbours: int = 3, odd: floa
         _put_door(draft, one, other)
     people = [draft.add('character', 'Characters') for _ in range(1 + draft.oddly(odd))]
     furniture = _furnish(draft, rooms, size // 4)
-    things = _scatter(draft, rooms, furniture, size - len(draft.nodes))
+    items = _scatter(draft, rooms, furniture, size - len(draft.nodes))
     for person in people:
-        _place_person(draft, person, rooms, furniture, things)
-    _draw_close(draft, [*furniture, *things], neighbours)
+        _place_person(draft, person, rooms, furniture, items)
+    _draw_close(draft, [*furniture, *items], neighbours)
     for _ in range(round(odd * size)):
         draft.add_anywhere()
     return draft.as_house()
@@ -235,7 +235,7 @@ def _place_person(
     person: int,
     rooms: Sequence[int],
     furniture: Collection[int],
-    things: Collection[int],
+    items: Collection[int],
 ) -> None:
     dice = draft.dice
     if not draft.oddly(draft.odd / 5):
@@ -244,8 +244,8 @@ def _place_person(
         draft.nodes[draft.ids.index(person)]['states'] = [dice.choice(('SITTING', 'LYING'))]
         draft.link(person, 'ON', dice.choice(sorted(furniture)))
     for hand in ('HOLDS_RH', 'HOLDS_LH'):
-        if things and draft.oddly():
-            draft.link(person, hand, dice.choice(sorted(things)))
+        if items and draft.oddly():
+            draft.link(person, hand, dice.choice(sorted(items)))
 
 
 def _draw_close(draft: _Draft, nodes: Sequence[int], neighbours: int) -> None:

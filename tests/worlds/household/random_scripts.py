@@ -104,13 +104,13 @@ class _Writer:
                 found.append(self.line(action.value, [self.any() for _ in range(action.arity)]))
                 continue
             (habit,) = self.dice.choices([*HABITS], [*HABITS.values()])
-            for word, things in self.habit(habit):
+            for word, items in self.habit(habit):
                 luck = self.dice.random()
                 if luck < SPOILED:
                     continue
-                if things and luck < 2 * SPOILED:
-                    things = [*things[:-1], self.any()]
-                found.append(self.line(word, things))
+                if items and luck < 2 * SPOILED:
+                    items = [*items[:-1], self.any()]
+                found.append(self.line(word, items))
         return found[:length]
 
     def habit(self, text: str) -> Iterator[tuple[str, list[Thing]]]:
@@ -118,8 +118,8 @@ class _Writer:
         for line in text.split('; '):
             if line in (FREE, PERHAPS_FREE):
                 free = line == FREE or self.dice.random() < 0.5
-                for thing in tuple(self.grabbed) if free else ():
-                    yield self.dice.choice(LET_GO.split('|')), [thing]
+                for item in tuple(self.grabbed) if free else ():
+                    yield self.dice.choice(LET_GO.split('|')), [item]
                 continue
             words, *roles = line.split()
             for role in roles:
@@ -127,15 +127,15 @@ class _Writer:
                     cast[role] = self.fit(role)
             yield self.dice.choice(words.split('|')), [cast[role] for role in roles]
 
-    def line(self, word: str, things: list[Thing]) -> str:
+    def line(self, word: str, items: list[Thing]) -> str:
         if word == 'GRAB':
-            self.grabbed.append(things[0])
-        elif word in LETS_GO and things[0] in self.grabbed:
-            self.grabbed.remove(things[0])
+            self.grabbed.append(items[0])
+        elif word in LETS_GO and items[0] in self.grabbed:
+            self.grabbed.remove(items[0])
         # Only the id counts, so that any name will do.
-        names = ('Some Thing' if self.dice.random() < SPOILED else thing['class_name']
-                 for thing in things)  # fmt: skip
-        named = ''.join(f' <{name}> ({thing["id"]})' for name, thing in zip(names, things))
+        names = ('Some Thing' if self.dice.random() < SPOILED else item['class_name']
+                 for item in items)  # fmt: skip
+        named = ''.join(f' <{name}> ({item["id"]})' for name, item in zip(names, items))
         return f'[{word}]{named}'
 
     def any(self) -> Thing:

@@ -302,7 +302,7 @@ class Mishap:
         meddler = Meddler()
         self.world = world_of(RED, meddler=meddler, ask_person=self._help, wrap_driver=self._wrap)
         self.activities: list[str] = []
-        self.world.set_activity_callback(self._hear)
+        self.world.set_activity_callback(self._receive)
         self._begun_s = math.inf
         self._moment = moment
         meddler.ready = lambda: self.world.time_s > self._begun_s + 0.04
@@ -321,7 +321,7 @@ class Mishap:
                 break
         return outcomes
 
-    def _hear(self, activity: str) -> None:
+    def _receive(self, activity: str) -> None:
         self.activities.append(activity)
         if activity == self._moment and self._begun_s == math.inf:
             self._begun_s = self.world.time_s

@@ -247,7 +247,7 @@ class ApprovalQueue:
         self._request: ApprovalRequest | None = None
         self._answer: Answer | None = None
         self._last = ''
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     doubt = ''
     """Why what waits may come from another program; none can, in one process."""
@@ -305,10 +305,12 @@ class ApprovalQueue:
                 )
             if hash != request.hash:
                 # The next request may come before the second of two people is heard.
-                told = f' It was answered: {self._told[hash]}.' if hash in self._told else ''
+                before = self._reported.get(hash)
+                reported = f' It was answered: {before}.' if before else ''
                 raise ApprovalError(
                     f'{hash[:12] or "An empty hash"!r} is not what waits now: that is '
-                    f'{request.name} ({request.title}).{told} Read it and answer it: bbllm approve'
+                    f'{request.name} ({request.title}).{reported} Read it and answer it: '
+                    'bbllm approve'
                 )
             if self._answer is not None:
                 raise ApprovalError(f'It was answered already: {self._last}.')
@@ -337,7 +339,7 @@ class ApprovalQueue:
 
     def _note(self, request: ApprovalRequest, answer: Answer) -> None:
         self._last = answer.told_of(request)
-        self._told.pop(request.hash, None)
-        self._told[request.hash] = self._last
-        while len(self._told) > REMEMBERED:
-            del self._told[next(iter(self._told))]
+        self._reported.pop(request.hash, None)
+        self._reported[request.hash] = self._last
+        while len(self._reported) > REMEMBERED:
+            del self._reported[next(iter(self._reported))]

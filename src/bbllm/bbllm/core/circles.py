@@ -105,7 +105,7 @@ class CircleGuard:
                     call=call,
                     status=Status.REJECTED,
                     code=Code.PRECONDITION,
-                    message=f'{call} was not made once more: {_told(same, status)}',
+                    message=f'{call} was not made once more: {_reported(same, status)}',
                     raw=RULE,
                 )
             raise WentInCirclesError(
@@ -128,7 +128,7 @@ class CircleGuard:
         if len(same) < PATIENCE[status].warn:
             return outcome
         self._warned.add(call)
-        return replace(outcome, message=f'{outcome.message} {_told(same, status)}'.strip())
+        return replace(outcome, message=f'{outcome.message} {_reported(same, status)}'.strip())
 
     def _same(
         self, call: SkillCall, scene: Scene | None, status: Status, plan: int
@@ -195,7 +195,7 @@ def _same_pose(one: Pose, other: Pose) -> bool:
     return 2.0 * math.acos(min(1.0, abs(dot))) <= SAME_RAD
 
 
-def _told(same: Sequence[Tried], status: Status) -> str:
+def _reported(same: Sequence[Tried], status: Status) -> str:
     if status is Status.SUCCEEDED:
         return (
             f'it was made {_where(same)}, and the scene came back each time. Another call, or '

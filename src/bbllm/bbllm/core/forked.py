@@ -14,7 +14,7 @@ ONE_THREAD = ('OPENBLAS_NUM_THREADS', '1')
 """Small matrices only: more threads cost memory and the time of other processes; and a process
 that shall be forked has one thread."""
 
-LOOK_S = 0.005
+POLL_S = 0.005
 """How often it is looked whether a fork has ended, while that is waited for [s]."""
 
 
@@ -67,7 +67,7 @@ class ForkedProcess:
         while (code := self._process.exitcode) is None:
             if time.monotonic() >= end_s:
                 raise subprocess.TimeoutExpired(str(self._process), timeout or 0.0)
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
         return code
 
     def send_signal(self, number: int) -> None:

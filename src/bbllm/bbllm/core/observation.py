@@ -133,9 +133,9 @@ def lost_names(scene: Scene) -> tuple[str, ...]:
 
 def lost_text(scene: Scene, name: str) -> str:
     """Return a sentence that an object is lost, where it was last and how long ago."""
-    told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
-    where = f' at {told[LAST_SEEN_AT]}' if LAST_SEEN_AT in told else ''
-    since = f' {told[UNSEEN_FOR]} ago' if UNSEEN_FOR in told else ''
+    reported = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
+    where = f' at {reported[LAST_SEEN_AT]}' if LAST_SEEN_AT in reported else ''
+    since = f' {reported[UNSEEN_FOR]} ago' if UNSEEN_FOR in reported else ''
     if not where and not since:
         return f'{name} is lost.'
     return f'{name} is lost: it was last seen{where}{since}.'

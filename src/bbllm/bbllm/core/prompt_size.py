@@ -17,7 +17,7 @@ from bbllm.core.protocols import ChatModel, Message, Usage
 
 CUT_SHARE = 0.75
 """A server that counted a smaller share of the fewest tokens has not read all of a prompt."""
-WORTH_TELLING = 4000
+WORTH_REPORTING = 4000
 """Shorter prompts fit everywhere, and some servers count roughly [characters]."""
 
 _FEWEST = re.compile(r'[^\W\d_]+|\d{1,3}|(?<=\d)[.,](?=\d)')
@@ -52,13 +52,13 @@ def cut_of(messages: Sequence[Message], usage: Usage) -> str:
 
     It is put behind the model's name; '' where nothing is wrong or nothing was counted.
     """
-    told = usage.prompt_tokens
-    if not told or sum(len(message.content) for message in messages) <= WORTH_TELLING:
+    reported = usage.prompt_tokens
+    if not reported or sum(len(message.content) for message in messages) <= WORTH_REPORTING:
         return ''
     fewest = sum(fewest_tokens(message.content) for message in messages)
-    if told >= CUT_SHARE * fewest:
+    if reported >= CUT_SHARE * fewest:
         return ''
-    return f'counted {told} tokens of a prompt that has {fewest} at the very least'
+    return f'counted {reported} tokens of a prompt that has {fewest} at the very least'
 
 
 class SentPrompts:

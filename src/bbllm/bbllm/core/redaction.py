@@ -21,7 +21,7 @@ _BEARER = re.compile(
     re.IGNORECASE,
 )
 _LOGIN = re.compile(r'(://)[^/\s@]+@')
-_RANDOM_LOOKING = re.compile(r'[A-Za-z0-9_\-+=.]{32,}')
+_RANDOM = re.compile(r'[A-Za-z0-9_\-+=.]{32,}')
 _SHORT = 8
 SECRET_NAMES = re.compile(
     r'(^|_)(api-?key|key|token|secret|password|passwd|passphrase|authorization|bearer)$', re.I
@@ -50,7 +50,7 @@ def looks_like_key(text: str) -> bool:
     stripped = text.strip()
     if _KEY_SHAPES.search(stripped) or _BEARER.search(stripped):
         return True
-    if not _RANDOM_LOOKING.fullmatch(stripped):
+    if not _RANDOM.fullmatch(stripped):
         return False
     return any(char.isdigit() for char in stripped) and any(char.isalpha() for char in stripped)
 

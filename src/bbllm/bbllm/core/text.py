@@ -201,7 +201,9 @@ def as_data(text: str, *, comment: str = '', outside: str | tuple[str, ...] = ()
         return end
     if outside:
         parts = groupby(text.split('\n'), lambda line: line.startswith(outside))
-        blocks = ['\n'.join(lines) if said else _block('\n'.join(lines)) for said, lines in parts]
+        blocks = [
+            '\n'.join(lines) if stated else _block('\n'.join(lines)) for stated, lines in parts
+        ]
         return '\n'.join(blocks) + end
     whole = _block(text, comment) if comment or several else f'{_OPEN}{text}{_CLOSE}'
     return whole + end

@@ -83,14 +83,14 @@ class Doubts:
         self.newest = ''
         """The newest sentence, whether it was reported or not."""
         self._on_warning = on_warning
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     def note(self, reason: str, about: str, text: str) -> None:
         """Count a short reason; report its text if it is the first about this object."""
         self.counts[reason] += 1
         self.newest = text
-        if (reason, about) not in self._told:
-            self._told.add((reason, about))
+        if (reason, about) not in self._reported:
+            self._reported.add((reason, about))
             self._on_warning(text)
 
 
@@ -196,18 +196,18 @@ class SightingReader:
             text = f'{source} cannot be used: {error}'
             raise _Doubtful('frame', f'{source} {frame}', text) from error
 
-    def _sighting(self, told: Detection, T_world_frame: Pose, source: str) -> SceneObject:
-        tagged = self._catalogue.tagged(told.name)
-        entry = tagged or self._catalogue.named(told.name)
-        name = entry.name if entry is not None else told.name
-        if fault := name_fault(name) or color_fault(told.color):
+    def _sighting(self, reported: Detection, T_world_frame: Pose, source: str) -> SceneObject:
+        tagged = self._catalogue.tagged(reported.name)
+        entry = tagged or self._catalogue.named(reported.name)
+        name = entry.name if entry is not None else reported.name
+        if fault := name_fault(name) or color_fault(reported.color):
             # Told of once for each source: there is no end of such names.
             text = f'Detections of {source} are left out: {fault}.'
             raise _Doubtful('bad name', source, text)
-        if doubt := self._doubt(told, name):
+        if doubt := self._doubt(reported, name):
             reason, text = doubt
             raise _Doubtful(reason, name, f'Detections of {name} are left out: {text}')
-        kind, size_m, color = _kind(told), told.size_m, told.color
+        kind, size_m, color = _kind(reported), reported.size_m, reported.color
         if entry is not None:
             kind, color = kind or Kind(entry.kind), color or entry.color
             size_m = size_m if all(size > 0 for size in size_m) else entry.size_m
@@ -217,29 +217,32 @@ class SightingReader:
             text += f'tell kind and size. The catalogue has: {known}.'
             raise _Doubtful('unknown name', name, text)
         tag = tagged.tag if tagged is not None else None
-        pose = self._pose(name, told, T_world_frame, tag.T_tag_centre if tag else IDENTITY)
+        pose = self._pose(name, reported, T_world_frame, tag.T_tag_centre if tag else IDENTITY)
         return SceneObject(name=name, kind=kind, size_m=size_m, color=color, pose=pose)
 
-    def _doubt(self, told: Detection, name: str) -> tuple[str, str] | None:
+    def _doubt(self, reported: Detection, name: str) -> tuple[str, str] | None:
         """Return why a detection cannot be believed: a reason and the rest of a sentence."""
         least = self._params.min_confidence
         if name in self._reserved:
             return 'reserved name', 'the scene file states where that is.'
-        if not told.confidence >= least:  # also true of nan
+        if not reported.confidence >= least:  # also true of nan
             text = f'the detector is less sure than {least:g} (min_confidence), as with '
-            return 'low confidence', f'{text}{told.confidence:.2f}.'
-        if not all(map(math.isfinite, (*told.position_m, *told.quat_xyzw))):
+            return 'low confidence', f'{text}{reported.confidence:.2f}.'
+        if not all(map(math.isfinite, (*reported.position_m, *reported.quat_xyzw))):
             return 'no number', 'a pose is not made of finite numbers.'
-        if not any(told.position_m):
+        if not any(reported.position_m):
             return 'zero pose', 'the position is 0 0 0, which is in the lens.'
-        if told.kind and _kind(told) not in MOVABLE:
+        if reported.kind and _kind(reported) not in MOVABLE:
             kinds = ', '.join(sorted(kind.value for kind in MOVABLE))
-            return 'bad kind', f'{quoted(told.kind)} is no kind that is detected, as {kinds} are.'
+            return (
+                'bad kind',
+                f'{quoted(reported.kind)} is no kind that is detected, as {kinds} are.',
+            )
         return None
 
-    def _pose(self, name: str, told: Detection, T_world_frame: Pose, offset: Pose) -> Pose:
+    def _pose(self, name: str, reported: Detection, T_world_frame: Pose, offset: Pose) -> Pose:
         """Return the pose of the centre, world frame; upright where the detector has no turn."""
-        length = math.hypot(*told.quat_xyzw)
+        length = math.hypot(*reported.quat_xyzw)
         turned = length >= 1e-6
         if not turned:
             text = f'Detections of {name} tell no orientation; it is taken to stand upright, with '
@@ -247,8 +250,8 @@ class SightingReader:
         elif abs(length - 1.0) > ODD_LENGTH:
             text = f'Detections of {name} have quaternions of length {length:.2f}; '
             self._doubts.note('odd quaternion', name, text + 'they are scaled to 1.')
-        quat = normalized(told.quat_xyzw) if turned else IDENTITY.quat_xyzw
-        seen = Pose(position_m=told.position_m, quat_xyzw=quat)
+        quat = normalized(reported.quat_xyzw) if turned else IDENTITY.quat_xyzw
+        seen = Pose(position_m=reported.position_m, quat_xyzw=quat)
         pose = compose(T_world_frame, compose(seen, offset))
         if any(abs(value) > FARTHEST_M for value in pose.position_m):
             x, y, z = pose.position_m
@@ -258,5 +261,5 @@ class SightingReader:
         return pose if turned else Pose(position_m=pose.position_m)
 
 
-def _kind(told: Detection) -> Kind | None:
-    return next((kind for kind in Kind if kind.value == told.kind), None)
+def _kind(reported: Detection) -> Kind | None:
+    return next((kind for kind in Kind if kind.value == reported.kind), None)

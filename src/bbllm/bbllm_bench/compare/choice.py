@@ -53,15 +53,15 @@ class Choice:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        told = [text for item in self.contenders for text in item.prepared.notices]
+        reported = [text for item in self.contenders for text in item.prepared.notices]
         if len(self.contenders) == 1:
             alone = self.contenders[0].planner
-            told.append(f'Of all planners {alone} alone can play {self.suite.name} here.')
-        return tuple(dict.fromkeys(told))
+            reported.append(f'Of all planners {alone} alone can play {self.suite.name} here.')
+        return tuple(dict.fromkeys(reported))
 
 
 def choose(
-    request: BenchRequest, said: str, folder: Path, embeddings: str | None = None
+    request: BenchRequest, stated: str, folder: Path, embeddings: str | None = None
 ) -> Choice:
     """
     Prepare a run for each planner that plays; nothing is written.
@@ -78,9 +78,9 @@ def choose(
         UnknownNameError: There is no such planner, or no such option of it.
     """
     suite = load_suite(request.suite, data=request.data)
-    named = read_planners(said)
+    named = read_planners(stated)
     if ALL not in named and len(named) < 2:
-        raise ConfigError(f'--planners {said!r} leaves nothing to compare. {HOW}')
+        raise ConfigError(f'--planners {stated!r} leaves nothing to compare. {HOW}')
     contenders, left_out = list[Contender](), list[LeftOutPlanner]()
     # The same for all; to search a puzzle takes up to half a minute.
     make = cache(partial(_case, suite, request.seed))

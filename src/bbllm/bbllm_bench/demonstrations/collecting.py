@@ -35,7 +35,7 @@ from bbllm_bench.runner.workers import Workers
 from bbllm_bench.scene_sampling.generator import CaseError
 
 ROBOT = 'franka_fr3'
-LOOK_S = 0.2
+POLL_S = 0.2
 """How often it is looked whether somebody wants the end [s]."""
 DRAWS_FOR_EPISODE = 5
 """No more episodes are drawn for each one that is wanted: something is wrong then."""
@@ -177,7 +177,7 @@ def _played(
             )
         if wants_end():
             raise StoppedError('Stopped from the keyboard; nothing was written.')
-        if not wait([under_way[0].answer], LOOK_S).done:
+        if not wait([under_way[0].answer], POLL_S).done:
             continue
         first = under_way.popleft()
         answer = first.answer.result()

@@ -32,7 +32,7 @@ from bbllm_bench.runner.play_here import play_with
 PHYSICS = threading.Lock()
 """Taken while a world of this process moves or is observed: samples run side by side in threads,
 where models are what takes time, and not all of MuJoCo's users here were made for threads."""
-LOOK_S = 0.1
+POLL_S = 0.1
 """How often a sample that waits for the physics checks whether it was stopped [s]."""
 
 HIDDEN = (
@@ -78,7 +78,7 @@ class _AmongSamples(Alone):
 
 @contextmanager
 def _physics() -> Iterator[None]:
-    while not PHYSICS.acquire(timeout=LOOK_S):
+    while not PHYSICS.acquire(timeout=POLL_S):
         if _stopped():
             raise CancelledError(STOPPED)
     try:

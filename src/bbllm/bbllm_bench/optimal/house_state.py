@@ -80,7 +80,7 @@ class HouseState:
 
     def can(self, action: Action, *ids: int) -> bool:
         """Whether an action can be done now, in the planner's own words."""
-        return self._can_say(action, ids) and self.household.can(self._line(action, ids))
+        return self._can_express(action, ids) and self.household.can(self._line(action, ids))
 
     def after(self, action: Action, *ids: int) -> HouseState:
         """
@@ -91,7 +91,7 @@ class HouseState:
         """
         line = self._line(action, ids)
         household = self.household.copy()
-        if not self._can_say(action, ids) or not household.step(line).succeeded:
+        if not self._can_express(action, ids) or not household.step(line).succeeded:
             raise NoPlanError(f'{line} cannot be done.')
         known = self.known
         if known is not None:
@@ -114,11 +114,11 @@ class HouseState:
         )
         return judge_household(goal, self.graph, self.derived).passed
 
-    def shut_around(self, thing: int) -> list[int]:
+    def shut_around(self, item: int) -> list[int]:
         """Return the closed containers around an object, the outermost first."""
         shut = {
             other
-            for below in (thing, *above(self.graph, thing))
+            for below in (item, *above(self.graph, item))
             for other in self.graph.targets(below, Relation.INSIDE)
             if State.CLOSED in self.graph.nodes[other].states
             and not self.graph.nodes[other].is_room
@@ -128,7 +128,7 @@ class HouseState:
     def _line(self, action: Action, ids: Sequence[int]) -> ScriptLine:
         return ScriptLine(action, tuple((self.graph.nodes[n].class_name, n) for n in ids))
 
-    def _can_say(self, action: Action, ids: Sequence[int]) -> bool:
+    def _can_express(self, action: Action, ids: Sequence[int]) -> bool:
         if self.known is not None and not self.known.issuperset(ids):
             return False
         return not self.by_class or all(

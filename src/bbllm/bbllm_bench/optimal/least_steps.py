@@ -70,8 +70,8 @@ def short_plan(household: Household, goal: HouseholdGoal, *, effort: int = EFFOR
         NotProvenError: None is known, with the reason.
     """
     house = RelaxedHouse(household.graph, goal)
-    done, looked_at = _shortest(house, effort)
-    return Least(_carried_out(HouseState.beginning(household), house, done, goal), looked_at)
+    done, observed_at = _shortest(house, effort)
+    return Least(_carried_out(HouseState.beginning(household), house, done, goal), observed_at)
 
 
 def _shortest(house: RelaxedHouse, effort: int) -> tuple[list[Done], int]:
@@ -80,7 +80,7 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[list[Done], int]:
     waiting = [(bound(house, start), 0, next(ticket), start)]
     steps = {start: 0}
     came: dict[RelaxedState, tuple[RelaxedState, Done]] = {}
-    for looked_at in range(1, effort + 1):
+    for observed_at in range(1, effort + 1):
         if not waiting:
             raise NotProvenError('the goal cannot be reached')
         missing, negative, _, here = heapq.heappop(waiting)
@@ -92,7 +92,7 @@ def _shortest(house: RelaxedHouse, effort: int) -> tuple[list[Done], int]:
             while here in came:
                 here, done = came[here]
                 found.append(done)
-            return found[::-1], looked_at
+            return found[::-1], observed_at
         for done, after in followers(house, here):
             if n_steps + 1 < steps.get(after, n_steps + 2):
                 steps[after] = n_steps + 1
@@ -147,8 +147,8 @@ def _in_reach(house: RelaxedHouse, here: RelaxedState, n: int) -> bool:
 def _moved(here: RelaxedState, c: int, old: int, new: int) -> RelaxedState:
     spots = list(here.things[c])
     spots.remove(old)
-    things = (*here.things[:c], tuple(sorted((*spots, new))), *here.things[c + 1 :])
-    return replace(here, things=things)
+    items = (*here.things[:c], tuple(sorted((*spots, new))), *here.things[c + 1 :])
+    return replace(here, things=items)
 
 
 # --- a plan of the relaxed household, done in the household itself ------------------------------

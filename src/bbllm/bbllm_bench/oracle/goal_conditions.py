@@ -11,7 +11,7 @@ LINES = ('row', 'column')
 
 
 def conditions_text(
-    goals: Sequence[TableGoal], things: Mapping[str, TableObject], far: Collection[str] = ()
+    goals: Sequence[TableGoal], items: Mapping[str, TableObject], far: Collection[str] = ()
 ) -> str:
     """
     Return the reply: a condition a line, or `none` if some goal is no condition.
@@ -27,7 +27,7 @@ def conditions_text(
         if isinstance(goal, Act):
             found = [f'held({_written(goal.items[0])})'] if goal.verb == 'pick' and last else []
         else:
-            found = [*_arranged(goal, things)]
+            found = [*_arranged(goal, items)]
         if not found:
             return NONE
         lines += found
@@ -60,12 +60,12 @@ def _all_of(items: Sequence[Select]) -> set[str]:
     return {name for item in items if item.count in (None, len(item.names)) for name in item.names}
 
 
-def _arranged(goal: Arrange, things: Mapping[str, TableObject]) -> Iterator[str]:
+def _arranged(goal: Arrange, entities: Mapping[str, TableObject]) -> Iterator[str]:
     """Yield the conditions of one goal; none where they could not express all of it."""
-    items, places = goal.items, [spot for spot in goal.spots if spot in things]
+    items, places = goal.items, [spot for spot in goal.spots if spot in entities]
     if len(places) < len(goal.spots):
         return  # a pose in numbers
-    tables = [name for name, thing in things.items() if thing.kind == 'fixture']
+    tables = [name for name, entity in entities.items() if entity.kind == 'fixture']
     match goal.shape:
         case 'side':
             yield from (f'side({_written(item)}, {goal.side})' for item in items)
@@ -89,7 +89,7 @@ def _arranged(goal: Arrange, things: Mapping[str, TableObject]) -> Iterator[str]
         case shape if shape in LINES and len(items) == 1 and not goal.side:
             names = items[0].names
             if goal.by_color and items[0].count is None:
-                names = tuple(sorted(names, key=lambda name: things[name].hue))
+                names = tuple(sorted(names, key=lambda name: entities[name].hue))
                 yield f'line({", ".join(names[::-1] if goal.reverse else names)})'
             elif not goal.by_color:
                 yield f'line({_written(items[0])})'

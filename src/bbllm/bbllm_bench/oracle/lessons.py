@@ -55,8 +55,11 @@ class Lessons:
         for failure in request.failures:
             if failure.tried:
                 self._learn_failure(failure)
-        heard = [*remarks, *(remark for failure in request.failures for remark in failure.human)]
-        for text in dict.fromkeys(remark.text for remark in heard if remark.text):
+        received = [
+            *remarks,
+            *(remark for failure in request.failures for remark in failure.human),
+        ]
+        for text in dict.fromkeys(remark.text for remark in received if remark.text):
             self._learn_wish(text, scene.held)
 
     def failed_at(self, x: float, y: float) -> bool:

@@ -38,9 +38,9 @@ class TablePlace:
     pose: str = ''
     """The pose in numbers, where the task gives it."""
 
-    def near(self, thing: TableObject, within: float = NEAR_M) -> bool:
+    def near(self, item: TableObject, within: float = NEAR_M) -> bool:
         """Whether an object stands there, or a location is there."""
-        return thing.at is not None and math.dist(thing.at[:2], (self.x, self.y)) < within
+        return item.at is not None and math.dist(item.at[:2], (self.x, self.y)) < within
 
     def on_side(self, side: Side | None) -> bool:
         """Whether it is on the side that is asked for, if any is."""
@@ -164,8 +164,8 @@ class Board:
 
     def standing_at(self, cell: TablePlace, within: float = NEAR_M) -> list[str]:
         """Return the objects near a place, the lowest first."""
-        things = [t for t in self.things.values() if t.movable and cell.near(t, within)]
-        return [t.name for t in sorted(things, key=lambda t: t.at[2] if t.at else 0.0)]
+        items = [t for t in self.things.values() if t.movable and cell.near(t, within)]
+        return [t.name for t in sorted(items, key=lambda t: t.at[2] if t.at else 0.0)]
 
     def pile(self, name: str) -> list[str]:
         """Return an object and what stands on it, upwards."""
@@ -258,7 +258,7 @@ class Board:
 
     def put(self, where: Where) -> None:
         assert self.held is not None  # steps that place come after steps that pick
-        thing, half = self.things[self.held], self.things[self.held].height / 2
+        item, half = self.things[self.held], self.things[self.held].height / 2
         if isinstance(where, Region):
             cells = self.free_cells(where.side)
             if not cells:
@@ -270,14 +270,14 @@ class Board:
             rise = 0.0 if below.kind == 'location' else below.height / 2
             at = (*below.at[:2], below.at[2] + rise + half)
             step = f'on {key}'
-            self.on[thing.name] = key
+            self.on[item.name] = key
         else:
             assert isinstance(where, TablePlace)
             at = (where.x, where.y, half)
             step = f'at {where.pose or f"{key} {half:.3f}"}'
-        self.steps.append(TableStep('place', f'place {thing.name} {step}', thing.name, at))
-        self.things[thing.name] = replace(thing, at=at)
-        self.moved.add(thing.name)
+        self.steps.append(TableStep('place', f'place {item.name} {step}', item.name, at))
+        self.things[item.name] = replace(item, at=at)
+        self.moved.add(item.name)
         self.held = None
 
     def _lift(self, name: str) -> None:

@@ -24,7 +24,7 @@ from bbllm_bench.suites.case import Case
 
 GIVE_UP_AFTER = 5
 """Episodes one after the other that come to nothing and end a run early."""
-LOOK_S = 0.1
+POLL_S = 0.1
 """How often the watch is asked whether to end the run [s]."""
 FAULTS, TALK = 'faults', 'talk'
 TRIES = 3
@@ -145,7 +145,7 @@ class _Session:
             while self.waiting and len(self.under_way) <= self.workers.size:
                 if job := self._job(self.waiting.popleft()):
                     self.under_way[self.workers.submit(job)] = job
-            wait(self.under_way, LOOK_S, FIRST_COMPLETED)
+            wait(self.under_way, POLL_S, FIRST_COMPLETED)
             for future in [future for future in self.under_way if future.done()]:
                 self._take(self.under_way.pop(future), future.result())
             if self.watch.wants_end():

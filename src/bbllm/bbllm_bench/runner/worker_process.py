@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 
-LOOK_S = 0.5
+POLL_S = 0.5
 """How often the process checks whether its parent is gone [s]."""
 
 
@@ -70,7 +70,7 @@ def _serve(descriptor: int, scratch: str, parent: int) -> None:
 def _end_with_parent(parent: int, scratch: str) -> None:
     """End the process when the parent is gone, with what it left lying about."""
     while os.getppid() == parent:
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
     shutil.rmtree(scratch, ignore_errors=True)
     os._exit(1)
 

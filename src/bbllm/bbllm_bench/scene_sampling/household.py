@@ -82,18 +82,18 @@ def start_dice(suite: str, task: str, start_seed: int) -> Dice:
     return Dice(f'{suite}/{task}/start {start_seed}')
 
 
-def put(graph: Graph, thing: int, relation: Relation, place: int) -> None:
+def put(graph: Graph, item: int, relation: Relation, place: int) -> None:
     """Put an object in or on another, or into a room, with all that is in or on it."""
     room = graph.room_of(place)
-    _take_away(graph, thing, _PLACES)
-    graph.add(thing, relation, place)
+    _take_away(graph, item, _PLACES)
+    graph.add(item, relation, place)
     if place != room:
-        graph.add(thing, Relation.CLOSE, place)
-        graph.add(place, Relation.CLOSE, thing)
+        graph.add(item, Relation.CLOSE, place)
+        graph.add(place, Relation.CLOSE, item)
     if room is None:
         return
-    graph.add(thing, Relation.INSIDE, room)
-    for other in _carried_by(graph, thing):
+    graph.add(item, Relation.INSIDE, room)
+    for other in _carried_by(graph, item):
         for old in [n for n in graph.targets(other, Relation.INSIDE) if graph.nodes[n].is_room]:
             graph.remove(other, Relation.INSIDE, old)
         graph.add(other, Relation.INSIDE, room)
@@ -188,9 +188,9 @@ def _vary(graph: Graph, arranged: set[str], named: set[str], dice: Dice) -> None
             put(graph, node_id, Relation.ON, dice.one_of(places))
 
 
-def _surfaces_beside(graph: Graph, thing: int) -> list[int]:
+def _surfaces_beside(graph: Graph, item: int) -> list[int]:
     """Return furniture in the same room that objects stand on and not for sitting."""
-    room = graph.room_of(thing)
+    room = graph.room_of(item)
     return [
         node_id
         for node_id, node in sorted(graph.nodes.items())

@@ -96,7 +96,7 @@ def _solve(
     draft.goal |= {'on': on, 'on_places': True}
 
 
-def _told(locations: Sequence[str], goal: Piles) -> str:
+def _reported(locations: Sequence[str], goal: Piles) -> str:
     parts = []
     for place, pile in zip(locations, goal, strict=True):
         names = [f'{color}_cube' for color in pile]
@@ -128,7 +128,7 @@ def towers(draft: Draft) -> None:
     _solve(draft, start, goal, lambda _, pile: len(pile) < recipe.tallest, locations)
     _piles(draft, start)
     draft.goal |= {'tallest': recipe.tallest}
-    draft.words |= {'piles': _told(locations, goal), 'places': listed(locations)}
+    draft.words |= {'piles': _reported(locations, goal), 'places': listed(locations)}
     draft.words |= {'tallest': str(recipe.tallest)}
 
 
@@ -148,19 +148,19 @@ def partly(draft: Draft) -> None:
     dice, recipe, table = draft.dice, draft.recipe, draft.table
     colors = table.colors('cube')
     near, far = dice.shuffled(colors[: recipe.n]), colors[recipe.n : recipe.n + 2]
-    told: list[tuple[str, ...]] = []
+    reported: list[tuple[str, ...]] = []
 
     def wanted() -> Piles:
         """Draw the towers that are named; what is above a far cube goes to the last location."""
         order, rest = dice.shuffled(near), list[str]()
         goal: list[tuple[str, ...]] = []
-        told.clear()
+        reported.clear()
         for size, color in zip((4, 4, recipe.n - 8), (*far, '')):
             pile, order = order[:size], order[size:]
             cut = dice.number((1, 3)) if color else size
             goal.append(tuple(pile[:cut]))
             rest += pile[cut:]
-            told.append((*pile[:cut], *([color] if color else []), *pile[cut:]))
+            reported.append((*pile[:cut], *([color] if color else []), *pile[cut:]))
         return (*goal, tuple(rest))
 
     start, goal = _far_apart(
@@ -175,7 +175,7 @@ def partly(draft: Draft) -> None:
         table.add('cube', color, table.spot(far=True), far=True)
     draft.goal |= {'tallest': recipe.tallest}
     draft.words |= {
-        'piles': _told(locations[:-1], tuple(told)),
+        'piles': _reported(locations[:-1], tuple(reported)),
         'last': locations[-1],
         'places': listed(locations),
         'tallest': str(recipe.tallest),

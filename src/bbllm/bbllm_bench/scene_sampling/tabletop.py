@@ -32,9 +32,9 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> tuple[SceneFile, frozenset[st
         NoRoomError: Something did not fit; the text names it.
     """
     places: list[tuple[Group, Point]] = []
-    things: list[tuple[Group, ObjectSpec]] = []
+    items: list[tuple[Group, ObjectSpec]] = []
     if recipe.things:
-        things = _in_list_order(_goods(recipe, dice), dice)
+        items = _in_list_order(_goods(recipe, dice), dice)
     else:
         colors = _colors(recipe, dice)
         kinds = zip(colors, recipe.objects, strict=True)
@@ -46,10 +46,10 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> tuple[SceneFile, frozenset[st
                 points = floor.pattern(group, _count(group, dice, n_cubes), label)
                 places += [(group, point) for point in points]
         for reach in (True, False):
-            things += _objects(recipe, floor, dice, colors, reach=reach)
+            items += _objects(recipe, floor, dice, colors, reach=reach)
             places += _scattered(recipe, floor, dice, n_cubes, reach=reach)
-        _hide(recipe, things, dice)
-        things = _in_list_order(things, dice)
+        _hide(recipe, items, dice)
+        items = _in_list_order(items, dice)
         places = _in_list_order(places, dice)
     if len(places) > MOST_LOCATIONS:
         raise NoRoomError(f'more than {MOST_LOCATIONS} locations, which letters name')
@@ -60,12 +60,12 @@ def draw(recipe: Recipe, name: str, dice: Dice) -> tuple[SceneFile, frozenset[st
     scene = SceneFile(
         name=name,
         tables=(recipe.table,),
-        objects=tuple(item for _, item in things),
+        objects=tuple(item for _, item in items),
         locations=tuple(item for _, item in lettered),
         force_noise_n=recipe.force_noise_n,
         grip_offset_m=recipe.grip_offset_m,
     )
-    near = [item.name for group, item in things if group.reach]
+    near = [item.name for group, item in items if group.reach]
     near += [item.name for group, item in lettered if group.reach]
     return scene, frozenset(near)
 
@@ -138,10 +138,10 @@ def _objects(
             yield group, spec
 
 
-def _hide(recipe: Recipe, things: list[tuple[Group, ObjectSpec]], dice: Dice) -> None:
+def _hide(recipe: Recipe, items: list[tuple[Group, ObjectSpec]], dice: Dice) -> None:
     """Give objects hidden properties: their masses, and which of them are fixed to the table."""
     for group in recipe.objects:
-        members = [index for index, (of, _) in enumerate(things) if of is group]
+        members = [index for index, (of, _) in enumerate(items) if of is group]
         # No dice where a recipe does not ask, so that scenes of other recipes stay as they are.
         masses = _masses(group, len(members), dice) if group.mass else ()
         hidden: list[tuple[int, dict[str, object]]] = [
@@ -150,7 +150,7 @@ def _hide(recipe: Recipe, things: list[tuple[Group, ObjectSpec]], dice: Dice) ->
         fixed = dice.shuffled(members)[: group.fixed] if group.fixed else ()
         hidden += [(index, {'fixed': True}) for index in fixed]
         for index, update in hidden:
-            things[index] = (group, things[index][1].model_copy(update=update))
+            items[index] = (group, items[index][1].model_copy(update=update))
 
 
 def _masses(group: ObjectGroup, n: int, dice: Dice) -> list[float]:

@@ -171,8 +171,8 @@ def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
         if low is None or high is None:
             return f'nothing tells what {below} and {above} weigh.'
         if not high < low:
-            told = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
-            return f'{told}, which weighs {1000 * low:.0f} g.'
+            reported = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
+            return f'{reported}, which weighs {1000 * low:.0f} g.'
     return ''
 
 
@@ -249,10 +249,10 @@ def _other(goal: Hold, table: Table, held: str) -> str:
     own = masses[held]
     if (wanted := goal.wanted(masses)) == held:
         return ''
-    told = f'{held}, in the hand, weighs {1000 * own:.0f} g'
+    reported = f'{held}, in the hand, weighs {1000 * own:.0f} g'
     # Where several weigh the same, none is meant.
     other = wanted or next((name for name in masses if name != held and masses[name] >= own), '')
     if not other:
-        return f'{told}, and no block is the {MEANT[goal.which]}.'
+        return f'{reported}, and no block is the {MEANT[goal.which]}.'
     which = other if goal.which == 'heaviest' else f'the {MEANT[goal.which]}, {other},'
-    return f'{told}, but {which} weighs {1000 * masses[other]:.0f} g.'
+    return f'{reported}, but {which} weighs {1000 * masses[other]:.0f} g.'

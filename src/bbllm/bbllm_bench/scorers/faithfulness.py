@@ -179,8 +179,8 @@ class _Replay:
         rules: list[str] = []
         if line is not None and len(line.objects) == line.action.arity:
             assert graph.character is not None  # or there were no household
-            things = tuple(graph.nodes[node_id] for _, node_id in line.objects)
-            situation = ActionSituation(graph, graph.nodes[graph.character], things, Memory())
+            items = tuple(graph.nodes[node_id] for _, node_id in line.objects)
+            situation = ActionSituation(graph, graph.nodes[graph.character], items, Memory())
             rules = [
                 rule
                 for rule, (actions, breaks) in BROKEN_BY.items()

@@ -376,9 +376,9 @@ def lost_before(job: EpisodeSpec, episodes: Sequence[Episode]) -> EpisodeResult 
     for i, episode in enumerate(episodes):
         reason, error = fault_of(episode)
         if reason:
-            told = f'Episode {i + 1} of the {len(job.case.earlier)} before this one: {reason}'
+            reported = f'Episode {i + 1} of the {len(job.case.earlier)} before this one: {reason}'
             least = job.case.least_loops
-            result = lost(job.key, told, error, least_loops=least, case=job.case)
+            result = lost(job.key, reported, error, least_loops=least, case=job.case)
             return with_earlier(result, job, episodes)
     return None
 

@@ -74,15 +74,15 @@ class HouseCondition(FileRecord):
         return word
 
     @model_validator(mode='after')
-    def _says_one_thing(self) -> HouseCondition:
-        thing, held, person = self.thing, self.held, self.person
+    def _states_one_condition(self) -> HouseCondition:
+        item, held, person = self.thing, self.held, self.person
         facts = {name for name in ('inside', 'on', 'is_') if getattr(self, name)}
-        fits = sum(map(bool, (thing, held, person))) == 1 and (
+        fits = sum(map(bool, (item, held, person))) == 1 and (
             not {'inside', 'on'} <= facts or self.inside == self.on
         )
         if not (
             fits
-            and (bool(facts) if thing else not self.room)
+            and (bool(facts) if item else not self.room)
             and not (held and facts)
             and not (person and (facts - {'on'} or self.count > 1))
             and (not self.by or self.is_ in (HEATED, WASHED, TOASTED))

@@ -57,13 +57,13 @@ def clashing(
         if few and _opposite(one, other):
             return one, other
     portable = {n.class_name for n in nodes.values() if Property.GRABBABLE in n.properties}
-    said = {item: each for each in goal.all if (item := _predicate(each)) is not None}
+    stated = {item: each for each in goal.all if (item := _predicate(each)) is not None}
     lies_in = {
         n: [other for relation in PLACES for other in graph.targets(n, relation)] for n in nodes
     }
     nested = nested_places(lies_in, lambda node_id: nodes[node_id].class_name)
-    found = contradiction(said, counts, portable, nested)
-    return None if found is None else tuple(said[item] for item in found)
+    found = contradiction(stated, counts, portable, nested)
+    return None if found is None else tuple(stated[item] for item in found)
 
 
 def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
@@ -73,19 +73,19 @@ def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:
-    thing, held, is_, place = condition.thing, condition.held, condition.is_, condition.place
-    if condition.not_ or condition.room or ANYTHING in (thing, held):
+    item, held, is_, place = condition.thing, condition.held, condition.is_, condition.place
+    if condition.not_ or condition.room or ANYTHING in (item, held):
         return None
     if held:
         return GoalPredicate(GoalRelation.HOLDS, held, '', condition.count)
     if condition.person == 'sitting' and condition.on:
         return GoalPredicate(GoalRelation.SIT, condition.on, '', 1)
-    if not thing or (is_ and (place or is_ not in _RELATIONS)):
+    if not item or (is_ and (place or is_ not in _RELATIONS)):
         return None
     relation = GoalRelation.INSIDE if condition.inside else GoalRelation.ON
     if is_:
         relation = _RELATIONS[is_]
-    return GoalPredicate(relation, thing, place or '', condition.count)
+    return GoalPredicate(relation, item, place or '', condition.count)
 
 
 def _condition(item: GoalPredicate) -> HouseCondition:

@@ -157,10 +157,10 @@ START = (
 
 
 def _can_be_arranged(condition: HouseCondition) -> bool:
-    thing, place, state = condition.thing, condition.place, condition.is_
-    if thing is None or condition.room or state in WORDS or (state and place) or thing == place:
+    item, place, state = condition.thing, condition.place, condition.is_
+    if item is None or condition.room or state in WORDS or (state and place) or item == place:
         return False
-    if thing == ANYTHING:
+    if item == ANYTHING:
         return bool(condition.on and condition.not_ and condition.count == 1)
     return not condition.not_ and bool(place or condition.count == 1)
 

@@ -202,16 +202,16 @@ def _checked(condition: HouseCondition, house: HouseView) -> Condition:
         which = listed([name_of(graph, node_id) for node_id in fitting[:MOST_NAMED]])
         more = f' and {len(fitting) - MOST_NAMED} more' if len(fitting) > MOST_NAMED else ''
         wanted = str(condition).removeprefix('not: ')
-        told = f'It must not be so: {wanted}. It is, of {which}{more}.'
-        return Condition(str(condition), told)
+        reported = f'It must not be so: {wanted}. It is, of {which}{more}.'
+        return Condition(str(condition), reported)
     ids = house.objects_of(condition)
     if condition.person:
         ids = [] if graph.character is None else [graph.character]
     found = '; '.join(_how_it_is(graph, node_id, house.derived) for node_id in ids[:MOST_NAMED])
     more = f', and {len(ids) - MOST_NAMED} more' if len(ids) > MOST_NAMED else ''
     missing = 'It is not so' if condition.count == 1 else f'Only {len(fitting)}'
-    told = f'{missing}: {condition}. {found[:1].upper()}{found[1:]}{more}.'
-    return Condition(str(condition), told)
+    reported = f'{missing}: {condition}. {found[:1].upper()}{found[1:]}{more}.'
+    return Condition(str(condition), reported)
 
 
 def lying(graph: Graph, relation: Relation, places: Iterable[int]) -> set[int]:

@@ -176,7 +176,7 @@ class Recipe(FileRecord):
     """How far from the middle of an object the hand takes it, along its fingers' faces [m]."""
 
     @model_validator(mode='after')
-    def _objects_or_things(self) -> Recipe:
+    def _objects_or_groups(self) -> Recipe:
         if bool(self.objects) is bool(self.things):
             raise ValueError('a table needs a group of objects; with things, `objects: []`')
         return self

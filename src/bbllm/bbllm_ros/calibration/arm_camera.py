@@ -57,13 +57,13 @@ class ArmCamera(AbstractContextManager['ArmCamera']):
         self._image, self._info, self._joints = map(node.resolve_topic_name, topics)
 
         def listen(kind: Any, topic: str, qos: QoSProfile) -> None:
-            node.create_subscription(kind, topic, lambda msg: self._hear(topic, msg), qos)
+            node.create_subscription(kind, topic, lambda msg: self._receive(topic, msg), qos)
 
         listen(Image, self._image, PICTURES)
         listen(CameraInfo, self._info, PICTURES)
         listen(JointState, self._joints, NEWEST)
         for topic in ('/tf_static', 'tf_static'):  # a simulated stack has its own
-            node.create_subscription(TFMessage, topic, self._hear_frames, STATIC_QOS)
+            node.create_subscription(TFMessage, topic, self._receive_frames, STATIC_QOS)
         self._own.spin(node, 'arm camera')
 
     def __exit__(self, *_: object) -> None:
@@ -130,13 +130,13 @@ class ArmCamera(AbstractContextManager['ArmCamera']):
             'it has another name.'
         )
 
-    def _hear(self, topic: str, msg: Any) -> None:
+    def _receive(self, topic: str, msg: Any) -> None:
         with self._news:
             self._newest[topic] = msg
             self._counts[topic] = self._counts.get(topic, 0) + 1
             self._news.notify_all()
 
-    def _hear_frames(self, msg: TFMessage) -> None:
+    def _receive_frames(self, msg: TFMessage) -> None:
         with self._news:
             for item in msg.transforms:
                 at, turn = item.transform.translation, item.transform.rotation

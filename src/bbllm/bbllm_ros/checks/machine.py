@@ -277,13 +277,13 @@ def check_stack(namespace: str | None) -> list[Finding]:
         findings = []
         for stack in stacks:
             with StackClient(stack.namespace, name='bbllm_doctor') as client:
-                findings += _look(client, stack)
+                findings += _observe(client, stack)
         return findings
     except BbllmError as error:
         return [warn('stack', str(error), SEE_THERE)]
 
 
-def _look(client: StackClient, stack: FoundStack) -> list[Finding]:
+def _observe(client: StackClient, stack: FoundStack) -> list[Finding]:
     from bbllm_ros.stack.discovery import SEE_THERE
     from bbllm_ros.stack.stack import PERCEPTION
 

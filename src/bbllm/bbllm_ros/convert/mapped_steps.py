@@ -33,9 +33,9 @@ def mapped_from_msg(msg: MappedStepMsg) -> MappedStep | None:
     return None
 
 
-def read_call(step: PlanStep, scene: Scene, told: BodyModel) -> MappedStep | None:
+def read_call(step: PlanStep, scene: Scene, reported: BodyModel) -> MappedStep | None:
     """Return the call, or its error, that `body_mapper` would read in a step; None if it asks."""
     try:
-        return call_of(step.text, scene) if told.reads_calls else None
+        return call_of(step.text, scene) if reported.reads_calls else None
     except ParseError as error:
         return error

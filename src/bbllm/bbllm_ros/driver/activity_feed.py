@@ -33,7 +33,7 @@ LOST_S = 0.5
 MOST_OPEN = 20
 """Requests that are waited for at once: of a driver that hangs no answer ever comes."""
 GONE_S = 2.0
-LOOK_S = 0.05
+POLL_S = 0.05
 
 
 class ActivityFeed:
@@ -61,7 +61,7 @@ class ActivityFeed:
         self._open: deque[Any] = deque()
         self._asked_s = float('-inf')
         self._answered_s = dict.fromkeys(self._clients, float('-inf'))
-        self._told = LatestMessage(
+        self._reported = LatestMessage(
             node,
             poller,
             ControllerManagerActivity,
@@ -103,7 +103,7 @@ class ActivityFeed:
         """Ask for the states, unless that was done just now; the answers come later."""
         now_s = time.monotonic()
         with self._news:
-            waiting = self.answered_s < self._asked_s > self._told.heard_s
+            waiting = self.answered_s < self._asked_s > self._reported.heard_s
             if not at_once and now_s - self._asked_s < (LOST_S if waiting else ASK_AGAIN_S):
                 return
             self._asked_s = now_s
@@ -133,7 +133,7 @@ class ActivityFeed:
             lambda: not (self.is_active(controller) and self.hardware_active), timeout_s
         )
 
-    def _ask_until(self, told: Callable[[], bool], timeout_s: float) -> bool:
+    def _ask_until(self, reported: Callable[[], bool], timeout_s: float) -> bool:
         begun_s = served_s = time.monotonic()
         while (now_s := time.monotonic()) < begun_s + timeout_s:
             if self.served:
@@ -142,7 +142,7 @@ class ActivityFeed:
                 break
             self.ask()
             with self._news:
-                if self._news.wait_for(told, LOOK_S):
+                if self._news.wait_for(reported, POLL_S):
                     return True
         return False
 
@@ -150,7 +150,7 @@ class ActivityFeed:
         if future.cancelled() or future.exception() is not None:
             return
         with self._news:
-            if asked_s <= max(self._answered_s[name], self._told.heard_s):
+            if asked_s <= max(self._answered_s[name], self._reported.heard_s):
                 return  # an answer to an older question, when another may have been true
             self._answered_s[name] = asked_s
             learn(future.result())

@@ -73,7 +73,7 @@ class PullFeed:
     def __init__(self, poller: Poller):
         self.meter = ForceEstimator()
         self._poller = poller
-        poller.subscribe(WrenchStamped, TOPIC, self._hear, QOS, read_force)
+        poller.subscribe(WrenchStamped, TOPIC, self._receive, QOS, read_force)
 
     def settled_n(self, since_s: float) -> float | None:
         """
@@ -91,6 +91,6 @@ class PullFeed:
             self.meter.wait_until(since_s + MEAN_S, SILENT_S)
         return self.meter.mean_n(since_s)
 
-    def _hear(self, reading: ForceReading) -> None:
+    def _receive(self, reading: ForceReading) -> None:
         if reading.force_n is not None:
             self.meter.add(reading.force_n[2], reading.stamp_s)

@@ -78,8 +78,8 @@ class _Probe:
         if executor is not None:  # the others may be found later than it
             self._spin(self._patience_s, lambda: self._nodes().issuperset(REAL_NODES))
         self._on_progress('listening to arm, hand and robot state')
-        for heard in self._heard.values():
-            heard.clear()  # what came while something else was waited for tells no rate
+        for received in self._heard.values():
+            received.clear()  # what came while something else was waited for tells no rate
         self._spin(WATCH_S)
         state = self._states[-1] if self._states else None
         services = self._services()
@@ -103,9 +103,12 @@ class _Probe:
         )
 
     def _listen(self) -> None:
-        for topic, heard in self._heard.items():
+        for topic, received in self._heard.items():
             self._node.create_subscription(
-                JointState, topic, lambda msg, to=heard: to.append((time.monotonic(), msg)), LATEST
+                JointState,
+                topic,
+                lambda msg, to=received: to.append((time.monotonic(), msg)),
+                LATEST,
             )
         self._node.create_subscription(FrankaRobotState, STATE, self._keep, LATEST)
 
@@ -137,15 +140,15 @@ class _Probe:
         return dict(zip(names, values, strict=False))
 
     def _news(self, topic: str) -> Heard | None:
-        heard = self._heard[topic]
-        if not heard:
+        received = self._heard[topic]
+        if not received:
             return None
-        (first_s, first), (last_s, last) = heard[0], heard[-1]
+        (first_s, first), (last_s, last) = received[0], received[-1]
         spent_s = last_s - first_s
         return Heard(
             names=tuple(last.name),
-            count=len(heard),
-            rate_hz=(len(heard) - 1) / spent_s if spent_s > 0 else 0.0,
+            count=len(received),
+            rate_hz=(len(received) - 1) / spent_s if spent_s > 0 else 0.0,
             news=first.header.stamp != last.header.stamp,
             position=tuple(last.position),
         )

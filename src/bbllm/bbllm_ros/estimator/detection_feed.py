@@ -141,10 +141,10 @@ class TfFeed:
         self._doubts = doubts
         self._tags = frozenset(tags)
         self._on_batch = on_batch
-        poller.subscribe(TFMessage, '/tf', lambda msg: self._hear(msg, False), DEPTH)
-        poller.subscribe(TFMessage, '/tf_static', lambda msg: self._hear(msg, True), STATIC_QOS)
+        poller.subscribe(TFMessage, '/tf', lambda msg: self._receive(msg, False), DEPTH)
+        poller.subscribe(TFMessage, '/tf_static', lambda msg: self._receive(msg, True), STATIC_QOS)
 
-    def _hear(self, msg: TFMessage, static: bool) -> None:
+    def _receive(self, msg: TFMessage, static: bool) -> None:
         seen: dict[tuple[str, float], list[Detection]] = {}
         for item in msg.transforms:
             parent, child = item.header.frame_id, item.child_frame_id

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WrongRobotError
 from bbllm_ros.driver.joint_feed import ARM_TOPIC
-from bbllm_ros.rclpy_support.calls import LOOK_S
+from bbllm_ros.rclpy_support.calls import POLL_S
 from bbllm_ros.rclpy_support.entities import sources_of
 from bbllm_ros.rclpy_support.liveness import Liveness
 from bbllm_ros.stack.stack import SIMULATOR
@@ -39,7 +39,7 @@ class RobotIdentity:
         """Wait until goals would reach the right robot; WrongRobotError after `PATIENCE_S`."""
         deadline_s = time.monotonic() + PATIENCE_S
         while self.fault() and time.monotonic() < deadline_s:
-            cancel.wait(LOOK_S)
+            cancel.wait(POLL_S)
         self.check()
 
     def check(self) -> None:

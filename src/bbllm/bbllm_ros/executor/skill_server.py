@@ -53,7 +53,7 @@ class SkillServer:
         self._cancelled: set[bytes] = set()
         self._ending = False
         self._clients: GoalClients | None = None
-        self._looked_s = float('inf')
+        self._observed_s = float('inf')
         self._logged: set[tuple[bytes, str]] = set()
         """Goals that were stopped, and by which cause."""
         skills.set_activity_callback(self.tell)
@@ -185,9 +185,9 @@ class SkillServer:
     def _watch(self) -> None:
         """Stop again for as long as it takes, and when no client waits for the goal any more."""
         goal = self._goal
-        looked_s, self._looked_s = self._looked_s, time.monotonic()
+        observed_s, self._observed_s = self._observed_s, time.monotonic()
         try:
-            self._node.heartbeats.check([BRAIN], looked_s)
+            self._node.heartbeats.check([BRAIN], observed_s)
         except LostNodeError as error:
             self._gate.revoke(f'{BRAIN} has gone since it was approved')
             if goal is not None:

@@ -40,7 +40,7 @@ FIRST_S = 5.0
 and realsense2_camera its streams, wall clock [s]."""
 WATCH_S = 2.0
 """How long pictures are counted, wall clock [s]."""
-LOOK_S = 0.05
+POLL_S = 0.05
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ def probe_cameras(
         cameras = [_watch(node, name) for name in sorted(names)]
         end_s = time.monotonic() + FIRST_S
         while not all(x.complete for x in cameras) and time.monotonic() < end_s:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
         for camera in cameras:
             camera.count = 0
         if cameras:

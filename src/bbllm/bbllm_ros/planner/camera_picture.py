@@ -19,7 +19,7 @@ from bbllm.scene.picture_files import jpeg_of
 from bbllm.scene.transforms import FrameError, TransformTree
 from bbllm.scene.views import view_of
 from bbllm_ros.convert.records import WORLD_FRAME, stamp_from_msg
-from bbllm_ros.rclpy_support.calls import LOOK_S
+from bbllm_ros.rclpy_support.calls import POLL_S
 
 PICTURE_S = 5.0
 """How long a picture is waited for, wall clock [s]."""
@@ -58,7 +58,7 @@ class CameraPicture:
                     images[:] = [msg]
                     changed.notify()
 
-        def hear_tf(msg: TFMessage, static: bool) -> None:
+        def receive_tf(msg: TFMessage, static: bool) -> None:
             with changed:
                 _add(tree, msg, static)
                 changed.notify()
@@ -67,8 +67,8 @@ class CameraPicture:
             self._node.create_subscription(kind, topic, callback, qos, callback_group=self._group)
             for kind, topic, callback, qos in (
                 (Image, self._topic, hear, QOS),
-                (TFMessage, '/tf', lambda msg: hear_tf(msg, False), MOVING),
-                (TFMessage, '/tf_static', lambda msg: hear_tf(msg, True), STATIC),
+                (TFMessage, '/tf', lambda msg: receive_tf(msg, False), MOVING),
+                (TFMessage, '/tf_static', lambda msg: receive_tf(msg, True), STATIC),
             )
         ]
         try:
@@ -78,12 +78,12 @@ class CameraPicture:
                     check()
                     if time.monotonic() > until_s:
                         raise self._silent(newer_s)
-                    changed.wait(LOOK_S)
+                    changed.wait(POLL_S)
                 image = images[-1]
                 until_s = time.monotonic() + POSE_S
                 while (pose := _pose_of(tree, image)) is None and time.monotonic() < until_s:
                     check()
-                    changed.wait(LOOK_S)
+                    changed.wait(POLL_S)
         finally:
             for subscription in subscriptions:
                 self._node.destroy_subscription(subscription)

@@ -53,7 +53,7 @@ from bbllm.core.types import (
 from bbllm.skills.catalog import SKILLS
 from bbllm_ros.convert.mapped_steps import mapped_from_msg, read_call
 from bbllm_ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
-from bbllm_ros.rclpy_support.calls import LOOK_S, ActionCall, ServiceCall, not_begun
+from bbllm_ros.rclpy_support.calls import POLL_S, ActionCall, ServiceCall, not_begun
 from bbllm_ros.rclpy_support.entities import now_s
 from bbllm_ros.rclpy_support.liveness import Liveness
 from bbllm_ros.stack.service_clients import ExecutorSettingsClient, SceneClient
@@ -131,7 +131,7 @@ class RosWorld:
         self.interrupt: Callable[[], None] = lambda: None
         """Raises SpokenError where a question that waits is outdated."""
         node.create_subscription(
-            Approval, 'approval', self._hear_approval, LATCHED, callback_group=group
+            Approval, 'approval', self._receive_approval, LATCHED, callback_group=group
         )
 
     @property
@@ -172,11 +172,11 @@ class RosWorld:
                 if time.monotonic() > deadline_s:
                     raise
             else:
-                if self._all_heard() or time.monotonic() > deadline_s:
+                if self._all_received() or time.monotonic() > deadline_s:
                     return
-            cancel.wait(LOOK_S)
+            cancel.wait(POLL_S)
 
-    def _all_heard(self) -> bool:
+    def _all_received(self) -> bool:
         graph = self._node.get_node_names_and_namespaces()
         here = {name for name, namespace in graph if namespace == self._node.get_namespace()}
         return all(self._heartbeats.alive(name) for name in here.intersection(NEEDED))
@@ -298,7 +298,7 @@ class RosWorld:
 
         return check
 
-    def _hear_approval(self, waits: Approval) -> None:
+    def _receive_approval(self, waits: Approval) -> None:
         self._asked = waits.kind != Approval.NOTHING
         self._asked_for = waits.episode_id
 
@@ -352,10 +352,10 @@ class RosBody:
         timeout_s: float,
         run: EpisodeRun,
         world: RosWorld,
-        told: BodyModel,
+        reported: BodyModel,
     ):
-        self.name: str = told.name
-        self._call, self._timeout_s, self._told = call, timeout_s, told
+        self.name: str = reported.name
+        self._call, self._timeout_s, self._reported = call, timeout_s, reported
         self._run, self._world = run, world
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
@@ -366,7 +366,7 @@ class RosBody:
     @property
     def overlaps(self) -> bool:
         """Whether `body_mapper` may be asked while the arm moves; see `OverlappingBody`."""
-        return self._run.stream and bool(self._told.overlaps)
+        return self._run.stream and bool(self._reported.overlaps)
 
     def map_ahead(
         self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
@@ -376,7 +376,7 @@ class RosBody:
 
         A step that is a call is read here, where `body_mapper` would read it by the same rules.
         """
-        if (read := read_call(steps[0], scene, self._told)) is not None:
+        if (read := read_call(steps[0], scene, self._reported)) is not None:
             return [read]
         step, *ahead = map(to_msg, steps)
         try:

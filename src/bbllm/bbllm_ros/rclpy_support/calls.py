@@ -21,7 +21,7 @@ from bbllm.arm.driver import GoalStatus
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 
-LOOK_S = 0.05
+POLL_S = 0.05
 SERVE_S = 8.0
 """How long a server may take to appear: programs announce themselves every 3 s [s]."""
 ANSWER_S = 15.0
@@ -69,7 +69,7 @@ def wait_for(
     begun_s = time.monotonic()
     again_s = begun_s + AGAIN_S
     try:
-        while not done.wait(LOOK_S):
+        while not done.wait(POLL_S):
             if cancel is not None:
                 cancel.raise_if_cancelled()
             now_s = time.monotonic()
@@ -110,7 +110,7 @@ def need_server(
                 f'The node {what} is not running: nobody served it within {timeout_s:g} s. '
                 'See the terminal or the log of the stack, and start it again.'
             )
-        cancel.wait(LOOK_S)
+        cancel.wait(POLL_S)
 
 
 class ServiceCall:
@@ -238,17 +238,17 @@ class ActionCall:
         def client(kind: Any, part: str) -> Any:
             return node.create_client(kind, f'{name}/_action/{part}', callback_group=group)
 
-        def listen(kind: Any, part: str, hear: Callable[[Any], None], qos: Any = 10) -> Any:
+        def listen(kind: Any, part: str, receive: Callable[[Any], None], qos: Any = 10) -> Any:
             topic = f'{name}/_action/{part}'
-            return node.create_subscription(kind, topic, hear, qos, callback_group=group)
+            return node.create_subscription(kind, topic, receive, qos, callback_group=group)
 
         self._send = client(self._parts.SendGoalService, 'send_goal')
         self._cancel = client(self._parts.CancelGoalService, 'cancel_goal')
         self._result = client(self._parts.GetResultService, 'get_result')
         self._topics = (
-            listen(self._parts.FeedbackMessage, 'feedback', self._hear_feedback),
+            listen(self._parts.FeedbackMessage, 'feedback', self._receive_feedback),
             listen(
-                GoalStatusArray, 'status', self._hear_status, qos_profile_action_status_default
+                GoalStatusArray, 'status', self._receive_status, qos_profile_action_status_default
             ),
         )
 
@@ -348,12 +348,12 @@ class ActionCall:
         request = self._parts.CancelGoalService.Request(goal_info=GoalInfo(goal_id=goal_id))
         self._cancel.call_async(request)
 
-    def _hear_feedback(self, msg: Any) -> None:
+    def _receive_feedback(self, msg: Any) -> None:
         goal = self._goals.get(bytes(msg.goal_id.uuid))
         if goal is not None:
             goal.on_feedback(msg.feedback)
 
-    def _hear_status(self, msg: GoalStatusArray) -> None:
+    def _receive_status(self, msg: GoalStatusArray) -> None:
         others = 0
         with self._lock:
             newest = self._newest

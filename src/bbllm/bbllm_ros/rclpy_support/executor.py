@@ -206,21 +206,21 @@ class _Wait:
             'service': self._take_requests,
             'guard_condition': self._take_guard,
         }
-        looking = False
+        viewing = False
         try:
             while not executor.ending and executor.context.ok():
                 if self._changed:
                     self._changed = False
                     self._collect()
                 # After a turn in which nothing had come, one that waits for nothing.
-                events = self._events if looking else []
+                events = self._events if viewing else []
                 try:
-                    self._wait(events, 0 if looking else self._patience_ns)
+                    self._wait(events, 0 if viewing else self._patience_ns)
                     for event in events:
                         if event.is_ready(self._set):
                             self._take_waitable(event)
                 except InvalidHandle:  # destroyed just now, with the topic that it is of
-                    self._changed, looking = True, False
+                    self._changed, viewing = True, False
                     continue
                 idle = True
                 for kind, found in self._found.items():
@@ -233,7 +233,7 @@ class _Wait:
                     if waitable.is_ready(self._set):
                         idle = False
                         self._take_waitable(waitable)
-                looking = idle and not looking
+                viewing = idle and not viewing
         except BaseException as fault:  # a node that is not spun any more must not look alive
             executor.fault(fault)
         finally:

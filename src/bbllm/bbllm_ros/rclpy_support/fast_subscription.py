@@ -171,7 +171,7 @@ class LatestMessage(Generic[M]):
         self._node = node
         self._poller = poller
         self._take = take
-        poller.subscribe(kind, topic, self._hear, qos, read)
+        poller.subscribe(kind, topic, self._receive, qos, read)
 
     @property
     def age_s(self) -> float:
@@ -195,7 +195,7 @@ class LatestMessage(Generic[M]):
     def wait_newer(self, than_s: float, timeout_s: float) -> bool:
         return self.wait_for(lambda: self.heard_s > than_s, timeout_s)
 
-    def _hear(self, msg: M) -> None:
+    def _receive(self, msg: M) -> None:
         with self.news:
             if not self._take(msg):
                 return

@@ -33,7 +33,7 @@ QOS = QoSProfile(depth=60)
 """Beats that wait at a busy listener: those of six nodes in five seconds."""
 RECEIVED_S = 1.0
 """How long a node that ends waits for listeners that are stopped or too busy [s]."""
-LOOK_S = 0.002
+POLL_S = 0.002
 
 
 class Heartbeat:
@@ -75,7 +75,7 @@ class Heartbeat:
         # No time-out of rclpy 7.1, which keeps all threads waiting meanwhile (it keeps the GIL).
         end_s = time.monotonic() + RECEIVED_S
         while not self._publisher.wait_for_all_acked(Duration()) and time.monotonic() < end_s:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
     def _publish(self) -> None:
         beat = self._beat

@@ -97,7 +97,7 @@ OWNER = 'BBLLM_OWNER'
 """Environment variable with the owner's process, as `str` writes it."""
 OWNER_NAME = 'BBLLM_OWNER_NAME'
 """Environment variable with what people call it, such as `bbllm up`."""
-LOOK_S = 0.2
+POLL_S = 0.2
 
 
 def owner_environ(name: str) -> dict[str, str]:
@@ -120,7 +120,7 @@ def end_with_owner(on_end: Callable[[str], None]) -> None:
     def watch() -> None:
         _wait_for_end(owner)
         while owner.state() is not ProcessState.GONE:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
         on_end(f'{name} ({owner.number}), which started it, has ended')
         os.kill(os.getpid(), signal.SIGTERM)
 

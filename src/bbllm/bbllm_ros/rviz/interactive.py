@@ -41,7 +41,7 @@ class InteractiveMarkers:
         node.create_subscription(
             msgs.InteractiveMarkerFeedback,
             f'{name}/feedback',
-            self._hear,
+            self._receive,
             10,
             callback_group=group,
         )
@@ -92,7 +92,7 @@ class InteractiveMarkers:
             reply.markers = list(self._shown.values())
         return reply
 
-    def _hear(self, feedback: msgs.InteractiveMarkerFeedback) -> None:
+    def _receive(self, feedback: msgs.InteractiveMarkerFeedback) -> None:
         if feedback.event_type == msgs.InteractiveMarkerFeedback.MENU_SELECT:
             self._on_select(feedback.marker_name, feedback.menu_entry_id, feedback.client_id)
 

@@ -18,7 +18,7 @@ from bbllm_ros.rclpy_support.entities import serve_action, serve_services
 from bbllm_ros.rclpy_support.stack_node import StackNode
 from bbllm_ros.sim.loop import SimLoop
 
-LOOK_S = 0.02
+POLL_S = 0.02
 """Wall time between feedbacks of a point-to-point motion; the driver's is 1 ms [s]."""
 
 
@@ -92,7 +92,7 @@ class SimBase:
 
     def _wait(self, pending: PtpPending, handle: ServerGoalHandle) -> PtpResult:
         executing = TargetStatusMsg(status=int(TargetStatus.EXECUTING))
-        while not pending.wait(LOOK_S):
+        while not pending.wait(POLL_S):
             handle.publish_feedback(PTPMotion.Feedback(target_status=executing))
         return pending.result or PtpResult(status=TargetStatus.ABORTED)
 

@@ -34,7 +34,7 @@ class SimManager:
         self._activity = node.create_publisher(
             msgs.ControllerManagerActivity, f'{NAME}/activity', LATCHED
         )
-        self._told: tuple[SimulatedRobot, int] | None = None
+        self._reported: tuple[SimulatedRobot, int] | None = None
         manager = ControllerManager
         serve_services(
             node,
@@ -56,9 +56,9 @@ class SimManager:
     def tell_changes(self, now_s: float) -> None:
         robot = self._loop.robot
         now = (robot, robot.controllers.revision)
-        if now == self._told or robot.hangs:
+        if now == self._reported or robot.hangs:
             return
-        self._told = now
+        self._reported = now
         with robot.paused():
             states, component = robot.controllers.states, robot.controllers.component
         self._activity.publish(

@@ -54,7 +54,7 @@ IMAGES_DEPTH = 15
 """How many images of a topic may wait, as `DEPTH` of them would take gigabytes."""
 PERIOD_S = 0.025
 """Wall time between two looks for messages [s]."""
-LOOK_S = 0.5
+POLL_S = 0.5
 """Wall time between two looks for publishers [s]."""
 CHUNK_BYTES = 512 * 1024
 CHUNK_S = 2.0
@@ -88,7 +88,7 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         self._histories = {f'/{namespace}/{name}' for name in HISTORIES}
         self._left_out: set[str] = set()
         self._ending = threading.Event()
-        self._look()
+        self._observe()
         self._thread = threading.Thread(target=self._run, name='bag', daemon=True)
         self._thread.start()
 
@@ -123,7 +123,7 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
         self._file.close()
 
     def _run(self) -> None:
-        looked_s = ended_s = time.monotonic()
+        observed_s = ended_s = time.monotonic()
         try:
             while self._file.is_open:
                 if ending := self._ending.wait(PERIOD_S):
@@ -134,9 +134,9 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
                 if ending:
                     return
                 now_s = time.monotonic()
-                if now_s >= looked_s + LOOK_S:
-                    looked_s = now_s
-                    self._look()
+                if now_s >= observed_s + POLL_S:
+                    observed_s = now_s
+                    self._observe()
                 if now_s >= ended_s + CHUNK_S:
                     ended_s = now_s
                     self._file.flush(end_chunk=True)
@@ -156,7 +156,7 @@ class BagRecorder(AbstractContextManager['BagRecorder']):
                 if info['received_timestamp'] > turn_ns:
                     return
 
-    def _look(self) -> None:
+    def _observe(self) -> None:
         """Subscribe to wanted topics whose publishers have come."""
         found = dict(self._node.get_topic_names_and_types())
         for topic in self._wanted(found) - self._subscriptions.keys() - self._left_out:

@@ -34,7 +34,7 @@ from bbllm_ros.stack.discovery import SEE_THERE, no_stack
 from bbllm_ros.stack.service_clients import ApprovalClient, SceneClient
 from bbllm_ros.stack.stack import NODES
 
-LOOK_S = 0.05
+POLL_S = 0.05
 LAST_EVENT_S = 3.0
 
 
@@ -100,7 +100,7 @@ class StackClient(AbstractContextManager['StackClient']):
         self.on_any_event: Callable[[str, Event], None] | None = None
         """Called with every event of every episode, whoever began it, and the episode's id."""
         self.node.create_subscription(
-            EpisodeEvent, 'episode_events', self._hear, EVENTS, callback_group=self.group
+            EpisodeEvent, 'episode_events', self._receive, EVENTS, callback_group=self.group
         )
         self._own.spin(self.node, 'ros client')
 
@@ -140,17 +140,17 @@ class StackClient(AbstractContextManager['StackClient']):
         nodes, cancel = tuple(nodes), cancel or CancelToken()
         cancel.raise_if_cancelled()
         deadline_s = time.monotonic() + timeout_s
-        told: tuple[str, ...] | None = None
+        reported: tuple[str, ...] | None = None
         while True:
             missing = self.missing(nodes)
-            if on_progress is not None and missing != told:
+            if on_progress is not None and missing != reported:
                 on_progress(missing)
-                told = missing
+                reported = missing
             if not missing and ('state_estimator' not in nodes or not self._scene_fault()):
                 return
             if time.monotonic() > deadline_s:
                 raise LostNodeError(self._not_ready(nodes, missing, timeout_s))
-            cancel.wait(LOOK_S)
+            cancel.wait(POLL_S)
 
     def run_task(
         self,
@@ -275,7 +275,7 @@ class StackClient(AbstractContextManager['StackClient']):
         """
         return self._scenes.get(or_stopped=or_stopped)
 
-    def _hear(self, msg: EpisodeEvent) -> None:
+    def _receive(self, msg: EpisodeEvent) -> None:
         listener = self._listeners.get(msg.episode_id)
         if listener is None and self.on_any_event is None:
             return

@@ -14,7 +14,7 @@ SETTLE_S = 0.5
 """How long no node may come or go before a stack counts as found [s]."""
 WHOLE_S = 5.0
 """How long nodes of a stack may be missing before it counts as found all the same [s]."""
-LOOK_S = 0.05
+POLL_S = 0.05
 STARTS = (
     '`bbllm up sim` (simulation), or `ros2 launch bbllm franka_real.launch.py '
     'robot_ip:=ADDRESS` (real arm)'
@@ -97,7 +97,7 @@ def await_stacks(
                 return found
         elif now_s >= begun_s + timeout_s:
             return ()
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def only_stack(found: Sequence[FoundStack]) -> FoundStack:

@@ -19,7 +19,7 @@ from bbllm.core.extras import how_to_install
 if TYPE_CHECKING:
     from bbllm_viewer.console.desk import Desk
 
-LOOK_S = 0.1
+POLL_S = 0.1
 BROWSER = 'Browser'
 PACKAGES = ('starlette', 'uvicorn')
 
@@ -88,4 +88,4 @@ def until_interrupted(tend: Callable[[], object] = lambda: None) -> None:
     with interrupts() as counter:
         while not counter.count:
             tend()
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)

@@ -152,13 +152,13 @@ def _action(act: Act, limiter: CapacityLimiter | None = None) -> Endpoint:
             given = json.loads(body)
             if not isinstance(given, dict):
                 raise ValueError('no object')
-            told = await to_thread.run_sync(act, given, limiter=limiter)
+            reported = await to_thread.run_sync(act, given, limiter=limiter)
         except BbllmError as error:
             return JSONResponse({'error': escape_hidden(str(error))}, status_code=409)
         except (ValueError, RecursionError):
             fault = 'The request is no JSON object with the fields that it needs.'
             return JSONResponse({'error': fault}, status_code=400)
-        return JSONResponse({'told': told} if isinstance(told, str) else {})
+        return JSONResponse({'told': reported} if isinstance(reported, str) else {})
 
     return endpoint
 

@@ -12,7 +12,7 @@ from bbllm.sim.build import CAMERA
 
 Array = NDArray[np.float64]
 
-LOOKED_AT = 40
+TARGET_M = 40
 """Moments of a motion that have to fit into the picture."""
 NEAR_M = 1.6
 """What lies further from the base, as on the floor, does not count [m]."""
@@ -50,7 +50,7 @@ def aim(model: mujoco.MjModel, rows: Array, aspect: float) -> None:
     target, camera = model.body('camera_target').id, model.camera(CAMERA).id
     moves = model.geom_bodyid > 0
     points, radii = list[Array](), list[Array]()
-    for row in rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))]:
+    for row in rows[np.unique(np.linspace(0, len(rows) - 1, TARGET_M).astype(int))]:
         data.qpos[:] = row
         mujoco.mj_forward(model, data)
         points.append(data.geom_xpos[moves])

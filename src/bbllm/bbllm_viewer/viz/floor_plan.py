@@ -125,15 +125,15 @@ def lay_out(rooms: Sequence[HouseItem], width: float, columns: int) -> tuple[Box
     return tuple(placed)
 
 
-def _room(thing: HouseItem, width: float, columns: int) -> Box:
+def _room(entity: HouseItem, width: float, columns: int) -> Box:
     """Place what is in a room: what has something in or on it as boxes, all else in rows."""
     gap = GAP_PX
     column = (width - 2 * ROOM_PAD_PX - (columns - 1) * gap) / columns
-    things = (*thing.upon, *thing.within)
-    boxes = [_box(item, column, wide=True) for item in things if not item.is_leaf]
+    items = (*entity.upon, *entity.within)
+    boxes = [_box(item, column, wide=True) for item in items if not item.is_leaf]
     # The highest first: what comes last is small and fills the gaps.
     boxes.sort(key=lambda box: -box.height)
-    loose, _, _ = _flow([item for item in things if item.is_leaf], column)
+    loose, _, _ = _flow([item for item in items if item.is_leaf], column)
     bottoms = [ROOM_HEAD_PX] * columns
     parts: list[Box] = []
     rows = [list(row) for _, row in groupby(loose, key=lambda box: box.top)]
@@ -144,40 +144,40 @@ def _room(thing: HouseItem, width: float, columns: int) -> Box:
         bottoms[at] += max(box.height for box in group) + gap
     height = max(bottoms) - gap + ROOM_PAD_PX
     return Box(
-        thing=thing,
+        thing=entity,
         width=width,
         height=max(height, ROOM_HEAD_PX + ROOM_PAD_PX),
-        text=_cut(thing.text.replace('_', ' '), TITLE_PX, width - 2 * ROOM_PAD_PX, bold=True),
+        text=_cut(entity.text.replace('_', ' '), TITLE_PX, width - 2 * ROOM_PAD_PX, bold=True),
         parts=tuple(parts),
     )
 
 
-def _box(thing: HouseItem, most: float, *, wide: bool = False) -> Box:
+def _box(item: HouseItem, most: float, *, wide: bool = False) -> Box:
     """Place an item with all that is in and on it: in a box of that width, or as wide as it is."""
-    pad = 2 * PAD_PX + (HEAD_PX if thing.look == 'person' else 0.0)
-    text = _cut(_words(thing), LETTERS_PX, most - pad, bold=is_bold(thing))
-    state = _cut(thing.state, LETTERS_PX - 1, most - pad, bold=thing.turned)
-    name_px = _px(text, LETTERS_PX, bold=is_bold(thing))
-    state_px = _px(state, LETTERS_PX - 1, bold=thing.turned) + 6 if state else 0.0
+    pad = 2 * PAD_PX + (HEAD_PX if item.look == 'person' else 0.0)
+    text = _cut(_words(item), LETTERS_PX, most - pad, bold=is_bold(item))
+    state = _cut(item.state, LETTERS_PX - 1, most - pad, bold=item.turned)
+    name_px = _px(text, LETTERS_PX, bold=is_bold(item))
+    state_px = _px(state, LETTERS_PX - 1, bold=item.turned) + 6 if state else 0.0
     below = name_px + state_px > most - pad
     widths = [pad + (max(name_px, state_px) if below else name_px + state_px)]
     bottom = CHIP_PX + (12.0 if below else 0.0)
     parts: list[Box] = []
     inside: tuple[float, float] | None = None
-    if thing.upon:
-        laid, width, height = _flow(thing.upon, most - 2 * PAD_PX)
+    if item.upon:
+        laid, width, height = _flow(item.upon, most - 2 * PAD_PX)
         parts += [replace(box, left=PAD_PX + box.left, top=bottom + box.top) for box in laid]
         widths.append(width + 2 * PAD_PX)
         bottom += height + PAD_PX
-    if thing.within:
+    if item.within:
         left, top = 2 * PAD_PX - 2, bottom + PAD_PX - 1
-        laid, width, height = _flow(thing.within, most - 2 * left)
+        laid, width, height = _flow(item.within, most - 2 * left)
         parts += [replace(box, left=left + box.left, top=top + box.top) for box in laid]
         widths.append(width + 2 * left)
         inside = (bottom, top + height + PAD_PX - 1)
         bottom = inside[1] + PAD_PX - 1
     return Box(
-        thing=thing,
+        thing=item,
         width=most if wide else min(most, max(widths)),
         height=bottom,
         text=text,
@@ -188,12 +188,12 @@ def _box(thing: HouseItem, most: float, *, wide: bool = False) -> Box:
     )
 
 
-def _flow(things: Sequence[HouseItem], most: float) -> tuple[list[Box], float, float]:
+def _flow(items: Sequence[HouseItem], most: float) -> tuple[list[Box], float, float]:
     """Place items in rows, from left to right; return how wide and high all are, too."""
     placed: list[Box] = []
     left = top = width = bottom = 0.0
-    for thing in things:
-        box = _box(thing, most)
+    for item in items:
+        box = _box(item, most)
         if left and left + box.width > most + 0.01:
             left, top = 0.0, bottom + GAP_PX - 1
         placed.append(replace(box, left=left, top=top))
@@ -202,11 +202,11 @@ def _flow(things: Sequence[HouseItem], most: float) -> tuple[list[Box], float, f
     return placed, width, bottom
 
 
-def is_bold(thing: HouseItem) -> bool:
+def is_bold(item: HouseItem) -> bool:
     """Whether the name of an item is written bold."""
-    if thing.look in ('ghost', 'rest'):
+    if item.look in ('ghost', 'rest'):
         return False
-    return not thing.is_leaf or thing.changed or thing.look in ('room', 'person')
+    return not item.is_leaf or item.changed or item.look in ('room', 'person')
 
 
 def _px(text: str, size: float, *, bold: bool = False) -> float:
@@ -215,10 +215,10 @@ def _px(text: str, size: float, *, bold: bool = False) -> float:
     return text_width(text, size) * (1.2 if bold else 1.02) + signs
 
 
-def _words(thing: HouseItem) -> str:
+def _words(item: HouseItem) -> str:
     """Return the text of an item: with its number where it changed."""
-    told_apart = thing.changed and thing.look not in ('person', 'room')
-    return thing.name if told_apart else thing.text
+    reported_apart = item.changed and item.look not in ('person', 'room')
+    return item.name if reported_apart else item.text
 
 
 def _cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
@@ -266,33 +266,33 @@ def draw_floor_plan(
 
 def _draw(box: Box, at: Point) -> list[Flat]:
     """Return one box without what is in it."""
-    thing, (x, y) = box.thing, at
-    if thing.look == 'room':
+    item, (x, y) = box.thing, at
+    if item.look == 'room':
         half = WALL_PX / 2
         walls = rectangle(x + half, y + half, box.width - WALL_PX, box.height - WALL_PX)
         return [
             Polygon(walls, Paint(fill=FLOOR, stroke=WALL, width=WALL_PX)),
             Text((x + ROOM_PAD_PX, y + 15), box.text, TITLE_PX, INK, bold=True),
         ]
-    person = thing.look == 'person'
-    radius = CHIP_PX / 2 if person and thing.is_leaf else 3.0
-    shapes: list[Flat] = [Polygon(rounded(x, y, box.width, box.height, radius), _paint(thing))]
+    person = item.look == 'person'
+    radius = CHIP_PX / 2 if person and item.is_leaf else 3.0
+    shapes: list[Flat] = [Polygon(rounded(x, y, box.width, box.height, radius), _paint(item))]
     if box.inside is not None:
         top, bottom = box.inside
         inner = (x + PAD_PX - 2, y + top, box.width - 2 * PAD_PX + 4, bottom - top)
-        fill = SHUT if thing.shut else PAPER
+        fill = SHUT if item.shut else PAPER
         shapes.append(Polygon(rounded(*inner, 2.0), Paint(fill=fill, stroke=EDGE, width=0.7)))
     left = x + PAD_PX
     middle = y + CHIP_PX / 2 + 0.5
-    ink = MUTED if thing.look in ('ghost', 'rest') else INK
+    ink = MUTED if item.look in ('ghost', 'rest') else INK
     if person:
         shapes += _head(left + 3.5, middle)
         left += HEAD_PX
         ink = PAPER
-    shapes.append(Text((left, middle), box.text, LETTERS_PX, ink, bold=is_bold(thing)))
+    shapes.append(Text((left, middle), box.text, LETTERS_PX, ink, bold=is_bold(item)))
     if box.state:
-        ink = PAPER if person else CHANGED if thing.turned else MUTED
-        state = Text((left, middle + 12), box.state, LETTERS_PX - 1, ink, bold=thing.turned)
+        ink = PAPER if person else CHANGED if item.turned else MUTED
+        state = Text((left, middle + 12), box.state, LETTERS_PX - 1, ink, bold=item.turned)
         if not box.state_below:
             state = replace(state, position=(x + box.width - PAD_PX, middle), anchor='end')
         shapes.append(state)
@@ -307,18 +307,18 @@ def _head(x: float, y: float) -> list[Flat]:
     return [Polygon(circle_points((x, y - 2.4), 2.5), paint), Polygon(shoulders, paint)]
 
 
-def _paint(thing: HouseItem) -> Paint:
-    if thing.look == 'person':
+def _paint(item: HouseItem) -> Paint:
+    if item.look == 'person':
         return Paint(fill=PERSON, stroke=mix(PERSON, '#1b1e22', 0.3), width=1.0)
-    if thing.look == 'ghost':
-        return replace(GHOST, stroke=PERSON if thing.text == 'person' else CHANGED)
-    if thing.look == 'rest':
+    if item.look == 'ghost':
+        return replace(GHOST, stroke=PERSON if item.text == 'person' else CHANGED)
+    if item.look == 'rest':
         return Paint(fill=FLOOR, stroke=EDGE, width=0.7)
-    fill, edge = (WOOD, WOOD_EDGE) if thing.look == 'furniture' else (PAPER, EDGE)
-    if thing.lit:
+    fill, edge = (WOOD, WOOD_EDGE) if item.look == 'furniture' else (PAPER, EDGE)
+    if item.lit:
         fill, edge = (LIT, LIT_EDGE)
-    if thing.changed:
-        whole = not thing.lit and (thing.moved or thing.is_leaf)
+    if item.changed:
+        whole = not item.lit and (item.moved or item.is_leaf)
         return ALTERED if whole else replace(ALTERED, fill=fill)
     return Paint(fill=fill, stroke=edge, width=0.9)
 

@@ -92,13 +92,13 @@ def rooms_of(
 
 def _facts(scene: Scene) -> _Facts:
     kinds = {item.name: item.kind for item in scene.objects}
-    told: dict[tuple[str, str], list[str]] = defaultdict(list)
+    reported: dict[tuple[str, str], list[str]] = defaultdict(list)
     for fact in scene.facts:
         if fact.object is not None and fact.object != fact.subject:
-            told[fact.predicate, fact.subject].append(fact.object)
-    things = [name for name, kind in kinds.items() if kind is not Kind.LOCATION]
-    places = {name: _place(name, kinds, told) for name in things}
-    for name in things:
+            reported[fact.predicate, fact.subject].append(fact.object)
+    items = [name for name, kind in kinds.items() if kind is not Kind.LOCATION]
+    places = {name: _place(name, kinds, reported) for name in items}
+    for name in items:
         if _in_a_ring(name, places):
             places[name] = ('in', '')
     contents: dict[str, list[Place]] = defaultdict(list)
@@ -106,22 +106,22 @@ def _facts(scene: Scene) -> _Facts:
         contents[place].append((relation, name))
     return _Facts(
         kinds=kinds,
-        loose=frozenset(name for name in things if 'grabbable' in told['affords', name]),
-        states={name: frozenset(told['is', name]) for name in kinds},
+        loose=frozenset(name for name in items if 'grabbable' in reported['affords', name]),
+        states={name: frozenset(reported['is', name]) for name in kinds},
         places=places,
         contents=contents,
     )
 
 
 def _place(
-    name: str, kinds: Mapping[str, Kind], told: Mapping[tuple[str, str], Sequence[str]]
+    name: str, kinds: Mapping[str, Kind], reported: Mapping[tuple[str, str], Sequence[str]]
 ) -> Place:
     """Return where an object is: in a hand, on or in another, in a room, or in ''."""
-    choices: list[Place] = [('held', other) for other in told['held_by', name]]
-    for other in told['on', name]:
+    choices: list[Place] = [('held', other) for other in reported['held_by', name]]
+    for other in reported['on', name]:
         if kinds[name] is not Kind.FIXTURE or class_of(other) not in GROUND:
             choices.append(('on', other))
-    inside = [*told['inside', name], *told['in_room', name]]
+    inside = [*reported['inside', name], *reported['in_room', name]]
     inside.sort(key=lambda other: kinds.get(other) is Kind.LOCATION)  # rooms last
     choices += [('in', other) for other in inside]
     return next((choice for choice in choices if choice[1] in kinds), ('in', ''))
@@ -148,18 +148,18 @@ def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
             children[relation].append(HouseItem(name=other, text=_text(other), look='ghost'))
     upon = _counted([*children['held'], *children['on']])
     within = _counted(children['in'])
-    look: Look = 'thing' if name in now.loose else 'furniture'
+    view: Look = 'thing' if name in now.loose else 'furniture'
     if name not in now.places:
-        look = 'room'
+        view = 'room'
     elif class_of(name) == PERSON:
-        look = 'person'
+        view = 'person'
     states = now.states.get(name, frozenset())
     before = old.states.get(name, states)
     return HouseItem(
         name=name,
         text=_text(name),
-        look=look,
-        state=_told(states, before, look, bool(upon or within)),
+        look=view,
+        state=_reported(states, before, view, bool(upon or within)),
         moved=now.places.get(name) != old.places.get(name, now.places.get(name)),
         turned=states != before,
         lit='on' in states,
@@ -175,12 +175,12 @@ def _text(name: str) -> str:
     return 'person' if class_of(name) == PERSON else class_of(name)
 
 
-def _told(states: frozenset[str], old: frozenset[str], look: Look, holds: bool) -> str:
+def _reported(states: frozenset[str], old: frozenset[str], view: Look, holds: bool) -> str:
     """Return the states to show of an object; a change as `off → on`."""
     pairs = [pair for both in OPPOSITES for pair in (both, both[::-1])]
     turns = [(was, now) for was, now in pairs if was in old - states and now in states - old]
     shown = WORDS | (states - old)
-    if look == 'furniture' or holds:
+    if view == 'furniture' or holds:
         shown |= {'open', 'closed'}
     if 'off' not in old:
         shown |= {'on'}
@@ -188,37 +188,37 @@ def _told(states: frozenset[str], old: frozenset[str], look: Look, holds: bool) 
     return ', '.join([*sorted(rest), *(f'{was} → {now}' for was, now in turns)])
 
 
-def _counted(things: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
+def _counted(items: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
     """Return items, equal ones that did not change as one with its count."""
-    plain = [t if t.is_leaf and not t.changed and t.look != 'ghost' else None for t in things]
+    plain = [t if t.is_leaf and not t.changed and t.look != 'ghost' else None for t in items]
     kinds = Counter((t.text, t.look, t.state) for t in plain if t is not None)
     found: list[HouseItem] = []
-    for thing, same in zip(things, plain, strict=True):
+    for item, same in zip(items, plain, strict=True):
         n = 1 if same is None else kinds.pop((same.text, same.look, same.state), 0)
         if n > 1:
-            found.append(replace(thing, text=f'{thing.text} ×{n}', count=n))
+            found.append(replace(item, text=f'{item.text} ×{n}', count=n))
         elif n == 1:
-            found.append(thing)
+            found.append(item)
     return tuple(found)
 
 
-def _only_changes(thing: HouseItem) -> HouseItem:
-    return replace(thing, upon=_kept(thing.upon), within=_kept(thing.within))
+def _only_changes(item: HouseItem) -> HouseItem:
+    return replace(item, upon=_kept(item.upon), within=_kept(item.within))
 
 
-def _kept(things: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
+def _kept(items: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
     """Return what changed, and how much else there is as one more item."""
-    kept = [_only_changes(thing) for thing in things if _matters(thing)]
-    if n := sum(_n_in(thing) for thing in things if not _matters(thing)):
+    kept = [_only_changes(item) for item in items if _matters(item)]
+    if n := sum(_n_in(item) for item in items if not _matters(item)):
         text = f'+ {n}' if kept else f'{n} things' if n > 1 else '1 thing'
         kept.append(HouseItem(name='', text=text, look='rest', count=n))
     return tuple(kept)
 
 
-def _matters(thing: HouseItem) -> bool:
-    special = thing.changed or thing.look in ('person', 'ghost')
-    return special or any(_matters(other) for other in (*thing.upon, *thing.within))
+def _matters(item: HouseItem) -> bool:
+    special = item.changed or item.look in ('person', 'ghost')
+    return special or any(_matters(other) for other in (*item.upon, *item.within))
 
 
-def _n_in(thing: HouseItem) -> int:
-    return thing.count + sum(_n_in(other) for other in (*thing.upon, *thing.within))
+def _n_in(item: HouseItem) -> int:
+    return item.count + sum(_n_in(other) for other in (*item.upon, *item.within))

@@ -47,11 +47,11 @@ RIVAL_COST = 200.0
 
 def draw_scene(scene: Scene, view: View, corner: Point, *, before: Scene | None = None) -> Panel:
     """Return a scene as one panel; objects that moved since *before* get a faint trace."""
-    things = [item for item in scene.objects if item.kind not in (Kind.FIXTURE, Kind.HAND)]
-    movable = [item for item in things if item.kind is not Kind.LOCATION]
+    items = [item for item in scene.objects if item.kind not in (Kind.FIXTURE, Kind.HAND)]
+    movable = [item for item in items if item.kind is not Kind.LOCATION]
     # A container is as high as its rim, and yet below what is in it.
     movable.sort(key=lambda item: (not is_container(item), top_z(item)))
-    locations = [item for item in things if item.kind is Kind.LOCATION]
+    locations = [item for item in items if item.kind is Kind.LOCATION]
     shapes: list[Flat] = [Polygon(rectangle(0, 0, view.width, view.height), Paint(fill=GROUND))]
     shapes += [draw_table(item, view) for item in scene.objects if item.kind is Kind.FIXTURE]
     shapes += [*draw_reach(view), *draw_grid(view), *draw_robot(view)]
@@ -190,13 +190,13 @@ class Placed:
 @lru_cache(maxsize=64)
 def place_labels(
     wanted: tuple[Wanted, ...],
-    things: tuple[Box, ...],
+    items: tuple[Box, ...],
     width: float,
     height: float,
     rivals: tuple[Box, ...] = (),
 ) -> tuple[Placed, ...]:
     """
-    Find places in a panel [px] for names, the most crowded first, beside *things*.
+    Find places in a panel [px] for names, the most crowded first, beside *items*.
 
     A name that would stand near one of *rivals*, objects that have names too, goes further off,
     with a line to its own.
@@ -209,7 +209,7 @@ def place_labels(
             # Those without come first, and no place with a leader costs less than the leader.
             if spot.leader is not None and least <= LEADER_COST:
                 break
-            cost = _cost(spot, others, things, (width, height), least)
+            cost = _cost(spot, others, items, (width, height), least)
             cost += RIVAL_COST * _rivals(spot.box, wanted[index].centre, rivals)
             if cost < least:
                 best, least = spot, cost
@@ -274,7 +274,7 @@ def _leader(label: Wanted, box: Box, gap: float) -> Leader | None:
 def _cost(
     spot: Placed,
     others: Sequence[Placed],
-    things: Sequence[Box],
+    items: Sequence[Box],
     size: tuple[float, float],
     least: float,
 ) -> float:
@@ -286,7 +286,7 @@ def _cost(
     box, leader = spot.box, spot.leader
     area = (box[2] - box[0]) * (box[3] - box[1])
     cost = 50.0 * (area - overlap(box, (2.0, 2.0, size[0] - 2.0, size[1] - 2.0)))
-    cost += sum(6.0 * overlap(box, thing) for thing in things)
+    cost += sum(6.0 * overlap(box, item) for item in items)
     for other in others:
         if cost >= least:
             return cost
@@ -297,7 +297,7 @@ def _cost(
     cost += LEADER_COST + 2.5 * math.dist(*leader)
     if cost >= least:
         return cost
-    cost += sum(60.0 for thing in things if _crosses(leader, thing))
+    cost += sum(60.0 for item in items if _crosses(leader, item))
     for other in others:
         if cost >= least:
             return cost

@@ -26,7 +26,7 @@ from bbllm.scene.transforms import compose, inverse, multiply
 from bbllm.skills.containers import FLOOR_M
 from bbllm_vision.detectors.colors import lab_of_words
 from bbllm_vision.detectors.edge_fit import EdgeFit
-from bbllm_vision.detectors.forms import Form, LookClass, classes_of, forms_of
+from bbllm_vision.detectors.forms import AppearanceClass, Form, classes_of, forms_of
 from bbllm_vision.detectors.regions import ColorRegion, rectangle_of
 from bbllm_vision.detectors.search import LEAST_HEIGHT_M, Search
 from bbllm_vision.detectors.silhouette_fit import (
@@ -112,7 +112,7 @@ class _Level:
 class _Found:
     """An object in the world."""
 
-    of: LookClass
+    of: AppearanceClass
     pose: Pose
     confidence: float
 

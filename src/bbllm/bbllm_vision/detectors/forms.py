@@ -30,7 +30,7 @@ _UPS: tuple[tuple[tuple[int, int, int], Quat], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookClass:
+class AppearanceClass:
     """Objects that look the same: one detector class, and how many of them there are."""
 
     name: str
@@ -47,7 +47,7 @@ class LookClass:
 class Form:
     """A class of objects, resting on one of its sides."""
 
-    of: LookClass
+    of: AppearanceClass
     round: bool
     """Whether its top is a circle; else it is a rectangle."""
     top_m: tuple[float, float]
@@ -74,7 +74,7 @@ class Form:
         return np.concatenate((top, top - np.array([0.0, 0.0, self.height_m])))
 
 
-def classes_of(catalogue: Catalogue) -> tuple[LookClass, ...]:
+def classes_of(catalogue: Catalogue) -> tuple[AppearanceClass, ...]:
     """Return the classes of a catalogue, in its order; objects of equal looks are one class."""
     found: dict[tuple[object, ...], list[CatalogueEntry]] = {}
     for entry in catalogue.entries:
@@ -95,13 +95,13 @@ def class_names(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _class_of(entries: list[CatalogueEntry]) -> LookClass:
+def _class_of(entries: list[CatalogueEntry]) -> AppearanceClass:
     first = entries[0]
     kind = Kind(first.kind)
     item = SceneObject(
         name=first.name, kind=kind, pose=Pose(position_m=(0, 0, 0)), size_m=first.size_m
     )
-    return LookClass(
+    return AppearanceClass(
         name=first.class_id or first.name,
         count=len(entries),
         kind=kind,
@@ -111,7 +111,7 @@ def _class_of(entries: list[CatalogueEntry]) -> LookClass:
     )
 
 
-def forms_of(classes: Iterable[LookClass]) -> tuple[Form, ...]:
+def forms_of(classes: Iterable[AppearanceClass]) -> tuple[Form, ...]:
     """Return how boxes and cylinders may rest with a flat top; each distinct way once."""
     found: list[Form] = []
     for of in classes:

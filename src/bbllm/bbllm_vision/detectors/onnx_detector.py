@@ -184,7 +184,7 @@ def _input_of(session: onnxruntime.InferenceSession, file: Path) -> tuple[str, t
     fixed = [side if isinstance(side, int) else None for side in shape]
     fits = len(fixed) == 4 and fixed[0] in (1, None) and fixed[1] in (3, None)
     if not fits or inputs[0].type != 'tensor(float)':
-        raise ConfigError(f'{file} has {_told(inputs, "input")}. {SIGNATURE}')
+        raise ConfigError(f'{file} has {_reported(inputs, "input")}. {SIGNATURE}')
     return inputs[0].name, (fixed[2] or OPEN_PX, fixed[3] or OPEN_PX)
 
 
@@ -192,15 +192,15 @@ def _check_output(session: onnxruntime.InferenceSession, file: Path, n_classes: 
     outputs = session.get_outputs()
     shape = outputs[0].shape if len(outputs) == 1 else []
     if len(shape) != 3 or outputs[0].type != 'tensor(float)':
-        raise ConfigError(f'{file} has {_told(outputs, "output")}. {SIGNATURE}')
+        raise ConfigError(f'{file} has {_reported(outputs, "output")}. {SIGNATURE}')
     if isinstance(shape[1], int) and shape[1] != 4 + n_classes:
         raise ConfigError(
-            f'{file} has {_told(outputs, "output")}, which is for {shape[1] - 4} classes, but '
+            f'{file} has {_reported(outputs, "output")}, which is for {shape[1] - 4} classes, but '
             f'{n_classes} names of classes. {SIGNATURE}'
         )
 
 
-def _told(values: Sequence[onnxruntime.NodeArg], what: str) -> str:
+def _reported(values: Sequence[onnxruntime.NodeArg], what: str) -> str:
     listed = ', '.join(f'{item.name} {item.type} {tuple(item.shape)}' for item in values)
     return f'the {what}{"s" if len(values) > 1 else ""} {listed}'
 

@@ -23,7 +23,7 @@ from bbllm.core.types import Pose
 from bbllm.scene.camera import Mask
 from bbllm.scene.object_models import OBJECT_MODELS, ObjectModel
 from bbllm.skills.shapes import rotation_of
-from bbllm_vision.detectors.forms import LookClass
+from bbllm_vision.detectors.forms import AppearanceClass
 from bbllm_vision.detectors.solids import Solid, outline_points
 from bbllm_vision.detectors.views import CameraView
 
@@ -52,7 +52,7 @@ SUBPIXEL_BITS = 4
 class Template:
     """The points of an everyday object, by part, in its own frame."""
 
-    of: LookClass
+    of: AppearanceClass
     turns: bool
     """Whether yaw changes what it looks like."""
     quarter: bool
@@ -94,7 +94,7 @@ class Template:
         return replace(self, points_m=np.concatenate(points), parts=_bounds(points))
 
 
-def template_of(of: LookClass) -> Template | None:
+def template_of(of: AppearanceClass) -> Template | None:
     """Return the template of a class; None for boxes and cylinders, which have other fits."""
     if of.model is None:
         return None

@@ -203,9 +203,9 @@ class OpenAIChat:
                 if text.stopped:
                     break
         if refusal:
-            said = client.redactor.hide(mend(refusal).strip())[:300]
+            stated = client.redactor.hide(mend(refusal).strip())[:300]
             # Not ModelRefusedError: the server serves, and the model itself declines.
-            raise ModelDeclinedError(f'{client.label} declined to answer: {said}')
+            raise ModelDeclinedError(f'{client.label} declined to answer: {stated}')
         if finish == 'refusal':
             raise ModelDeclinedError(f'{client.label} declined to answer, and gave no reason.')
         if finish in _WITHHELD:

@@ -214,8 +214,10 @@ class ModelClient:
         try:
             answer = _Vectors.model_validate_json(raw.content)
         except pydantic.ValidationError:
-            said = _beginning(raw.content)
-            raise OddReplyError(f'answered with something that is no embeddings: {said}') from None
+            stated = _beginning(raw.content)
+            raise OddReplyError(
+                f'answered with something that is no embeddings: {stated}'
+            ) from None
         found = sorted(answer.data, key=lambda item: item.index)
         if [item.index for item in found] != list(range(len(texts))):
             raise OddReplyError(f'answered {len(texts)} texts with {len(found)} vectors')
@@ -395,8 +397,8 @@ def _whole(raw: bytes) -> Piece:
         _ = answer.choices[0]
         piece = _piece(answer)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        said = _beginning(raw) or 'nothing'
-        raise OddReplyError(f'answered with something that is no reply: {said}') from None
+        stated = _beginning(raw) or 'nothing'
+        raise OddReplyError(f'answered with something that is no reply: {stated}') from None
     # The answer was whole, so an unnamed end is a plain one.
     return replace(piece, finish=piece.finish or 'stop')
 

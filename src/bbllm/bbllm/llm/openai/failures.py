@@ -98,7 +98,7 @@ class CutReplyError(Exception):
 def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -> Failure:
     """Return the meaning of an exception of a request, without secrets."""
     where, go_on = f'now {settings.base_url}', _go_on()
-    said = _clean(str(error), redactor)
+    stated = _clean(str(error), redactor)
     match error:
         case openai.APIStatusError():
             return _of_status(error, settings, redactor)
@@ -107,28 +107,28 @@ def failure_of(error: Exception, settings: OpenAISettings, redactor: Redactor) -
                 'Raise `timeout_s`, `first_token_timeout_s` or `hang_timeout_s` in '
                 f'config/llm.yaml if the model is just slow. {go_on}'
             )
-            return Failure(what=f'did not answer in time: {said}', hint=hint)
+            return Failure(what=f'did not answer in time: {stated}', hint=hint)
         case CutReplyError():
-            return Failure(what=f'cut its reply off: {said}', hint=go_on)
+            return Failure(what=f'cut its reply off: {stated}', hint=go_on)
         case OddReplyError():
             hint = f'Is the base URL right? It usually ends in /v1; {where}.'
-            return Failure(what=said, hint=hint, retry=False)
+            return Failure(what=stated, hint=hint, retry=False)
         case openai.APITimeoutError():
             hint = f'Check the network and the base URL ({where}). {go_on}'
             return Failure(what='could not be reached in time, or fell silent', hint=hint)
         case openai.APIConnectionError():
             return _of_connection(error, settings, redactor)
         case openai.APIError() | FailedReplyError():
-            said = _clean(text_of(getattr(error, 'body', None)), redactor) or said
-            what = f'broke off with an error: {said}'
-            if _TOO_LONG.search(said):
+            stated = _clean(text_of(getattr(error, 'body', None)), redactor) or stated
+            what = f'broke off with an error: {stated}'
+            if _TOO_LONG.search(stated):
                 kind = PromptTooLongError
                 return Failure(what=what, hint=LONGER_CONTEXT, kind=kind, retry=False)
             return Failure(what=what, hint=go_on)
         case json.JSONDecodeError() | UnicodeDecodeError():
             return Failure(what='sent a stream that is not JSON', hint=go_on)
     # The SDK and what it stands on raise more than they document.
-    what = f'could not be asked: {type(error).__name__}: {said}'
+    what = f'could not be asked: {type(error).__name__}: {stated}'
     return Failure(what=what, hint=go_on, retry=False)
 
 
@@ -150,7 +150,7 @@ def _of_status(
     error: openai.APIStatusError, settings: OpenAISettings, redactor: Redactor
 ) -> Failure:
     status = error.status_code
-    said = _clean(text_of(error.body) or error.response.text, redactor)
+    stated = _clean(text_of(error.body) or error.response.text, redactor)
     meaning = f' ({responses[status].lower()})' if status in responses else ''
     key, where, go_on = f'${settings.api_key_env}', f'now {settings.base_url}', _go_on()
     passing = status in (408, 409, 429) or status >= 500
@@ -166,9 +166,9 @@ def _of_status(
             do = f'Check {key}.' if settings.api_key else f'No key was sent: set {key}.'
             hint = f'{do} {go_on}'
         # llama.cpp before September 2025 answers 500.
-        case 400 | 413 | 422 | 500 if _TOO_LONG.search(f'{error.code} {said}'):
+        case 400 | 413 | 422 | 500 if _TOO_LONG.search(f'{error.code} {stated}'):
             hint, kind, unwanted = LONGER_CONTEXT, PromptTooLongError, True
-        case 400 | 422 if _FILTERED.search(f'{error.code} {said}'):
+        case 400 | 422 if _FILTERED.search(f'{error.code} {stated}'):
             hint, kind = "The server's content filter stopped the prompt.", ModelDeclinedError
         case 400 | 413 | 422:
             more = '' if settings.effort is None else '`effort`, '
@@ -180,14 +180,14 @@ def _of_status(
         case 429:
             hint = f'Wait a while, or raise `retries` in config/llm.yaml. {go_on}'
     return Failure(
-        what=f'answered {status}{meaning}' + (f': {said}' if said else ''),
+        what=f'answered {status}{meaning}' + (f': {stated}' if stated else ''),
         hint=hint,
         kind=kind,
         retry=passing and not unwanted,
         wait_s=retry_after_s(error.response.headers),
         status=status,
         param=error.param if isinstance(error.param, str) else None,
-        said=said,
+        said=stated,
     )
 
 
@@ -199,14 +199,14 @@ def _of_connection(
     if isinstance(root, OSError) and root.errno and 'Connect call failed' in text:
         # asyncio leaves out what the error number means.
         text = f'[Errno {root.errno}] {os.strerror(root.errno)}'
-    said = _clean(text, redactor)
-    if re.search(r'incomplete|peer closed|disconnected|reset', said, re.IGNORECASE):
-        return Failure(what=f'cut the connection: {said}', hint=_go_on())
+    stated = _clean(text, redactor)
+    if re.search(r'incomplete|peer closed|disconnected|reset', stated, re.IGNORECASE):
+        return Failure(what=f'cut the connection: {stated}', hint=_go_on())
     hint = (
         f'Is a server running at {settings.host}? (now {settings.base_url}) Check its name, the '
         f'network and, for https, its certificate. {_go_on()}'
     )
-    return Failure(what=f'could not be reached: {said}', hint=hint)
+    return Failure(what=f'could not be reached: {stated}', hint=hint)
 
 
 def _root_of(error: BaseException) -> BaseException:

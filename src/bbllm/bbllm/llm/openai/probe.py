@@ -60,8 +60,8 @@ def probe_images(settings: OpenAISettings) -> str:
         return f'Whether it takes images is not known: {error}'
     if 'red' in reply.text.lower():
         return 'It takes images.'
-    said = ' '.join(reply.text.split())[:60]
-    return f'It accepts images, but called a red picture {said!r}: it may not be shown them.'
+    stated = ' '.join(reply.text.split())[:60]
+    return f'It accepts images, but called a red picture {stated!r}: it may not be shown them.'
 
 
 def _red_picture() -> bytes:

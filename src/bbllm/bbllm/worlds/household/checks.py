@@ -141,11 +141,11 @@ def at_hand(which: int) -> Predicate:
     """Nothing that it is in, however deep, is closed; a room never counts."""
 
     def holds(s: ActionSituation) -> bool:
-        thing = s.objects[which].id
+        item = s.objects[which].id
         # What stands ON a closed cabinet is not shut in by it.
         return not any(
             _is_shut(s.graph, other)
-            for below in (thing, *above(s.graph, thing))
+            for below in (item, *above(s.graph, item))
             for other in s.graph.targets(below, Relation.INSIDE)
         )
 

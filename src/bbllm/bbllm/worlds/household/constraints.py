@@ -47,7 +47,7 @@ class _Record(BaseModel):
     model_config = ConfigDict(extra='forbid', frozen=True)
 
 
-class AboutThing(_Record):
+class AboutObject(_Record):
     """Objects of a class, and how many of them."""
 
     thing: _Class
@@ -57,24 +57,24 @@ class AboutThing(_Record):
 class Constraint(_Record):
     """One exception to a house's rules."""
 
-    not_graspable: AboutThing | None = None
+    not_graspable: AboutObject | None = None
     """Objects that slip out of a hand: so many with the lowest ids, all where count is None."""
-    holds_at_most: AboutThing | None = None
+    holds_at_most: AboutObject | None = None
     """How many objects each of them takes, in and on it together."""
     puts_only_on: Literal['furniture'] | None = None
-    shut_while_on: AboutThing | None = None
-    needs_both_hands: AboutThing | None = None
-    stuck: AboutThing | None = None
+    shut_while_on: AboutObject | None = None
+    needs_both_hands: AboutObject | None = None
+    stuck: AboutObject | None = None
     unseen: Literal['heated', 'washed', 'toasted', 'used'] | None = None
     """A derived state that no scene shows."""
 
     @model_validator(mode='after')
-    def _says_one_thing(self) -> Constraint:
-        said = [value for _, value in self if value is not None]
+    def _states_one_condition(self) -> Constraint:
+        stated = [value for _, value in self if value is not None]
         limit, whole_class = self.holds_at_most, self.shut_while_on or self.needs_both_hands
         uncounted = limit and limit.count is None
         miscounted = whole_class and whole_class.count is not None
-        if len(self.model_fields_set) != 1 or not said or uncounted or miscounted:
+        if len(self.model_fields_set) != 1 or not stated or uncounted or miscounted:
             raise ValueError(
                 'a constraint is one of {not_graspable: {thing: fryingpan}}, {holds_at_most: '
                 '{thing: toaster, count: 1}}, {puts_only_on: furniture}, {shut_while_on: '
@@ -86,7 +86,7 @@ class Constraint(_Record):
     @property
     def class_name(self) -> str:
         """The class that it speaks of; '' where it speaks of all objects."""
-        about = next((value for _, value in self if isinstance(value, AboutThing)), None)
+        about = next((value for _, value in self if isinstance(value, AboutObject)), None)
         return about.thing if about else ''
 
     @model_serializer(mode='wrap')
@@ -156,7 +156,7 @@ def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
     return [(action, check) for action in PUTTING]
 
 
-def _first(about: AboutThing, graph: Graph) -> frozenset[int]:
+def _first(about: AboutObject, graph: Graph) -> frozenset[int]:
     ids = sorted(n for n, node in graph.nodes.items() if node.class_name == about.thing)
     return frozenset(ids[: about.count])
 
@@ -167,18 +167,18 @@ def _held(s: ActionSituation) -> list[str]:
     return [graph.nodes[n].class_name for n in held]
 
 
-def _alone(thing: str) -> Predicate:
-    return lambda s: s.objects[0].class_name != thing or not _held(s)
+def _alone(item: str) -> Predicate:
+    return lambda s: s.objects[0].class_name != item or not _held(s)
 
 
-def _no_large(thing: str) -> Predicate:
-    return lambda s: thing not in _held(s)
+def _no_large(item: str) -> Predicate:
+    return lambda s: item not in _held(s)
 
 
-def _room_left(thing: str, count: int) -> Predicate:
+def _room_left(item: str, count: int) -> Predicate:
     def holds(s: ActionSituation) -> bool:
         place = s.objects[1]
-        if place.class_name != thing:
+        if place.class_name != item:
             return True
         taken = s.graph.sources(place.id, Relation.INSIDE) | s.graph.sources(place.id, Relation.ON)
         return len(taken - {s.objects[0].id}) < count
@@ -186,18 +186,18 @@ def _room_left(thing: str, count: int) -> Predicate:
     return holds
 
 
-def _rests(thing: str) -> Predicate:
+def _rests(item: str) -> Predicate:
     def holds(s: ActionSituation) -> bool:
         place = s.objects[1]
-        return place.class_name != thing or State.ON not in place.states
+        return place.class_name != item or State.ON not in place.states
 
     return holds
 
 
-def _ended(thing: str) -> Predicate:
+def _ended(item: str) -> Predicate:
     def holds(s: ActionSituation) -> bool:
         around = (s.graph.nodes[n] for n in above(s.graph, s.objects[0].id))
-        return not any(node.class_name == thing and State.ON in node.states for node in around)
+        return not any(node.class_name == item and State.ON in node.states for node in around)
 
     return holds
 

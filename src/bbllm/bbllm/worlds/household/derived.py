@@ -51,8 +51,8 @@ def derived(
         found.update((node_id, WASHED) for _, node_id in done.objects)
     for node in graph.nodes.values():
         if State.ON in node.states:
-            for thing, word in _done_by(graph, node):
-                found |= {(thing, word), (thing, by_device(word, node.class_name))}
+            for item, word in _done_by(graph, node):
+                found |= {(item, word), (item, by_device(word, node.class_name))}
     return frozenset(found)
 
 
@@ -61,9 +61,9 @@ def by_device(word: str, device: str) -> str:
     return f'{word} by {device}'
 
 
-def can_wash(device: Node, thing: Node) -> bool:
+def can_wash(device: Node, item: Node) -> bool:
     """Return whether a device that washes would wash this object."""
-    return not _is(device, FOR_CLOTHES) or Property.CLOTHES in thing.properties
+    return not _is(device, FOR_CLOTHES) or Property.CLOTHES in item.properties
 
 
 def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> bool:
@@ -115,7 +115,7 @@ def _done_by(graph: Graph, device: Node) -> Iterable[tuple[int, str]]:
             if _is(graph.nodes[pan], COOKING):
                 yield from _marked(graph, _held_by(graph, pan), HEATED, food=True)
     if name in WASHING:
-        washed = [thing for thing in inside if can_wash(device, graph.nodes[thing])]
+        washed = [item for item in inside if can_wash(device, graph.nodes[item])]
         yield from _marked(graph, washed, WASHED)
     if name in TOASTERS:
         yield from _marked(graph, _held_by(graph, device.id), TOASTED, food=True)
@@ -128,11 +128,11 @@ def _done_by(graph: Graph, device: Node) -> Iterable[tuple[int, str]]:
 
 
 def _marked(
-    graph: Graph, things: Iterable[int], word: str, *, food: bool = False
+    graph: Graph, items: Iterable[int], word: str, *, food: bool = False
 ) -> Iterable[tuple[int, str]]:
-    for thing in things:
-        if not food or _is_food(graph.nodes[thing]):
-            yield thing, word
+    for item in items:
+        if not food or _is_food(graph.nodes[item]):
+            yield item, word
 
 
 def _held_by(graph: Graph, place: int) -> Set[int]:
@@ -171,15 +171,15 @@ def published(graph: Graph) -> Derived:
                 if graph.has(pan.id, Relation.ON, device.id):
                     found.update(_heated(graph, graph.sources(pan.id, Relation.ON)))
         elif _class(device) == 'washingmachine':
-            found.update((thing, WASHED) for thing in inside)
+            found.update((item, WASHED) for item in inside)
     if any(_class(device) == 'faucet' for device in running):
         for sink in _of_class(graph, 'sink'):
             found.update((n, WASHED) for n in graph.sources(sink.id, Relation.INSIDE))
     return frozenset(found)
 
 
-def _heated(graph: Graph, things: Iterable[int]) -> Iterable[tuple[int, str]]:
-    return ((thing, HEATED) for thing in things if graph.nodes[thing].category == 'Food')
+def _heated(graph: Graph, items: Iterable[int]) -> Iterable[tuple[int, str]]:
+    return ((item, HEATED) for item in items if graph.nodes[item].category == 'Food')
 
 
 def _class(node: Node) -> str:

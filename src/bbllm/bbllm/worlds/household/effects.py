@@ -44,7 +44,7 @@ def link(s: ActionSituation) -> None:
     link_nodes(s.graph, s.character.id, s.objects[A].id)
 
 
-def look_away(s: ActionSituation) -> None:
+def turn_away(s: ActionSituation) -> None:
     """The character faces nothing."""
     s.graph.remove_from(s.character.id, Relation.FACING)
 
@@ -123,11 +123,11 @@ def put(relation: Relation | None = None) -> Effect:
     """It is ON or INSIDE a place, None: as it was taken from there; the three are close then."""
 
     def change(s: ActionSituation) -> None:
-        thing, place = s.objects[A].id, s.objects[B].id
+        item, place = s.objects[A].id, s.objects[B].id
         unhand(s)
         link_nodes(s.graph, s.character.id, place)
-        link_nodes(s.graph, thing, place)
-        s.graph.add(thing, relation or s.memory.taken_from[thing][1], place)
+        link_nodes(s.graph, item, place)
+        s.graph.add(item, relation or s.memory.taken_from[item][1], place)
 
     return change
 
@@ -209,8 +209,8 @@ def go_to(s: ActionSituation) -> None:
         graph.remove_from(me, relation)
     graph.remove_to(me, Relation.CLOSE)
     graph.add(me, Relation.INSIDE, room)
-    for thing in along:
-        _leave_neighbours(graph, thing, along)
+    for item in along:
+        _leave_neighbours(graph, item, along)
     _bring_into_room(graph, along, room)
     near = along | set(graph.body_parts)
     if node.id != room:
@@ -225,18 +225,18 @@ def go_to(s: ActionSituation) -> None:
 
 def pick_up(s: ActionSituation) -> None:
     """It comes into a free hand, with all that is in or on it."""
-    graph, thing = s.graph, s.objects[A].id
+    graph, item = s.graph, s.objects[A].id
     hand = free_hand(s)
-    place = place_of(graph, thing, _PLACED)
+    place = place_of(graph, item, _PLACED)
     for relation in _PLACED:
-        graph.remove_from(thing, relation)
-    _leave_neighbours(graph, thing, contents(graph, thing))
+        graph.remove_from(item, relation)
+    _leave_neighbours(graph, item, contents(graph, item))
     _hold(s, hand)
     if place is None:
         forget_place(s)
     else:
         _join(graph, s.character.id, place[0])
-        s.memory.taken_from[thing] = place
+        s.memory.taken_from[item] = place
 
 
 def set_down(relation: Relation | None = None) -> Effect:
@@ -247,19 +247,19 @@ def set_down(relation: Relation | None = None) -> Effect:
     """
 
     def change(s: ActionSituation) -> None:
-        graph, me, thing, place = s.graph, s.character.id, s.objects[A].id, s.objects[B].id
-        now = relation or s.memory.taken_from[thing][1]
+        graph, me, item, place = s.graph, s.character.id, s.objects[A].id, s.objects[B].id
+        now = relation or s.memory.taken_from[item][1]
         unhand(s)
         forget_place(s)
         for old in _PLACED:
-            graph.remove_from(thing, old)
-        graph.add(thing, now, place)
+            graph.remove_from(item, old)
+        graph.add(item, now, place)
         room = graph.room_of(place)
         if room is None:
             room = graph.room_of(me)
-        _bring_into_room(graph, {thing, *contents(graph, thing)}, room)
+        _bring_into_room(graph, {item, *contents(graph, item)}, room)
         _join(graph, me, place)
-        _join(graph, thing, place)
+        _join(graph, item, place)
 
     return change
 
@@ -291,28 +291,28 @@ def take_off(s: ActionSituation) -> None:
 
 
 def _hold(s: ActionSituation, hand: Relation | None) -> None:
-    graph, me, thing = s.graph, s.character.id, s.objects[A].id
+    graph, me, item = s.graph, s.character.id, s.objects[A].id
     if hand is not None:
-        graph.add(me, hand, thing)
-    _join(graph, me, thing)
-    _bring_into_room(graph, {thing, *contents(graph, thing)} - {me}, graph.room_of(me))
+        graph.add(me, hand, item)
+    _join(graph, me, item)
+    _bring_into_room(graph, {item, *contents(graph, item)} - {me}, graph.room_of(me))
 
 
-def _bring_into_room(graph: Graph, things: Iterable[int], room: int | None) -> None:
+def _bring_into_room(graph: Graph, items: Iterable[int], room: int | None) -> None:
     if room is None:
         return
-    for thing in things:
-        for other in tuple(graph.targets(thing, Relation.INSIDE)):
+    for item in items:
+        for other in tuple(graph.targets(item, Relation.INSIDE)):
             if graph.nodes[other].is_room:
-                graph.remove(thing, Relation.INSIDE, other)
-        graph.add(thing, Relation.INSIDE, room)
+                graph.remove(item, Relation.INSIDE, other)
+        graph.add(item, Relation.INSIDE, room)
 
 
-def _leave_neighbours(graph: Graph, thing: int, keep: set[int]) -> None:
-    for other in graph.targets(thing, Relation.CLOSE) | graph.sources(thing, Relation.CLOSE):
+def _leave_neighbours(graph: Graph, item: int, keep: set[int]) -> None:
+    for other in graph.targets(item, Relation.CLOSE) | graph.sources(item, Relation.CLOSE):
         if other not in keep:
-            graph.remove(thing, Relation.CLOSE, other)
-            graph.remove(other, Relation.CLOSE, thing)
+            graph.remove(item, Relation.CLOSE, other)
+            graph.remove(other, Relation.CLOSE, item)
 
 
 def _join(graph: Graph, one: int, other: int) -> None:

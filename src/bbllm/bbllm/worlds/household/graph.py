@@ -267,18 +267,18 @@ class Graph:
             except RingError as error:
                 ring: list[int] = error.args[1]  # each is INSIDE the one before it
                 found = [
-                    (thing, place)
-                    for place, thing in pairwise(ring)
-                    if any(self.nodes[other].is_room for other in inside[thing] - {place})
+                    (item, place)
+                    for place, item in pairwise(ring)
+                    if any(self.nodes[other].is_room for other in inside[item] - {place})
                 ]
                 if not found:
-                    told = ' in '.join(str(node_id) for node_id in reversed(ring))
+                    reported = ' in '.join(str(node_id) for node_id in reversed(ring))
                     raise GraphError(
-                        f'A ring of INSIDE: {told}; leave one of these edges out, so that each '
-                        'object is in a room in the end.'
+                        f'A ring of INSIDE: {reported}; leave one of these edges out, so that '
+                        'each object is in a room in the end.'
                     ) from None
-                for thing, place in found:
-                    self.remove(thing, Relation.INSIDE, place)
+                for item, place in found:
+                    self.remove(item, Relation.INSIDE, place)
                 dropped += found
             else:
                 return dropped

@@ -131,7 +131,7 @@ class _HouseFile(FileRecord):
 FIELDS = tuple(_HouseFile.model_fields)
 MOST_THINGS = 10_000
 """Objects of a house at most; a slip such as chair*4000000 shall not fill the memory."""
-FIRST_THING = 100
+FIRST_OBJECT = 100
 """Id of the first object; rooms and doors have lower ones, as in VirtualHome's graphs."""
 
 _COUNTED = re.compile(r'([A-Za-z]\w*)(?:\*([1-9]\d{0,4}))?')
@@ -162,7 +162,7 @@ class _Builder:
         self._rooms: dict[str, int] = {}
         self._facing: list[tuple[int, int, str]] = []
         """Object, its room, and the class that it faces."""
-        self._next_id = FIRST_THING
+        self._next_id = FIRST_OBJECT
         for name in file.rooms:
             self._rooms[name] = room = len(self._rooms) + 2
             if self._add(name, room).category != ROOMS:
@@ -177,46 +177,46 @@ class _Builder:
             self.graph.add(door, Relation.INSIDE, self._room(ends[0]))
         for name, items in file.rooms.items():
             self._place(items, self._rooms[name])
-        for thing, room, name in self._facing:
-            self._turn(thing, room, name)
+        for item, room, name in self._facing:
+            self._turn(item, room, name)
 
     def _room(self, name: str) -> int:
         if name not in self._rooms:
             raise UnknownNameError('room', name, self._rooms)
         return self._rooms[name]
 
-    def _turn(self, thing: int, room: int, name: str) -> None:
+    def _turn(self, item: int, room: int, name: str) -> None:
         """Let an object face the nearest one of a class in its room, once all exist."""
         nodes = self.graph.nodes
         inside = self.graph.sources(room, Relation.INSIDE)
         there = [node_id for node_id in inside if nodes[node_id].class_name == name]
         if not there:
-            raise HouseFileError(f'{nodes[thing]}: there is no {name} in the same room to face.')
-        nearest = min(there, key=lambda node_id: (abs(node_id - thing), node_id))
-        self.graph.add(thing, Relation.FACING, nearest)
+            raise HouseFileError(f'{nodes[item]}: there is no {name} in the same room to face.')
+        nearest = min(there, key=lambda node_id: (abs(node_id - item), node_id))
+        self.graph.add(item, Relation.FACING, nearest)
 
     def _place(self, items: Iterable[_Item], room: int) -> list[int]:
         """Put objects into a room; return those that stand for themselves there."""
         placed = []
         for item in items:
             for _ in range(item.count):
-                thing = self._thing(item)
-                placed.append(thing)
-                self.graph.add(thing, Relation.INSIDE, room)
-                self._facing += [(thing, room, name) for name in item.facing]
+                entity = self._thing(item)
+                placed.append(entity)
+                self.graph.add(entity, Relation.INSIDE, room)
+                self._facing += [(entity, room, name) for name in item.facing]
                 for around, relation in (
                     (item.on, Relation.ON),
                     (item.inside, Relation.INSIDE),
                     (item.near, None),
                 ):
                     for other in self._place(around, room):
-                        self.graph.add_both_ways(thing, Relation.CLOSE, (other,))
+                        self.graph.add_both_ways(entity, Relation.CLOSE, (other,))
                         if relation is not None:
-                            self.graph.add(other, relation, thing)
+                            self.graph.add(other, relation, entity)
         return placed
 
     def _thing(self, item: _Item) -> int:
-        if self._next_id - FIRST_THING >= MOST_THINGS:
+        if self._next_id - FIRST_OBJECT >= MOST_THINGS:
             raise HouseFileError(f'a house may hold {MOST_THINGS} things.')
         node = self._add(item.name, self._next_id)
         self._next_id += 1

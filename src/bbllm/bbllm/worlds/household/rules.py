@@ -47,7 +47,7 @@ def _report(check: Check) -> Check:
 _WALK = Rule((c.STANDING, c.IN_ROOM, c.HAS_ROOM), (do.walk_to,), misses_things=False)
 _FIND = Rule(
     (c.CLOSE_A,),
-    (do.look_away, do.link),
+    (do.turn_away, do.link),
     when=c.any_of(
         c.carries_character,
         c.has(A, Property.BODY_PART),
@@ -58,7 +58,7 @@ _FIND = Rule(
     misses_things=False,
 )
 """FIND of what is not close walks there; where that fails, the message is that it is not close."""
-_LOOK = Rule((c.FACING,))
+_WATCH = Rule((c.FACING,))
 _LET_GO = Rule((c.HOLDING_A, c.IN_ROOM), (do.unhand, do.drop_into_room, do.forget_place))
 _CLEAN = Rule((c.CLOSE_A,), _set(State.CLEAN, State.DIRTY))
 _MOVE = Rule((c.MOVABLE, c.CLOSE_A, c.REACHABLE, c.FREE_HAND))
@@ -110,9 +110,9 @@ RULES: Mapping[Action, Rule] = {
     Action.READ: Rule((c.READABLE, c.HOLDING_A)),
     Action.CUT: Rule((c.FREE_HAND, c.CLOSE_A, c.EATABLE, c.CUTTABLE, c.KNIFE)),
     Action.POUR: Rule((c.POURABLE, c.RECIPIENT, c.HOLDING_A, c.CLOSE_B), (do.pour,)),
-    Action.LOOKAT: _LOOK,
-    Action.POINTAT: _LOOK,
-    Action.TURNTO: Rule((), (do.look_away, do.face)),
+    Action.LOOKAT: _WATCH,
+    Action.POINTAT: _WATCH,
+    Action.TURNTO: Rule((), (do.turn_away, do.face)),
     Action.WATCH: Rule((
         *(c.LOOKABLE, c.IN_ROOM, c.A_IN_ROOM, c.SAME_ROOM, c.FACING, c.FACING_ITSELF),
         _report(c.REACHABLE),
@@ -160,7 +160,7 @@ _PUT_DOWN = (c.HOLDING_A, c.CLOSE_B, c.B_AT_HAND, c.NOT_INTO_ITSELF)
 _GO = Rule((c.STANDING, c.IN_SOME_ROOM), (do.go_to,))
 _LET_FALL = Rule((c.HOLDING_A,), (do.let_fall,))
 _TURN = replace(RULES[Action.TURNTO], checks=(c.IN_SAME_ROOM,))
-_LOOK_AT_IT = replace(_TURN, checks=(c.IN_SAME_ROOM, c.AT_HAND))
+_FACE_IT = replace(_TURN, checks=(c.IN_SAME_ROOM, c.AT_HAND))
 _MOVE_AT_HAND = Rule((c.MOVABLE, c.CLOSE_A, c.AT_HAND, c.FREE_HAND))
 _NEED_HAND = (
     *(Action.OPEN, Action.CLOSE, Action.SWITCHON, Action.SWITCHOFF, Action.EAT, Action.WIPE),
@@ -205,9 +205,9 @@ SANE_RULES: Mapping[Action, Rule] = {
     Action.RELEASE: _LET_FALL,
     Action.POUR: Rule((*RULES[Action.POUR].checks, c.B_AT_HAND, c.NOT_INTO_ITSELF), (do.pour,)),
     Action.TURNTO: _TURN,
-    **dict.fromkeys((Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG), _LOOK_AT_IT),
+    **dict.fromkeys((Action.LOOKAT, Action.LOOKAT_SHORT, Action.LOOKAT_LONG), _FACE_IT),
     Action.POINTAT: _TURN,
-    Action.WATCH: replace(_LOOK_AT_IT, checks=(c.LOOKABLE, *_LOOK_AT_IT.checks)),
+    Action.WATCH: replace(_FACE_IT, checks=(c.LOOKABLE, *_FACE_IT.checks)),
     Action.PUSH: _MOVE_AT_HAND,
     Action.PULL: _MOVE_AT_HAND,
     Action.MOVE: _MOVE_AT_HAND,

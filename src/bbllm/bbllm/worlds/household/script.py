@@ -29,8 +29,8 @@ class ScriptLine(NamedTuple):
     """Number of the line; messages end with it."""
 
     def __str__(self) -> str:
-        things = ''.join(f' <{name}> ({node_id})' for name, node_id in self.objects)
-        return f'[{self.action.value}]{things} [{self.number}]'
+        items = ''.join(f' <{name}> ({node_id})' for name, node_id in self.objects)
+        return f'[{self.action.value}]{items} [{self.number}]'
 
 
 def parse_line(text: str, number: int = 0) -> ScriptLine:

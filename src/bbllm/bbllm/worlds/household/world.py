@@ -102,13 +102,13 @@ def _facts_of(
         if word not in unseen:
             yield Fact(name, 'is', word)
     for relation in (Relation.INSIDE, Relation.ON):
-        for other in _told(graph.targets(node_id, relation), names):
+        for other in _reported(graph.targets(node_id, relation), names):
             yield Fact(name, relation.value.lower(), names[other])
     for hand in HANDS:
-        for other in _told(graph.sources(node_id, hand), names):
+        for other in _reported(graph.sources(node_id, hand), names):
             yield Fact(name, 'held_by', names[other])
     if node.class_name == CHARACTER:
-        for other in _told(graph.targets(node_id, Relation.FACING), names):
+        for other in _reported(graph.targets(node_id, Relation.FACING), names):
             yield Fact(name, 'facing', names[other])
     room = graph.find_room(node_id)
     if room is not None and room != node_id and room in names:
@@ -128,7 +128,7 @@ def _object(name: str, kind: Kind) -> SceneObject:
     return SceneObject(name=name, kind=kind, pose=NOWHERE)
 
 
-def _told(ids: Iterable[int], names: dict[int, str]) -> list[int]:
+def _reported(ids: Iterable[int], names: dict[int, str]) -> list[int]:
     return sorted(node_id for node_id in ids if node_id in names)
 
 
@@ -238,8 +238,8 @@ class HouseholdWorld:
         result = self.household.step(line)
         message = '; '.join(result.messages)
         if not result.succeeded:
-            told = message or f'Nothing came of "{line}", and VirtualHome does not say why'
-            why = CallError(call, Code.PRECONDITION, told).outcome
+            reported = message or f'Nothing came of "{line}", and VirtualHome does not say why'
+            why = CallError(call, Code.PRECONDITION, reported).outcome
             return replace(why, raw=result.broken)
         self.lines.append(line)
         self.derived.look(self.graph, line)
@@ -255,5 +255,5 @@ class HouseholdWorld:
 def line_of(call: SkillCall, graph: Graph) -> ScriptLine:
     """Return a checked call as a line of a script, numbered 0 as ProgPrompt's lines are."""
     ids = [node_id for node_id in map(id_of, call.args) if node_id is not None]
-    things = tuple((graph.nodes[node_id].class_name, node_id) for node_id in ids)
-    return ScriptLine(Action[call.skill.upper()], things)
+    items = tuple((graph.nodes[node_id].class_name, node_id) for node_id in ids)
+    return ScriptLine(Action[call.skill.upper()], items)

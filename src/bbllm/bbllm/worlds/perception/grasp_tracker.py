@@ -117,7 +117,7 @@ class GraspTracker:
         self._follow_width(hand, stamp_s)
         if self.name is not None:
             return self._check_grip(before or hand, hand)
-        return self._look_between(hand, objects)
+        return self._sight_between(hand, objects)
 
     def _follow_width(self, hand: Hand, stamp_s: float) -> None:
         """Note since when the fingers have their width, and whether they closed to it."""
@@ -140,7 +140,7 @@ class GraspTracker:
         change = HandChange.RELEASED if change_m > 0 else HandChange.SLIPPED
         return HandEvent(change, name, pose)
 
-    def _look_between(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
+    def _sight_between(self, hand: Hand, objects: Sequence[SceneObject]) -> HandEvent | None:
         stop = self._stop
         assert stop is not None  # set by _follow_width
         if self.stamp_s - self._stop_s < STOPPED_S:

@@ -93,15 +93,15 @@ class ObjectTracker:
         self.params = params
         self.tracks: dict[str, Track] = {}
         self._doubts = doubts
-        self._looked_s: dict[str, float] = {}
+        self._observed_s: dict[str, float] = {}
 
     def looked_s(self, source: str) -> float:
         """Return when a source's newest picture was taken [s]."""
-        return self._looked_s.get(source, -math.inf)
+        return self._observed_s.get(source, -math.inf)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return tuple(self._looked_s)
+        return tuple(self._observed_s)
 
     @property
     def lost(self) -> tuple[LostObject, ...]:
@@ -114,7 +114,7 @@ class ObjectTracker:
     @property
     def undecided(self) -> tuple[str, ...]:
         """Names of objects that were seen where they were not known to be, too seldom so far."""
-        newest_s = max(self._looked_s.values(), default=0.0)
+        newest_s = max(self._observed_s.values(), default=0.0)
         return tuple(
             name
             for name, t in self.tracks.items()
@@ -153,7 +153,7 @@ class ObjectTracker:
                 'they are left out.',
             )
             return ()
-        self._looked_s[picture.source] = picture.stamp_s
+        self._observed_s[picture.source] = picture.stamp_s
         passed_s = min(picture.stamp_s - before_s, LONGEST_GAP_S)
         seen = {sighting.name: sighting for sighting in picture.sightings}
         found = [name for name, sighting in seen.items() if self._saw(sighting, picture)]

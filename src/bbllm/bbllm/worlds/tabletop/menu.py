@@ -85,7 +85,7 @@ def robot_menu(tasks: Mapping[str, str], waiting: ApprovalRequest | None) -> Men
         for kind, word in ((ChoiceKind.GRANT, 'approve'), (ChoiceKind.DENY, 'deny')):
             title = shortened(f'{word}: {waiting.title}')
             entries.append(MenuItem(title=title, choice=MenuChoice(kind=kind, hash=waiting.hash)))
-    listed = tuple(_task(name.replace('_', ' '), told) for name, told in tasks.items())
+    listed = tuple(_task(name.replace('_', ' '), reported) for name, reported in tasks.items())
     if listed:
         entries.append(MenuItem(title='tasks', entries=listed))
     entries.append(_task('return to base', 'return to base'))
@@ -151,13 +151,13 @@ def _at_place(scene: Scene, place: SceneObject) -> Iterator[MenuItem]:
     elif held is not None:
         yield _put(held, place.name, f'put {held} here')
     else:
-        things = (_put(x.name, place.name, x.name) for x in scene.objects if _free(scene, x))
-        yield from _group('put here', things)
+        items = (_put(x.name, place.name, x.name) for x in scene.objects if _free(scene, x))
+        yield from _group('put here', items)
 
 
-def _targets(scene: Scene, thing: str) -> list[SceneObject]:
+def _targets(scene: Scene, entity: str) -> list[SceneObject]:
     """List where an object can be put: free places first, then objects with nothing on top."""
-    others = [item for item in scene.objects if item.name != thing]
+    others = [item for item in scene.objects if item.name != entity]
     places = [
         item
         for item in others
@@ -184,8 +184,8 @@ def _group(title: str, entries: Iterable[MenuItem]) -> Iterator[MenuItem]:
         yield MenuItem(title=title, entries=listed)
 
 
-def _put(thing: str, target: str, title: str = '') -> MenuItem:
-    return _task(title or target, f'put {thing} on {target}')
+def _put(item: str, target: str, title: str = '') -> MenuItem:
+    return _task(title or target, f'put {item} on {target}')
 
 
 def _task(title: str, instruction: str) -> MenuItem:

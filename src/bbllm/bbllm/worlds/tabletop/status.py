@@ -92,7 +92,7 @@ class StatusBoard:
         return replace(self, lost=lost_names(scene))
 
     def lines(self) -> tuple[str, ...]:
-        told = [
+        reported = [
             ('!', self.missing),
             ('stopped', self.fault),
             ('task', self.task or ('' if self.ending else 'none')),
@@ -102,7 +102,7 @@ class StatusBoard:
             ('lost', ', '.join(self.lost)),
             ('menu', self.notice),
         ]
-        shown = [f'{name}: {text}' for name, text in told if text]
+        shown = [f'{name}: {text}' for name, text in reported if text]
         return tuple(shortened(line, LONGEST) for line in [*self._request(), *shown])
 
     def _request(self) -> list[str]:

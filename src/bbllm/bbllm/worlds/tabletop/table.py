@@ -88,7 +88,7 @@ class ObservedTable:
     def __init__(
         self,
         fixed: Iterable[SceneObject],
-        things: Iterable[SceneObject],
+        items: Iterable[SceneObject],
         tracker: ObjectTracker,
         carrying: GraspTracker,
         *,
@@ -101,7 +101,7 @@ class ObservedTable:
         self._cameras: dict[str, Vector | None] = {}
         self._rested: tuple[tuple[SceneObject, ...], tuple[SceneObject, ...]] = ((), ())
         """Objects as they were tracked last, and at the heights at which they rest."""
-        for item in things:
+        for item in items:
             tracker.believe(item)
 
     @property
@@ -200,11 +200,11 @@ class ObservedTable:
         if lost and not any(track.held or track.placed for track in tracks):
             raise SceneError(_all_lost(lost, self._carrying.stamp_s))
         estimated = frozenset(t.item.name for t in tracks if t.held or (t.placed and t.estimated))
-        looks = [self.looked_s(s) for s in self.sources if self.expected(s)]
+        views = [self.looked_s(s) for s in self.sources if self.expected(s)]
         return TableView(
             objects=(*self._fixed, *self._known(), *self._in_hand()),
             hand=hand,
-            stamp_s=min([self._carrying.stamp_s, *looks]),
+            stamp_s=min([self._carrying.stamp_s, *views]),
             carried=self._carrying.name,
             estimated=estimated,
             lost=lost,

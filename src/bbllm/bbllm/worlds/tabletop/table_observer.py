@@ -49,7 +49,7 @@ class TableObserver:
     def __init__(
         self,
         fixed: Iterable[SceneObject],
-        things: Iterable[SceneObject],
+        items: Iterable[SceneObject],
         catalogue: Catalogue,
         params: ObserverParams,
         on_warning: Callable[[str], None],
@@ -63,9 +63,7 @@ class TableObserver:
             self.tree, catalogue, reserved, self.doubts, params.sightings
         )
         tracker = ObjectTracker(params.tracking, self.doubts)
-        self.table = ObservedTable(
-            fixed, things, tracker, GraspTracker(), hidden_m=params.hidden_m
-        )
+        self.table = ObservedTable(fixed, items, tracker, GraspTracker(), hidden_m=params.hidden_m)
 
     def read(
         self, batch: DetectionBatch, now_s: float, *, complete: bool = True

@@ -111,7 +111,7 @@ def console(
     terminal.print(f'written to {out}')
 
 
-def run_console_bench(rounds: int, moves: int, say: Callable[[str], None]) -> ConsoleReport:
+def run_console_bench(rounds: int, moves: int, state: Callable[[str], None]) -> ConsoleReport:
     """Start a stack at real-time speed, and measure it without a page and with one, in turn."""
     times_s: dict[str, list[float]] = {'closed': [], 'read': [], 'open': []}
     frames, cores = [], []
@@ -119,7 +119,7 @@ def run_console_bench(rounds: int, moves: int, say: Callable[[str], None]) -> Co
         browser = files.enter_context(launched())
         _, client, _ = files.enter_context(started({}))
         for turn in range(rounds):
-            say(f'round {turn + 1} of {rounds}')
+            state(f'round {turn + 1} of {rounds}')
             times_s['closed'] += step_overheads(client, moves)
             with serving() as (pid, url), _reading(url):
                 times_s['read'] += step_overheads(client, moves)

@@ -15,7 +15,7 @@ from typing import Any
 from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault
-from bbllm_bench.benchmarks.faults.trials import LATEST, LATEST_GOAL, NEEDS_PERSON, SAYS
+from bbllm_bench.benchmarks.faults.trials import LATEST, LATEST_GOAL, NEEDS_PERSON, STATES
 from bbllm_bench.log.intervals import wilson
 
 NO_FAULT = 'none'
@@ -72,7 +72,7 @@ NAMED_BY: Mapping[ModelFault, tuple[str, ...]] = {
 
 def causes(trial: CrossedTrial, ending: Ending | None) -> tuple[str, ...]:
     """Return the words of which the message of an ending has to have one."""
-    of_robot = () if trial.robot is None else SAYS[trial.robot]
+    of_robot = () if trial.robot is None else STATES[trial.robot]
     of_model = NAMED_BY.get(trial.model, ())
     if ending is Ending.MODEL_FAILED:
         return of_model

@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 NEEDS_PERSON = frozenset({Fault.USER_STOP, Fault.COMMUNICATION_LOSS, Fault.JOINT_LIMIT})
 """Faults that only a person can take back; each is tried with and without one."""
-SAYS: dict[Fault, tuple[str, ...]] = {
+STATES: dict[Fault, tuple[str, ...]] = {
     Fault.REFLEX: ('reflex',),
     Fault.USER_STOP: ('user stop',),
     Fault.COMMUNICATION_LOSS: ('packets', 'communication', 'network'),
@@ -127,8 +127,8 @@ def judge(trial: FaultTrial, ending: Ending, message: str, done: bool) -> Verdic
     """Judge an episode by ending, message and whether the settled table shows it done."""
     if ending is Ending.FINISHED and done:
         return Verdict.FINISHED
-    said = message.lower()
-    if ending is Ending.WORLD_FAILED and any(word in said for word in SAYS[trial.fault]):
+    stated = message.lower()
+    if ending is Ending.WORLD_FAILED and any(word in stated for word in STATES[trial.fault]):
         return Verdict.CLEAR_STOP
     return Verdict.NEITHER
 

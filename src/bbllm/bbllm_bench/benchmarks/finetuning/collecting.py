@@ -30,7 +30,7 @@ from bbllm_bench.suites.case import Case
 BRAIN = 'expert'
 K = 4
 """Feedback loops of each episode: weights that are close are felt again."""
-LOOK_S = 0.2
+POLL_S = 0.2
 """How often it is checked whether a person wants the end [s]."""
 EPISODES_FOR_A_PAIR = 5
 """No more episodes are played for each pair that is wanted: something is wrong then."""
@@ -84,7 +84,7 @@ def collect(
                     '--out.'
                 )
                 found.hopeless = True
-            elif wait([under_way[0].answer], LOOK_S).done:
+            elif wait([under_way[0].answer], POLL_S).done:
                 note, pairs = _checked(under_way.popleft(), found)
                 keep(note, pairs)
                 found.add(note, pairs)

@@ -138,19 +138,19 @@ def check(
     are held to their sign. Exit code: 0 when every pair is good, else 1.
     """
     output = Output(json)
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     for path in files:
         checked = Checked()
         checked.take(read_pairs(path))
         output.print_line(f'{path}: {len(checked.pairs)} good, {checked.refused.total()} refused.')
-        _tell_refused(output, checked)
-        told[str(path)] = {
+        _report_refused(output, checked)
+        reported[str(path)] = {
             'good': len(checked.pairs),
             'refused': dict(checked.refused),
             'examples': checked.examples,
         }
-    output.result(told)
-    if any(entry['refused'] for entry in told.values()):
+    output.result(reported)
+    if any(entry['refused'] for entry in reported.values()):
         raise typer.Exit(FAILED)
 
 
@@ -207,7 +207,7 @@ def _collect(
 
 def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) -> None:
     output.print(card['notice'], 'yellow')
-    _tell_refused(output, found)
+    _report_refused(output, found)
     output.print_line(
         f'{card["pairs"]} pairs of {card["episodes"]} episodes and {len(card["tasks"])} tasks '
         f'({card["starred_share"]:.0%} with a star); {card["refused"]} of {card["exchanges"]} '
@@ -222,6 +222,6 @@ def _close(output: Output, found: Collected, card: dict[str, Any], out: Path) ->
         raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
 
 
-def _tell_refused(output: Output, checked: Checked) -> None:
+def _report_refused(output: Output, checked: Checked) -> None:
     for rule, count in checked.refused.most_common():
         output.print_line(f'  {count:>5}  {rule}: {checked.examples[rule]}')

@@ -107,9 +107,9 @@ def _asking_for(model: ChatModel, kind: Kind, sentences: Sequence[str]) -> tuple
     choices = [other for other in KINDS if other.blocks == kind.blocks]
     tasks = [other.sentences[0] for other in choices]
     reply = _ask(model, 'sorting.md.j2', kind, tasks=tasks, sentences=sentences)
-    said = {int(sentence): int(task) for sentence, task in _SORTED.findall(reply)}
+    stated = {int(sentence): int(task) for sentence, task in _SORTED.findall(reply)}
     wanted = choices.index(kind) + 1
-    return tuple(text for i, text in enumerate(sentences, start=1) if said.get(i) == wanted)
+    return tuple(text for i, text in enumerate(sentences, start=1) if stated.get(i) == wanted)
 
 
 def _ask(model: ChatModel, template: str, kind: Kind, **values: object) -> str:

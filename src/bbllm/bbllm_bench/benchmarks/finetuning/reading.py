@@ -104,7 +104,7 @@ def read_pair(pair: Pair) -> Read:
         raise PairError('question', f'{head["Question"][:80]!r} is none that is asked') from None
     names = tuple(name.strip() for name in head['Blocks'].split(','))
     try:
-        now = _look(names, parse_numbers(current.removeprefix('Current: [').rstrip(']')))
+        now = _observe(names, parse_numbers(current.removeprefix('Current: [').rstrip(']')))
         rounds = parse_past(past)
     except ParseError as error:
         raise PairError('layout', str(error)) from error
@@ -124,7 +124,7 @@ def read_pair(pair: Pair) -> Read:
         names=names,
         now=now,
         rounds=rounds,
-        looks=tuple(tuple(_look(names, v) for v in item.vectors) for item in rounds),
+        looks=tuple(tuple(_observe(names, v) for v in item.vectors) for item in rounds),
         reply=reply,
         cut=_is_cut(past, rounds),
         masses_kg=pair.masses_kg,
@@ -137,7 +137,7 @@ def _is_cut(past: str, rounds: tuple[FtRound, ...]) -> bool:
     return any(IN_SHORT in item.words for item in rounds)
 
 
-def _look(names: tuple[str, ...], values: Vector) -> Look:
+def _observe(names: tuple[str, ...], values: Vector) -> Look:
     wanted = 7 * len(names) + HAND
     if len(values) != wanted:
         raise PairError(
@@ -178,8 +178,8 @@ def check_physics(read: Read) -> None:
     Raises:
         PairError: One of them does not fit.
     """
-    for look in _all_looks(read):
-        _check_look(look)
+    for view in _all_views(read):
+        _check_view(view)
     if len({*read.names}) != len(read.names) or not read.names:
         raise PairError('layout', 'a block is named twice, or none is')
     edge_m = _edge_m(read)
@@ -187,61 +187,61 @@ def check_physics(read: Read) -> None:
     before: Look | None = None
     empty_n: list[float] = []
     lifted: list[tuple[str, float]] = []
-    for action, look, failed in _steps(read):
-        held = _after(action, look, before, held, failed, edge_m)
+    for action, view, failed in _steps(read):
+        held = _after(action, view, before, held, failed, edge_m)
         if not failed:
             if held is None:
-                empty_n.append(look.force_n[2])
+                empty_n.append(view.force_n[2])
             elif held != UNKNOWN:
-                lifted.append((held, look.force_n[2]))
-        before = look
+                lifted.append((held, view.force_n[2]))
+        before = view
     _check_forces(read, empty_n, lifted)
     if before is not None:
         _check_same(before, read.now)
     _check_reply(read, _in_hand(read.now, edge_m) if held == UNKNOWN else held)
 
 
-def _all_looks(read: Read) -> Iterator[Look]:
-    for looks in read.looks:
-        yield from looks
+def _all_views(read: Read) -> Iterator[Look]:
+    for views in read.looks:
+        yield from views
     yield read.now
 
 
 def _steps(read: Read) -> Iterator[tuple[FtAction, Look, bool]]:
-    for item, looks in zip(read.rounds, read.looks, strict=True):
-        for i, (action, look) in enumerate(zip(item.actions, looks, strict=True)):
-            yield action, look, bool(failure_of(item)) and i == len(looks) - 1
+    for item, views in zip(read.rounds, read.looks, strict=True):
+        for i, (action, view) in enumerate(zip(item.actions, views, strict=True)):
+            yield action, view, bool(failure_of(item)) and i == len(views) - 1
 
 
 def _edge_m(read: Read) -> float:
     """Return how wide the blocks are: cubes of one size, of which one stands on the table [m]."""
-    return 2 * min(pose[2] for look in _all_looks(read) for pose in look.blocks.values())
+    return 2 * min(pose[2] for view in _all_views(read) for pose in view.blocks.values())
 
 
-def _closed(look: Look, edge_m: float) -> bool:
-    return sum(look.fingers_m) <= edge_m + WIDER_M
+def _closed(view: Look, edge_m: float) -> bool:
+    return sum(view.fingers_m) <= edge_m + WIDER_M
 
 
-def _in_hand(look: Look, edge_m: float) -> str | None:
+def _in_hand(view: Look, edge_m: float) -> str | None:
     """Return the block in the hand by what is observed: between closed fingers."""
-    near = min(look.blocks, key=lambda name: math.dist(look.blocks[name][:3], look.hand[:3]))
-    away_m = math.dist(look.blocks[near][:3], look.hand[:3])
-    return near if away_m <= IN_HAND_M and _closed(look, edge_m) else None
+    near = min(view.blocks, key=lambda name: math.dist(view.blocks[name][:3], view.hand[:3]))
+    away_m = math.dist(view.blocks[near][:3], view.hand[:3])
+    return near if away_m <= IN_HAND_M and _closed(view, edge_m) else None
 
 
-def _check_look(look: Look) -> None:
-    for name, pose in (*look.blocks.items(), ('the hand', look.hand)):
+def _check_view(view: Look) -> None:
+    for name, pose in (*view.blocks.items(), ('the hand', view.hand)):
         length = math.hypot(*pose[3:])
         if abs(length - 1.0) > QUATERNION:
             raise PairError('quaternion', f'that of {name} has the length {length:.3f}')
-    for name, pose in look.blocks.items():
+    for name, pose in view.blocks.items():
         if pose[2] < 0.0:
             raise PairError('under the table', f'{name} is at z {pose[2]:.3f}')
 
 
 def _after(
     action: FtAction,
-    look: Look,
+    view: Look,
     before: Look | None,
     held: str | None,
     failed: bool,
@@ -249,70 +249,70 @@ def _after(
 ) -> str | None:
     """Return what is in the hand after an action; hold the observation to that."""
     if action.verb is Verb.PICK:
-        if action.name not in look.blocks:
+        if action.name not in view.blocks:
             raise PairError('unknown block', f'{action.name} was picked')
         if failed:
-            if held == UNKNOWN and _closed(look, edge_m):
+            if held == UNKNOWN and _closed(view, edge_m):
                 return held
-            _check_stayed(action.name, look, before, edge_m)
+            _check_stayed(action.name, view, before, edge_m)
             return None if held == UNKNOWN else held
         if held is not None and held != UNKNOWN:
             raise PairError('full hand', f'{action.name} was picked with {held} in the hand')
-        _check_held(action.name, look, edge_m)
+        _check_held(action.name, view, edge_m)
         stood_m = edge_m / 2 if before is None else before.blocks[action.name][2]
-        if (rise_m := look.blocks[action.name][2] - stood_m) < RISEN_M:
+        if (rise_m := view.blocks[action.name][2] - stood_m) < RISEN_M:
             raise PairError('pick without a lift', f'{action.name} rose by {rise_m:.3f} m')
         return action.name
     if failed:
-        return held if _closed(look, edge_m) else None
+        return held if _closed(view, edge_m) else None
     if action.verb is Verb.PLACE:
         if held is None:
             raise PairError('empty hand', 'something was placed that was not in the hand')
-        _check_placed(held or _below(action, look), action.pose, look, edge_m)
+        _check_placed(held or _below(action, view), action.pose, view, edge_m)
         return None
     if held == UNKNOWN:
-        return _in_hand(look, edge_m)
+        return _in_hand(view, edge_m)
     if held is not None:
-        _check_held(held, look, edge_m)
+        _check_held(held, view, edge_m)
     return held
 
 
-def _below(action: FtAction, look: Look) -> str:
+def _below(action: FtAction, view: Look) -> str:
     """Return which block was placed: the one that is named, or that is next to where it was."""
-    if action.name in look.blocks or action.pose is None:
+    if action.name in view.blocks or action.pose is None:
         return action.name
     x, y = action.pose[:2]
-    return min(look.blocks, key=lambda name: math.dist(look.blocks[name][:2], (x, y)))
+    return min(view.blocks, key=lambda name: math.dist(view.blocks[name][:2], (x, y)))
 
 
-def _check_held(name: str, look: Look, edge_m: float) -> None:
-    away_m = math.dist(look.blocks[name][:3], look.hand[:3])
+def _check_held(name: str, view: Look, edge_m: float) -> None:
+    away_m = math.dist(view.blocks[name][:3], view.hand[:3])
     if away_m > IN_HAND_M:
         raise PairError('block away from the hand', f'{name} is held {away_m:.3f} m away from it')
-    if not _closed(look, edge_m):
+    if not _closed(view, edge_m):
         raise PairError('open fingers', f'{name} is held by fingers that are open')
 
 
-def _check_stayed(name: str, look: Look, before: Look | None, edge_m: float) -> None:
-    if _closed(look, edge_m):
+def _check_stayed(name: str, view: Look, before: Look | None, edge_m: float) -> None:
+    if _closed(view, edge_m):
         raise PairError('closed fingers', f'a pick of {name} failed, but the fingers are closed')
     if before is not None:
-        moved_m = math.dist(look.blocks[name][:3], before.blocks[name][:3])
+        moved_m = math.dist(view.blocks[name][:3], before.blocks[name][:3])
         if moved_m > STILL_M:
             raise PairError('fixed block moved', f'{name} moved by {moved_m:.3f} m')
 
 
-def _check_placed(name: str, pose: Vector | None, look: Look, edge_m: float) -> None:
-    if _closed(look, edge_m):
+def _check_placed(name: str, pose: Vector | None, view: Look, edge_m: float) -> None:
+    if _closed(view, edge_m):
         raise PairError('closed fingers', f'{name} was placed, but the fingers are closed')
     assert pose is not None  # the grammar wants one
-    aside_m = math.dist(look.blocks[name][:2], pose[:2])
+    aside_m = math.dist(view.blocks[name][:2], pose[:2])
     if aside_m > PLACED_M:
         raise PairError('placed elsewhere', f'{name} is {aside_m:.3f} m from where it was let go')
 
 
 def _check_forces(read: Read, empty_n: list[float], lifted: list[tuple[str, float]]) -> None:
-    if lifted and not any(any(look.force_n) for look in _all_looks(read)):
+    if lifted and not any(any(view.force_n) for view in _all_views(read)):
         raise PairError('no force', 'blocks were lifted, but no force was measured')
     offset_n = fmean(empty_n) if empty_n else 0.0
     within_n = FORCE_N if empty_n else OFFSET_N

@@ -39,7 +39,7 @@ TRIES = 200
 """How often one goal is drawn anew before it counts as impossible."""
 LONG_EACH = 10
 """Of so many goals of a split the last one is long."""
-LONG_THINGS = (9, 14)
+LONG_NAMES = (9, 14)
 LONG_STEPS = 36
 """What a long goal takes at least; above that are FLTRNN's last two bins."""
 LONG_TRIES = 60
@@ -49,7 +49,7 @@ LONG_EFFORT = 1500
 another goal is quicker than to go on."""
 
 
-_THING = re.compile(r'<\w+> \(\d+\)')
+_OBJECT = re.compile(r'<\w+> \(\d+\)')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ class Drawing:
 
 
 def sample(
-    n_each: int, seed: int, told: Callable[[Drawing], None] = lambda drawing: None
+    n_each: int, seed: int, reported: Callable[[Drawing], None] = lambda drawing: None
 ) -> Drawing:
     """
     Draw so many goals for each split; the same ones for the same arguments.
@@ -158,7 +158,7 @@ def sample(
     for split in SPLITS.values():
         for number in range(n_each):
             drawing.found.append(_one(split, number, seed, known, drawing))
-            told(drawing)
+            reported(drawing)
     return drawing
 
 
@@ -179,7 +179,7 @@ def _one(split: Split, number: int, seed: int, known: set[str], drawing: Drawing
     shall_be_long = split.has_long and number % LONG_EACH == LONG_EACH - 1
     for n_tries in range(TRIES):
         long = shall_be_long and n_tries < LONG_TRIES
-        goal = _draw(split, graph, dice, LONG_THINGS if long else THINGS)
+        goal = _draw(split, graph, dice, LONG_NAMES if long else THINGS)
         text = f'{house}: {goal and [str(each) for each in goal.all]}'
         if goal is None or text in known or clashing(goal, graph):
             drawing.drawn_anew['drawn before, contradictory or too little'] += 1
@@ -188,7 +188,7 @@ def _one(split: Split, number: int, seed: int, known: set[str], drawing: Drawing
         try:
             least = _proven(house, name, start_seed, goal, long)
         except NotProvenError as error:
-            drawing.drawn_anew[_THING.sub('a thing', str(error).rpartition(': ')[2])] += 1
+            drawing.drawn_anew[_OBJECT.sub('a thing', str(error).rpartition(': ')[2])] += 1
             drawing.lost_s.append(time.perf_counter() - began_s)
             continue
         known.add(text)
@@ -223,10 +223,10 @@ def _there(graph: Graph) -> Counter[str]:
     return Counter(node.class_name for node in graph.nodes.values())
 
 
-def _draw(split: Split, graph: Graph, dice: Dice, things: tuple[int, int]) -> HouseholdGoal | None:
+def _draw(split: Split, graph: Graph, dice: Dice, items: tuple[int, int]) -> HouseholdGoal | None:
     """Draw a goal; None where too little came of it, or where it wants too much of a class."""
     there = _there(graph)
-    conditions = list(_placings(split, there, dice, things))
+    conditions = list(_placings(split, there, dice, items))
     held = [name for name in split.held if there[name]]
     if held and dice.number((0, 3)) == 0:
         conditions.append(HouseCondition(held=dice.shuffled(held)[0]))
@@ -249,12 +249,12 @@ def _draw(split: Split, graph: Graph, dice: Dice, things: tuple[int, int]) -> Ho
 
 
 def _placings(
-    split: Split, there: Mapping[str, int], dice: Dice, things: tuple[int, int]
+    split: Split, there: Mapping[str, int], dice: Dice, items: tuple[int, int]
 ) -> Iterator[HouseCondition]:
     places = [('inside', name) for name in split.inside if there.get(name)]
     places += [('on', name) for name in split.on if there.get(name)]
-    left = dice.number(things)
-    for name in dice.shuffled([thing for thing in split.things if there.get(thing)]):
+    left = dice.number(items)
+    for name in dice.shuffled([item for item in split.things if there.get(item)]):
         if left <= 0:
             return
         count = dice.number((1, min(left, there[name], MOST_OF_A_CLASS)))

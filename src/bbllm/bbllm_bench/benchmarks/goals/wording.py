@@ -50,16 +50,16 @@ def goal_in_words(predicates: Iterable[GoalPredicate], there: Mapping[str, int])
     by_place: dict[tuple[GoalRelation, str], list[str]] = {}
     states: dict[GoalRelation, list[str]] = {}
     for item in predicates:
-        things = _things(item.thing, item.count, there)
+        items = _things(item.thing, item.count, there)
         if item.relation in PLACING:
-            by_place.setdefault((item.relation, item.place), []).append(things)
+            by_place.setdefault((item.relation, item.place), []).append(items)
         else:
-            states.setdefault(item.relation, []).append(things)
+            states.setdefault(item.relation, []).append(items)
     puts = [
-        f'{listed(things)} {"on" if relation is GoalRelation.ON else "in"} {_place(name, there)}'
-        for (relation, name), things in by_place.items()
+        f'{listed(items)} {"on" if relation is GoalRelation.ON else "in"} {_place(name, there)}'
+        for (relation, name), items in by_place.items()
     ]
-    others = [_STATES[word].format(listed(things)) for word, things in states.items()]
+    others = [_STATES[word].format(listed(items)) for word, items in states.items()]
     texts = [f'put {_one_by_one(puts)}' if puts else '', listed(others)]
     return ' '.join(_sentence(text) for text in texts if text)
 

@@ -43,7 +43,7 @@ def run_command(
         start_new_session=True,
     )
     try:
-        printed, said = process.communicate(timeout=timeout_s)
+        printed, stated = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         raise WorldError(f'{words_of(command)!r} did not end within {timeout_s:g} s.') from None
     finally:
@@ -52,7 +52,7 @@ def run_command(
     if process.returncode:
         raise WorldError(
             f'{words_of(command)!r} ended with code {process.returncode}: '
-            f'{(said or printed)[-500:].strip()}'
+            f'{(stated or printed)[-500:].strip()}'
         )
     return printed, wall_s, used_s
 

@@ -7,7 +7,7 @@ from bbllm.core.events import Event
 from bbllm.core.naming import class_of, id_of
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.worlds.household.checks import ActionSituation, Check, above
-from bbllm.worlds.household.constraints import AboutThing, Constraint
+from bbllm.worlds.household.constraints import AboutObject, Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import Action, State
@@ -93,7 +93,7 @@ class HouseCopy:
                 world.graph,
                 mode=world.household.mode,
                 constraints=[
-                    Constraint(shut_while_on=AboutThing(thing=name))
+                    Constraint(shut_while_on=AboutObject(thing=name))
                     for name in sorted(self._shut_while_on)
                 ],
             ).with_checks(self._checks()),
@@ -128,8 +128,8 @@ class HouseCopy:
             return s.objects[0].id not in self._gripless
 
         def has_room(s: ActionSituation) -> bool:
-            thing, place = (node.id for node in s.objects)
-            n = sum(other != thing for other in lying_at(s.graph, place))
+            item, place = (node.id for node in s.objects)
+            n = sum(other != item for other in lying_at(s.graph, place))
             return n < self._room.get(place, n + 1)
 
         def moves(s: ActionSituation) -> bool:

@@ -42,18 +42,18 @@ def _rank(item: GoalPredicate) -> int:
 
 def _made(condition: HouseCondition, goal: HouseholdGoal, graph: Graph) -> Sequence[GoalPredicate]:
     """Return what makes an object heated, toasted or washed; empty if it goes elsewhere."""
-    thing, word = condition.thing, condition.is_
-    alone = sum(thing in (item.thing, item.held) for item in goal.all) == 1
+    entity, word = condition.thing, condition.is_
+    alone = sum(entity in (item.thing, item.held) for item in goal.all) == 1
     plain = not (condition.not_ or condition.place or condition.room or condition.count > 1)
-    if word not in MAKERS or word == USED or thing is None or not alone or not plain:
+    if word not in MAKERS or word == USED or entity is None or not alone or not plain:
         return ()
     nodes = graph.nodes.values()
-    clothes = any(Property.CLOTHES in n.properties for n in nodes if n.class_name == thing)
+    clothes = any(Property.CLOTHES in n.properties for n in nodes if n.class_name == entity)
     for device in sorted(nodes, key=lambda node: node.class_name):
         name = device.class_name
         makes = name.replace('_', '').lower() in MAKERS[word] - SINKS
         if makes and condition.by in (None, name) and (name in FOR_CLOTHES) is clothes:
-            inside = GoalPredicate(GoalRelation.INSIDE, thing, name)
+            inside = GoalPredicate(GoalRelation.INSIDE, entity, name)
             closed = [GoalPredicate(GoalRelation.CLOSED, name)]
             door = closed if Property.CAN_OPEN in device.properties else []
             return (inside, *door, GoalPredicate(GoalRelation.TURNON, name))

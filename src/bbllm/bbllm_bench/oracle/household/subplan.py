@@ -202,8 +202,8 @@ class _Achiever:
             places = sorted(ids, key=lambda p: p not in used)
         is_made = partial(_is_made, state, condition)
         # One that is made already only has to be put.
-        things = sorted(self._usable(state, condition), key=lambda n: not is_made(n))
-        for n, place in product(things, places):
+        items = sorted(self._usable(state, condition), key=lambda n: not is_made(n))
+        for n, place in product(items, places):
             if n == place:
                 continue
             put = partial(self._put, n=n, relation=relation, place=place)
