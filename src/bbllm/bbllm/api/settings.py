@@ -134,8 +134,9 @@ class Settings(BaseModel):
 
     @property
     def given(self) -> dict[str, object]:
-        """The values that were chosen, by name."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        """The values that were chosen, by name, in the order of the fields."""
+        chosen = self.model_fields_set
+        return {name: getattr(self, name) for name in type(self).model_fields if name in chosen}
 
 
 def words_of(item: FieldInfo) -> tuple[str, ...]:
