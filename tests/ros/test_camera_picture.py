@@ -103,7 +103,7 @@ def test_a_topic_without_pictures_is_an_error_that_names_it(
     monkeypatch.setattr(camera_picture, 'PICTURE_S', 1.0)
     other = CameraPicture(taking.taker, ReentrantCallbackGroup(), 'no/such_topic')
 
-    with pytest.raises(WorldError, match=r'/pictures/no/such_topic within 1 s: nobody publ'):
+    with pytest.raises(WorldError, match=r'/pictures/no/such_topic within 1 s: no node publ'):
         other.take(0.0, nothing)
     with pytest.raises(WorldError, match=r'nothing newer than 1000000000\.00 s came'):
         taking.picture.take(1e9, nothing)

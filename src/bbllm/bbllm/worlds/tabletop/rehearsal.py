@@ -197,7 +197,8 @@ def _outcome(world: TabletopWorld, call: SkillCall) -> Outcome:
 def _grip_room(call: SkillCall, scene: Scene) -> float | None:
     """Return the room beside the fingers at the roomiest grip of a pick; None of other calls."""
     skill = find_skill(call.skill)
-    name = next(iter(() if skill is None or skill.halves else skill.handling(call).takes), None)
+    takes = () if skill is None or skill.halves else skill.handling(call).takes
+    name = next((name for name in takes if name in scene.names), None)  # a wait names no object
     if name is None:
         return None
     item = scene.object(name)
