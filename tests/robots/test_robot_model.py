@@ -129,6 +129,15 @@ def test_what_is_no_robot_model_is_refused(installed: list[Plugin]) -> None:
         load_robot('odd')
 
 
+def test_an_installation_of_an_earlier_version_is_named_with_what_renews_it(
+    installed: list[Plugin],
+) -> None:
+    installed.clear()
+
+    with pytest.raises(ConfigError, match='those of an earlier version'):
+        load_robot('fr3')
+
+
 def test_a_robot_that_cannot_be_imported_names_its_package(installed: list[Plugin]) -> None:
     installed.append(point('odd', 'no_such_package:ROBOT'))
 

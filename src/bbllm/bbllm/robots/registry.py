@@ -34,6 +34,11 @@ def load_robot(name: str = DEFAULT_ROBOT) -> RobotModel:
     from bbllm.robots.robot_model import RobotModel  # here, since it loads MuJoCo
 
     points = {point.value: point for point in installed(GROUP) if point.name == name}
+    if not robot_names():
+        raise ConfigError(
+            'No robot is installed, not even those of bbllm: its entry points are those of an '
+            'earlier version. `make setup`, or `pip install .` once more, renews them.'
+        )
     if not points:
         raise UnknownNameError('robot', name, robot_names())
     if len(points) > 1:
