@@ -22,8 +22,8 @@ README = Path(__file__).parent.parent / 'README.md'
 
 def commands(start: str) -> list[str]:
     """Return the README's commands that begin with *start*, without their comments."""
-    fences = re.findall(r'^```\n(.*?)^```', README.read_text(), flags=re.DOTALL | re.MULTILINE)
-    lines = [line for fence in fences for line in fence.splitlines()]
+    blocks = re.findall(r'^```(\w*)\n(.*?)^```', README.read_text(), re.DOTALL | re.MULTILINE)
+    lines = [line for language, text in blocks if not language for line in text.splitlines()]
     return [re.split(r'\s{2,}#', line)[0] for line in lines if line.startswith(start)]
 
 

@@ -214,12 +214,11 @@ def up(request: UpRequest) -> None:
 
 
 def _safety_lines(executor: Mapping[str, Value]) -> tuple[str, ...]:
-    from bbllm_ros.parameters.node_params import Fr3ExecutorParams
-    from bbllm_ros.rclpy_support.params import checked
     from bbllm_ros.stack.stack_checks import node_values
 
     values = {**node_values('fr3_executor', simulated=True), **executor}
-    rules = checked('fr3_executor', Fr3ExecutorParams, values).envelope
+    chosen = {name: values[name] for name in RuleChoice.model_fields if name in values}
+    rules = RuleChoice.of(chosen).envelope
     return (*rules.boxes(), *map(str, rules.never))
 
 
