@@ -91,6 +91,8 @@ def test_limits_are_those_of_an_episode_without_any() -> None:
         ('household', 'never', ('touch a',)),
         ('given', 'seed', 1),
         ('ros', 'planner', 'llm_state'),
+        ('ros', 'stream', False),
+        ('ros', 'seed', 0),
         ('ros', 'limits', Limits()),
     ],
 )

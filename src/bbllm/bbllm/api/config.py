@@ -568,7 +568,11 @@ def check_world(
         item = record.model_fields['step_limit' if name == 'limits' else name]
         return kind in surface_of(item).worlds
 
-    if odd := [spell(name) for name, value in given.items() if value and not has(name)]:
+    def is_chosen(value: object) -> bool:
+        # What is off is what a world without it does; a stack may have it on.
+        return value is not None and (bool(value) or kind == 'ros')
+
+    if odd := [spell(name) for name, x in given.items() if is_chosen(x) and not has(name)]:
         raise ConfigError(REFUSED[kind].format(', '.join(odd)))
 
 
