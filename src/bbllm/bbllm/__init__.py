@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         WorldFeatures,
     )
     from bbllm.core.registry import load_planner
+    from bbllm.core.tasks import load_suite
     from bbllm.core.types import (
         Fact,
         Kind,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         Task,
     )
     from bbllm.core.world_wrapper import WorldWrapper
-    from bbllm_bench.suites.suite import load_suite
 
 __version__ = VERSION
 __all__ = [
@@ -83,7 +83,7 @@ __all__ = [
 _MODULES = (
     *('bbllm.core.types', 'bbllm.core.protocols', 'bbllm.core.registry'),
     'bbllm.core.world_wrapper',
-    *('bbllm.api.setup', 'bbllm.api.robot', 'bbllm_bench.suites.suite'),
+    *('bbllm.core.tasks', 'bbllm.api.setup', 'bbllm.api.robot'),
 )
 """Where public names are looked for, in that order: what is light comes first."""
 

@@ -12,8 +12,8 @@ from bbllm.robots.fr3 import FR3
 from bbllm.scene.camera import Intrinsics, Mask, RgbdImage
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import TransformTree
-from bbllm_vision.detectors.identities import Hidden
 from bbllm_vision.detectors.picture_reader import PictureReader, RobotClock
+from bbllm_vision.detectors.sight import Hidden
 from bbllm_vision.picture_health import HealthLimits, PictureFault
 
 CUBE = Detection(name='cube', position_m=(0.1, 0.0, 0.8), quat_xyzw=(0.0, 0.0, 0.0, 1.0))

@@ -36,8 +36,11 @@ def source_of(options: EpisodeConfig) -> Callable[[SimDriver], ObjectSource] | N
     """Return what makes the source of objects; None for the simulator's state."""
     if not by_pictures(options):
         return None
+    from bbllm.core.plugins import load_part
     from bbllm.scene.scene_file import load_scene
-    from bbllm.worlds.tabletop.camera_setup import camera_source
 
-    scene = load_scene(options.scene)
-    return camera_source(scene, trouble=options.trouble, seed=options.seed)
+    camera_source = load_part('bbllm.sources', 'camera')
+    source: Callable[[SimDriver], ObjectSource] = camera_source(
+        load_scene(options.scene), trouble=options.trouble, seed=options.seed
+    )
+    return source

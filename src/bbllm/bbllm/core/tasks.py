@@ -1,14 +1,50 @@
-"""What people ask for, checked before anything is done with it."""
+"""Tasks that people give, checked before anything is done with them; and suites of tasks."""
 
 import secrets
 import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
 from bbllm.core.errors import TaskError
+from bbllm.core.plugins import load_part
 from bbllm.core.redaction import key_fault
 from bbllm.core.text import escape_line, hidden_fault, strip_hidden
 from bbllm.core.types import Task
 
 MAX_TASK_CHARACTERS = 2000
+
+
+class SuiteTask(Protocol):
+    """A task of a suite."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def instruction(self) -> str: ...
+
+
+class TaskSuite(Protocol):
+    """A suite as programs read it; the bench scores it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tasks(self) -> Sequence[SuiteTask]: ...
+
+
+def load_suite(name_or_path: str | Path) -> TaskSuite:
+    """
+    Read a suite by its name, or by the path of a .yaml file.
+
+    Raises:
+        UnknownNameError: No suite of that name.
+        SuiteFileError: The file cannot be read or used; names which task and field.
+    """
+    suite: TaskSuite = load_part('bbllm.suites', 'load')(name_or_path)
+    return suite
 
 
 def make_task(instruction: str, episode_id: str = '') -> Task:

@@ -3,6 +3,7 @@
 VERBS = {
     'demo': 'Watch a simulated arm build a plus sign from cubes, repairs and all.',
     'doctor': 'Check this machine: Python, models, ROS, rendering; print what to do.',
+    'show': 'Show an episode as it was: plan, repairs, counts, pictures.',
     'bench': (
         'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
     ),

@@ -21,7 +21,7 @@ def source_of(job: EpisodeSpec) -> Callable[[SimDriver], ObjectSource] | None:
     if job.config.sources == TRUTH:
         return None
     # OpenCV and the cameras are for those alone who go by pictures.
-    from bbllm.worlds.tabletop.camera_setup import camera_source
+    from bbllm_vision.simulated_table import camera_source
 
     case = job.case
     return camera_source(case.table, trouble=job.config.trouble, seed=case.noise_seed)

@@ -11,10 +11,10 @@ from bbllm_interfaces.msg import Scene as SceneMsg
 from visualization_msgs.msg import MarkerArray
 
 from bbllm.core.errors import ApprovalError, LostNodeError
+from bbllm.core.tasks import load_suite
 from bbllm.core.types import Scene
 from bbllm.worlds.tabletop.menu import Numbers, robot_menu, scene_menus
 from bbllm.worlds.tabletop.status import StatusBoard
-from bbllm_bench.suites.suite import load_suite
 from bbllm_ros.convert.approval import approval_from_msg
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED, from_msg

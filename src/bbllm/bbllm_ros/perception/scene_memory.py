@@ -10,7 +10,8 @@ from bbllm_ros.convert.records import LATCHED, from_msg
 from bbllm_ros.convert.serialized import StampedMessage
 from bbllm_ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_vision.detectors.identities import Hidden, Identities
+from bbllm_vision.detectors.identities import Identities
+from bbllm_vision.detectors.sight import Hidden
 
 OLD_S = 2.0
 """Age from which a scene states nothing any more, wall clock [s]."""

@@ -12,11 +12,11 @@ import yaml
 
 from bbllm.arm.envelope import check_never
 from bbllm.core.constants import OpenStateMode
+from bbllm.core.tasks import load_suite
 from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.render import need_display
 from bbllm.worlds.perception.sources import parse_cameras, read_sources
-from bbllm_bench.suites.suite import load_suite
 from bbllm_ros.parameters.detector_params import detector_of
 from bbllm_ros.parameters.model_params import (
     model_of_open_state,

@@ -21,6 +21,7 @@ from bbllm_viewer.viz.shapes import (
     text_width,
     wrap,
 )
+from bbllm_viewer.viz.svg import to_svg
 from bbllm_viewer.viz.table import INK, MUTED, draw_scene, short_names
 from bbllm_viewer.viz.view import View, view_of
 
@@ -33,6 +34,8 @@ GAP_PX = 24.0
 OPEN, BAD = '#8a6d1f', '#c0392b'
 COLORS = {'FINISHED': '#2f8f4e', 'INTERRUPTED': OPEN, 'CANCELLED': OPEN, 'PARTLY_DONE': OPEN}
 """Of endings; all others are bad."""
+LARGE_PX = 2e6
+"""Area of a page from which on it is not written at twice its size [px^2]."""
 FAR_M = 1000.0
 """Beyond it lies what a damaged journal places; to draw that takes all memory [m]."""
 
@@ -70,6 +73,14 @@ def draw_episode(episode: Episode, check: str = '') -> Page:
     if before.is_symbolic:
         return _draw_house(episode, check, before, after)
     return _draw_table(episode, check, [before] if after is None else [before, after])
+
+
+def episode_pictures(episode: Episode, check: str = '') -> dict[str, bytes]:
+    """Return `draw_episode` as files by suffix: `.svg` and `.png`; raises as it does."""
+    page = draw_episode(episode, check)
+    # A house of a thousand objects would take most of a minute at the usual size.
+    scale = 2.0 if page.width * page.height < LARGE_PX else 1.0
+    return {'.svg': to_svg(page).encode(errors='replace'), '.png': to_png(page, scale)}
 
 
 def draw_alone(scene: Scene) -> Page:

@@ -17,7 +17,7 @@ So two objects that look alike do not swap names while the hand hides one of the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,9 +29,8 @@ from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose
 from bbllm.skills.shapes import Vector
 from bbllm_vision.detectors.forms import class_names
+from bbllm_vision.detectors.sight import Hidden
 
-Hidden = Callable[[Vector], bool]
-"""Whether the camera cannot see a place, world frame [m]."""
 GATE_M = 0.03
 """An object within this of its last place has not moved: less than the least object [m]."""
 
@@ -60,10 +59,10 @@ class Identities:
         self,
         detections: Sequence[Detection],
         T_world_camera: Pose,
+        hidden: Hidden = _nowhere,
         *,
         known: Mapping[str, Vector] | None = None,
         held: str | None = None,
-        hidden: Hidden = _nowhere,
     ) -> tuple[Detection, ...]:
         """
         Return detections with names of objects, in their order; those without one are left out.
@@ -74,10 +73,10 @@ class Identities:
         Args:
             detections: Of one picture, in the camera's optical frame.
             T_world_camera: Pose of that frame.
+            hidden: Whether the camera cannot see a place.
             known: Where objects are by another source, such as where the hand has put them,
                 world frame; it counts in place of where they were seen [m].
             held: The object in the hand.
-            hidden: Whether the camera cannot see a place.
         """
         self._last.update(known or {})
         names: dict[int, str] = {}

@@ -5,20 +5,13 @@ from collections.abc import Callable
 
 from bbllm.arm.driver import JointState
 from bbllm.core.errors import BbllmError
-from bbllm.core.types import Pose
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.detections import WORLD_FRAME, Detection
 from bbllm.scene.transforms import FrameError, TransformTree
 from bbllm_vision.detectors.detector import Detector
-from bbllm_vision.detectors.identities import Hidden
-from bbllm_vision.detectors.sight import PictureSight
+from bbllm_vision.detectors.sight import Naming, find_named
 from bbllm_vision.picture_health import HealthLimits, PictureFault, PictureHealth
 
-Naming = Callable[[tuple[Detection, ...], Pose, Hidden], tuple[Detection, ...]]
-"""
-Gives detections of one picture their lasting names: detections in the camera's frame,
-T_world_camera, and which places the picture does not show.
-"""
 RobotAt = Callable[[float], JointState | None]
 """Returns the state of the robot at a time on the world's clock [s]; None where not known."""
 
@@ -74,9 +67,9 @@ class PictureReader:
             text = f'has no known pose: {error} Publish its calibrated pose on /tf_static'
             return PictureFault(reason='frame', text=text)
         try:
-            sight = PictureSight.of(image, T_world_camera, self._robot_at(image.stamp_s))
-            found = self._detector.detect(image, T_world_camera, ignored=sight.robot)
-            return self._name_objects(found, T_world_camera, sight.hides)
+            robot = self._robot_at(image.stamp_s)
+            found, _ = find_named(self._detector, self._name_objects, image, T_world_camera, robot)
+            return found
         except BbllmError as error:
             text = f'sends pictures that the detector {self._detector.name} cannot use: {error}'
             return PictureFault(reason='detector', text=text.rstrip('.'))

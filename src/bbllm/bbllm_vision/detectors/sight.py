@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from bbllm.arm.driver import JointState
 from bbllm.core.types import Pose
 from bbllm.scene.camera import DepthMap, Mask, RgbdImage
+from bbllm.scene.detections import Detection
 from bbllm.skills.shapes import Vector
 from bbllm_vision.detectors.arm_mask import arm_mask
+from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.views import CameraView
 
 RIM_PX = 40
@@ -18,6 +21,14 @@ RIM_PX = 40
 BEFORE_M = 0.06
 """What is nearer to the camera than a place by more than this hides an object there: more than
 half of an object, and of the noise of depth [m]."""
+
+Hidden = Callable[[Vector], bool]
+"""Whether a picture does not show a place, world frame [m]."""
+Naming = Callable[[tuple[Detection, ...], Pose, Hidden], tuple[Detection, ...]]
+"""
+Gives detections of one picture their lasting names: detections in the camera's frame,
+T_world_camera, and which places the picture does not show.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +64,21 @@ class PictureSight:
     def hides(self, place_m: Vector) -> bool:
         """Return whether a place, world frame, is out of view or behind something [m]."""
         return not self.shows(place_m)
+
+
+def find_named(
+    detector: Detector,
+    name_objects: Naming,
+    image: RgbdImage,
+    T_world_camera: Pose,
+    robot: JointState | None,
+) -> tuple[tuple[Detection, ...], PictureSight]:
+    """
+    Return the objects of a picture by name, in its optical frame, and what the picture shows.
+
+    Raises:
+        BbllmError: The detector cannot use the picture.
+    """
+    sight = PictureSight.of(image, T_world_camera, robot)
+    found = detector.detect(image, T_world_camera, ignored=sight.robot)
+    return name_objects(found, T_world_camera, sight.hides), sight

@@ -25,7 +25,7 @@ from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
 from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.identities import Identities
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
-from bbllm_vision.detectors.sight import PictureSight
+from bbllm_vision.detectors.sight import find_named
 
 WINDOW_S = 0.5
 """Detections of so long are averaged: those of one look, and not of one before it [s]."""
@@ -96,13 +96,11 @@ def _read(
     detector: Detector, identities: Identities, picture: TakenPicture, known: Known
 ) -> ReadPicture:
     """Find the objects in a picture, and name them by what is known of robot and table."""
-    image, T_world_camera = picture.image, picture.T_world_camera
-    sight = PictureSight.of(image, T_world_camera, known.robot)
-    named = identities.named(
-        detector.detect(image, T_world_camera, ignored=sight.robot),
-        T_world_camera,
-        known=known.positions_m,
-        held=known.carried,
-        hidden=sight.hides,
+    named, sight = find_named(
+        detector,
+        partial(identities.named, known=known.positions_m, held=known.carried),
+        picture.image,
+        picture.T_world_camera,
+        known.robot,
     )
     return ReadPicture(detections=named, sees=sight.shows)

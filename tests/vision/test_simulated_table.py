@@ -13,9 +13,9 @@ from bbllm.sim.camera_settings import Light
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
-from bbllm.worlds.tabletop.camera_setup import camera_source
 from bbllm.worlds.tabletop.camera_trouble import CLEAR_M, CLUTTER, trouble_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm_vision.simulated_table import camera_source
 
 BLUE = ObjectSpec(name='blue_cube', kind='cube', color='blue', xy=(0.55, 0.05), yaw_deg=-10)
 SCENE = SceneFile(

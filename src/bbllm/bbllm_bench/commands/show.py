@@ -11,14 +11,7 @@ from bbllm.cli.support.options import JsonOption
 from bbllm.cli.support.requests import beginning, flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT
 from bbllm.cli.views.output import Output
-from bbllm.cli.views.picture_files import (
-    Pictures,
-    drawn_before,
-    write_index,
-    write_page,
-    write_pictures,
-    write_video,
-)
+from bbllm.cli.views.picture_files import Pictures, drawn_before, write_pictures
 from bbllm.core.errors import ConfigError
 from bbllm.core.journal import (
     find_journal,
@@ -29,6 +22,7 @@ from bbllm.core.journal import (
 )
 from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_json, escape_line
+from bbllm_bench.commands.episode_files import write_index, write_page, write_video
 from bbllm_bench.commands.failure_listing import (
     FailureOptions,
     check_failure_options,
