@@ -55,7 +55,7 @@ test-fast: setup ## Run the tests that need no ROS
 LINT = { ruff check . && ruff format --check . && lint-imports && mypy; }
 test-launch: setup ## Run the tests of the launch files, with ros2 launch (it comes with ROS 2, not from PyPI)
 	@$(RUN) python -c 'import launch_ros, ros2cli, ros2launch' || { echo 'Install launch, launch_ros and ros2cli, or source a ROS 2 that has them.' >&2; exit 1; }
-	@$(RUN) python -m pytest tests/ros/test_launch.py tests/ros/test_launch_runs.py tests/test_docs.py
+	@$(RUN) python -m pytest tests/ros/stack/test_launch.py tests/ros/stack/test_launch_runs.py tests/test_docs.py
 
 lint: setup ## Run ruff, import-linter and mypy
 	@$(RUN) $(LINT)

@@ -4,7 +4,6 @@ import importlib.util
 import os
 import signal
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from hypothesis import settings
 from bbllm.core.forked import ONE_THREAD
 from bbllm_ros.rclpy_support.dds_boundary import bounded
 from bbllm_ros.rclpy_support.domains import own_domain
+from tests.sampling import entries, is_left_out, left_out_files
+from tests.worlds.household.original_virtualhome import why_not_here
 
 REQUIRED = 'BBLLM_REQUIRE'
 """Variable that names what tests may not be skipped without, with commas between; see .ci/run."""
@@ -33,15 +34,6 @@ for name in [name for name in os.environ if name.startswith('OPENAI_')]:
 
 # A run in the background of a script starts with Ctrl-C ignored, and so would its processes.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# pytest's importlib mode puts no folder on the path; these have helpers that tests share.
-HELPERS = ('console', 'core', 'doubles', 'video', 'view3d', 'vision', 'worlds', 'worlds/household')
-sys.path[:0] = [str(Path(__file__).parent / name) for name in HELPERS]
-sys.path.append(str(Path(__file__).parent))
-
-from original_virtualhome import why_not_here  # noqa: E402  # found only now
-
-from sampling import entries, is_left_out, left_out_files  # noqa: E402  # found only now
 
 COLLECTED = pytest.StashKey[frozenset[str]]()
 

@@ -229,7 +229,7 @@ POLICIES = {
     path.name.partition('.')[0]: ElementTree.parse(path).getroot()
     for path in (ROOT / 'config' / 'sros2').glob('*.policy.xml')
 }
-"""What each process may publish and read; tests/ros/test_whole_stack.py compares the nodes."""
+"""What each process may publish and read; test_whole_stack.py compares the nodes."""
 
 
 def topics(policy: ElementTree.Element, act: str) -> set[str]:

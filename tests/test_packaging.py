@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from original_virtualhome import VERSION
 
 import bbllm
 from bbllm.core.extras import how_to_install
 from bbllm_bench.suites.eai_suite import VERSION as EAI_VERSION
+from tests.worlds.household.original_virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'src' / 'bbllm'

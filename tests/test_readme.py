@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from terminals import bbllm, running_stack
 
 from bbllm.core.registry import load_planners
 from bbllm_bench.commands.options import parse_ks
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import prepare
+from tests.doubles.terminals import bbllm, running_stack
 
 README = Path(__file__).parent.parent / 'README.md'
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sampling import case_of, entries, is_left_out, left_out_files
+from tests.sampling import case_of, entries, is_left_out, left_out_files
 
 ENTRY = {'a.py::test_a': {'keep': ['one', 'two-*']}, 'b.py': {}}
 

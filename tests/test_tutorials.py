@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from terminals import bbllm, running_stack
 
 from bbllm.sim.drawing import PACKAGES
+from tests.doubles.terminals import bbllm, running_stack
 
 CAMERA = Path(__file__).parent.parent / 'docs' / 'tutorials' / 'camera.md'
 

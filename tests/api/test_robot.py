@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paper_world import PaperWorld
 
 import bbllm
 from bbllm import (
@@ -25,6 +24,7 @@ from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
 from bbllm.testing import Pace, PacedModel, ScriptedModel
+from tests.doubles.paper_world import PaperWorld
 
 PUBLIC = {
     *('Fact', 'Kind', 'Pose', 'SceneObject'),

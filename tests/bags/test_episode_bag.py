@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from demo_bags import record_demo
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
@@ -18,6 +17,7 @@ from bbllm.scene.transforms import TransformTree
 from bbllm.sim.episode_bag import EpisodeBag
 from bbllm.sim.motion_recorder import MotionRecorder
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from tests.doubles.demo_bags import record_demo
 
 Decoded = dict[str, list[tuple[int, Any]]]
 """By topic relative to the namespace, the time in the file [ns] and the message."""

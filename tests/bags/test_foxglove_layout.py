@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from foxglove_paths import LAYOUT, NAMED, MessagePath, paths_of
-
 from bbllm.bags.definitions import PRIMITIVES, shipped_fields
 from bbllm.bags.topics import WRITTEN
 from bbllm.core.constants import NAMESPACE
 from bbllm_ros.stack.namespaced_files import in_namespace
+from tests.doubles.foxglove_paths import LAYOUT, NAMED, MessagePath, paths_of
 
 
 def placed(layout: Any) -> Iterator[str]:

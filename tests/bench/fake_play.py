@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from made_results import make_result
-
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
 from bbllm.scene.scene_file import load_scene
@@ -16,6 +14,7 @@ from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Resting
+from tests.bench.made_results import make_result
 
 SLOW_S = 0.15
 DEATHS = {'dies': 99, 'dies_once': 1}

@@ -1,4 +1,4 @@
-"""A run that is not played for real, in a process of its own: python fake_run.py FOLDER TASK..."""
+"""A run that is not played for real; a process: `python -m tests.bench.fake_run FOLDER TASK…`."""
 
 import sys
 from collections import Counter
@@ -7,12 +7,6 @@ from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-
-# Started as a process too, beside whose file the others are.
-sys.path.insert(0, str(Path(__file__).parent))
-
-import fake_play
-from made_results import make_settings
 
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
@@ -23,6 +17,8 @@ from bbllm_bench.runner.run_watch import RunEnd, RunProgress
 from bbllm_bench.runner.runner import RunPlan, run_bench
 from bbllm_bench.runner.worker_result import Answer, Failed, attempt
 from bbllm_bench.runner.workers import LocalWorkers
+from tests.bench import fake_play
+from tests.bench.made_results import make_settings
 
 KS = (0, 1, 2, 3)
 TRIALS = 5

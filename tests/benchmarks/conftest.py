@@ -1,17 +1,11 @@
 """The command `bbllm` in this process."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from bbllm.cli.main import app
-
-# The helpers of these tests; pytest's importlib mode puts no test folder on the path.
-HERE = Path(__file__).parent
-sys.path += [str(folder) for folder in (HERE, HERE.parent / 'bench', HERE.parent / 'doubles')]
 
 
 @pytest.fixture

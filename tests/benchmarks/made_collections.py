@@ -5,14 +5,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-import made_pairs as made
-from made_results import make_result
-
 from bbllm.llm.config import LlmConfig
 from bbllm_bench.benchmarks.finetuning.collected import Collected
 from bbllm_bench.benchmarks.finetuning.collecting import Wanted, collect
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.runner.worker_result import Answer
+from tests.bench.made_results import make_result
+from tests.benchmarks import made_pairs as made
 
 TASKS = [made.data_task(number=number) for number in range(4)]
 

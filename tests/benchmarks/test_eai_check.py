@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eai_data import write_eai
 
 from bbllm_bench.benchmarks.eai.command import (
     ONE_EDGE,
@@ -16,6 +15,7 @@ from bbllm_bench.benchmarks.eai.command import (
     spoiled,
 )
 from bbllm_bench.suites.eai_suite import WHERE_TO_GET, read_tasks, script_of
+from tests.bench.eai_data import write_eai
 
 SAME = EaiOutcome((True, False), ('MISSING_STEP',), (frozenset(), frozenset()), (1, 1, 0), True)
 

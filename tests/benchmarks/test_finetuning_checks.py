@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import made_pairs as made
 import pytest
-from made_pairs import look, pair, weighing
 
 from bbllm.planners.llm_pop.fine_tuned import FtRound, Question, Vector
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_actions
 from bbllm_bench.benchmarks.finetuning.collected import Checked
 from bbllm_bench.benchmarks.finetuning.pairs import Pair
+from tests.benchmarks import made_pairs as made
+from tests.benchmarks.made_pairs import look, pair, weighing
 
 
 def refused(*pairs: Pair) -> dict[str, str]:

@@ -3,9 +3,7 @@
 import json
 from typing import Any
 
-import made_pairs as made
 import pytest
-from made_collections import TASKS, Here, gather, played
 
 from bbllm.llm.config import LlmConfig
 from bbllm_bench.benchmarks.finetuning import collecting
@@ -20,6 +18,8 @@ from bbllm_bench.runner.worker_result import Answer, Refused
 from bbllm_bench.scene_sampling.generator import CaseError, make_case
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import Suite
+from tests.benchmarks import made_pairs as made
+from tests.benchmarks.made_collections import TASKS, Here, gather, played
 
 SETTINGS = DataSettings(pairs=8, tasks=2, seed=0, planner='ft_cot')
 

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import made_pairs as made
 import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.recording.replay import Exchange
 from bbllm_bench.benchmarks.finetuning.folder import ALPACA, CHAT, PAIRS, read_pairs, write_pairs
 from bbllm_bench.benchmarks.finetuning.pairs import Drawn, Pair, draw_pairs
+from tests.benchmarks import made_pairs as made
 
 
 def draw(talk: list[Exchange]) -> Drawn:

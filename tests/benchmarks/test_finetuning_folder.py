@@ -3,10 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-import made_pairs as made
 import pytest
-from made_collections import TASKS, Here, played, talk_of
-from made_results import make_result
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig
@@ -31,6 +28,9 @@ from bbllm_bench.benchmarks.finetuning.tasks import suite_of
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.runner.worker_result import Answer
 from bbllm_bench.scene_sampling.generator import make_case
+from tests.bench.made_results import make_result
+from tests.benchmarks import made_pairs as made
+from tests.benchmarks.made_collections import TASKS, Here, played, talk_of
 
 SETTINGS_OF_ALL = DataSettings(pairs=20, tasks=len(KINDS), seed=0, planner='ft_cot')
 FILES = (ALPACA, CHAT, PAIRS, EPISODES)

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import made_pairs as made
 import pytest
-from made_pairs import look
 
 from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.planners.llm_pop.fine_tuned import (
@@ -17,6 +15,8 @@ from bbllm.planners.llm_pop.fine_tuned import (
 from bbllm.planners.llm_pop.fine_tuned_grammar import parse_reply
 from bbllm_bench.benchmarks.finetuning.collected import Checked
 from bbllm_bench.benchmarks.finetuning.pairs import Pair, split_prompt
+from tests.benchmarks import made_pairs as made
+from tests.benchmarks.made_pairs import look
 
 FULL = 100_000
 LIFTED = look((0.45, -0.10, 0.100), hand=made.OVER_RED, holds_kg=0.08, opening_m=0.040)

@@ -9,7 +9,6 @@ from typing import Any
 
 import jinja2
 import pytest
-from made_results import make_result, make_settings, write_run
 from typer.testing import CliRunner
 
 from bbllm.core.errors import ConfigError, ReplayError
@@ -42,6 +41,7 @@ from bbllm_bench.runner.run_setup import prepare
 from bbllm_bench.runner.run_watch import RunEnd, RunProgress
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from tests.bench.made_results import make_result, make_settings, write_run
 
 INDEX = """runs:
   - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,

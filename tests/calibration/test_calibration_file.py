@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from drawn_boards import INTRINSICS, pose, views_of
 
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.errors import ConfigError
@@ -16,6 +15,7 @@ from bbllm_vision.calibration.calibration_file import (
     save,
 )
 from bbllm_vision.hand_eye import Mount, solve
+from tests.vision.drawn_boards import INTRINSICS, pose, views_of
 
 X = pose((1.1, -0.4, 0.7), (100.0, 60.0, -130.0))
 Z = pose((0.0, 0.01, 0.2), (90.0, 0.0, 5.0))

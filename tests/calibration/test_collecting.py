@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from drawn_boards import BOARD, INTRINSICS, picture_of, pose
 
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm_vision.calibration.collecting import ArmPicture, Attempt, collect
 from bbllm_vision.hand_eye import CalibrationError, Mount, predicted, solve
+from tests.vision.drawn_boards import BOARD, INTRINSICS, picture_of, pose
 
 X = pose((1.1, -0.4, 0.7), (100.0, 60.0, -130.0))
 Z = pose((0.0, 0.01, 0.2), (90.0, 0.0, 5.0))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from drawn_boards import BOARD, INTRINSICS, pose
 
 from bbllm.arm.driver import Array
 from bbllm.robots.fr3 import FR3
@@ -17,6 +16,7 @@ from bbllm_vision.calibration.postures import (
     is_in_view,
 )
 from bbllm_vision.hand_eye import Mount, angle_of
+from tests.vision.drawn_boards import BOARD, INTRINSICS, pose
 
 HAND = pose((0.45, 0.1, 0.4), (175.0, 10.0, 30.0))
 PIVOT_M = np.array([0.0, 0.0, 0.2])

@@ -1,20 +1,12 @@
 """The command in this process, on a world of paper and with models that follow a script."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
-
-# pytest's importlib mode puts no test folder on the path.
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / 'doubles'))
-
-import scripted_models
-from paper_world import PaperWorld
 
 from bbllm.api import setup
 from bbllm.api.config import EpisodeConfig
@@ -23,6 +15,8 @@ from bbllm.cli.commands import plan
 from bbllm.cli.main import app
 from bbllm.cli.support import session
 from bbllm.sim.drawing import RenderError
+from tests.cli import scripted_models
+from tests.doubles.paper_world import PaperWorld
 
 Command = Callable[..., Result]
 

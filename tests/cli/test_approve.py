@@ -10,10 +10,9 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from fork_server import serve_module
-from terminals import Terminal, bbllm, end, read_until, running_stack, start
-
 from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
+from tests.doubles.fork_server import serve_module
+from tests.doubles.terminals import Terminal, bbllm, end, read_until, running_stack, start
 
 pytestmark = pytest.mark.ros
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from terminals import bbllm, end, read_until, start
 
 from bbllm.bags.motion import read_motion
+from tests.doubles.terminals import bbllm, end, read_until, start
 
 TASK = 'put the red cube on location_B'
 HERE = ('run', TASK, '--world', 'tabletop')

@@ -1,19 +1,15 @@
 """`bbllm bench diff`, as people and programs use it."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
-sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
-
-from made_results import make_result, make_settings, write_run
-
 from bbllm.cli.main import app
 from bbllm.cli.support.verb_group import BAD_INPUT
+from tests.bench.made_results import make_result, make_settings, write_run
 
 
 def bench_diff(*words: object) -> Result:

@@ -3,10 +3,10 @@
 from unittest.mock import Mock
 
 import pytest
-from made_results import make_result
 
 from bbllm_bench.commands.progress import ProgressView
 from bbllm_bench.runner.run_watch import RunProgress
+from tests.bench.made_results import make_result
 
 
 @pytest.mark.parametrize(

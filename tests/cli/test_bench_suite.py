@@ -12,17 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminals import read_until, start
 from typer.testing import CliRunner, Result
-
-sys.path.insert(0, str(Path(__file__).parent.parent / 'bench'))
-sys.path.insert(0, str(Path(__file__).parent.parent / 'bench' / 'report'))
-
-import made_up
 
 from bbllm.cli.main import app
 from bbllm.core.errors import ConfigError
 from bbllm_bench.commands.options import parse_ks
+from tests.bench.report import made_up
+from tests.doubles.terminals import read_until, start
 
 Command = Callable[..., Result]
 WAIT_S = 180.0

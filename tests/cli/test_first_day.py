@@ -12,14 +12,14 @@ import pytest
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
 import yaml
-from fork_server import serve_module
-from terminals import Terminal, bbllm, end, read_until, start
 
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.scene.scene_file import load_scene
 from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
+from tests.doubles.fork_server import serve_module
+from tests.doubles.terminals import Terminal, bbllm, end, read_until, start
 
 pytestmark = pytest.mark.ros
 

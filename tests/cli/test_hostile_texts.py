@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from event_examples import STARTED, event
 from rich.table import Table
 from rich.text import Text
 from typer.testing import Result
@@ -39,6 +38,7 @@ from bbllm.core.progress import Progress
 from bbllm.core.records import to_json
 from bbllm.core.text import escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status
+from tests.cli.event_examples import STARTED, event
 
 TEXTS = 2_000
 COLOURED_TEXTS = 400

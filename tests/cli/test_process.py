@@ -13,15 +13,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from event_examples import event
 from PIL import Image
-from terminals import bbllm, read_until, start
 
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import write_whole
 from bbllm.core.protocols import EventSink
 from bbllm.core.types import Task
+from tests.cli.event_examples import event
+from tests.doubles.terminals import bbllm, read_until, start
 
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'

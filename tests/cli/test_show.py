@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from event_examples import EXAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import Result
@@ -20,7 +19,8 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event, EventKind
 from bbllm.core.journal import line_of, read_damaged, read_episode, summarize
 from bbllm.core.progress import progress_of
-from drawn import examples
+from tests.cli.event_examples import EXAMPLES
+from tests.drawn import examples
 
 Command = Callable[..., Result]
 KEYS = {

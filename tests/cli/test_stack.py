@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm, end, read_until, running_stack, start
+from tests.doubles.terminals import bbllm, end, read_until, running_stack, start
 
 pytestmark = pytest.mark.ros
 
@@ -58,7 +58,7 @@ def test_ctrl_c_cancels_on_the_stack_which_takes_the_next_task(
     assert json.loads(again.stdout)['episode_id']
 
 
-@pytest.mark.slow  # a stack beside three commands; tests/ros/test_whole_stack.py refuses as well
+@pytest.mark.slow  # three commands; tests/ros/stack/test_whole_stack.py refuses as well
 def test_a_second_task_is_refused_and_what_is_said_is_heard(
     stack: str, environment: dict[str, str]
 ) -> None:

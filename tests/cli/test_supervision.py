@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from paper_world import PaperWorld
 
 from bbllm.api.local_session import running_of
 from bbllm.cli.support import supervision
@@ -15,6 +14,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import SkillCall, Task
+from tests.doubles.paper_world import PaperWorld
 
 
 class OneCall:

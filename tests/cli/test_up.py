@@ -15,8 +15,6 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm, end, read_until, running_stack, start
-
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm_ros.commands.up import UpConfig, UpRequest, _nodes, _params, _print_hints, _safety_lines
@@ -24,6 +22,7 @@ from bbllm_ros.rclpy_support.domains import lock_name, nodes_of
 from bbllm_ros.stack.found_stack import RunningProcess, running_processes, stack_may_run
 from bbllm_ros.stack.stack import NODES
 from bbllm_viewer.commands.browser import BrowserOptions, PageOptions
+from tests.doubles.terminals import bbllm, end, read_until, running_stack, start
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from event_examples import after, call, event, outcome, step
 from typer.testing import Result
 
 import bbllm as package
@@ -22,6 +21,7 @@ from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.llm.models.factory import Models
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import load_house
+from tests.cli.event_examples import after, call, event, outcome, step
 
 Command = Callable[..., Result]
 Script = Callable[..., None]

@@ -6,18 +6,6 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from event_examples import (
-    EXAMPLES,
-    FAR,
-    PLAN,
-    REPAIRED,
-    STARTED,
-    after,
-    event,
-    outcome,
-    states,
-    step,
-)
 from rich.console import Console
 
 from bbllm.cli.views.output import Output
@@ -40,6 +28,18 @@ from bbllm.core.events import (
     event_text,
 )
 from bbllm.core.progress import StepRow, StepState, counts_text
+from tests.cli.event_examples import (
+    EXAMPLES,
+    FAR,
+    PLAN,
+    REPAIRED,
+    STARTED,
+    after,
+    event,
+    outcome,
+    states,
+    step,
+)
 
 
 @pytest.mark.parametrize(('tokens', 'said'), [(0, False), (60, True)])

@@ -7,10 +7,9 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
 
-from terminals import bbllm
-
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm_ros.stack.stack import REAL_NODES, Stack, StackConfig
+from tests.doubles.terminals import bbllm
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]  # two stacks beside each other
 

@@ -1,16 +1,11 @@
 """A simulated driver in a domain of its own."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from fork_server import serve_module
 
 from bbllm_ros.stack.stack import Stack, StackConfig
-
-# pytest's importlib mode puts no test folder on the path.
-sys.path.insert(0, str(Path(__file__).parent))
+from tests.doubles.fork_server import serve_module
 
 NAMESPACE = 'lab/left_arm'
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conformance_runs import ALL, Run, run_checks
-from deviant_sim import DEVIATIONS, deviant_sim
 
 from bbllm.core.constants import NAMESPACE
 from bbllm_ros.stack.stack import node_arguments, node_environ
+from tests.conformance.conformance_runs import ALL, Run, run_checks
+from tests.conformance.deviant_sim import DEVIATIONS, deviant_sim
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 

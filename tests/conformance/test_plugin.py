@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance_runs import run_checks
 from sensor_msgs.msg import JointState
 from typer.testing import CliRunner, Result
 
@@ -25,6 +24,7 @@ from franka_driver_conformance.expectations import CheckFailedError, close
 from franka_driver_conformance.recording import Recording
 from franka_driver_conformance.report import Finding, Report, differences, load, save
 from franka_driver_conformance.stop_scenario import Cause, PersonProvoker, StopScenario
+from tests.conformance.conformance_runs import run_checks
 
 pytestmark = pytest.mark.ros
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance_runs import ALL, run_checks
 from control_msgs.msg import JointTrajectoryControllerState
 
 from franka_driver_conformance.client import DriverClient
@@ -22,6 +21,7 @@ from franka_driver_conformance.stop_scenario import (
     SimProvoker,
     stop_while_moving,
 )
+from tests.conformance.conformance_runs import ALL, run_checks
 
 pytestmark = pytest.mark.ros
 

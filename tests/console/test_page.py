@@ -12,8 +12,6 @@ import pytest
 
 pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
 
-from desks import ScriptedDesk
-
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.local_session import LocalSession
 from bbllm.api.setup import make_setup
@@ -42,7 +40,8 @@ from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, Skil
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.console.session_desk import SessionDesk
 from bbllm_viewer.web.server import Address
-from browser import PHONE, Visitor, launched
+from tests.browser import PHONE, Visitor, launched
+from tests.console.desks import ScriptedDesk
 
 PATIENCE_S = 60.0
 HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>&lt;b&gt;\u202e'

@@ -12,15 +12,14 @@ import pytest
 
 pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
 
-from desks import ScriptedDesk
-
 from bbllm.core.events import EventData
 from bbllm.core.journal import read_damaged
 from bbllm_viewer.console.record_desk import REFUSAL, RecordDesk
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.web.server import Address
-from browser import PHONE, Visitor, launched
-from recorded_episodes import events_of, long_one, repaired, write_journal, write_motion
+from tests.browser import PHONE, Visitor, launched
+from tests.console.desks import ScriptedDesk
+from tests.recorded_episodes import events_of, long_one, repaired, write_journal, write_motion
 
 HOSTILE = '</script><!--<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u202e'
 SHOWN = HOSTILE.replace('\u202e', '\\u202e')

@@ -16,8 +16,6 @@ import pytest
 
 pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
 
-from desks import ScriptedDesk
-
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import PromptText
 from bbllm.core.prompt_store import PromptEncoder, prompts_path
@@ -26,6 +24,7 @@ from bbllm_viewer.console.server import MOST_BROWSERS, MOST_BYTES, PageServer
 from bbllm_viewer.web import connections
 from bbllm_viewer.web.guard import HEADERS
 from bbllm_viewer.web.server import Address
+from tests.console.desks import ScriptedDesk
 
 PATIENCE_S = 30.0
 ACTS = {

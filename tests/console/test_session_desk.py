@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from paper_world import PaperWorld
 
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.local_session import LocalSession
@@ -19,6 +18,7 @@ from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm_viewer.console.feed import Cursor, Feed
 from bbllm_viewer.console.session_desk import SessionDesk
+from tests.doubles.paper_world import PaperWorld
 
 TASK = 'stack the red cube on the blue cube'
 PATIENCE_S = 60.0

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from scripted_episodes import PICK, STEP, OneCubeWorld, Script, play, start
 
 from bbllm.core.circles import PATIENCE, CircleGuard, same_scene
 from bbllm.core.events import Ending, Episode, Limits, PlanMade
@@ -18,6 +17,7 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
+from tests.core.scripted_episodes import PICK, STEP, OneCubeWorld, Script, play, start
 
 PLAN = PlanMade.of(Plan((STEP,)), 0)
 PLACE = SkillCall('place', ('location_A',))

@@ -6,18 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from scripted_episodes import (
-    PICK,
-    STEP,
-    TASK,
-    EchoModel,
-    OneCubeWorld,
-    ScriptedPlanner,
-    asking,
-    play,
-    raising,
-    start,
-)
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
@@ -60,6 +48,18 @@ from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, St
 from bbllm.llm.recording.replay import RecordedMessage, RecordingModel, read_recording
 from bbllm.planners.common.prompting import ask
 from bbllm.testing import Pace, PacedModel, ScriptedModel
+from tests.core.scripted_episodes import (
+    PICK,
+    STEP,
+    TASK,
+    EchoModel,
+    OneCubeWorld,
+    ScriptedPlanner,
+    asking,
+    play,
+    raising,
+    start,
+)
 
 NO_ACTION = PlanStep(1, 'sing a song')
 PLAN = PlanMade.of(Plan((STEP,)), 0)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_episodes import TASK, EchoModel, OneCubeWorld, ScriptedPlanner, play
 
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.episode import EpisodeRun
@@ -22,6 +21,7 @@ from bbllm.core.naming import (
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Fact, Scene, Skill
 from bbllm.worlds.scene.goal_keeper import SceneGoals
+from tests.core.scripted_episodes import TASK, EchoModel, OneCubeWorld, ScriptedPlanner, play
 
 SCENE = OneCubeWorld().observe()
 CUBE = SCENE.objects[0]

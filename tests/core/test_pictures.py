@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from scripted_episodes import TASK, OneCubeWorld, play
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
@@ -26,6 +25,7 @@ from bbllm.core.protocols import (
 from bbllm.core.records import to_json
 from bbllm.testing import ScriptedModel
 from bbllm_viewer.replay.exchanges import KeptMessage, KeptPicture, read_exchanges
+from tests.core.scripted_episodes import TASK, OneCubeWorld, play
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'

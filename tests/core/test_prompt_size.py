@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_episodes import EchoModel, asking, play, start
 
 from bbllm.core.events import Ending, Episode, EventKind, Limits, ModelCall
 from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
 from bbllm.core.protocols import ChatModel, Message, Usage
 from bbllm_bench.oracle.model import offline
+from tests.core.scripted_episodes import EchoModel, asking, play, start
 
 NUMBERS = 'red_cube: [0.450 -0.100 0.020 0.000 0.000 0.131 0.991] EEF: [0.300 0.000 0.400]\n'
 LONG = NUMBERS * 60

@@ -6,7 +6,6 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
-from varied_planner import VariedOptions
 
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
@@ -17,13 +16,14 @@ from bbllm.core.registry import (
     load_planners,
     planner_names,
 )
+from tests.core.varied_planner import VariedOptions
 
 
 @pytest.fixture(autouse=True)
 def varied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a planner with options beside those there are."""
     points = registry._points()
-    points['varied'] = EntryPoint('varied', 'varied_planner:VARIED', registry.GROUP)
+    points['varied'] = EntryPoint('varied', 'tests.core.varied_planner:VARIED', registry.GROUP)
     monkeypatch.setattr(registry, '_points', lambda: points)
 
 
@@ -82,7 +82,7 @@ def test_every_option_of_an_installed_planner_can_be_chosen(name: str) -> None:
     ('value', 'told'),
     [
         ('no_such_module:Planner', 'ModuleNotFoundError'),
-        ('varied_planner:Nobody', 'AttributeError'),
+        ('tests.core.varied_planner:Nobody', 'AttributeError'),
     ],
 )
 def test_a_planner_that_cannot_be_imported_is_refused_and_does_not_hide_the_others(
@@ -137,7 +137,7 @@ class Numbers:
 
 def loaded(monkeypatch: pytest.MonkeyPatch, found: object) -> PlannerSpec:
     """Find a planner whose entry point names an object."""
-    monkeypatch.setattr(sys.modules['varied_planner'], 'VARIED', found)
+    monkeypatch.setattr(sys.modules['tests.core.varied_planner'], 'VARIED', found)
     return load_planner('varied')
 
 

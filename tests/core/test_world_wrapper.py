@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from scripted_episodes import TASK, OneCubeWorld
 
 from bbllm.api.approved_world import ApprovedWorld
 from bbllm.core.cancel import CancelToken
@@ -24,6 +23,7 @@ from bbllm_bench.benchmarks.injection.cases import draw_cases
 from bbllm_bench.benchmarks.injection.table import CaseWorld
 from bbllm_bench.runner.episode_setup import Alone
 from bbllm_bench.runner.play_tabletop import _TakingTurns
+from tests.core.scripted_episodes import TASK, OneCubeWorld
 
 FEATURES = [item.name for item in fields(WorldFeatures)]
 

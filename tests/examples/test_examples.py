@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminals import running_stack
+
+from tests.doubles.terminals import running_stack
 
 EXAMPLES = Path(__file__).resolve().parents[2] / 'examples'
 PROGRAMS = sorted(EXAMPLES.glob('*.py'))

@@ -1,13 +1,8 @@
 """A real server on loopback for the tests of the clients, and no key from outside."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-# pytest's importlib mode puts no test folder on the path.
-sys.path.insert(0, str(Path(__file__).parent))
 
 from bbllm.testing import ModelServer
 

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from chat_clients import ASK, SCHEMA, Client
 
 from bbllm.core.errors import (
     EndlessReplyError,
@@ -30,6 +29,7 @@ from bbllm.testing import (
     status,
     streams,
 )
+from tests.llm.chat_clients import ASK, SCHEMA, Client
 
 
 def test_a_streamed_reply_comes_whole(server: ModelServer) -> None:

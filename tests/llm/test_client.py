@@ -7,7 +7,6 @@ import threading
 from typing import Any
 
 import pytest
-from chat_clients import ASK, Client
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
@@ -23,6 +22,7 @@ from bbllm.llm.openai.failures import retry_after_s
 from bbllm.llm.openai.probe import probe, probe_images
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.testing import Behaviour, ModelServer, hangs, rambles, replies, status
+from tests.llm.chat_clients import ASK, Client
 
 
 def test_429_is_waited_out_as_long_as_the_server_asks(server: ModelServer) -> None:

@@ -7,12 +7,12 @@ import traceback
 from operator import mul
 
 import pytest
-from chat_clients import KEY, Client
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 from bbllm.llm.openai.chat import BATCH
 from bbllm.testing import ModelServer, echoes_key, embeds, hangs, sends, status
+from tests.llm.chat_clients import KEY, Client
 
 
 def test_vectors_come_in_the_order_of_many_texts_that_are_counted_together(

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from chat_clients import Client
 
 from bbllm.core.errors import ModelError, NoImagesError
 from bbllm.core.protocols import Message, Usage
 from bbllm.llm.config import parse_config
 from bbllm.testing import ModelServer, chunk, replies, status, streams
+from tests.llm.chat_clients import Client
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'

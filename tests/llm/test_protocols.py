@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from chat_clients import ASK, SCHEMA, Client
-from protocol_fixtures import FIXTURES, SERVERS, Fixture
 
 from bbllm.testing import ModelServer
+from tests.llm.chat_clients import ASK, SCHEMA, Client
+from tests.llm.protocol_fixtures import FIXTURES, SERVERS, Fixture
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'models.md'
 

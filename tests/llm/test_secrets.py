@@ -5,7 +5,6 @@ import traceback
 from pathlib import Path
 
 import pytest
-from chat_clients import Client
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -26,6 +25,7 @@ from bbllm.testing import (
     status,
     streams,
 )
+from tests.llm.chat_clients import Client
 
 # No known shape, so that only knowing the key itself can hide it.
 KEY = 'correct+horse/battery="staple"-77'

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 
-from chosen import chosen
-
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind, Limits
 from bbllm.core.naming import class_of
@@ -16,6 +14,7 @@ from bbllm.planners.fltrnn.prompting import CELL, SPLIT
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld
+from tests.planners.chosen import chosen
 
 Plan = Callable[[str], str]
 """Writes a plan for a prompt."""

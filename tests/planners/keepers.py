@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable
 
-from made_scenes import made_scene
-
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
@@ -13,6 +11,7 @@ from bbllm.planners.common.belief.interaction_history import InteractionHistory
 from bbllm.planners.common.belief.open_state import OpenStateEstimator
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.domains.scene_graph import is_open
+from tests.planners.made_scenes import made_scene
 
 SCENE = made_scene('red_cube blue_cube', 'red_cube is clear', domain='tabletop')
 PATIENCE_S = 20.0

@@ -3,9 +3,6 @@
 from collections.abc import Callable, Sequence
 
 import pytest
-from box_table import BoxTable
-from call_body import CallBody
-from chosen import built
 
 from bbllm.api.approved_world import ApprovedWorld
 from bbllm.core.approval import Answer, ApprovalRequest
@@ -18,6 +15,9 @@ from bbllm.core.types import Outcome, SkillCall, Task
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
+from tests.doubles.box_table import BoxTable
+from tests.doubles.call_body import CallBody
+from tests.planners.chosen import built
 
 PLACES = {
     **{'yellow_cube': (0.4, 0.1), 'orange_cube': (0.5, 0.2), 'aqua_cube': (0.4, 0.2)},

@@ -5,9 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from chosen import built
-from pop_runs import Scales
-from symbolic_table import busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
@@ -24,6 +21,9 @@ from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Outcome, Scene, Task
 from bbllm.testing import ScriptedModel
 from bbllm_bench.oracle.model import offline
+from tests.planners.chosen import built
+from tests.planners.pop_runs import Scales
+from tests.planners.symbolic_table import busy_table
 
 WANTED = re.compile(r'the (\w+) (cube|cylinder) on (location_\w)')
 

@@ -3,9 +3,6 @@
 from typing import Any
 
 import pytest
-from chosen import built
-from pop_runs import ACT, DONE, LIGHTER, UNKNOWN, WEIGH
-from symbolic_table import SymbolicTabletop
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
@@ -16,6 +13,9 @@ from bbllm.core.types import Code, Task
 from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.model_planner import PictureUse
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import built
+from tests.planners.pop_runs import ACT, DONE, LIGHTER, UNKNOWN, WEIGH
+from tests.planners.symbolic_table import SymbolicTabletop
 
 THINGS = {
     'red_cube': (0.40, 0.12),

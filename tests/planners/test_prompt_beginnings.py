@@ -4,8 +4,6 @@ import re
 from itertools import takewhile
 
 import pytest
-from house_player import Studio, bring, call, cells, lines, play, player
-from small_house import SmallHouse
 
 from bbllm.core.types import Outcome, PlanStep, SkillCall, Task
 from bbllm.planners.common.belief.model_state_estimator import StatePrompts
@@ -14,6 +12,8 @@ from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.planners.prog_prompt.lang_prompt import Example, steps_prompt
 from bbllm.worlds.household.visibility import Visibility
+from tests.planners.house_player import Studio, bring, call, cells, lines, play, player
+from tests.planners.small_house import SmallHouse
 
 TASK = Task('t', 'put a salmon in the fridge')
 EMPTY = OpenState()

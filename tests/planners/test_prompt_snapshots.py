@@ -16,10 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chosen import built
-from pop_runs import Scales
-from small_house import SmallHouse
-from symbolic_table import SymbolicTabletop
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
@@ -28,6 +24,10 @@ from bbllm.core.protocols import Message, Reply
 from bbllm.core.registry import planner_names
 from bbllm.core.types import Code, Task
 from bbllm.worlds.household.visibility import Visibility
+from tests.planners.chosen import built
+from tests.planners.pop_runs import Scales
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import SymbolicTabletop
 
 FOLDER = Path(__file__).parent / 'snapshots'
 FILES = sorted(FOLDER.glob('*.txt'))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from symbolic_table import busy_table
 
 from bbllm.core import plugins, registry
 from bbllm.core.episode import EpisodeRun
@@ -24,6 +23,7 @@ from bbllm.core.types import Task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
 from bbllm.testing import Handler, ModelServer, ScriptedModel, replies
+from tests.planners.symbolic_table import busy_table
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
 FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_episodes import TASK, play
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
@@ -15,6 +14,7 @@ from bbllm.core.prompt_store import PromptEncoder, decode_prompts, prompts_path
 from bbllm.core.protocols import EpisodeContext, Message, World
 from bbllm.testing import ScriptedModel
 from bbllm_viewer.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange, read_exchanges
+from tests.core.scripted_episodes import TASK, play
 
 KEY = 'sk-' + 'a1B2' * 8
 SCHEMA = {'type': 'object'}

@@ -22,7 +22,7 @@ from bbllm_viewer.console.feed import Feed
 from bbllm_viewer.replay import packed_motion as packing
 from bbllm_viewer.replay.packed_motion import packed_motion
 from bbllm_viewer.replay.recording import LONGEST_S, play_times, recording_of
-from recorded_episodes import (
+from tests.recorded_episodes import (
     START_S,
     TABLE,
     cube,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.joint_limits import Q_MARGIN_RAD
-from drawn import examples
+from tests.drawn import examples
 
 LOW, HIGH = FR3.limits.lower_rad + Q_MARGIN_RAD, FR3.limits.upper_rad - Q_MARGIN_RAD
 

@@ -3,10 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
-from fr3_published import INERTIALS
 
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.robot_model import FLANGE_SITE, TCP_SITE
+from tests.robots.fr3_published import INERTIALS
 
 # franka_description 1.0.1, robots/fr3/kinematics.yaml: origin of each joint, rpy about x only.
 ORIGINS_M = [

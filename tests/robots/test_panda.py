@@ -20,7 +20,7 @@ from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver
 from bbllm_bench.scorers.patterns import check_plus
-from drawn import examples
+from tests.drawn import examples
 
 # Franka Control Interface, "Robot and interface specifications", limits of the Panda in joint
 # space: lower, upper [rad], velocity [rad/s], acceleration [rad/s^2], jerk [rad/s^3].

@@ -2,15 +2,15 @@
 
 import xml.etree.ElementTree as ElementTree
 
-import fr3_published as published
 import mujoco
 import numpy as np
 import pytest
-from urdf_text import chain, joints_of, numbers
 
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.robot_model import FLANGE_SITE, TCP_SITE
 from bbllm.robots.urdf import WORLD_BIT, robot_description
+from tests.robots import fr3_published as published
+from tests.robots.urdf_text import chain, joints_of, numbers
 
 
 @pytest.fixture(scope='module')

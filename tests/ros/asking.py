@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from stacks import Background, Running, inject, until
 
 from bbllm.core.approval import Answer
 from bbllm.testing import Handler, ModelServer, replies
-from robots import nothing_waits
+from tests.ros.robots import nothing_waits
+from tests.ros.stacks import Background, Running, inject, until
 
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')

@@ -1,8 +1,6 @@
 """Real processes, each module on a ROS domain that no other test run on this machine uses."""
 
-import sys
 from collections.abc import Generator, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,17 +8,8 @@ from bbllm_interfaces.srv import InjectFault, ResetSim
 
 from bbllm.robots.fr3 import FR3
 from bbllm_ros.driver.ros_driver import RosDriver
-
-# The helpers of these tests, the server that plays a language model, what reads URDF, and worlds
-# on paper.
-TESTS = Path(__file__).parent.parent
-FOLDERS = ('ros', 'llm', 'arm', 'robots', 'doubles', 'planners', 'planners/brain_body')
-for folder in (TESTS / name for name in FOLDERS):
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
-
-from drivers import driver_of, recover  # noqa: E402  # found only now
-from stacks import PATIENCE_S, Running, last_words, started, until  # noqa: E402
+from tests.ros.drivers import driver_of, recover
+from tests.ros.stacks import PATIENCE_S, Running, last_words, started, until
 
 
 @pytest.fixture(scope='module')

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from stacks import Running
 
 from bbllm.arm.driver import JointTrajectory
 from bbllm.arm.execution.recovery import Recovery
@@ -12,6 +11,7 @@ from bbllm.arm.stop_causes import Stop
 from bbllm.core.cancel import CancelToken
 from bbllm_ros.driver.ros_driver import RosDriver
 from bbllm_ros.rclpy_support.fast_subscription import Poller
+from tests.ros.stacks import Running
 
 
 def driver_of(sim: Running, **options: Any) -> RosDriver:

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bbllm_interfaces.msg import Scene as SceneMsg
-from fork_server import serve_module
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
-from stacks import until
 
 from bbllm.core.types import Fact, Scene
 from bbllm_ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import Stack, StackConfig
+from tests.doubles.fork_server import serve_module
+from tests.ros.stacks import until
 
 Message = tuple[str, float, bytes]
 """Topic relative to the namespace, time of the recording [s], the message as it is sent."""

@@ -6,12 +6,12 @@ import numpy as np
 from action_msgs.msg import GoalStatusArray
 from numpy.typing import NDArray
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from stacks import Running, until
 
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm_ros.convert.records import stamp_from_msg
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.rclpy_support.fast_subscription import Poller
+from tests.ros.stacks import Running, until
 
 ARM_GOALS = 'fr3_arm_controller/follow_joint_trajectory'
 HAND_GOALS = tuple(f'franka_gripper/{name}' for name in ('grasp', 'move', 'homing'))

@@ -6,7 +6,6 @@ from typing import Any
 import yaml
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from stacks import until
 from visualization_msgs.msg import (
     InteractiveMarker,
     InteractiveMarkerFeedback,
@@ -17,6 +16,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 from bbllm.core.paths import config_dir
 from bbllm_ros.convert.records import LATCHED
+from tests.ros.stacks import until
 
 SETTINGS = yaml.safe_load((config_dir() / 'rviz' / 'bbllm.rviz').read_text())[
     'Visualization Manager'

@@ -8,12 +8,12 @@ from control_msgs.action import FollowJointTrajectory
 from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
 from franka_msgs.action import PTPMotion
 from lifecycle_msgs.msg import State
-from stacks import Running
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.robots.fr3 import FR3
 from bbllm_ros.rclpy_support.calls import ActionCall, nothing
+from tests.ros.stacks import Running
 
 ARM = 'fr3_arm_controller'
 STATE = 'franka_robot_state_broadcaster'

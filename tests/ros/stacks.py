@@ -16,7 +16,6 @@ from typing import Any
 
 from bbllm_interfaces.srv import InjectFault
 from controller_manager_msgs.srv import LoadController, SwitchController, UnloadController
-from fork_server import serve_module
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -32,6 +31,7 @@ from bbllm_ros.stack.stack import (
     Stack,
     StackConfig,
 )
+from tests.doubles.fork_server import serve_module
 
 PATIENCE_S = 60.0
 DRIVER = 'franka_driver'

@@ -1,8 +1,6 @@
 """A simulated arm to hold things with, and motions to move it by."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import mink
 import numpy as np
@@ -16,9 +14,6 @@ from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_traj
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
-
-# pytest's importlib mode puts no test folder on the path.
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 def rest_to_rest(start: Array, end: Array, duration_s: float) -> JointTrajectory:

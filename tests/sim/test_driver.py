@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robot_trials import TURNED, Motion
 
 from bbllm.arm.driver import (
     Amendment,
@@ -30,6 +29,7 @@ from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import SimulatedRobot
+from tests.sim.robot_trials import TURNED, Motion
 
 
 def test_a_motion_ends_where_and_when_it_should(

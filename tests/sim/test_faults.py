@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robot_trials import bring_back
 
 from bbllm.arm.driver import GoalStatus, GraspGoal
 from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
@@ -12,6 +11,7 @@ from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
 from bbllm.sim.robot import SimulatedRobot
+from tests.sim.robot_trials import bring_back
 
 
 def test_recovery_takes_its_three_steps_in_order(

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from laid_tables import OPEN_HAND, cube, cylinder, location, scene_of
 
 from bbllm.core.types import Code, Fact, HandReading, Kind, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS, arm_skills
@@ -13,6 +12,7 @@ from bbllm.skills.effects import changed, names_before, names_where
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 from bbllm.skills.plan_check import PlanFault, check_plan
 from bbllm.skills.skill import Judge
+from tests.skills.laid_tables import OPEN_HAND, cube, cylinder, location, scene_of
 
 RED, GREEN, BLUE = (
     cube('red_cube', 0.45, 0.15),

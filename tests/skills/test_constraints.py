@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laid_tables import OPEN_HAND, cube, cylinder, location, planned, scene_of
 
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
@@ -22,6 +21,7 @@ from bbllm.skills.constraints import (
     told,
     unbound,
 )
+from tests.skills.laid_tables import OPEN_HAND, cube, cylinder, location, planned, scene_of
 
 RED = replace(cube('red_cube', 0.45, 0.2), color='red')
 RED_2 = replace(cube('red_cube_2', 0.55, 0.2), color='red')

@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laid_tables import (
+
+from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grasps import FINGER_LAYERS, Hand
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.rejection import Rejection
+from bbllm.skills.segments import HOVER_M, Motion
+from tests.skills.laid_tables import (
     OPEN_HAND,
     TABLE,
     cube,
@@ -17,13 +24,6 @@ from laid_tables import (
     rejection_of,
     scene_of,
 )
-
-from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
-from bbllm.skills.catalog import SKILLS
-from bbllm.skills.grasps import FINGER_LAYERS, Hand
-from bbllm.skills.motions import plan_motion
-from bbllm.skills.rejection import Rejection
-from bbllm.skills.segments import HOVER_M, Motion
 
 
 def test_a_free_cube_offers_two_axes_both_ways_round_with_full_room() -> None:

@@ -6,13 +6,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laid_tables import (
-    cube,
-    location,
-    placed,
-    rejection_of,
-    scene_of,
-)
 
 from bbllm.core.skill_calls import PoseLiteral, format_pose
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
@@ -20,6 +13,13 @@ from bbllm.scene.transforms import compose
 from bbllm.skills.grasps import Hand
 from bbllm.skills.placing import PlaceTarget
 from bbllm.skills.rejection import Rejection
+from tests.skills.laid_tables import (
+    cube,
+    location,
+    placed,
+    rejection_of,
+    scene_of,
+)
 
 
 def holding(item: SceneObject, *others: SceneObject, below_m: float = 0.012) -> tuple[Scene, Hand]:

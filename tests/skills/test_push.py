@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from laid_tables import TABLE, cube, cylinder, planned, reached, rejection_of, scene_of
 
 from bbllm.core.arguments import DIRECTIONS
 from bbllm.core.types import Code, Fact, Kind, Scene, SceneObject, SkillCall
@@ -15,6 +14,15 @@ from bbllm.skills.push import ASIDE_M, PUSH, PUSHED_M
 from bbllm.skills.risk import risk
 from bbllm.skills.segments import Motion, Rise
 from bbllm.skills.shapes import outline, polygon_gap
+from tests.skills.laid_tables import (
+    TABLE,
+    cube,
+    cylinder,
+    planned,
+    reached,
+    rejection_of,
+    scene_of,
+)
 
 RED = cube('red_cube', 0.5, 0.0)
 CRATE = replace(cube('crate', 0.5, 0.0, 0.03), size_m=(0.12, 0.1, 0.06))

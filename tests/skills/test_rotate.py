@@ -5,12 +5,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from laid_tables import cube, planned, reached, rejection_of, scene_of
 
 from bbllm.core.types import Code, Fact, SkillCall
 from bbllm.skills.catalog import skills_for
 from bbllm.skills.rotate import ROTATE
 from bbllm.skills.segments import CloseOn, Glide, LetGo, Lift, MoveAbove, Rise
+from tests.skills.laid_tables import cube, planned, reached, rejection_of, scene_of
 
 PLANK = replace(cube('plank', 0.5, 0.0), size_m=(0.14, 0.03, 0.04))
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_episodes import CUBE, TABLE, moved, repaired
 from PIL import Image, ImageSequence
 
 from bbllm.bags.motion import MotionSample, MotionWriter
@@ -17,6 +16,7 @@ from bbllm.sim.drawing import RenderError
 from bbllm_viewer.video import film
 from bbllm_viewer.video.film import write_film
 from bbllm_viewer.video.layout import view_box
+from tests.video.made_episodes import CUBE, TABLE, moved, repaired
 
 VIEW = view_box(1.0)
 Write = Callable[..., Path]

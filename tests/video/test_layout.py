@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import pytest
-from made_episodes import CAUSE, PICK, outcome, repaired, started
 
 from bbllm.core.events import (
     ApprovalAnswered,
@@ -25,6 +24,7 @@ from bbllm_viewer.video.layout import BROAD, HEIGHT, WIDTH, clock_of, page_of
 from bbllm_viewer.video.story import Content, Story, Tone
 from bbllm_viewer.viz.png import draw
 from bbllm_viewer.viz.shapes import Page, Panel, Polygon, Text, text_width
+from tests.video.made_episodes import CAUSE, PICK, outcome, repaired, started
 
 
 def told(*data: EventData) -> Story:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_episodes import CAUSE, START_S, made, moved, repaired, started
 
 from bbllm.core.events import Event
 from bbllm_viewer.video.story import Caption, Story
 from bbllm_viewer.video.storyboard import BROKEN, PAUSED, REST_S, Frame, Storyboard
+from tests.video.made_episodes import CAUSE, START_S, made, moved, repaired, started
 
 FPS = 20.0
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from chromium import dom_of, picture_of
 from PIL import Image
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.build import build_model
 from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row, script
+from tests.view3d.chromium import dom_of, picture_of
 
 JOINTS = (0.3, -0.6, 0.2, -2.2, -0.4, 1.9, 0.9)
 MOVED = Pose(position_m=(0.5, -0.2, 0.3), quat_xyzw=(0.0, 0.6, 0.0, 0.8))

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from drawn_boards import BOARD, INTRINSICS, picture_of, pose, sighting_of
 
 from bbllm_vision.board import BoardSighting, NotSeen, TagBoard, find_board, locate_board
 from bbllm_vision.hand_eye import angle_of
+from tests.vision.drawn_boards import BOARD, INTRINSICS, picture_of, pose, sighting_of
 
 
 @pytest.mark.parametrize('distance_m', [0.35, 0.6, 1.0])

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from drawn_tables import BRICK, CAN, RED, T_WORLD_CAMERA, Drawn, drawn
 
 from bbllm.core.types import Kind, Pose
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose, difference
 from bbllm_vision.detectors.boxes import PictureBox, locate
+from tests.doubles.drawn_tables import BRICK, CAN, RED, T_WORLD_CAMERA, Drawn, drawn
 
 
 def box_of(item: Drawn, *, grown_px: float = 0.0, moved_px: float = 0.0) -> PictureBox:

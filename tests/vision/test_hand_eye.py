@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_boards import INTRINSICS, pose, views_of
 
 from bbllm_vision.board import BoardSighting, locate_board, transformed
 from bbllm_vision.hand_eye import (
@@ -19,6 +18,7 @@ from bbllm_vision.hand_eye import (
     solve,
     square_scale,
 )
+from tests.vision.drawn_boards import INTRINSICS, pose, views_of
 
 STAND = pose((1.1, -0.4, 0.7), (100.0, 60.0, -130.0)), pose((0.0, 0.01, 0.2), (90.0, 0.0, 5.0))
 HAND = pose((0.05, 0.0, 0.02), (3.0, -8.0, 88.0)), pose((0.5, 0.1, 0.0), (175.0, 4.0, 20.0))

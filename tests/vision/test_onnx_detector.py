@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_tables import CAMERA, CATALOGUE, RED, T_WORLD_CAMERA, Drawn, drawn
-from tiny_onnx import INT64, network
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Pose
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.transforms import compose
 from bbllm_vision.detectors.onnx_detector import OnnxDetector
+from tests.doubles.drawn_tables import CAMERA, CATALOGUE, RED, T_WORLD_CAMERA, Drawn, drawn
+from tests.doubles.tiny_onnx import INT64, network
 
 pytest.importorskip('onnxruntime', reason='the extra `onnx` is not installed: make extras')
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 import pytest
-from small_tables import FAR, PLACE_A, RED, run
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import SceneObject
@@ -16,6 +15,7 @@ from bbllm.sim.simulation import Simulation
 from bbllm.worlds.tabletop.camera_trouble import CLEAR_M, CLUTTER, trouble_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_vision.simulated_table import camera_source
+from tests.worlds.small_tables import FAR, PLACE_A, RED, run
 
 BLUE = ObjectSpec(name='blue_cube', kind='cube', color='blue', xy=(0.55, 0.05), yaw_deg=-10)
 SCENE = SceneFile(

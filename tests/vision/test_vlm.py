@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 import pytest
-from drawn_tables import CAMERA, CATALOGUE, RED, T_WORLD_CAMERA, Drawn, drawn
 from PIL import Image
 
 from bbllm.core.errors import ConfigError, ModelUnavailableError, ParseError
@@ -18,6 +17,7 @@ from bbllm.testing import ScriptedModel
 from bbllm_ros.perception.model_use import ModelUse
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
 from bbllm_vision.detectors.vlm import VlmDetector
+from tests.doubles.drawn_tables import CAMERA, CATALOGUE, RED, T_WORLD_CAMERA, Drawn, drawn
 
 ITEM = Drawn(entry=RED, x_m=0.45, y_m=0.2, yaw_rad=0.3)
 IMAGE = drawn(ITEM)

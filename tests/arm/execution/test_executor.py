@@ -5,17 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinematic_arm import (
-    DEACTIVATED,
-    PICK_RED,
-    REFUSED,
-    KinematicArm,
-    cube,
-    executor_on,
-    location,
-    place,
-    run,
-)
 
 from bbllm.arm.driver import (
     FingerMove,
@@ -32,6 +21,17 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
 from bbllm.robots.fr3 import FR3
+from tests.arm.kinematic_arm import (
+    DEACTIVATED,
+    PICK_RED,
+    REFUSED,
+    KinematicArm,
+    cube,
+    executor_on,
+    location,
+    place,
+    run,
+)
 
 DONE = (Status.SUCCEEDED, Code.NONE, '')
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinematic_arm import KinematicArm, cube, executor_on, location, place
 
 from bbllm.arm.driver import FollowError, FollowResult, GoalStatus, GripperResult
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Code, Outcome, SkillCall, Status
+from tests.arm.kinematic_arm import KinematicArm, cube, executor_on, location, place
 
 CUBES = ('red_cube', 'green_cube', 'blue_cube', 'yellow_cube')
 SPOTS = tuple((x, y) for x in (0.36, 0.48, 0.6) for y in (-0.3, -0.15, 0.0, 0.15, 0.3))

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import yaml
-from kinematic_arm import KinematicArm, cube
 
 from bbllm.arm.driver import Array
 from bbllm.arm.envelope import load_envelope
@@ -26,6 +25,7 @@ from bbllm.arm.safety.envelope_guard import EnvelopeGuard
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.robots.fr3 import FR3
+from tests.arm.kinematic_arm import KinematicArm, cube
 
 
 def grasps() -> list[Array]:

@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinematic_arm import PICK_RED, KinematicArm, cube
 
 from bbllm.arm.motion import motion_planner as ways
 from bbllm.arm.motion.cartesian_path import path_move
@@ -24,6 +23,7 @@ from bbllm.robots.fr3 import FR3
 from bbllm.skills.motions import plan_motion
 from bbllm.skills.segments import Motion
 from bbllm_bench.safety.limit_audit import audit
+from tests.arm.kinematic_arm import PICK_RED, KinematicArm, cube
 
 
 def block(name: str, x: float, y: float, z: float, size: tuple[float, float, float]) -> Obstacle:

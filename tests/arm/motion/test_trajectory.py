@@ -22,7 +22,7 @@ from bbllm.arm.motion.trajectory import (
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.joint_limits import Q_MARGIN_RAD
 from bbllm_bench.safety.limit_audit import audit
-from drawn import examples
+from tests.drawn import examples
 
 LOW, HIGH = FR3.limits.lower_rad + Q_MARGIN_RAD, FR3.limits.upper_rad - Q_MARGIN_RAD
 shares = st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0), min_size=7, max_size=7)

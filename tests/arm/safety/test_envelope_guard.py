@@ -42,7 +42,7 @@ from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.limit_audit import positions
 from bbllm_bench.safety.recording import RecordingDriver
 from bbllm_bench.safety.safety import tcp_positions
-from drawn import examples
+from tests.drawn import examples
 
 RED = ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2))
 PLACE_A = LocationSpec(name='location_A', xy=(0.45, -0.2))

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from failing_episodes import FAR, far_table, play
 
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm_bench.compare.choice import Choice, choose, folder_name, read_planners
 from bbllm_bench.ledger.ledger import update_ledger
 from bbllm_bench.runner.request import BenchRequest
+from tests.bench.ledger.failing_episodes import FAR, far_table, play
 
 IN_HOUSES = {
     *('base_llm', 'brain_body', 'fltrnn', 'huang', 'inner_monologue', 'lang_prompt'),

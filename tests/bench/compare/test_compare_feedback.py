@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import make_result, make_settings
 
 from bbllm.core.registry import load_planner
 from bbllm_bench.compare.feedback import (
@@ -18,6 +17,7 @@ from bbllm_bench.compare.feedback import (
 )
 from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
 from bbllm_bench.log.store import SavedRun
+from tests.bench.made_results import make_result, make_settings
 
 
 def entry(form: str, *episodes: tuple[str, int], **tokens: int) -> PlannerResults:

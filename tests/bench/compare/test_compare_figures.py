@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import make_result, make_settings
 
 from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of, holm
 from bbllm_bench.compare.plots import curves, growth_figure
@@ -15,6 +14,7 @@ from bbllm_bench.log.store import SavedRun
 from bbllm_bench.metrics.metrics import growth_of
 from bbllm_bench.metrics.task_groups import parts_of
 from bbllm_bench.report.plots import to_png, to_svg
+from tests.bench.made_results import make_result, make_settings
 
 N = 30
 PARTS = ({'name': 'EASY', 'difficulty': 'easy'}, {'name': 'HARD', 'difficulty': 'hard'})

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fake_run import Here, Notes, make_plan
-from made_results import make_settings
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.compare.choice import Contender
 from bbllm_bench.compare.run import PlannerRun, claim, play_all
 from bbllm_bench.log.store import read_run
 from bbllm_bench.runner.run_setup import Prepared
+from tests.bench.fake_run import Here, Notes, make_plan
+from tests.bench.made_results import make_settings
 
 
 class Spectator(Notes):

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from symbolic_table import SymbolicTabletop, busy_table
-
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter
@@ -14,6 +12,7 @@ from bbllm.core.types import SkillCall, Task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
 from bbllm.testing import Request, ScriptedModel
+from tests.planners.symbolic_table import SymbolicTabletop, busy_table
 
 UNCOVER = 'New plan:\n0: pick(blue_cube)\n1: place(location_B)\n2: pick(red_cube)\n3: Done'
 """Repairs a plan that began with the cube below."""

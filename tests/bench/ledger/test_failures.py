@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from failing_episodes import FAR, UNCOVER, far_table, play, stack
-from symbolic_table import busy_table
-
 from bbllm.core.events import RepairBegun
 from bbllm.core.types import Code, Outcome
 from bbllm_bench.ledger.failures import NOT_TRIED, REHEARSED, failures_of
+from tests.bench.ledger.failing_episodes import FAR, UNCOVER, far_table, play, stack
+from tests.planners.symbolic_table import busy_table
 
 
 def test_a_failure_is_recovered_where_the_same_call_succeeds_later() -> None:

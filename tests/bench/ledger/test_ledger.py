@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from failing_episodes import FAR, UNCOVER, far_table, play, stack
-from made_results import make_result, make_settings, write_run
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.ledger.failures import failures_of
@@ -17,6 +15,8 @@ from bbllm_bench.ledger.ledger import COLUMNS, read_failures, read_memory, updat
 from bbllm_bench.ledger.recoveries import recoveries
 from bbllm_bench.log.files import JsonLines
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
+from tests.bench.ledger.failing_episodes import FAR, UNCOVER, far_table, play, stack
+from tests.bench.made_results import make_result, make_settings, write_run
 
 PICK = ['0: pick(red_cube)\n1: place(location_A)', UNCOVER]
 

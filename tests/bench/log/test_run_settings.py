@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from made_results import make_settings
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.prices import Price, PriceTable
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.log.run_settings import RunSettings, join
+from tests.bench.made_results import make_settings
 
 SETTINGS = make_settings(suite='fake', tasks=['fine'], ks=(0, 3))
 PRICES = PriceTable(currency='USD', models={'m': Price(prompt=1, completion=2)})

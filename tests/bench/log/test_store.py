@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import make_result, make_settings
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.episodes import EpisodeRecord
 from bbllm_bench.log.files import cannot_write
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import RunFolder, Session
+from tests.bench.made_results import make_result, make_settings
 
 SETTINGS = make_settings()
 

@@ -3,15 +3,15 @@
 from typing import Any
 
 import pytest
-from household_cases import played
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import make_result
 
 from bbllm_bench.log.intervals import Estimate
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.metrics.metrics import PAIRED, TIMES, Figures, executability, goal_recall
 from bbllm_bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
+from tests.bench.household_cases import played
+from tests.bench.made_results import make_result
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
 

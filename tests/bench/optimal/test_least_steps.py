@@ -6,7 +6,6 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from device_bound import device_bound
 
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.derived import derived
@@ -27,6 +26,7 @@ from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.device_bound import device_bound
 
 # --- The least number of steps in a small house, by trying every line in every situation
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from suite_files import STANDING, generated, suite
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
@@ -21,6 +20,7 @@ from bbllm_bench.runner.run_setup import Prepared, prepare
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.suite_files import STANDING, generated, suite
 
 PARTIAL = load_suite('partial')
 EXPERT = Models(brain=ScriptedModel(name='expert'), body=ScriptedModel())

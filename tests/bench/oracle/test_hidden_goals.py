@@ -2,11 +2,8 @@
 
 import math
 import random
-import sys
-from pathlib import Path
 
 import pytest
-from felt_blocks import Cube, FeltBlocks
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode
@@ -16,10 +13,9 @@ from bbllm.core.types import SkillCall
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.model import expert
 from bbllm_bench.suites.goals import Corners, Hold, Tower
+from tests.doubles.felt_blocks import Cube, FeltBlocks
 
 # --- Episodes of `expert` with each planner that it knows, on tables of cubes on paper
-
-sys.path.insert(0, str(Path(__file__).parents[2] / 'doubles'))
 
 SEEDS = range(5)
 

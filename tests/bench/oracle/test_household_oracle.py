@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from household_cases import SUITE, TASKS, case_of, world_of
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
@@ -48,6 +47,7 @@ from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.scores import Verdict
 from bbllm_bench.suites.suite import load_suite, parse_suite
+from tests.bench.household_cases import SUITE, TASKS, case_of, world_of
 
 TASK = Task('t', 'tidy up')
 SALMON = 'put_salmon_in_the_fridge'

@@ -19,7 +19,7 @@ from bbllm.core.types import Fact, Kind, PlanStep, Pose, Scene, SceneObject, Tas
 from bbllm.skills.catalog import SKILLS
 from bbllm_bench.oracle.instruction import DESCRIBING, FILLER, HINT, MAX_CHARACTERS, VERBS
 from bbllm_bench.oracle.model import offline
-from drawn import examples
+from tests.drawn import examples
 
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange')
 

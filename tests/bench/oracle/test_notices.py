@@ -1,12 +1,12 @@
 """Reports of runs that no language model answered say so."""
 
 import pytest
-from made_results import make_result, make_settings
 
 from bbllm_bench.oracle.notices import handed_the_goal, notices_about, roles_of, stand_ins
 from bbllm_bench.report.summary import closing_line, summarize_run
 from bbllm_bench.report.summary_table import lines_for_terminal
 from bbllm_bench.report.write import notices_of
+from tests.bench.made_results import make_result, make_settings
 
 PLUMBING = 'it measures the plumbing, not planning.'
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_results
-
 from bbllm.core.events import Event, SceneRecorded
 from bbllm.core.journal import line_of
 from bbllm.core.types import (
@@ -21,6 +19,7 @@ from bbllm.scene.scene_file import load_scene
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.log.store import Session
+from tests.bench import made_results
 
 TASKS = (
     ('right_side', 'Move the cubes to the right side of the environment only.', 'easy', 0),

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import made_up
 import pytest
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -23,6 +22,7 @@ from bbllm_bench.report.summary import RunSummary, summarize_run
 from bbllm_viewer.viz.objects import FAR
 from bbllm_viewer.viz.shapes import Paint, Polygon
 from bbllm_viewer.viz.svg import Inks
+from tests.bench.report import made_up
 
 
 def scene() -> Scene:

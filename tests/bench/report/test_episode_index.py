@@ -3,11 +3,10 @@
 import os
 from pathlib import Path
 
-from pages import Page, rows_of
-
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
 from bbllm_bench.report.episode_index import write_index
+from tests.bench.report.pages import Page, rows_of
 
 EVIL = '</script></td><script>alert(1)</script><img src=x onerror=alert(1)>"\'{{ 7 * 7 }}'
 

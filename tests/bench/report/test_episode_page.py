@@ -6,11 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import made_up
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import Page, rows_of, text_of
 
 from bbllm.core.events import (
     Ending,
@@ -38,6 +36,8 @@ from bbllm_bench.report.episode_page import render_journal
 from bbllm_bench.report.timeline import ExchangeEntry, parts_of
 from bbllm_bench.report.write import write_report
 from bbllm_viewer.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange
+from tests.bench.report import made_up
+from tests.bench.report.pages import Page, rows_of, text_of
 
 RULES = 'You plan.\n' + '\n'.join(f'Rule {number}.' for number in range(9))
 BEFORE = made_up.start_of('plus_sign', 0)

@@ -4,11 +4,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from failing_episodes import FAR, UNCOVER, far_table, play, stack
-from pages import Page, rows_of
-
 from bbllm_bench.ledger.failures import FailureRow, failures_of
 from bbllm_bench.report.failure_page import MOST, recovery_grid, render_failures
+from tests.bench.ledger.failing_episodes import FAR, UNCOVER, far_table, play, stack
+from tests.bench.report.pages import Page, rows_of
 
 EVIL = '</pre></td><script>alert(1)</script><img src=x onerror=alert(1)>"\'{{ 7 * 7 }}'
 

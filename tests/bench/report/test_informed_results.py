@@ -4,10 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from made_journals import Journal
-from made_results import make_result, make_settings, printed, write_run
-from solved_cases import objects_of
-
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose, Scene
 from bbllm.llm.config import LlmConfig
@@ -21,6 +17,9 @@ from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.scorers.scoring import lost, score
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.made_journals import Journal
+from tests.bench.made_results import make_result, make_settings, printed, write_run
+from tests.bench.solved_cases import objects_of
 
 SUITE = load_suite('partial')
 CASE = make_case(SUITE, 'lighter_on_heavier', seed=0, trial=0)

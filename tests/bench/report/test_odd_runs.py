@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_up
 import pytest
-from pages import Page, figure_of, text_of
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 from bbllm_bench.log.results import EpisodeResult, PictureResult, PictureSample
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.report.write import write_report
+from tests.bench.report import made_up
+from tests.bench.report.pages import Page, figure_of, text_of
 
 
 def page_of(folder: Path, settings: RunSettings, results: list[Any] | None = None) -> Page:

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Page
 
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
 from bbllm_bench.report.episode_index import write_index
 from bbllm_bench.report.episode_page import render_journal
-from browser import PHONE, Visitor, launched
-from recorded_episodes import repaired, write_journal, write_motion
+from tests.bench.report.pages import Page
+from tests.browser import PHONE, Visitor, launched
+from tests.recorded_episodes import repaired, write_journal, write_motion
 
 EVIL = '</script><!--<script>window.pwned=1</script><img src=x onerror="window.pwned=1">\u202e'
 SLIDE = """time => {

@@ -4,14 +4,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import made_up
 import pytest
-from pages import Page, figure_of, rows_of, text_of
 
 from bbllm_bench.log.store import SavedRun, Session
 from bbllm_bench.report import words
 from bbllm_bench.report.summary import RunSummary, read_summary, summarize_run
 from bbllm_bench.report.write import date_of, head_of, notices_of, settings_of, write_report
+from tests.bench.report import made_up
+from tests.bench.report.pages import Page, figure_of, rows_of, text_of
 
 
 @pytest.fixture(scope='module')

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import TASKS, make_result, make_settings, printed
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.results import EpisodeResult, PictureResult, PictureSample
@@ -21,7 +20,8 @@ from bbllm_bench.report.summary import (
     summary_text,
 )
 from bbllm_bench.report.summary_table import lines_for_terminal
-from drawn import examples
+from tests.bench.made_results import TASKS, make_result, make_settings, printed
+from tests.drawn import examples
 
 SESSION = Session(started_s=100.0, ended_s=160.0, episodes=4)
 

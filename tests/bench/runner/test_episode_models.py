@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_play import make_job
 
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import Message, Reply
@@ -13,6 +12,7 @@ from bbllm.llm.recording.replay import parse_recording
 from bbllm.testing import ScriptedModel
 from bbllm_bench.runner import episode_models
 from bbllm_bench.runner.episode_models import open_models
+from tests.bench.fake_play import make_job
 
 
 def test_beside_a_recording_the_models_are_asked_what_it_lacks(

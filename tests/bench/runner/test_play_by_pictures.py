@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stand_in_cameras import StandIn, stand_in_source
 
 from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
@@ -17,6 +16,7 @@ from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import prepare
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.suite import load_suite
+from tests.worlds.stand_in_cameras import StandIn, stand_in_source
 
 OFFLINE = ModelConfig(provider='offline')
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from household_cases import PROGRAM, SUITE, case_of, played
-from made_results import make_result
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.metrics.metrics import Figures
@@ -17,6 +15,8 @@ from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.house_goals import FinalStateGoal
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.household_cases import PROGRAM, SUITE, case_of, played
+from tests.bench.made_results import make_result
 
 
 def test_a_program_that_does_the_task_passes() -> None:

@@ -3,7 +3,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from failing_episodes import FAR, far_table, play
 
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
 from bbllm_bench.ledger.ledger import update_ledger
@@ -11,6 +10,7 @@ from bbllm_bench.log.run_settings import join
 from bbllm_bench.runner.conversations import check_recording
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import Prepared, prepare
+from tests.bench.ledger.failing_episodes import FAR, far_table, play
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'
 

@@ -7,10 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import fake_play
-import fake_run
 import pytest
-from fake_run import Here, Notes, run_fake, summary_of
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.episodes import EpisodeSpec
@@ -19,6 +16,8 @@ from bbllm_bench.runner import workers
 from bbllm_bench.runner.worker_result import Answer, Refused
 from bbllm_bench.scene_sampling.generator import CaseError
 from bbllm_bench.suites.case import Case
+from tests.bench import fake_play, fake_run
+from tests.bench.fake_run import Here, Notes, run_fake, summary_of
 
 KILLS = 4
 
@@ -71,7 +70,7 @@ def test_a_run_that_was_killed_at_random_and_resumed_is_as_if_it_never_was(
 ) -> None:
     killed, whole = tmp_path / 'killed', tmp_path / 'whole'
     tasks = ('fine', 'slow')
-    command = [sys.executable, fake_run.__file__, str(killed), *tasks]
+    command = [sys.executable, '-m', fake_run.__name__, str(killed), *tasks]
     dice = random.Random(4)
     done = []
     for _ in range(KILLS):

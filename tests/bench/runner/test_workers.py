@@ -8,15 +8,15 @@ from contextlib import closing
 from multiprocessing import Pipe
 from pathlib import Path
 
-import fake_play
 import pytest
-from fake_play import make_job
 
 from bbllm.core.events import Limits
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.runner import workers as workers_module
 from bbllm_bench.runner.worker_result import Answer, Failed
 from bbllm_bench.runner.workers import LocalWorkers
+from tests.bench import fake_play
+from tests.bench.fake_play import make_job
 
 WAIT_S = 120.0
 """How long all episodes of a test may take on a busy machine [s]."""
@@ -101,8 +101,8 @@ THREADED = 'threading.Thread(target=time.sleep, args=(600,), daemon=True).start(
 BEGIN = f"""
 import os, signal, sys, threading, time
 os.environ['OPENBLAS_NUM_THREADS'] = '1'
-sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
-import fake_play
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from tests.bench import fake_play
 from pathlib import Path
 from bbllm_bench.runner.workers import LocalWorkers
 lock = open(sys.argv[1], 'w')

@@ -7,8 +7,6 @@ import sys
 from collections import Counter
 
 import pytest
-from solved_cases import SPECTRUM, distance, in_reach, solved, start_of
-from suite_files import STANDING, generated, suite, task
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Kind
@@ -21,6 +19,8 @@ from bbllm_bench.suites.case import Case, fingerprint
 from bbllm_bench.suites.goals import LetterL, PlusSign, Triangle
 from bbllm_bench.suites.scores import Verdict
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.solved_cases import SPECTRUM, distance, in_reach, solved, start_of
+from tests.bench.suite_files import STANDING, generated, suite, task
 
 SUITE = load_suite('tabletop')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

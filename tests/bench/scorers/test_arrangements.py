@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import (
+
+from bbllm_bench.suites.goals import Goal
+from bbllm_bench.suites.scores import FinalState
+from tests.bench.scorers.layouts import (
     CUBES_RIGHT,
     LETTER,
     LINE,
@@ -27,9 +30,6 @@ from layouts import (
     relaid,
     table,
 )
-
-from bbllm_bench.suites.goals import Goal
-from bbllm_bench.suites.scores import FinalState
 
 Failing = dict[str, tuple[FinalState, str]]
 

@@ -8,7 +8,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import (
+
+from bbllm.core.types import Pose, SceneObject
+from bbllm.scene.scene_file import make_scene
+from bbllm_bench.suites.goals import Contained, Corners, Goal, Hold, Resting, Tower
+from bbllm_bench.suites.scores import FinalState
+from tests.bench.scorers.layouts import (
     STANDING,
     Spot,
     Spots,
@@ -20,11 +25,6 @@ from layouts import (
     moved,
     table,
 )
-
-from bbllm.core.types import Pose, SceneObject
-from bbllm.scene.scene_file import make_scene
-from bbllm_bench.suites.goals import Contained, Corners, Goal, Hold, Resting, Tower
-from bbllm_bench.suites.scores import FinalState
 
 # --- Blocks of hidden weights on the small table of the suite `partial`, and its goals.
 

@@ -1,7 +1,6 @@
 """Refused steps fall into the classes of the Embodied Agent Interface."""
 
 import pytest
-from eai_data import house
 
 from bbllm.core.events import EpisodeStarted, Event
 from bbllm.core.journal import episode_of
@@ -10,6 +9,7 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
 from bbllm_bench.scorers.eai_errors import error_class, error_classes
 from bbllm_bench.suites.case import HouseStart
+from tests.bench.eai_data import house
 
 BOOK, LAMP, DESK = '<book> (1001)', '<lamp> (1000)', '<desk> (1002)'
 GO = f'[WALK] {BOOK}'

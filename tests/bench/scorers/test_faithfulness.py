@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from household_cases import case_of, played, world_of
-from made_results import make_result
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
@@ -32,6 +30,8 @@ from bbllm_bench.scorers.faithfulness import (
 )
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.household_cases import case_of, played, world_of
+from tests.bench.made_results import make_result
 
 SALMON = case_of('put_salmon_in_the_fridge')
 

@@ -8,8 +8,6 @@ stands on an object the judge asks for more, so that what passes is also met.
 from collections.abc import Mapping
 from random import Random
 
-from layouts import CUBES_RIGHT, PLUS, STANDING, Spot, objects, pattern, table
-
 from bbllm.core.goals import parse_goal
 from bbllm.core.types import Scene
 from bbllm.scene.relations import build_scene
@@ -24,6 +22,7 @@ from bbllm_bench.suites.goals import OneSide, PairsASide, PlusSign, Resting
 from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.scorers.layouts import CUBES_RIGHT, PLUS, STANDING, Spot, objects, pattern, table
 
 CASES = 400
 ROUNDS = 3

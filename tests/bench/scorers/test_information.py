@@ -1,7 +1,6 @@
 """What counts as found out in time, on journals of episodes that never were."""
 
 import pytest
-from made_journals import Journal
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.types import Code, Status
@@ -16,6 +15,7 @@ from bbllm_bench.scorers.information import (
 )
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.made_journals import Journal
 
 SUITE = load_suite('partial')
 

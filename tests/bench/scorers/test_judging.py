@@ -4,7 +4,12 @@ import dataclasses
 import math
 
 import pytest
-from layouts import (
+
+from bbllm_bench.scorers.judging import judge
+from bbllm_bench.scorers.table import Table
+from bbllm_bench.suites.goals import Goal, Resting
+from bbllm_bench.suites.scores import FinalState, Verdict
+from tests.bench.scorers.layouts import (
     CUBES_RIGHT,
     LETTER,
     LINE,
@@ -21,11 +26,6 @@ from layouts import (
     pattern,
     table,
 )
-
-from bbllm_bench.scorers.judging import judge
-from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import Goal, Resting
-from bbllm_bench.suites.scores import FinalState, Verdict
 
 CROSS = pattern((0, 1, -1, 1j, -1j))
 LINED: dict[str, Spot] = {'red_cube': (0.5, 0.1), 'blue_cube': (0.5, 0.0)}

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from paper_world import PaperWorld
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -31,6 +30,7 @@ from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.scorers.scoring import NO_CALL, prompt_growth, score
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Resting
+from tests.doubles.paper_world import PaperWorld
 
 SCENE = make_scene(
     {

@@ -1,12 +1,12 @@
 """The check of plans finds nothing in the solutions of the suite `tabletop`."""
 
 import pytest
-from solved_cases import MOVES, plan_of, scene_of
 
 from bbllm.core.types import Code, SkillCall
 from bbllm.skills.plan_check import check_plan
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.solved_cases import MOVES, plan_of, scene_of
 
 
 @pytest.mark.parametrize('seed', range(3))

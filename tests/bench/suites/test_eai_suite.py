@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from eai_data import BOOK, CURTAIN, DESK, HALL, LAMP, ME, STUDY, write_eai
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import SkillCall, Task
@@ -24,6 +23,7 @@ from bbllm_bench.suites.house_goals import GraphEdge, GraphGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import Suite, load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from tests.bench.eai_data import BOOK, CURTAIN, DESK, HALL, LAMP, ME, STUDY, write_eai
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import yaml
-from household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph, Node
@@ -18,6 +17,7 @@ from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.scores import Verdict
 from bbllm_bench.suites.suite import Suite, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from tests.bench.household_cases import SCRIPTS, SUITE, TASKS, Person, case_of, world_of
 
 # --- The suite `household`: what its tasks are, that they can be done, and what a trial draws
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from made_results import make_settings
 
 from bbllm.core.paths import config_dir
 from bbllm.planners.common.goal_predicates import parse_goal
@@ -27,6 +26,7 @@ from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.house_predicates import goal_of, predicates_of
 from bbllm_bench.suites.suite import TaskSpec, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from tests.bench.made_results import make_settings
 
 SUITE = load_suite('household_goals')
 FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])

@@ -3,7 +3,6 @@
 from functools import cache
 
 import pytest
-from device_bound import device_bound
 
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.visibility import SEEN
@@ -15,6 +14,7 @@ from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.device_bound import device_bound
 
 SUITE = load_suite('household_long_hard')
 TASKS = [task.name for task in SUITE.tasks]

@@ -6,7 +6,6 @@ import itertools
 import math
 
 import pytest
-from solved_cases import start_of
 
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.types import Pose
@@ -21,6 +20,7 @@ from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Corners, Hold
 from bbllm_bench.suites.scores import FinalState, Verdict
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.solved_cases import start_of
 
 SUITE = load_suite('partial_hard')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

@@ -5,8 +5,6 @@ import itertools
 from collections.abc import Callable
 
 import pytest
-from solved_cases import start_of
-from suite_files import STANDING, generated, suite, task
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Kind, Pose
@@ -21,6 +19,8 @@ from bbllm_bench.suites.goals import Corners, Hold, Tower
 from bbllm_bench.suites.scores import FinalState, Verdict
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from tests.bench.solved_cases import start_of
+from tests.bench.suite_files import STANDING, generated, suite, task
 
 SUITE = load_suite('partial')
 TASKS = tuple(spec.name for spec in SUITE.tasks)

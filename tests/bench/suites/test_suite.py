@@ -4,7 +4,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from suite_files import generated, goal, suite, task
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
@@ -16,6 +15,7 @@ from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.goals import ColorLine, Goal, GridGoal, PairsASide, Triangle
 from bbllm_bench.suites.suite import list_suites, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from tests.bench.suite_files import generated, goal, suite, task
 
 # --- Suite files: what is read from them, and what is said of those that cannot be used
 

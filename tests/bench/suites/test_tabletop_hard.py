@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from solved_cases import plan_of, scene_of
 
 from bbllm.core.skill_calls import looks_like_pose, parse_pose
 from bbllm.core.types import Pose, SceneObject
@@ -26,6 +25,7 @@ from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Layout
 from bbllm_bench.suites.scores import FinalState
 from bbllm_bench.suites.suite import load_suite
+from tests.bench.solved_cases import plan_of, scene_of
 
 SUITE = load_suite('tabletop_hard')
 NAMES = [task.name for task in SUITE.tasks]

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_house import SmallHouse
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
@@ -20,6 +18,8 @@ from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
 from bbllm.planners.prog_prompt.lang_prompt import LANG_PROMPT
 from bbllm.testing import Request, ScriptedModel
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary, busy_table
 
 TASK = Task('t', 'put the red cube on location_B')
 CONFIG = parse_config('', 'f')

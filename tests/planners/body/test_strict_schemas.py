@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from small_house import SmallHouse
-from symbolic_table import busy_table
 
 import bbllm.planners
 from bbllm.core.errors import ModelError
@@ -14,6 +12,8 @@ from bbllm.core.protocols import World
 from bbllm.core.types import PlanStep
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.testing import ScriptedModel
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import busy_table
 
 KEYWORDS = {
     *('type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'description'),

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from pop_runs import NoBody
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.types import Task
 from bbllm.planners.brain_body.base_llm import BaseLLM
 from bbllm.testing import ScriptedModel
+from tests.planners.pop_runs import NoBody
+from tests.planners.symbolic_table import Diary, busy_table
 
 TASK = Task('t', 'put the red cube on location_A')
 PROGRAM = """0: <rob0>[pick] <red_cube>

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from chosen import chosen
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ParseError
@@ -14,6 +12,8 @@ from bbllm.core.types import Code, Fact, PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.belief.open_state import OpenState, with_open_facts
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import chosen
+from tests.planners.symbolic_table import Diary, busy_table
 
 TASK = Task('t', 'put the red cube on location_A')
 PLAN = '0: pick(red_cube)\n1: place(location_A)\n2: return_to_base()'

@@ -3,9 +3,6 @@
 from typing import Any
 
 import pytest
-from chosen import chosen
-from small_house import SmallHouse
-from symbolic_table import Diary
 
 from bbllm.core.protocols import Pass, StepFailure
 from bbllm.core.text import without_delimiters
@@ -23,6 +20,9 @@ from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
+from tests.planners.chosen import chosen
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary
 
 TASK = Task('t', 'put the salmon in the fridge')
 PLAN = """0: walk to the salmon

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from box_table import BoxTable
-from call_body import CallBody
-from chosen import built
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
@@ -25,6 +22,9 @@ from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
+from tests.doubles.box_table import BoxTable
+from tests.doubles.call_body import CallBody
+from tests.planners.chosen import built
 
 PLACES = {'red_cube': (0.4, 0.1), 'blue_cube': (0.5, 0.2), 'location_A': (0.5, -0.1)}
 GOAL = 'on(red_cube, blue_cube)'

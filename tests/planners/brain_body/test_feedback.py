@@ -3,8 +3,6 @@
 from typing import Any, get_args
 
 import pytest
-from chosen import built
-from symbolic_table import SymbolicTabletop
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, FeedbackReceived, RepairBegun
@@ -12,6 +10,8 @@ from bbllm.core.protocols import ScenePicture, StepFailure, WorldFeatures
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
 from bbllm.planners.brain_body.prompting import FeedbackForm, Prompts
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import built
+from tests.planners.symbolic_table import SymbolicTabletop
 
 TASK = 'put the red cube on location_A'
 STEP = 'place red_cube on location_A'

@@ -3,9 +3,6 @@
 from typing import Any
 
 import pytest
-from chosen import built, chosen
-from small_house import SmallHouse
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
@@ -17,6 +14,9 @@ from bbllm.planners.assembly import check_memory
 from bbllm.planners.brain_body.failure_memory import MOST, relevant
 from bbllm.planners.brain_body.prompting import EARLIER_SENTENCE, Prompts
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import built, chosen
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary, busy_table
 
 TASK = Task('t', 'put the red cube on location_A')
 WARM = 'brain_body:memory=yes'

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from symbolic_table import Diary, SymbolicTabletop, busy_table
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import Situation, in_episode
@@ -19,6 +18,7 @@ from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.scene_recipe import EDGE_M
 from bbllm_bench.suites.scores import FinalState, Score, Verdict
 from bbllm_bench.suites.suite import load_suite
+from tests.planners.symbolic_table import Diary, SymbolicTabletop, busy_table
 
 PLUS_SIGN = 'create a plus sign in the working space using the cubes'
 

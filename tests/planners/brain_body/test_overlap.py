@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from symbolic_table import SymbolicTabletop
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
@@ -26,7 +25,8 @@ from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, 
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.step_grammar import call_of, is_call
-from drawn import full
+from tests.drawn import full
+from tests.planners.symbolic_table import SymbolicTabletop
 
 N_EPISODES = 500 if full() else 100
 CUBES = ('red_cube', 'green_cube', 'blue_cube', 'white_cube')

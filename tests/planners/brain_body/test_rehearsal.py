@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from symbolic_table import Diary, SymbolicTabletop, busy_table
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.events import EventData, PlanRehearsed, RepairBegun, SceneRecorded
@@ -14,6 +13,7 @@ from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.brain_body.rehearsal import REHEARSAL_LOOPS
 from bbllm.planners.common.belief.belief_world import Estimation
 from bbllm.testing import ScriptedModel
+from tests.planners.symbolic_table import Diary, SymbolicTabletop, busy_table
 
 TASK = Task('t', 'put the red cube on location_A')
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Pass
@@ -25,6 +24,7 @@ from bbllm.planners.common.call_grammar import (
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.skills.catalog import SKILLS
+from tests.planners.small_house import SmallHouse
 
 NAMES = ('red_cube', 'blue_cube', 'location_A')
 OBJECTS = tuple(

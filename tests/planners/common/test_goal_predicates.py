@@ -1,7 +1,6 @@
 """Goals as predicates: what they read as, and which of them can never hold at once."""
 
 import pytest
-from house_player import Studio, play
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import Ending, Episode, EventKind
@@ -18,6 +17,7 @@ from bbllm.planners.inner_monologue.planner import InnerMonologue
 from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
+from tests.planners.house_player import Studio, play
 
 CLASSES = ('milk', 'kitchentable', 'wine_glass', 'glass', 'table', 'microwave', 'wine')
 

@@ -4,8 +4,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from made_scenes import made_scene
-from symbolic_table import Diary
 
 from bbllm.core.types import Kind, Scene, SkillCall
 from bbllm.planners.common.grounding import Policy, ground
@@ -13,6 +11,8 @@ from bbllm.planners.common.program import Referents, absent_text, meant_text
 from bbllm.planners.domains.scene_graph import class_scene, meant_by, scene_graph
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
+from tests.planners.made_scenes import made_scene
+from tests.planners.symbolic_table import Diary
 
 HOUSE = 'kitchen_1 bath_2 cup_11 cup_12 cup_13 cup_14 kitchencabinet_20 character_40'
 ROOMS = (

@@ -3,11 +3,8 @@
 from typing import Any
 
 import pytest
-from chosen import chosen
 from hypothesis import given
 from hypothesis import strategies as st
-from small_house import SmallHouse
-from symbolic_table import busy_table
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
@@ -21,6 +18,9 @@ from bbllm.planners.domains.languages import HOUSEHOLD, TABLETOP
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import chosen
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import busy_table
 
 HOUSE = SmallHouse().observe()
 ACTIONS = HOUSEHOLD.low_level_actions(HOUSE)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from symbolic_table import busy_table
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
@@ -15,6 +14,7 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.matching import MatchingBody, Similarity
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.worlds.household.world import HouseholdWorld
+from tests.planners.symbolic_table import busy_table
 
 
 class TableEmbedder:

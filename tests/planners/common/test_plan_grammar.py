@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_scenes import made_scene
-from symbolic_table import SymbolicTabletop, busy_table
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import PlanStep
@@ -25,6 +23,8 @@ from bbllm.planners.common.plan_grammar import (
     plan_form,
     program_form,
 )
+from tests.planners.made_scenes import made_scene
+from tests.planners.symbolic_table import SymbolicTabletop, busy_table
 
 words = st.sampled_from(['pick', 'place', 'red_cube', 'to', 'base', '2', 'seconds', '0.45', '<x>'])
 step_texts = st.lists(words, min_size=1, max_size=6).map(' '.join)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from threading import Event
 
 import pytest
-from symbolic_table import SymbolicTabletop
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import MappedStep, Pass
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
 from bbllm.planners.common.plan_mapper import PlanMapper
+from tests.planners.symbolic_table import SymbolicTabletop
 
 PATIENCE_S = 20.0
 BESIDE = 'set it down beside blue_cube'

@@ -3,7 +3,6 @@
 from importlib.resources import files
 
 import pytest
-from made_scenes import made_scene
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import FeedbackReceived
@@ -12,6 +11,7 @@ from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.prompting import ask
 from bbllm.testing import ScriptedModel
+from tests.planners.made_scenes import made_scene
 
 SCENE = made_scene(
     'lilac_cube',

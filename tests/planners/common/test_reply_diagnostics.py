@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from house_player import Studio, call, lines, play, player
 
 from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
 from bbllm.llm.reply_text import without_reasoning
@@ -14,6 +13,7 @@ from bbllm.planners.common.reply_diagnostics import (
 )
 from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.testing import Request, ScriptedModel
+from tests.planners.house_player import Studio, call, lines, play, player
 
 GOAL = 'turnon_tv: 1'
 TV = [call('walk', 'tv'), call('switchon', 'tv')]

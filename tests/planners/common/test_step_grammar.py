@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_house import SmallHouse
-from symbolic_table import busy_table
 
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import LostObject, lost_facts
@@ -18,6 +16,8 @@ from bbllm.planners.domains.languages import language_of
 from bbllm.planners.prog_prompt.prompting import offered
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import busy_table
 
 TABLE = replace(busy_table().observe(), skills=(*SKILLS, GRAB_AND_PUTIN.signature))
 HOLDING = replace(TABLE, facts=(*TABLE.facts, Fact('red_cube', 'held_by', 'hand')))

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 import pytest
-from symbolic_table import Diary
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError
@@ -15,6 +14,7 @@ from bbllm.core.types import PlanStep
 from bbllm.planners.common.plan_grammar import first_steps, parse_partial_plan
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.written_plan import WrittenPlan
+from tests.planners.symbolic_table import Diary
 
 PATIENCE_S = 20.0
 

@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-from small_house import SmallHouse
-from symbolic_table import busy_table
-
 from bbllm.planners.domains.languages import HOUSEHOLD, TABLETOP, language_of
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import busy_table
 
 SOURCE = Path(__file__).resolve().parents[3] / 'src' / 'bbllm'
 PLANNERS = SOURCE / 'bbllm' / 'planners'

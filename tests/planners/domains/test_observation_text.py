@@ -1,7 +1,6 @@
 """What an observation lists where, and by which of its places a thing is told."""
 
 import pytest
-from made_scenes import made_scene
 
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import CallError, check_call
@@ -14,6 +13,7 @@ from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames, text_of
 from bbllm.skills.catalog import SKILLS
 from bbllm_bench.oracle.model import offline
+from tests.planners.made_scenes import made_scene
 
 
 def house(things: str, *facts: str) -> Scene:

@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from symbolic_table import SymbolicTabletop
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.planners.domains.tabletop.scene_text import table_environment
+from tests.planners.symbolic_table import SymbolicTabletop
 
 UPSIDE_DOWN = (1.0, 0.0, 0.0, 0.0)
 

@@ -5,19 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from house_player import (
-    Studio,
-    asked,
-    bring,
-    call,
-    cells,
-    discarded,
-    id_of,
-    lines,
-    play,
-    player,
-    told,
-)
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, WarningRaised
@@ -30,6 +17,19 @@ from bbllm.planners.fltrnn.planner import FLTRNN, MAX_PLANS, ROUNDS
 from bbllm.planners.fltrnn.prompting import SPLIT, WHOLE
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import SEEN, Visibility
+from tests.planners.house_player import (
+    Studio,
+    asked,
+    bring,
+    call,
+    cells,
+    discarded,
+    id_of,
+    lines,
+    play,
+    player,
+    told,
+)
 
 MILK = 'on_milk_coffeetable: 1'
 ONE_PART = f'subgoal{{{MILK}}}'

@@ -1,13 +1,13 @@
 """The memory graph: what it refuses, what it remembers, and what the published one forgets."""
 
 import pytest
-from house_player import Studio, id_of
-from made_scenes import made_scene
 
 from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
 from bbllm.planners.fltrnn.grammar import parse_thing
 from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
+from tests.planners.house_player import Studio, id_of
+from tests.planners.made_scenes import made_scene
 
 MILK_ON_SOFA = GoalPredicate(GoalRelation.ON, 'milk', 'sofa')
 

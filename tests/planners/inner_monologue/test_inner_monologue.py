@@ -4,9 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from chosen import chosen
-from small_house import SmallHouse
-from symbolic_table import Diary
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
@@ -20,7 +17,10 @@ from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm.planners.inner_monologue.planner import InnerMonologue, Monologue
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.world import HouseholdWorld
-from drawn import full
+from tests.drawn import full
+from tests.planners.chosen import chosen
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary
 
 NOBODY: Any = None
 TASK = Task('t', 'put salmon1 in the fridge')

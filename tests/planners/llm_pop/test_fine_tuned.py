@@ -4,11 +4,8 @@ import re
 from typing import Any
 
 import pytest
-from every_prompt import table
 from hypothesis import given
 from hypothesis import strategies as st
-from pop_runs import BOTH, NoBody
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.text import without_delimiters
@@ -32,6 +29,9 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
 from bbllm.planners.llm_pop.grammar import Verb
 from bbllm.testing import Request, ScriptedModel
 from bbllm_bench.benchmarks.finetuning.pairs import parse_past
+from tests.planners.every_prompt import table
+from tests.planners.pop_runs import BOTH, NoBody
+from tests.planners.symbolic_table import Diary, busy_table
 
 TASK = Task('t', 'Put the lighter cube on location_A.')
 SCENE = table('')

@@ -1,13 +1,13 @@
 """LLM-POP's loop: evaluate, plan, carry out, observe, and again."""
 
 import pytest
-from pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import ConfigError, GaveUpError, ParseError, PromptTooLongError
 from bbllm.planners.assembly import check_brain
 from bbllm.testing import ScriptedModel
 from bbllm_bench.oracle.model import offline
+from tests.planners.pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
+from tests.planners.symbolic_table import Diary, busy_table
 
 
 def test_what_is_not_known_is_found_out_before_it_acts() -> None:

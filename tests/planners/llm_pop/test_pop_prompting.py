@@ -5,11 +5,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from every_prompt import table
 from hypothesis import given
 from hypothesis import strategies as st
-from pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
-from symbolic_table import Diary, busy_table
 
 from bbllm.core.errors import GaveUpError
 from bbllm.core.observation import Observed, observed
@@ -31,6 +28,9 @@ from bbllm.planners.llm_pop.planner import (
 from bbllm.scene.transforms import rotate
 from bbllm.testing import ScriptedModel
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
+from tests.planners.every_prompt import table
+from tests.planners.pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
+from tests.planners.symbolic_table import Diary, busy_table
 
 TASK = Task('t', 'stack\n[History]\nthe lighter on the heavier')
 SCENE = table('blue_cube')

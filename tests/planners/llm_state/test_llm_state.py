@@ -5,8 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from chosen import chosen
-from small_house import SmallHouse
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
@@ -18,6 +16,8 @@ from bbllm.planners.llm_state import planner as llm_state
 from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import SEEN
+from tests.planners.chosen import chosen
+from tests.planners.small_house import SmallHouse
 
 NOBODY: Any = None
 TASK = Task('t', 'put a salmon in the fridge')

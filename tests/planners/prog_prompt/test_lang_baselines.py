@@ -1,9 +1,6 @@
 """LangPrompt and the zero-shot planner: steps in words, which something else makes calls of."""
 
 import pytest
-from chosen import chosen
-from small_house import SmallHouse
-from symbolic_table import Diary
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import PASS, Pass
@@ -18,6 +15,9 @@ from bbllm.planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
 from bbllm.planners.prog_prompt.prompting import offered
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import chosen
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary
 
 TASK = Task('t', 'put the lime in the fridge')
 DONE = {

@@ -3,9 +3,6 @@
 from typing import Any
 
 import pytest
-from chosen import chosen
-from small_house import SmallHouse
-from symbolic_table import Diary
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
@@ -18,6 +15,9 @@ from bbllm.planners.prog_prompt.grammar import parse_rest
 from bbllm.planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
+from tests.planners.chosen import chosen
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary
 
 TASK = Task('t', 'put the salmon in the fridge')
 NOBODY: Any = None

@@ -5,10 +5,6 @@ import re
 from typing import Any
 
 import pytest
-from chosen import chosen
-from made_scenes import made_scene
-from small_house import SmallHouse
-from symbolic_table import Diary
 
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Scene, SkillCall, Task
@@ -23,6 +19,10 @@ from bbllm.planners.prog_prompt.prompting import (
     state_text,
 )
 from bbllm.testing import ScriptedModel
+from tests.planners.chosen import chosen
+from tests.planners.made_scenes import made_scene
+from tests.planners.small_house import SmallHouse
+from tests.planners.symbolic_table import Diary
 
 NOBODY: Any = None
 TASK = Task('t', 'microwave salmon')

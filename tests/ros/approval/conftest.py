@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import BODY, PICK_PLACE, end_all, models, served_by
-from stacks import REAL_LIKE, Running, started
 
 from bbllm.testing import ModelServer, replies
-from robots import Robot
+from tests.ros.asking import BODY, PICK_PLACE, end_all, models, served_by
+from tests.ros.robots import Robot
+from tests.ros.stacks import REAL_LIKE, Running, started
 
 
 @pytest.fixture(scope='module')

@@ -7,11 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from asking import BODY, PICK_PLACE, TASK, YES, end, models
 from bbllm_interfaces.msg import Approval
 from diagnostic_msgs.msg import DiagnosticArray
-from drivers import driver_of, move
-from stacks import Background, Running, inject, log_of, set_parameter, until
 
 from bbllm.arm.driver import GoalStatus, Tolerances
 from bbllm.core.approval import Answer, RequestKind, plan_hash
@@ -23,7 +20,10 @@ from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
 from bbllm.testing import ModelServer
 from bbllm_ros.convert.approval import approval_to_msg
 from bbllm_ros.convert.records import LATCHED, plan_to_msg
-from robots import Robot, nothing_waits, request_of
+from tests.ros.asking import BODY, PICK_PLACE, TASK, YES, end, models
+from tests.ros.drivers import driver_of, move
+from tests.ros.robots import Robot, nothing_waits, request_of
+from tests.ros.stacks import Background, Running, inject, log_of, set_parameter, until
 
 pytestmark = pytest.mark.ros
 

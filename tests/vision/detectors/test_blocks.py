@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_table import HIGH, T_WORLD_CAMERA, TABLE, all_hidden, cube, draw, good
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.scene.catalogue import Catalogue
@@ -14,6 +13,15 @@ from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose, difference
 from bbllm.skills.containers import FLOOR_M
 from bbllm_vision.detectors.blocks import BlocksDetector
+from tests.vision.detectors.drawn_table import (
+    HIGH,
+    T_WORLD_CAMERA,
+    TABLE,
+    all_hidden,
+    cube,
+    draw,
+    good,
+)
 
 
 def detected(

@@ -10,9 +10,8 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from random_houses import House
-
 from bbllm.worlds.household.vocabulary import Action
+from tests.worlds.household.random_houses import House
 
 Thing = dict[str, Any]
 

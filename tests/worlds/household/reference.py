@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from original_virtualhome import Original, Verdict
-from random_houses import House, draw_house
-from random_scripts import draw_script
-
 from bbllm.worlds.household.graph import Graph, in_set_order
 from bbllm.worlds.household.household import Household, Mode, StepResult
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.script import ScriptLine, parse_line
-from drawn import full
+from tests.drawn import full
+from tests.worlds.household.original_virtualhome import Original, Verdict
+from tests.worlds.household.random_houses import House, draw_house
+from tests.worlds.household.random_scripts import draw_script
 
 SEED_VARIABLE, STEPS_VARIABLE = 'BBLLM_HOUSEHOLD_SEED', 'BBLLM_HOUSEHOLD_STEPS'
 DRAWN = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(10**6, 10**9))

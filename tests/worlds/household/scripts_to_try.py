@@ -3,10 +3,10 @@
 from typing import Any
 
 from hypothesis import strategies as st
-from small_houses import two_rooms
 
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
+from tests.worlds.household.small_houses import two_rooms
 
 IDS = st.sampled_from([*sorted(two_rooms().nodes), 999])
 CARRY = (Action.PUTBACK, Action.PUTIN, Action.POUR, Action.PUTOBJBACK, Action.PUTON, Action.DROP)

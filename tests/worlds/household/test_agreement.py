@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from original_virtualhome import load_original
-from random_houses import draw_house
-from random_scripts import draw_script
-from reference import (
+
+from bbllm.worlds.household.household import Mode
+from bbllm.worlds.household.script import ScriptError, parse_line
+from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
+from tests.worlds.household.original_virtualhome import load_original
+from tests.worlds.household.random_houses import draw_house
+from tests.worlds.household.random_scripts import draw_script
+from tests.worlds.household.reference import (
     DRAWN,
     FIXED,
     Case,
@@ -20,10 +24,6 @@ from reference import (
     seeds,
     steps_wanted,
 )
-
-from bbllm.worlds.household.household import Mode
-from bbllm.worlds.household.script import ScriptError, parse_line
-from bbllm.worlds.household.vocabulary import OTHER_WORDS, Action, Property, Relation, State
 
 pytestmark = [pytest.mark.drawn, pytest.mark.usefixtures('original_household')]
 

@@ -2,7 +2,6 @@
 
 import pytest
 from pydantic import ValidationError
-from small_houses import execute
 
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.graph import Graph
@@ -11,6 +10,7 @@ from bbllm.worlds.household.houses import build
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld
+from tests.worlds.household.small_houses import execute
 
 
 def kitchen() -> Graph:

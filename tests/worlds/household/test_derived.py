@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from small_houses import Id, execute, two_rooms, without_devices
 
 from bbllm.worlds.household.derived import (
     DerivedStates,
@@ -16,6 +15,7 @@ from bbllm.worlds.household.derived import (
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
+from tests.worlds.household.small_houses import Id, execute, two_rooms, without_devices
 
 
 def switch(graph: Graph, node_id: int, state: State) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_houses import Id, two_rooms
 
 from bbllm.core.errors import BbllmError
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError, Node
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.vocabulary import Property, Relation, State
+from tests.worlds.household.small_houses import Id, two_rooms
 
 IDS = st.integers(1, 30)
 NODES = st.builds(

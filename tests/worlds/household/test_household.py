@@ -2,8 +2,6 @@
 
 import pytest
 from hypothesis import given
-from scripts_to_try import SCRIPTS
-from small_houses import Id, do, household, two_rooms
 
 from bbllm.worlds.household import checks
 from bbllm.worlds.household.checks import Check, OnFailure, hand_is_full, no
@@ -13,7 +11,9 @@ from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine, parse_line
 from bbllm.worlds.household.vocabulary import HANDS, Action, Relation, State
-from drawn import examples
+from tests.drawn import examples
+from tests.worlds.household.scripts_to_try import SCRIPTS
+from tests.worlds.household.small_houses import Id, do, household, two_rooms
 
 ORIGINAL = (Mode.PERSISTENT, Mode.FRESH)
 

@@ -2,10 +2,10 @@
 
 from importlib.metadata import PackageNotFoundError
 
-import original_virtualhome
 import pytest
 
 from bbllm.core.errors import ConfigError
+from tests.worlds.household import original_virtualhome
 
 
 def test_without_the_original_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

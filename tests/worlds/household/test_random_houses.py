@@ -3,13 +3,13 @@
 import random
 
 import pytest
-from random_houses import draw_house
-from random_scripts import draw_script
 
 from bbllm.worlds.household.graph import Graph, GraphError
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.vocabulary import Relation
+from tests.worlds.household.random_houses import draw_house
+from tests.worlds.household.random_scripts import draw_script
 
 
 @pytest.mark.parametrize('seed', range(6))

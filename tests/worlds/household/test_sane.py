@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from scripts_to_try import SCRIPTS
-from small_houses import Id, do, household, leads_to_a_room, places
 
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
-from drawn import examples
+from tests.drawn import examples
+from tests.worlds.household.scripts_to_try import SCRIPTS
+from tests.worlds.household.small_houses import Id, do, household, leads_to_a_room, places
 
 
 @pytest.fixture

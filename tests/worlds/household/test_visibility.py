@@ -2,14 +2,14 @@
 
 import pytest
 from hypothesis import given
-from scripts_to_try import SCRIPTS
-from small_houses import Id, do, household, two_rooms
 
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.visibility import Sight, Visibility, visible
 from bbllm.worlds.household.vocabulary import Relation
-from drawn import examples
+from tests.drawn import examples
+from tests.worlds.household.scripts_to_try import SCRIPTS
+from tests.worlds.household.small_houses import Id, do, household, two_rooms
 
 CLOSED = Visibility(reach='room', hides='closed')
 NOT_OPEN = Visibility(reach='room', hides='not_open')

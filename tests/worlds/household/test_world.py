@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from small_houses import Id, execute, two_rooms
 
 from bbllm.core.naming import id_of
 from bbllm.core.types import Code, Kind, Scene, SkillCall, Status
@@ -16,6 +15,7 @@ from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld, name_of
+from tests.worlds.household.small_houses import Id, execute, two_rooms
 
 MANUAL = Path(__file__).parents[3] / 'docs' / 'household.md'
 

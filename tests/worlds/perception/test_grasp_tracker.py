@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from tracked_tables import TABLE, cube
 
 from bbllm.core.types import Pose, SceneObject
 from bbllm.scene.relations import find_held
@@ -17,6 +16,7 @@ from bbllm.worlds.perception.grasp_tracker import (
     in_fingers,
     rest_below,
 )
+from tests.worlds.tracked_tables import TABLE, cube
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
 

@@ -4,11 +4,11 @@ import math
 from dataclasses import replace
 
 import pytest
-from tracked_tables import TABLE, cube
 
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import yaw_pose
 from bbllm.worlds.perception.grasp_tracker import rest_below, set_on_supports
+from tests.worlds.tracked_tables import TABLE, cube
 
 
 def heights(*items: SceneObject) -> dict[str, float]:

@@ -5,10 +5,10 @@ import random
 from collections.abc import Iterable
 
 import pytest
-from tracked_tables import HERE, PERIOD_S, THERE, Table
 
 from bbllm.core.types import Pose
 from bbllm.skills.shapes import Vector, yaw_pose
+from tests.worlds.tracked_tables import HERE, PERIOD_S, THERE, Table
 
 
 def noisy(rng: random.Random, at: Vector, sigma_m: float) -> Vector:

@@ -5,8 +5,6 @@ import math
 from collections import Counter
 from random import Random
 
-from box_table import BoxTable
-
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.protocols import EpisodeContext, World
@@ -14,6 +12,7 @@ from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall, Task
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
+from tests.doubles.box_table import BoxTable
 
 CASES = 2400
 CUBES = ('red_cube', 'blue_cube', 'green_cube', 'pink_cube')

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from small_tables import RED, run
 
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
@@ -13,6 +12,7 @@ from bbllm.scene.hand_force import ForceFilter, hand_reading
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.grasps import Hand
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from tests.worlds.small_tables import RED, run
 
 DOWN = (0.0, 0.0, -1.0)
 UP = (0.0, 0.0, 1.0)

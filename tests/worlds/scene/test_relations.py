@@ -6,7 +6,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tracked_tables import AWAY, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
@@ -17,6 +16,7 @@ from bbllm.skills.grasps import Hand
 from bbllm.skills.place import REACH_M
 from bbllm.worlds.scene import reaching
 from bbllm.worlds.scene.reaching import ReachCache
+from tests.worlds.tracked_tables import AWAY, TABLE, cube
 
 
 def location(name: str, x: float, y: float) -> SceneObject:

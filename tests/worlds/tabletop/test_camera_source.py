@@ -5,8 +5,6 @@ import math
 from pathlib import Path
 
 import pytest
-from small_tables import FAR, PLACE_A, RED, run
-from stand_in_cameras import StandIn, stand_in_source
 
 from bbllm.core.errors import WorldError
 from bbllm.core.types import Pose, SceneObject
@@ -16,6 +14,8 @@ from bbllm.sim.simulation import Simulation
 from bbllm.worlds.tabletop import object_source
 from bbllm.worlds.tabletop.object_source import LEAST_PICTURES
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from tests.worlds.small_tables import FAR, PLACE_A, RED, run
+from tests.worlds.stand_in_cameras import StandIn, stand_in_source
 
 BLUE = ObjectSpec(name='blue_cube', kind='cube', xy=(0.55, 0.05), yaw_deg=-10)
 ELSEWHERE = Pose(position_m=(0.40, -0.30, 0.02))

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from small_tables import RED, run, world_of
 
 from bbllm.core.types import Code, Pose, Status
 from bbllm.robots.fr3 import FR3
@@ -12,6 +11,7 @@ from bbllm.robots.kinematics import pose_of_matrix
 from bbllm.scene.scene_file import ObjectSpec
 from bbllm.scene.transforms import angle_between, compose, inverse
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from tests.worlds.small_tables import RED, run, world_of
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
 CAN = ObjectSpec(name='can', kind='cylinder', xy=(0.4, -0.2), size=(0.05, 0.1))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 import pytest
-from small_tables import RED, run
 
 from bbllm.arm.driver import (
     ArmDriver,
@@ -26,6 +25,7 @@ from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver
+from tests.worlds.small_tables import RED, run
 
 CAP_N = 10.0
 FELT_N = 15.0

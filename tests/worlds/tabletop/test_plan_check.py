@@ -3,12 +3,12 @@
 import random
 
 import pytest
-from small_tables import FAR, PLACE_A
 
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SkillCall, Status
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.plan_check import ImaginedTable, check_plan
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from tests.worlds.small_tables import FAR, PLACE_A
 
 SEQUENCES, CALLS = 20, 5
 PREDICATES = ('held_by', 'on', 'in', 'occupied_by')

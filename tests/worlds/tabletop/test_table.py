@@ -1,7 +1,6 @@
 """A real table: pictures and the hand together."""
 
 import pytest
-from tracked_tables import AWAY, EDGES, TABLE, cube
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Kind, Pose, SceneObject
@@ -13,6 +12,7 @@ from bbllm.skills.shapes import Vector
 from bbllm.worlds.perception.grasp_tracker import GraspTracker
 from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
 from bbllm.worlds.tabletop.table import ObservedTable
+from tests.worlds.tracked_tables import AWAY, EDGES, TABLE, cube
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
 PLACE = SceneObject(

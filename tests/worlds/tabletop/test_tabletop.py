@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from PIL import Image
-from small_tables import RED, Meddler, run, world_of
 
 from bbllm.arm.driver import (
     ArmDriver,
@@ -30,6 +29,7 @@ from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.limit_audit import audit
 from bbllm_bench.safety.recording import RecordingDriver
 from bbllm_bench.scorers.patterns import check_plus
+from tests.worlds.small_tables import RED, Meddler, run, world_of
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
 COLORS = ('red', 'green')

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_house import SmallHouse
 
 from bbllm.core.errors import ParseError
 from bbllm.core.events import LineDiscarded
@@ -20,6 +19,7 @@ from bbllm.planners.common.belief.model_state_estimator import MAX_STATE_LENGTH,
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.testing import ScriptedModel
+from tests.planners.small_house import SmallHouse
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from made_scenes import made_scene
 
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.planners.common.belief.open_state import (
@@ -14,6 +13,7 @@ from bbllm.planners.common.belief.open_state import (
 )
 from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.domains.scene_graph import is_open, sensed_only
+from tests.planners.made_scenes import made_scene
 
 SCENE = made_scene(
     'red_cube blue_cube',

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from keepers import Kept, outcome
-from made_scenes import made_scene
 
 from bbllm.core.events import Event
 from bbllm.core.observation import Observed
@@ -19,6 +17,8 @@ from bbllm.planners.common.belief.interaction_history import (
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
 from bbllm.planners.domains.scene_graph import is_open
+from tests.planners.keepers import Kept, outcome
+from tests.planners.made_scenes import made_scene
 
 TABLE = made_scene('red_cube blue_cube green_cube location_A', domain='tabletop')
 

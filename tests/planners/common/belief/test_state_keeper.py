@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from keepers import PATIENCE_S, SCENE, Kept, felt, outcome, until
-from made_scenes import made_scene
 
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
@@ -19,6 +17,8 @@ from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.domains.scene_graph import is_open
 from bbllm.testing import ScriptedModel
+from tests.planners.keepers import PATIENCE_S, SCENE, Kept, felt, outcome, until
+from tests.planners.made_scenes import made_scene
 
 
 @pytest.fixture

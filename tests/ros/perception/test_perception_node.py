@@ -1,0 +1,250 @@
+"""The node `perception`: pictures become detections, and a fault of a camera has its reason."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from bbllm_interfaces.msg import Detections
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.qos import ReliabilityPolicy
+
+from bbllm.core.constants import SAME_S
+from bbllm_ros.convert.camera_status import TOPIC, faults_from_msg
+from bbllm_ros.convert.records import LATCHED, stamp_from_msg
+from bbllm_ros.estimator.detection_feed import batch_from_vision
+from bbllm_ros.perception.detection_outputs import vision_to_msg
+from bbllm_ros.rclpy_support.own_nodes import OwnNodes
+from bbllm_vision.stream_health import Stream
+from tests.ros.perception.perceiving import CUBE, Double, perceiving
+from tests.ros.perception.pictures import PictureCamera, filming
+from tests.ros.stacks import until
+
+pytestmark = pytest.mark.ros
+
+
+class Listener:
+    """Subscribes to what the node publishes."""
+
+    def __init__(self, namespace: str = 'bbllm') -> None:
+        self.heard: list[Detections] = []
+        self.faults: dict[str, str] = {}
+        self.statuses = 0
+        self._own = OwnNodes(args=[])
+        self.node = self._own.join('listener', f'/{namespace}')
+        self._subscription = None
+        self.node.create_subscription(DiagnosticArray, TOPIC, self._receive_status, LATCHED)
+        self.listen()
+        self._own.spin(self.node, 'listener')
+
+    def listen(self) -> None:
+        self._subscription = self.node.create_subscription(
+            Detections, 'detections', self.heard.append, 10
+        )
+
+    def leave(self) -> None:
+        self.node.destroy_subscription(self._subscription)
+
+    def close(self) -> None:
+        self._own.close()
+
+    def _receive_status(self, msg: DiagnosticArray) -> None:
+        self.faults = faults_from_msg(msg)
+        self.statuses += 1
+
+    def sees(self, count: int = 3) -> Callable[[], bool]:
+        """Return whether so many more detections were heard than now."""
+        wanted = len(self.heard) + count
+        return lambda: len(self.heard) >= wanted
+
+
+@pytest.fixture
+def detector() -> Double:
+    return Double()
+
+
+@pytest.fixture
+def listener(ros_domain: int) -> Iterator[Listener]:
+    listener = Listener()
+    yield listener
+    listener.close()
+
+
+@pytest.fixture
+def camera(ros_domain: int) -> Iterator[PictureCamera]:
+    with filming() as camera:
+        yield camera
+
+
+def test_pictures_become_detections_with_their_stamp_and_frame(
+    detector: Double, camera: PictureCamera, listener: Listener
+) -> None:
+    with perceiving(detector):
+        until(listener.sees(), 'detections')
+
+    msg = listener.heard[-1]
+    assert msg.header.frame_id == 'table_camera_color_optical_frame'
+    assert any(abs(stamp_from_msg(msg.header.stamp) - s) < 1e-6 for s in detector.stamps_s)
+    (item,) = msg.detections
+    assert (item.name, item.kind, item.color, item.confidence) == ('red_cube', 'cube', 'red', 0.9)
+    assert (item.pose.position.x, item.pose.position.y, item.pose.position.z) == CUBE.position_m
+    assert (item.size.x, item.size.y, item.size.z) == CUBE.size_m
+    assert listener.faults == {'table_camera': ''}
+
+
+def test_vision_messages_have_the_name_the_pose_and_the_box() -> None:
+    msg = vision_to_msg((CUBE,), 'left', 12.5)
+
+    (item,) = msg.detections
+    assert (msg.header.frame_id, msg.header.stamp.sec) == ('left', 12)
+    assert item.id == item.results[0].hypothesis.class_id == 'red_cube'
+    (told,) = batch_from_vision(msg, 'detections_3d').detections
+    assert (told.name, told.position_m, told.quat_xyzw, told.confidence) == (
+        CUBE.name,
+        CUBE.position_m,
+        CUBE.quat_xyzw,
+        CUBE.confidence,
+    )
+    assert (item.bbox.size.x, item.bbox.size.y, item.bbox.size.z) == CUBE.size_m
+
+
+def test_camera_that_publishes_with_best_effort_is_received(
+    detector: Double, listener: Listener
+) -> None:
+    with filming(reliability=ReliabilityPolicy.BEST_EFFORT), perceiving(detector):
+        until(listener.sees(), 'detections')
+
+
+def test_pictures_are_subscribed_to_only_while_detections_are(
+    detector: Double, camera: PictureCamera, listener: Listener
+) -> None:
+    listener.leave()
+    with perceiving(detector):
+        until(lambda: 'no node subscribes' in listener.faults.get('table_camera', ''), 'idle')
+        assert not camera.watched
+        listener.listen()
+        until(lambda: camera.watched, 'subscription to pictures')
+        until(listener.sees(), 'detections')
+        listener.leave()
+        until(lambda: not camera.watched, 'end of the subscription to pictures')
+
+
+def test_slow_detector_gets_the_newest_picture_next(
+    detector: Double, camera: PictureCamera, listener: Listener
+) -> None:
+    detector.allowed.clear()
+    with perceiving(detector) as node:
+        until(lambda: detector.stamps_s, 'first picture')
+        before = node._feeds[0].dropped
+        until(lambda: node._feeds[0].dropped >= before + 5, 'dropped pictures')
+        detector.allowed.set()
+        until(lambda: len(detector.stamps_s) >= 2, 'second picture')
+
+    first_s, second_s = detector.stamps_s[:2]
+    left_out = [s for s in camera.stamps_s if first_s + SAME_S < s < second_s - SAME_S]
+    assert len(left_out) >= 5
+
+
+def test_several_cameras_are_used(detector: Double, listener: Listener) -> None:
+    with filming(name='left'), filming(name='right'), perceiving(detector, cameras='left, right'):
+        until(
+            lambda: len({msg.header.frame_id for msg in listener.heard}) == 2,
+            'detections of two cameras',
+        )
+
+
+FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str]] = {
+    'unplugged': (
+        lambda camera: camera.silent.update(Stream),
+        'has sent nothing on /faults/table_camera/color/image_raw for',
+    ),
+    'without depth': (
+        lambda camera: camera.silent.add(Stream.DEPTH),
+        'nothing on /faults/table_camera/aligned_depth_to_color/image_raw',
+    ),
+    'black': (lambda camera: setattr(camera, 'black', True), 'sends black pictures'),
+    'covered': (lambda camera: setattr(camera, 'deep', False), 'depth at 0% of its pixels'),
+    'stamps stand': (
+        lambda camera: setattr(camera, 'stamp_stands', True),
+        'has sent no stamp later than',
+    ),
+    'picture stands': (
+        lambda camera: setattr(camera, 'content_stands', True),
+        'so it is frozen',
+    ),
+    'other size': (
+        lambda camera: setattr(camera, 'size', (32, 24)),
+        'changed its size from 64 x 48 to 32 x 24',
+    ),
+    'other depth size': (
+        lambda camera: setattr(camera, 'depth_size', (32, 24)),
+        'depth of 32 x 24',
+    ),
+    'other encoding': (
+        lambda camera: setattr(camera, 'color_encoding', 'yuv422'),
+        "encoding 'yuv422'; rgb8 and bgr8",
+    ),
+    'zero calibration': (
+        lambda camera: setattr(camera, 'calibrated', False),
+        'the camera is not calibrated',
+    ),
+    'stamps apart': (
+        lambda camera: setattr(camera, 'depth_late_s', 0.03),
+        'colour and depth whose stamps differ by',
+    ),
+}
+
+
+@pytest.fixture(scope='module')
+def used(ros_domain: int) -> Iterator[tuple[PictureCamera, Listener]]:
+    listener = Listener('faults')
+    with filming(namespace='faults') as camera, perceiving(Double(), 'faults'):
+        yield camera, listener
+    listener.close()
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_fault_of_a_camera_ends_its_detections_with_a_reason_until_it_is_mended(
+    used: tuple[PictureCamera, Listener], fault: str
+) -> None:
+    (camera, listener), (breaks, says) = used, FAULTS[fault]
+    until(listener.sees(), 'detections')
+
+    breaks(camera)
+    until(lambda: says in listener.faults.get('table_camera', ''), f'fault {says!r}')
+    statuses = listener.statuses
+    until(lambda: listener.statuses > statuses, 'another status')
+    # Detections that were published before the fault was stated have been received by now.
+    count, statuses = len(listener.heard), listener.statuses
+    until(lambda: listener.statuses >= statuses + 2, 'two more statuses')
+    told = listener.faults['table_camera']
+    during = len(listener.heard) - count
+    camera.mend()
+    until(listener.sees(), 'detections after the fault')
+    until(lambda: not listener.faults['table_camera'], 'end of the fault')
+
+    assert told.startswith('The camera table_camera ')
+    assert told.endswith('.')
+    assert during == 0
+
+
+def test_camera_without_a_place_in_the_world_is_a_fault(
+    detector: Double, listener: Listener
+) -> None:
+    with filming(name='loose', mounted=False), perceiving(detector, cameras='loose'):
+        until(lambda: 'no known pose' in listener.faults.get('loose', ''), 'fault of tf')
+
+    assert 'loose_color_optical_frame' in listener.faults['loose']
+    assert not listener.heard
+
+
+def test_camera_that_is_not_there_is_a_fault_with_the_topic(
+    detector: Double, listener: Listener
+) -> None:
+    with perceiving(detector, cameras='/camera/camera'):
+        until(lambda: listener.faults.get('/camera/camera'), 'fault of a missing camera')
+        until(
+            lambda: (
+                'has sent nothing on /camera/camera/color/image_raw'
+                in listener.faults['/camera/camera']
+            ),
+            'name of the topic',
+        )

@@ -1,0 +1,56 @@
+"""A table of fruit over the ROS graph: what can be done there is told, and done."""
+
+from collections.abc import Iterator
+
+import pytest
+from visualization_msgs.msg import Marker, MarkerArray
+
+from bbllm.core.types import SkillCall
+from bbllm.skills.catalog import SKILLS
+from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
+from bbllm_ros.convert.records import LATCHED
+from bbllm_ros.planner.ros_world import RosWorld
+from tests.ros.stacks import Running, started, until
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope='module')
+def stack(ros_domain: int) -> Iterator[Running]:
+    nodes = ('state_estimator', 'fr3_executor', 'mujoco_sim')
+    with started(nodes, params={'mujoco_sim': {'scene': 'fruit'}}) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def world(stack: Running) -> RosWorld:
+    """Reach the stack as a planner does."""
+    client = stack.client
+    return RosWorld(client.node, client.group, client.heartbeats)
+
+
+def test_to_put_things_into_containers_is_offered_where_there_are_any(world: RosWorld) -> None:
+    assert world.skills == SKILLS  # nothing was seen yet
+
+    scene = world.observe()
+
+    assert scene.skills == (*SKILLS, GRAB_AND_PUTIN.signature)
+    assert world.skills == scene.skills
+
+
+def test_a_banana_is_put_into_the_bowl(world: RosWorld) -> None:
+    outcome = world.execute(SkillCall('grab_and_putin', ('banana', 'bowl')))
+
+    assert outcome.succeeded, outcome.message
+    assert world.observe().has('banana', 'in', 'bowl')
+
+
+def test_rviz_is_shown_round_things_and_walls(stack: Running) -> None:
+    shown: list[Marker] = []
+    stack.client.node.create_subscription(
+        MarkerArray, 'markers', lambda message: shown.extend(message.markers), LATCHED
+    )
+
+    until(lambda: any(marker.type == Marker.SPHERE for marker in shown), 'a sphere')
+    names = {marker.text for marker in shown if marker.ns == 'names'}
+    assert {'banana', 'bowl', 'soup_can'} <= names

@@ -1,0 +1,104 @@
+"""Services whose server does not hear, or has begun anew, and waits for what they answer."""
+
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from bbllm_interfaces.srv import Approve
+from rclpy.task import Future
+
+from bbllm.core.cancel import CancelToken
+from bbllm.core.errors import LostNodeError, WorldError
+from bbllm_ros.rclpy_support import calls
+from bbllm_ros.rclpy_support.calls import ServiceCall, wait_for
+from tests.ros.deaf import Deaf
+
+pytestmark = pytest.mark.ros
+
+PATIENCE_S = 60.0
+
+
+def service(deaf: Any, first: Any = None) -> ServiceCall:
+    return ServiceCall(deaf, Approve, 'approve', 'fr3_executor', deaf, first=first)
+
+
+@pytest.mark.parametrize(
+    ('first', 'heard'),
+    [(Approve.Request(), ['', '', 'abc']), (None, ['abc', 'abc'])],
+    ids=['after a request that changes nothing', 'itself'],
+)
+def test_request_is_repeated_where_it_changes_nothing_also_after_its_server_began_anew(
+    first: Any, heard: list[str]
+) -> None:
+    deaf = Deaf(overhears=1)
+    call = service(deaf, first)
+    for _ in range(2):
+        assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
+        assert deaf.heard == heard
+        deaf.heard.clear()
+        deaf.overhears = 1
+
+
+def test_service_that_is_slow_is_asked_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deaf, clock = Deaf(overhears=1000), itertools.count()
+    monkeypatch.setattr(calls, 'POLL_S', 0.0)
+    monkeypatch.setattr(calls, 'time', SimpleNamespace(monotonic=lambda: next(clock)))
+
+    with pytest.raises(WorldError, match='no answer'):
+        service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
+
+    assert len(deaf.heard) == len(['at once', 2, 4, 7, 12, 21, 38])
+
+
+def test_request_that_changes_something_is_sent_once_though_its_answer_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, 'AGAIN_S', 0.01)
+    deaf = Deaf(overhears=0)
+    approve = service(deaf, Approve.Request())
+
+    with pytest.raises(WorldError, match='no answer'):
+        approve.run(
+            Approve.Request(hash='abc'), 2.0, sending=lambda: setattr(deaf, 'overhears', 1000)
+        )
+
+    assert deaf.heard == ['', 'abc']
+
+
+def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, 'ANSWER_S', 0.1)
+    deaf = Deaf(overhears=1000)
+
+    with pytest.raises(WorldError, match=r'no answer from fr3_executor \(approve\) within 0.1 s'):
+        service(deaf, Approve.Request()).run(Approve.Request(hash='abc'), PATIENCE_S)
+
+    assert 'abc' not in deaf.heard
+
+
+def test_wait_that_asks_again_takes_whichever_answer_comes_and_leaves_no_other_open() -> None:
+    first, second = Future(), Future()
+    asked: list[Future] = []
+
+    def again() -> Future | None:
+        if not asked:
+            asked.append(first)
+            return None  # nothing to ask yet
+        second.set_result('here')
+        return second
+
+    assert wait_for(first, 'somebody', PATIENCE_S, ask_again=again) == 'here'
+
+    with pytest.raises(WorldError, match='no answer from nobody within 0 s'):
+        wait_for(unanswered := Future(), 'nobody', 0.0)
+    assert unanswered.cancelled()
+
+
+def test_look_ends_a_wait_with_what_it_raises() -> None:
+    def look() -> None:
+        raise LostNodeError('gone')
+
+    with pytest.raises(LostNodeError, match='gone'):
+        wait_for(Future(), 'somebody', PATIENCE_S, cancel=CancelToken(look))

@@ -1,0 +1,118 @@
+"""A stack whose scenes come from the pictures of simulated cameras alone, and their faults."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.srv import GetScene, InjectFault
+
+from bbllm.core.events import Ending
+from bbllm.core.types import Pose
+from bbllm.scene.scene_file import load_scene
+from bbllm.sim.cameras import SimCameras
+from bbllm.sim.drawing import RenderError
+from bbllm.sim.simulation import Simulation
+from bbllm_ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
+from bbllm_ros.rclpy_support.params import Value
+from bbllm_ros.stack.stack import NODES, PERCEPTION
+from tests.ros.sim_clients import heard
+from tests.ros.stacks import Background, Running, inject, started, until
+
+pytestmark = pytest.mark.ros
+
+SCENE = 'tabletop'
+# A machine that is busy with other tests draws and detects late; no figure depends on these.
+PATIENT: dict[str, Value] = {'max_delay_s': 20.0}
+PARAMS: dict[str, dict[str, Value]] = {
+    'mujoco_sim': {'scene': SCENE},
+    'state_estimator': {
+        'sources': 'camera',
+        'scene': SCENE,
+        'max_age_s': 20.0,
+        'wait_s': 30.0,
+        **PATIENT,
+    },
+    PERCEPTION: {'scene': SCENE, 'silent_after_s': 5.0, **PATIENT},
+}
+
+
+@pytest.fixture(scope='module')
+def running(ros_domain: int) -> Iterator[Running]:
+    try:
+        with SimCameras(Simulation(load_scene(SCENE))) as cameras:
+            cameras.take('table_camera')
+    except RenderError as error:
+        pytest.skip(str(error))
+    with started((*NODES, PERCEPTION), params=PARAMS, speed=0.5) as running:
+        yield running
+
+
+def truth_of(running: Running, name: str) -> Pose:
+    """Return a pose by the simulator's own state, which the stack under test does not use."""
+    with heard(running, ObjectStates, 'objects') as messages:
+        until(lambda: messages, 'objects of the simulator')
+    found = {item.name: item.pose for item in objects_from_msg(messages[-1])}
+    return found[name]
+
+
+def test_estimator_does_not_subscribe_to_the_truth(running: Running) -> None:
+    node = running.client.node
+    heard = dict(node.get_subscriber_names_and_types_by_node('state_estimator', '/bbllm'))
+
+    assert '/bbllm/detections' in heard
+    assert '/bbllm/objects' not in heard
+    seen = dict(node.get_subscriber_names_and_types_by_node(PERCEPTION, '/bbllm'))
+    assert '/bbllm/table_camera/color/image_raw' in seen
+    assert '/bbllm/objects' not in seen
+
+
+def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
+    until(lambda: running.in_scene('red_cube'), 'red_cube in the scene')
+    before = running.client.scene().object('red_cube').pose
+    assert math.dist(before.position_m, truth_of(running, 'red_cube').position_m) < 0.01
+
+    result = running.run('put the red cube on location_B')
+
+    assert (result.ending, result.message) == (Ending.FINISHED, '')
+    x, y, _ = truth_of(running, 'red_cube').position_m
+    place = running.client.scene().object('location_B').pose.position_m
+    assert math.dist((x, y), place[:2]) < 0.02
+
+
+@pytest.mark.parametrize(
+    ('fault', 'says'),
+    [
+        ('unplugged', 'has sent nothing on /bbllm/table_camera/color/image_raw for'),
+        ('covered', 'sends black pictures'),
+        ('frozen', 'has sent no stamp later than'),
+        ('stuck', 'so it is frozen'),
+        ('other_size', 'with a camera_info of'),
+    ],
+)
+def test_fault_of_a_simulated_camera_is_named_until_it_ends(
+    running: Running, fault: str, says: str
+) -> None:
+    until(lambda: not running.scene_error(), 'scene before the fault')
+    inject(running, f'table_camera/{fault}')
+    error = running.scene_error_with(says)
+    assert running.ask(InjectFault, 'sim/inject_fault', clear=True).success
+    until(lambda: not running.scene_error(), 'scene after the fault')
+
+    assert 'The camera table_camera ' in error
+
+
+def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(running: Running) -> None:
+    until(lambda: not running.scene_error(), 'scene before the fault')
+    stamp_s = running.client.scene().stamp_s
+    inject(running, 'table_camera/unplugged')
+    running.scene_error_with('has sent nothing')
+    asked = Background(
+        lambda: running.ask(GetScene, 'get_scene', not_before=stamp_to_msg(stamp_s + 0.001))
+    )
+    inject(running, 'table_camera/unplugged', clear=True)
+
+    reply = asked.result()
+
+    assert (reply.code, reply.message) == (GetScene.Response.NONE, '')
+    assert stamp_from_msg(reply.scene.header.stamp) > stamp_s

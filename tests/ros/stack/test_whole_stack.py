@@ -1,0 +1,532 @@
+"""All nodes with their defaults, and `task_menu`: tasks, menus, diagnostics, rights and names."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.srv import ResetSim, SetObjectPose
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Point, Pose
+from rcl_interfaces.msg import Log
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from bbllm.core.constants import NAMESPACE
+from bbllm.core.errors import TaskError
+from bbllm.core.events import Ending, EventKind
+from bbllm.core.journal import read_episode, summarize
+from bbllm.core.paths import episodes_dir
+from bbllm.core.types import Code, SkillCall, Status
+from bbllm.worlds.tabletop.menu import ROBOT
+from bbllm_ros.checks.machine import Level
+from bbllm_ros.checks.real_arm import RealArm, judge_graph
+from bbllm_ros.convert.records import vector_from_msg
+from bbllm_ros.driver import real_probe
+from bbllm_ros.driver.real_probe import probe
+from bbllm_ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
+from bbllm_ros.rclpy_support.diagnostics import TOPIC
+from bbllm_ros.rviz.menu_actions import STOPPED
+from bbllm_ros.stack.bag_recorder import BagRecorder
+from bbllm_ros.stack.client import StackClient
+from bbllm_ros.stack.newest_states import NewestStates
+from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+from bbllm_vision.stream_health import Stream
+from tests.doubles.fork_server import serve_module
+from tests.ros.policies import differences, policies
+from tests.ros.rviz_client import DISPLAYS, RvizClient
+from tests.ros.sim_clients import heard
+from tests.ros.stacks import (
+    PATIENCE_S,
+    Background,
+    Running,
+    real_time,
+    started,
+    udp_addresses,
+    until,
+)
+
+pytestmark = pytest.mark.ros
+
+STACK = (*NODES, *OPTIONAL_NODES)
+TASK = 'put the red cube on location_B'
+GUEST = Path(__file__).parents[1] / 'guest.py'
+HERE_S = 60.0
+ARM_OF_BBLLM = RealArm(namespace='bbllm')
+POLICIES = policies()
+
+
+VISION = {f'/{NAMESPACE}/detections_3d'}
+TRANSFORMS = {'/tf', '/tf_static'}
+SIMULATED_TRANSFORMS = {f'/{NAMESPACE}{name}' for name in TRANSFORMS}
+STATUS = {f'/{NAMESPACE}/camera_status'}
+SOURCES = {f'/{NAMESPACE}/detections', *STATUS, *TRANSFORMS, *VISION}
+MOVEIT = {f'/{NAMESPACE}/collision_object'}
+BELIEFS = {f'/{NAMESPACE}/episode_events'}
+CLOCK = '/clock'
+
+
+UNUSED = {
+    'subscriber': SOURCES | SIMULATED_TRANSFORMS | BELIEFS | {CLOCK},
+    'publisher': {*MOVEIT, *TRANSFORMS, CLOCK},
+}
+"""What `state_estimator` uses with other parameters than their defaults, by kind."""
+PICTURES = {
+    f'/{NAMESPACE}/{camera}/{stream.value}'
+    for camera in ('table_camera', 'hand_camera')
+    for stream in Stream
+}
+UNUSED_BY_PERCEPTION = {
+    'subscriber': {*PICTURES, *TRANSFORMS, CLOCK},
+    'publisher': {CLOCK},
+}
+"""What `perception` uses with a real arm, or while detections are subscribed to."""
+DEPTH_INFO = {
+    f'/{NAMESPACE}/{camera}/aligned_depth_to_color/camera_info'
+    for camera in ('table_camera', 'hand_camera')
+}
+UNRECORDED = {'subscriber': {*TRANSFORMS, *PICTURES, *DEPTH_INFO, f'/{NAMESPACE}/human_feedback'}}
+"""
+What a recording has of a real arm with cameras, while a node uses the cameras, or where the tools
+of ros2 send a remark.
+"""
+
+TOPICS = {
+    'RobotModel': ('Description Topic', 'std_msgs/msg/String'),
+    'MarkerArray': ('Topic', 'visualization_msgs/msg/MarkerArray'),
+}
+
+
+@pytest.fixture(scope='module')
+def running(ros_domain: int) -> Iterator[Running]:
+    with started(STACK, params={'perception': {'scene': 'tabletop'}}) as stack:
+        yield stack
+
+
+def used(node: Any, name: str) -> dict[str, set[str]]:
+    """Return what a node of the graph publishes, hears, serves and calls, as far as is heard."""
+    kinds = ('publisher', 'subscriber', 'service', 'client')
+    if (name, f'/{NAMESPACE}') not in node.get_node_names_and_namespaces():
+        return {kind: set() for kind in kinds}
+    asks = {kind: getattr(node, f'get_{kind}_names_and_types_by_node') for kind in kinds}
+    return {kind: set(dict(ask(name, f'/{NAMESPACE}'))) for kind, ask in asks.items()}
+
+
+def unequal(
+    node: Any, name: str, policy: str, unused: Mapping[str, Collection[str]] | None = None
+) -> dict[tuple[str, str], list[str]]:
+    """
+    Compare the graph with a policy, and return where they still differ once all is heard.
+
+    Args:
+        node: A node of this test.
+        name: Of the node that is looked at.
+        policy: Name of its policy.
+        unused: By kind, names that it uses with other parameters than these, or not always.
+    """
+    allowed = POLICIES[policy].names()
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        found = {}
+        for kind, names in used(node, name).items():
+            either = allowed[kind].intersection((unused or {}).get(kind, ()))
+            for how, wrong in differences(allowed[kind] - either, names - either).items():
+                if wrong:
+                    found[kind, how] = wrong
+        if not found or time.monotonic() > deadline_s:
+            return found
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize('name', STACK)
+def test_policy_allows_what_the_node_does_and_nothing_else(running: Running, name: str) -> None:
+    unused = {'state_estimator': UNUSED, 'perception': UNUSED_BY_PERCEPTION}.get(
+        name, {kind: {CLOCK} for kind in UNUSED}
+    )
+
+    assert unequal(running.client.node, name, name, unused) == {}
+
+
+def test_policy_of_the_estimator_allows_every_source_of_objects(running: Running) -> None:
+    node, name = running.client.node, 'state_estimator'
+    params = {name: {'sources': 'camera, apriltag', 'scene': 'tower', 'catalogue': 'tabletop'}}
+    config = StackConfig(nodes=(name,), namespace='cameras', params=params, start=serve_module)
+    extra: set[str] = set()
+
+    def hears_all() -> bool:
+        other.check()
+        if (name, '/cameras') in node.get_node_names_and_namespaces():
+            heard = dict(node.get_subscriber_names_and_types_by_node(name, '/cameras'))
+            extra.update(topic.replace('/cameras/', f'/{NAMESPACE}/') for topic in heard)
+        return extra >= SOURCES - VISION
+
+    with Stack(config) as other:
+        until(hears_all, 'estimator that hears its cameras')
+
+    assert extra <= POLICIES[name].names()['subscriber']
+
+
+def test_policy_of_the_command_line_allows_what_its_client_does(
+    running: Running, tmp_path: Path
+) -> None:
+    # With a name that no other client of this process ever had.
+    with StackClient(name='bbllm_looked_at') as client:
+        NewestStates(client.node)  # of `bbllm console`
+        with BagRecorder(client.node, tmp_path / 'a.mcap', NAMESPACE):
+            differing = unequal(running.client.node, client.node.get_name(), 'client', UNRECORDED)
+    assert differing == {}
+
+
+@pytest.mark.parametrize(
+    'name', [name for name, display in DISPLAYS.items() if display['Class'] in TOPICS]
+)
+def test_topic_of_a_display_is_published_with_its_type_and_quality(
+    running: Running, name: str
+) -> None:
+    title, kind = TOPICS[DISPLAYS[name]['Class']]
+    wanted = DISPLAYS[name][title]
+    node = running.client.node
+
+    until(lambda: node.count_publishers(wanted['Value']), f'publisher of {wanted["Value"]}')
+
+    for giver in node.get_publishers_info_by_topic(wanted['Value']):
+        assert giver.topic_type == kind
+        qos = giver.qos_profile
+        # What is published once must also reach an rviz that comes later.
+        assert qos.durability is DurabilityPolicy.TRANSIENT_LOCAL
+        assert wanted['Durability Policy'] == 'Transient Local'
+        assert qos.reliability is ReliabilityPolicy.RELIABLE
+        assert wanted['Reliability Policy'] == 'Reliable'
+
+
+def test_menus_of_the_file_are_served(running: Running) -> None:
+    base = DISPLAYS['Menus']['Interactive Markers Namespace']
+    node = running.client.node
+
+    until(lambda: node.count_publishers(f'{base}/update'), f'publisher of {base}/update')
+    until(lambda: node.count_subscribers(f'{base}/feedback'), f'listener to {base}/feedback')
+
+    kinds = dict(node.get_service_names_and_types())
+    assert kinds[f'{base}/get_interactive_markers'] == [
+        'visualization_msgs/srv/GetInteractiveMarkers'
+    ]
+    (giver,) = node.get_publishers_info_by_topic(f'{base}/update')
+    (taker,) = node.get_subscriptions_info_by_topic(f'{base}/feedback')
+    assert giver.topic_type == 'visualization_msgs/msg/InteractiveMarkerUpdate'
+    assert taker.topic_type == 'visualization_msgs/msg/InteractiveMarkerFeedback'
+    # As rviz subscribes and publishes (interactive_markers 2.5: reliable, volatile).
+    assert giver.qos_profile.reliability is ReliabilityPolicy.RELIABLE
+    assert taker.qos_profile.durability is DurabilityPolicy.VOLATILE
+
+
+def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
+    told: list[str] = []
+
+    graph = probe('bbllm', 'franka_gripper', told.append)
+    found = list(judge_graph(graph, ARM_OF_BBLLM))
+
+    odd = [item for item in found if item.level is not Level.OK]
+    assert all('slow' in item.text for item in odd), odd  # on a machine that is busy
+    assert graph.arm is not None and len(graph.arm.position) == 7
+    wanted = {
+        'approval': 'none',
+        'simulated': True,
+        'safety': 'safety',
+        'never': '',
+        'keep_out': '',
+    }
+    assert graph.executor == wanted
+    assert told[0] == 'looking for the driver'
+
+
+def test_a_wrong_namespace_is_told_where_the_driver_is(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_probe, 'FIND_S', 10.0)
+    graph = probe('elsewhere', 'franka_gripper')
+    found = judge_graph(graph, RealArm(namespace='elsewhere'))
+
+    assert graph.controllers is None
+    assert any('there is' in item.text and '--namespace' in item.text for item in found)
+
+
+def test_no_socket_is_bound_to_another_address_than_loopback(running: Running) -> None:
+    for node, process in running.stack.processes.items():
+        assert udp_addresses(process.pid) == {'127.0.0.1'}, node
+
+
+def test_processes_with_the_defaults_of_ros_take_part_on_this_machine(
+    running: Running, ros_domain: int
+) -> None:
+    guest = [sys.executable, str(GUEST), str(HERE_S), 'return to base']
+    environ = {
+        name: value for name, value in os.environ.items() if name not in (FILE, SKIP, RANGE)
+    }
+    run = subprocess.run(guest, env=environ, capture_output=True, text=True, timeout=3 * HERE_S)
+
+    found = json.loads(run.stdout)
+    assert {f'/bbllm/{node}' for node in NODES} <= set(found['nodes'])
+    assert found['ending'] == 'FINISHED', run.stderr
+
+
+def test_every_node_tells_its_state_in_diagnostics_and_an_episode_is_in_rosout(
+    running: Running,
+) -> None:
+    heard: dict[str, dict[str, str]] = {}
+    logs: list[str] = []
+
+    def hear(message: DiagnosticArray) -> None:
+        for status in message.status:
+            heard[status.name] = {item.key: item.value for item in status.values}
+
+    node = running.client.node
+    node.create_subscription(DiagnosticArray, TOPIC, hear, 100)
+    node.create_subscription(Log, '/rosout', lambda log: logs.append(log.msg), 100)
+    names = {f'/{NAMESPACE}/{name}' for name in NODES}
+    until(lambda: names <= set(heard), 'diagnostics of all nodes')
+
+    running.run('return to base')
+
+    assert {heard[name]['state'] for name in names} == {'active'}
+    assert 'objects [Hz]' in heard[f'/{NAMESPACE}/state_estimator']
+    brain = f'/{NAMESPACE}/brain_planner'
+    until(lambda: heard[brain]['last model call [s]'] != 'nan', 'latency of the model')
+    for word in ('task: ', 'plan: ', 'step', 'ended: FINISHED'):
+        until(lambda word=word: any(word in line for line in logs), f'{word!r} in /rosout')
+
+
+def test_task_of_the_readme_has_one_account_in_result_events_and_journal(running: Running) -> None:
+    running.events.clear()
+
+    result = running.run(TASK, episode_id='told-thrice')
+
+    assert result.ending is Ending.FINISHED
+    assert running.client.scene().has('red_cube', 'on', 'location_B')
+    kinds = [event.kind for event in running.events]
+    assert (kinds[0], kinds[-1]) == (EventKind.STARTED, EventKind.ENDED)
+    assert {EventKind.PLAN, EventKind.STEP, EventKind.CALL, EventKind.OUTCOME} <= set(kinds)
+    assert result.steps == kinds.count(EventKind.OUTCOME)
+    assert result.model_calls == kinds.count(EventKind.MODEL_CALL)
+    assert result.robot_s > 0
+    episode = read_episode(episodes_dir() / 'told-thrice.jsonl')
+    # What is heard makes the same journal, whole scenes and every number included.
+    assert list(episode.events) == running.events
+    sums = summarize(episode)
+    assert sums['ending'] == result.ending.name
+    for name in ('steps', 'model_calls', 'feedback_loops', 'prompt_tokens'):
+        assert sums[name] == getattr(result, name)
+
+
+def test_frames_and_detections_are_those_of_the_scene(running: Running) -> None:
+    red = running.client.scene().object('red_cube').pose
+
+    def places(messages: list[TFMessage]) -> dict[str, tuple[float, float, float]]:
+        return {
+            frame.child_frame_id: vector_from_msg(frame.transform.translation)
+            for message in messages
+            for frame in message.transforms
+        }
+
+    with heard(running, TFMessage, 'tf', 100) as frames:
+        until(lambda: 'bbllm/red_cube' in places(frames), 'frame of the red cube')
+    messages = pytest.importorskip('vision_msgs.msg', reason='not built: make extras')
+    with heard(running, messages.Detection3DArray, 'scene_detections', 100) as arrays:
+        until(lambda: arrays, 'detections')
+
+    assert places(frames)['bbllm/red_cube'] == pytest.approx(red.position_m, abs=1e-3)
+    assert 'bbllm/location_B' in places(frames)
+    names = {found.id for found in arrays[-1].detections}
+    assert ('red_cube' in names, 'location_B' in names) == (True, False)
+
+
+def test_id_of_an_episode_is_never_given_twice(running: Running) -> None:
+    running.run('what a nice day', episode_id='once')
+    first = (episodes_dir() / 'once.jsonl').read_bytes()
+
+    result = running.run('put the red cube on location_B', episode_id='once')
+
+    assert result.refused
+    assert "There is an episode 'once' already" in result.message
+    assert (episodes_dir() / 'once.jsonl').read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ('task', 'says'),
+    [
+        ('', 'The task is empty'),
+        ('   ', 'The task is empty'),
+        ('pick ' * 4000, 'at most 2000 are taken'),
+        ('pick\x07', 'U+0007 (control character)'),
+    ],
+    ids=['empty', 'blank', '20000 characters', 'bell'],
+)
+def test_task_that_cannot_be_taken_is_refused_with_the_reason(
+    running: Running, task: str, says: str
+) -> None:
+    result = running.run(task)
+
+    assert result.refused
+    assert says in result.message
+    assert result.ending is not Ending.FINISHED
+
+
+def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> None:
+    with StackClient(name='other') as other:
+        until(lambda: not other.missing(('brain_planner',)), 'discovery')
+        running.events.clear()
+        with real_time(running):  # the first task does not end before the second one has come
+            first = running.begin('wait for 60 seconds', episode_id='the-first')
+            running.wait_for(EventKind.CALL)
+
+            result = other.run_task('put the blue cube on location_C')
+            running.client.cancel()
+            first.result()
+
+    assert result.refused
+    assert 'the-first' in result.message
+    assert (first.result().episode_id, first.result().ending) == ('the-first', Ending.CANCELLED)
+
+
+def test_call_of_a_thing_that_is_not_there_is_rejected_with_the_nearest(running: Running) -> None:
+    outcome = running.client.execute(SkillCall('pick', ('red_cub',)))
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)
+    assert 'red_cube' in outcome.message
+
+
+def test_remark_without_a_task_is_refused_where_it_was_typed_and_on_the_log(
+    running: Running,
+) -> None:
+    with pytest.raises(TaskError, match='No task is under way'):
+        running.client.say('anybody there?')
+
+    voice = running.client.node.create_publisher(String, 'human_feedback', 10)
+    until(voice.get_subscription_count, 'planner')
+    voice.publish(String(data='and here?'))
+    log = running.stack.log_file('brain_planner')
+    until(lambda: log.read_text().count('A remark was refused. No task') == 2, 'warnings')
+
+
+class Table:
+    """Where things are by the simulator itself, not by the stack's own scene."""
+
+    def __init__(self, running: Running):
+        self._places: dict[str, tuple[float, float, float]] = {}
+        self._running = running
+        running.client.node.create_subscription(ObjectStates, 'objects', self._see, 1)
+        assert running.ask(ResetSim, 'sim/reset').success
+        until(lambda: self._places, 'objects from mujoco_sim')
+        until(lambda: self.far('red_cube', 'location_B') > 0.1, 'a table at its start')
+
+    def far(self, one: str, other: str) -> float:
+        """Return how far apart two things are along the table [m]."""
+        return math.dist(self._places[one][:2], self._places[other][:2])
+
+    def move(self, name: str, x: float, y: float) -> None:
+        pose = Pose(position=Point(x=x, y=y, z=0.021))
+        reply = self._running.ask(SetObjectPose, 'sim/set_object_pose', name=name, pose=pose)
+        assert reply.success, reply.message
+
+    def _see(self, msg: ObjectStates) -> None:
+        for item in msg.objects:
+            p = item.pose.position
+            self._places[item.name] = (p.x, p.y, p.z)
+
+
+@pytest.fixture(scope='module')
+def rviz(running: Running) -> RvizClient:
+    return RvizClient(running.client.node)
+
+
+@pytest.fixture(scope='module')
+def table(running: Running) -> Table:
+    return Table(running)
+
+
+@pytest.fixture(autouse=True)
+def _no_gap(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Updates follow each other without a gap, or rviz would begin anew."""
+    yield
+    if 'rviz' in request.fixturenames:
+        assert request.getfixturevalue('rviz').gaps == []
+
+
+def test_every_thing_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient) -> None:
+    until(lambda: len(rviz.markers) > 1, 'menus of the scene')
+
+    assert {ROBOT.name, 'red_cube', 'black_cylinder', 'location_A'} <= set(rviz.markers)
+    assert 'table' not in rviz.markers
+    assert rviz.titles('azure_cube') == ['out of reach']
+    assert rviz.titles(ROBOT.name)[:2] == ['tasks', 'tasks > right side']
+    assert rviz.titles(ROBOT.name)[-2:] == ['return to base', 'stop']
+    for marker in rviz.markers.values():
+        assert marker.header.frame_id == 'fr3_link0'
+        assert [len(control.markers) for control in marker.controls] == [1]
+
+
+def test_choice_from_a_menu_moves_the_thing(rviz: RvizClient, table: Table) -> None:
+    rviz.choose('red_cube', 'put on > location_B')
+
+    until(lambda: 'is done' in rviz.status, "'is done' in the status")
+    assert table.far('red_cube', 'location_B') < 0.02
+    # The place is taken now, and its menu says so.
+    until(lambda: rviz.titles('location_B') == ['occupied'], 'new menu of location_B')
+
+
+def test_nothing_is_sent_while_nothing_changes_and_a_pose_alone_when_a_thing_moves(
+    rviz: RvizClient, table: Table, running: Running
+) -> None:
+    scene = running.client.scene()
+    until(lambda: 'is done' in rviz.status or scene.held is None, 'a robot at rest')
+    table.move('aqua_cube', 0.42, 0.27)
+    until(lambda: any(x.poses for x in rviz.updates), 'an update with a pose')
+    before = len(rviz.updates)
+
+    table.move('aqua_cube', 0.42, 0.26)
+    until(lambda: len(rviz.updates) > before, 'an update after a thing was moved')
+
+    (update,) = rviz.updates[before:]
+    assert [moved.name for moved in update.poses] == ['aqua_cube']
+    assert (list(update.markers), list(update.erases)) == ([], [])
+
+
+def test_second_task_is_refused_in_words_and_stop_stops_the_first(
+    rviz: RvizClient, running: Running
+) -> None:
+    # Somebody else's task: the menu stops it all the same.
+    with real_time(running):
+        task = running.begin('put the blue cube on location_C. Wait 50 seconds. Return to base.')
+        running.wait_for(EventKind.CALL)
+
+        rviz.choose('yellow_cube', 'pick up')
+        until(lambda: 'refused: Another task is under way' in rviz.status, 'a refusal')
+        rviz.choose(ROBOT.name, 'stop')
+
+        assert task.result().ending.name == 'CANCELLED'
+    until(lambda: 'ended: cancelled' in rviz.status, "'ended: cancelled' in the status")
+    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
+
+
+def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
+    rviz.send(ROBOT.name, 4711)
+
+    until(lambda: 'there is no entry 4711' in rviz.status, 'a notice')
+
+
+def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, running: Running) -> None:
+    with real_time(running):
+        call = Background(lambda: running.client.execute(SkillCall('wait', ('60',))))
+        until(lambda: 'arm: waiting 60 s' in rviz.status, 'what the arm does in the status')
+
+        rviz.choose(ROBOT.name, 'stop')
+
+        assert call.result().code.name == 'CANCELLED'
+    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
