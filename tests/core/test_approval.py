@@ -141,7 +141,7 @@ class Desk(ApprovalQueue):
             timeout_s=timeout_s,
             simulated=simulated,
             on_change=self._show,
-            on_answer=lambda request, answer: self.told.append(answer.told_of(request)),
+            on_answer=lambda request, answer: self.told.append(answer.line_about(request)),
         )
 
     def asked(
@@ -187,7 +187,7 @@ def test_an_answer_to_another_hash_is_refused_with_the_one_that_waits(hash: str)
 
 def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() -> None:
     desk = Desk()
-    with pytest.raises(ApprovalError, match='Nobody waits for an answer now'):
+    with pytest.raises(ApprovalError, match='No request waits for an answer now'):
         desk.answer(HASH, Answer(granted=True, by='ann'))
     asked = desk.asked()
     desk.answer(HASH, Answer(granted=True, by='ann'))
@@ -262,7 +262,7 @@ def test_what_ends_the_wait_leaves_nothing_to_answer() -> None:
         asked.result(PATIENCE_S)
     assert desk.waiting is None
     assert desk.shown[-1] is None
-    with pytest.raises(ApprovalError, match='Nobody waits'):
+    with pytest.raises(ApprovalError, match='No request waits'):
         desk.answer(HASH, Answer(granted=True, by='ann'))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm.core.skill_calls import CallError, check_call, format_pose, looks_like_pose, parse_pose
+from bbllm.core.skill_calls import CallError, check_call, format_pose, is_pose_like, parse_pose
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 
 SKILLS = (Skill('wait', ('seconds',)), Skill('place', ('target',)), Skill('reach', ('target',)))
@@ -47,7 +47,7 @@ def test_a_pose_of_the_hand_is_written_as_it_was_read(
     written = format_pose(parse_pose(text))
     read = parse_pose(written)
 
-    assert looks_like_pose(text) and looks_like_pose(f'[{written}]')
+    assert is_pose_like(text) and is_pose_like(f'[{written}]')
     assert format_pose(read) == written
     assert read.position_m == pytest.approx((x, y, z), abs=1e-4)
     assert read.pose.quat_xyzw == pytest.approx(quat, abs=1e-4)

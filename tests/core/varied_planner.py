@@ -31,6 +31,6 @@ VARIED = PlannerSpec(
     factory=Varied,
     options=VariedOptions(),
     uses_feedback=False,
-    tells_force=True,
+    uses_force=True,
     domains=frozenset({'household'}),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, parse_pose
+from bbllm.core.skill_calls import CallError, check_call, is_pose_like, parse_pose
 from bbllm.core.types import (
     Code,
     Fact,
@@ -96,7 +96,7 @@ class BoxTable:
     def _place(self, target: str) -> str:
         if not self.held or target in (self.held, *self.unreachable):
             return f'Nothing can be placed at {target}.'
-        if looks_like_pose(target):
+        if is_pose_like(target):
             x, y, z = parse_pose(target).position_m
         elif target == 'table':
             free = ((0.3 + 0.05 * i, 0.4 - 0.05 * j) for i in range(8) for j in range(17))

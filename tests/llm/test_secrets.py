@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError, ModelError
 from bbllm.core.protocols import Message
-from bbllm.core.redaction import HIDDEN, Redactor, looks_like_key
+from bbllm.core.redaction import HIDDEN, Redactor, is_key_like
 from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.probe import probe
@@ -187,14 +187,14 @@ def test_words_after_basic_stay_and_logins_do_not() -> None:
 
     for text in ('Use basic shapes', 'Basic geometric objects', 'basic A1'):
         assert redactor.hide(text) == text
-        assert not looks_like_key(text)
+        assert not is_key_like(text)
     assert redactor.hide('basic dXNlcjpwYXNz, b') == f'basic {HIDDEN}, b'
     assert redactor.hide('Bearer of secrets') == f'Bearer {HIDDEN} secrets'
 
 
 @pytest.mark.parametrize('name', ['gpt-4o', 'Qwen/Qwen3-30B-A3B-Instruct-2507', 'qwen3:4b', '0.5'])
 def test_names_of_models_do_not_look_like_keys(name: str) -> None:
-    assert not looks_like_key(name)
+    assert not is_key_like(name)
 
 
 @given(

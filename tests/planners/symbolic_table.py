@@ -17,7 +17,7 @@ from bbllm.core.events import (
     WordGrounded,
 )
 from bbllm.core.protocols import COLD_START
-from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, parse_pose
+from bbllm.core.skill_calls import CallError, check_call, is_pose_like, parse_pose
 from bbllm.core.types import (
     Code,
     Fact,
@@ -149,7 +149,7 @@ class SymbolicTabletop:
         (target,), at = call.args, self._rest(call.args[0])
         for name in self.unreachable:
             # Only names are judged where `offline` plays, whose poses have three numbers.
-            seven = looks_like_pose(target) and parse_pose(target).quat_xyzw
+            seven = is_pose_like(target) and parse_pose(target).quat_xyzw
             if seven and _near(self._items[name], at):
                 return IN_REACH.refusal({'target': name})
         for name, item in self._items.items():
@@ -159,7 +159,7 @@ class SymbolicTabletop:
         return None
 
     def _rest(self, target: str) -> Point:
-        if looks_like_pose(target):
+        if is_pose_like(target):
             return parse_pose(target).position_m
         x, y, z = self._items[target].pose.position_m
         return (x, y, z + (0.02 if self._items[target].kind is Kind.LOCATION else 0.04))
@@ -253,7 +253,7 @@ class Diary:
         return bool(self._pending)
 
     @contextmanager
-    def hearing(self) -> Iterator[None]:
+    def taking_remarks(self) -> Iterator[None]:
         yield
 
     def current(self, task: Task) -> Task:

@@ -202,7 +202,7 @@ def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(name: 
     episode = run.execute(built(run, spec, brain, body), world)
 
     assert episode.ending is Ending.FINISHED, episode.message
-    assert factory.tells_force == any('-7.77' in prompt for prompt in brain.prompts)
+    assert factory.uses_force == any('-7.77' in prompt for prompt in brain.prompts)
     asked = [call for call in episode.model_calls if call.role == 'body']
     assert factory.asks_body == bool(asked)
     assert bool(body.prompts) == (bool(asked) and not factory.needs_embedder)

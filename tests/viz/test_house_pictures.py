@@ -42,7 +42,7 @@ def all_of(things: Sequence[HouseItem]) -> Iterator[HouseItem]:
 
 
 def find(rooms: Sequence[HouseItem], name: str, *, ghost: bool = False) -> HouseItem:
-    return next(t for t in all_of(rooms) if t.name == name and (t.look == 'ghost') is ghost)
+    return next(t for t in all_of(rooms) if t.name == name and (t.style == 'ghost') is ghost)
 
 
 def texts(panel: Panel) -> list[str]:
@@ -78,7 +78,7 @@ def test_nothing_of_a_house_is_left_out_but_walls_and_the_like(
     before, after = played(house)
     shown = all_of(rooms_of(after, before, changes_only=changes_only))
 
-    n = sum(t.count for t in shown if t.look not in ('room', 'ghost'))
+    n = sum(t.count for t in shown if t.style not in ('room', 'ghost'))
 
     loose = [item for item in after.objects if item.kind is not Kind.LOCATION]
     assert n == sum(class_of(item.name) not in PLAIN for item in loose)
@@ -142,7 +142,7 @@ def test_what_is_held_is_shown_with_the_person_and_the_person_on_its_seat() -> N
     rooms = rooms_of(scene(*person_s, *mug_s))
 
     person = find(rooms, 'character_7')
-    assert (person.look, person.text, person.state) == ('person', 'person', 'sitting')
+    assert (person.style, person.text, person.state) == ('person', 'person', 'sitting')
     assert [thing.name for thing in person.upon] == ['mug_4']
     assert find(rooms, 'sofa_5').upon == (person,)
     panel = draw_floor_plan(scene('character_7 in hall_9'), 600)

@@ -232,7 +232,7 @@ def test_texts_of_others_stay_texts_and_nothing_is_fetched(tmp_path: Path) -> No
     ('events', 'words'),
     [
         (REPAIRED[:12], 'INTERRUPTED The journal breaks off'),
-        ((REPAIRED[0], REPAIRED[-1]), 'There is no picture: the record holds no scene.'),
+        ((REPAIRED[0], REPAIRED[-1]), 'There is no picture: the record has no scene.'),
         ((*REPAIRED[:2], replace(call(), prompt_chars=9)), NOT_KEPT),
         ((*REPAIRED[:2], call('Why?', error='TimeoutError: slow')), 'TimeoutError: slow'),
     ],

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.types import Pose, SceneObject
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.skills.plan_check import check_plan
@@ -55,7 +55,7 @@ def after(case: Case, moves: tuple[tuple[str, str], ...]) -> FinalState:
     now = dict(start)
     for name, target in moves:
         item = now[name]
-        if looks_like_pose(target):
+        if is_pose_like(target):
             said = parse_pose(target)
             pose = yaw_pose(said.position_m, math.radians(said.yaw_deg or 0.0))
         else:
@@ -108,7 +108,7 @@ def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
 @pytest.mark.slow  # searches of seconds
 def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
     case = case_of('retrieve_one')
-    aside = [move for move in case.solution if looks_like_pose(move[1])]
+    aside = [move for move in case.solution if is_pose_like(move[1])]
 
     assert len(aside) == len(case.solution) - 1 >= 3
     for move in aside:

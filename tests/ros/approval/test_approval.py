@@ -247,7 +247,7 @@ def test_cancelled_task_is_waited_for_no_more(stack: Running, robot: Robot) -> N
     assert end(stack, task).ending is Ending.CANCELLED
 
     nothing_waits(stack)
-    with pytest.raises(ApprovalError, match='Nobody waits for an answer now'):
+    with pytest.raises(ApprovalError, match='No request waits for an answer now'):
         stack.client.approvals.answer(request.hash, YES)
     assert robot.stood_still()
     assert stack.wait_for(EventKind.OUTCOME).data.code.name == 'CANCELLED'

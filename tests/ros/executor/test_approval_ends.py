@@ -58,7 +58,7 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
         assert request.rehearsal[0].startswith('3 of 3 simulations succeeded, 3 calls in ')
         os.killpg(stack.stack.processes['brain_planner'].pid, signal.SIGKILL)
         nothing_waits(stack)
-        with pytest.raises(ApprovalError, match='Nobody waits'):
+        with pytest.raises(ApprovalError, match='No request waits'):
             stack.client.approvals.answer(request.hash, YES)
         until(
             lambda: (

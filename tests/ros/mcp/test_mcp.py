@@ -174,8 +174,8 @@ def test_task_of_a_client_ends_where_it_is_stopped_or_denied(stack: Running, rob
 def test_task_ends_with_the_client_that_began_it(stack: Running, robot: Robot) -> None:
     async def use(client: Client) -> None:
         robot.begin()
-        told_of = await told(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
-        assert told_of['state'] == 'waiting for a person'
+        line_about = await told(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
+        assert line_about['state'] == 'waiting for a person'
 
     over_stdio(use)
 

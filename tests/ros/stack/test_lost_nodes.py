@@ -139,10 +139,10 @@ def test_arm_is_stopped_when_the_planner_was_started_anew(stack: Running) -> Non
     def told_times() -> int:
         return log_of(stack.stack, 'fr3_executor').count(told)
 
-    told_of: list[str] = []
+    line_about: list[str] = []
     pick = SkillCall('pick', ('red_cube',))
-    moving = Background(lambda: stack.client.execute(pick, on_activity=told_of.append))
-    until(lambda: told_of, 'begin of the call')
+    moving = Background(lambda: stack.client.execute(pick, on_activity=line_about.append))
+    until(lambda: line_about, 'begin of the call')
 
     # A planner that an earlier test killed may have left the same line.
     before = told_times()

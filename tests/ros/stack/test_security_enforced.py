@@ -40,7 +40,7 @@ for file in sys.argv[2:]:
 """
 VISITOR = Path(__file__).parent / 'visitor.py'
 CLIENT = ('/bbllm/client', '/bbllm', 'bbllm_visitor')
-NOTHING_WAITS = 'Nobody waits for an answer now'
+NOTHING_WAITS = 'No request waits for an answer now'
 """How `approve` begins its answer to whoever may ask."""
 
 

@@ -97,11 +97,11 @@ class ApprovedWorld(WorldWrapper):
 
     def _ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         cancel.raise_if_cancelled()
-        said = self._approve(request)
+        reply = self._approve(request)
         answer = (
-            said
-            if isinstance(said, Answer)
-            else Answer(granted=bool(said), by='the approve function', automatic=True)
+            reply
+            if isinstance(reply, Answer)
+            else Answer(granted=bool(reply), by='the approve function', automatic=True)
         )
         self.emit(
             ApprovalAnswered(
@@ -112,7 +112,7 @@ class ApprovedWorld(WorldWrapper):
                 reason=answer.reason,
                 by=answer.by,
                 automatic=answer.automatic,
-                text=answer.told_of(request),
+                text=answer.line_about(request),
             )
         )
         return answer

@@ -52,7 +52,7 @@ class EpisodeSetup:
     """What maps steps, where the models of this process do not."""
     check: Callable[[], object] | None = None
     """Raises where the Brain shall not be waited for any more, see `CancelToken`."""
-    hearing: Callable[[EpisodeRun], AbstractContextManager[None]] | None = None
+    taking_remarks: Callable[[EpisodeRun], AbstractContextManager[None]] | None = None
     """Surrounds the episode; by default `planners.assembly.heard_by`."""
 
     def keeping(self, never: Sequence[object]) -> EpisodeSetup:
@@ -97,10 +97,10 @@ class EpisodeSetup:
         loops = self.options.feedback_loops if k is None else k
         planner = self.spec.build(brain, body, k=loops)
         goals = goal_keeper(self.goal(goal), brain, moves=moves)
-        hearing = self.hearing or heard_by
+        taking_remarks = self.taking_remarks or heard_by
 
         def execute(world: World) -> Episode:
-            with hearing(run):
+            with taking_remarks(run):
                 return run.execute(
                     planner, self.options.rehearsed(world) if moves else world, goals
                 )

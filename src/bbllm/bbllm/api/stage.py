@@ -14,7 +14,7 @@ from bbllm.api.session import Seen
 from bbllm.api.sources import by_pictures, check_sources, source_of
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.protocols import World
-from bbllm.core.registry import tells_force
+from bbllm.core.registry import uses_force
 from bbllm.core.types import Scene
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         seed=options.seed,
         speed=speed,
         on_advance=show,
-        weighs=tells_force(options.planner),
+        weighs=uses_force(options.planner),
         safety=options.envelope,
         make_source=source_of(options),
     )

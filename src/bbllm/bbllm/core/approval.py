@@ -141,7 +141,7 @@ class Answer:
     automatic: bool = False
     """Whether a program answered in place of a person."""
 
-    def told_of(self, request: ApprovalRequest) -> str:
+    def line_about(self, request: ApprovalRequest) -> str:
         """Return one line about a request and this answer, for logs and journals."""
         if not self.by:
             return f'{request.name}: {self.reason}'
@@ -301,7 +301,7 @@ class ApprovalQueue:
             if request is None:
                 last = f' The last answer: {self._last}.' if self._last else ''
                 raise ApprovalError(
-                    f'Nobody waits for an answer now.{last} The next request: bbllm approve'
+                    f'No request waits for an answer now.{last} The next request: bbllm approve'
                 )
             if hash != request.hash:
                 # The next request may come before the second of two people is heard.
@@ -338,7 +338,7 @@ class ApprovalQueue:
             cancel.raise_if_cancelled()
 
     def _note(self, request: ApprovalRequest, answer: Answer) -> None:
-        self._last = answer.told_of(request)
+        self._last = answer.line_about(request)
         self._reported.pop(request.hash, None)
         self._reported[request.hash] = self._last
         while len(self._reported) > REMEMBERED:

@@ -243,7 +243,7 @@ class EpisodeRun:
         """How many of them the planner has taken."""
         self._n_in_goal = 0
         """How many of them the goal was read with."""
-        self._hears = False
+        self._takes_remarks = False
         """Whether the planner takes remarks while a model is asked."""
         self._reader = threading.local()
         """`known` of it: how many remarks a goal that this thread reads is read with."""
@@ -367,13 +367,13 @@ class EpisodeRun:
             self.warn(f'A remark was refused. {error}')
             raise
         self.emit(remark)
-        return self._hear(remark)
+        return self._queue_remark(remark)
 
-    def hear_denial(self, denial: Denial) -> None:
+    def take_denial(self, denial: Denial) -> None:
         """Take a person's denial for a remark, while the limit lasts."""
         with suppress(TaskError):
             self._need_room(denial)
-            self._hear(denial)
+            self._queue_remark(denial)
 
     def _need_room(self, remark: FeedbackReceived) -> None:
         """Raise TaskError where a remark comes too late."""
@@ -386,7 +386,7 @@ class EpisodeRun:
                 f'too late: {remark.text!r}. A stop still works, and so does a new task.'
             )
 
-    def _hear(self, remark: FeedbackReceived) -> RemarkFate:
+    def _queue_remark(self, remark: FeedbackReceived) -> RemarkFate:
         fate = RemarkFate()
         self.circles.begin_anew()
         with self._lock:
@@ -489,22 +489,22 @@ class EpisodeRun:
         return max(0, self._limits.remarks - len(self._remarks))
 
     @contextmanager
-    def hearing(self) -> Iterator[None]:
+    def taking_remarks(self) -> Iterator[None]:
         """Let a remark cut requests to models short meanwhile; see `EpisodeContext`."""
-        self._hears = True
+        self._takes_remarks = True
         try:
             yield
         finally:
-            self._hears = False
+            self._takes_remarks = False
 
     def interruption(self) -> Callable[[], None]:
         """Return a check that raises SpokenError once a request of this thread is outdated."""
         known: int | None = getattr(self._reader, 'known', None)
 
         def check() -> None:
-            read_with = self._n_taken if known is None and self._hears else known
+            read_with = self._n_taken if known is None and self._takes_remarks else known
             if read_with is not None and len(self._remarks) > read_with:
-                raise SpokenError('Somebody has added to the task since this was asked.')
+                raise SpokenError('A remark was added to the task since this was asked.')
 
         return check
 
@@ -704,7 +704,7 @@ class EpisodeRun:
             break
         self.emit(stated)
         if self._goal and not known and self._goals.check(self._goal, scene, scene).met:
-            self.warn('The goal holds already, before anything has moved.')
+            self.warn('The goal is already met, before anything has moved.')
 
     def _settled(self) -> Scene:
         """Return the scene as it is; where a goal is checked, once nothing moves."""
@@ -897,7 +897,7 @@ class GuardedWorld(WorldWrapper):
             kind, reason = denial
             plan = kind is RequestKind.PLAN
             what = self._run.plan_words if plan else str(call)
-            self._run.hear_denial(Denial(reason, what=what))
+            self._run.take_denial(Denial(reason, what=what))
         self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
             raise LostNodeError(outcome.message)

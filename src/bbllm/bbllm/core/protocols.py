@@ -529,7 +529,7 @@ class EpisodeContext(Protocol):
         """The scene before the task; None until it was observed."""
         ...
 
-    def hearing(self) -> AbstractContextManager[None]:
+    def taking_remarks(self) -> AbstractContextManager[None]:
         """
         Let a remark cut requests to models short, which then raise SpokenError.
 

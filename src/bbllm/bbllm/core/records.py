@@ -33,7 +33,7 @@ def to_json(value: object) -> Any:
         return value
     if isinstance(value, Sequence):
         return [to_json(item) for item in value]
-    raise TypeError(f'{type(value).__name__} has no JSON form; records hold plain values only.')
+    raise TypeError(f'{type(value).__name__} has no JSON form; records consist of plain values.')
 
 
 def from_json(cls: type[T], data: object) -> T:

@@ -41,7 +41,7 @@ _NUMBER_INSIDE = re.compile(r'(?<=[A-Za-z])\d+(?=[A-Za-z])')
 _IN_USE: set[str] = set()
 
 
-def looks_like_key(text: str) -> bool:
+def is_key_like(text: str) -> bool:
     """
     Whether a value from a file could be a key; in doubt, it is one.
 

@@ -47,7 +47,7 @@ class PlannerSpec:
     """Whether the planner ever asks its Body."""
     needs_embedder: bool = False
     """Whether the planner requires a Body that matches by embedding."""
-    tells_force: bool = False
+    uses_force: bool = False
     """Whether prompts contain the force on the gripper; a bench then measures it."""
     holds_one: bool = False
     """Whether prompts allow one held object at a time also where there are two hands; a bench
@@ -109,11 +109,11 @@ def load_planner(spec: str) -> PlannerSpec:
     return replace(found, options=replace(found.options, **new))
 
 
-def tells_force(planner: object) -> bool:
+def uses_force(planner: object) -> bool:
     """Return whether prompts of a planner, or of an installed name, contain forces."""
     if isinstance(planner, str):
-        return plain_name(planner) in _points() and load_planner(planner).tells_force
-    return isinstance(planner, PlannerSpec) and planner.tells_force
+        return plain_name(planner) in _points() and load_planner(planner).uses_force
+    return isinstance(planner, PlannerSpec) and planner.uses_force
 
 
 def load_planners() -> tuple[Mapping[str, PlannerSpec], Mapping[str, ConfigError]]:

@@ -78,7 +78,7 @@ class PoseLiteral:
         return Pose(position_m=self.position_m, quat_xyzw=quat)
 
 
-def looks_like_pose(text: str) -> bool:
+def is_pose_like(text: str) -> bool:
     """Whether an argument is meant as a pose literal rather than a name."""
     number = r'\s*\[?\s*[-+]?\.?\d'
     return re.match(number, text) is not None and re.search(r'[\s,]', text.strip()) is not None
@@ -92,7 +92,7 @@ def parse_pose(text: str) -> PoseLiteral:
     for other numbers, too far away, or a hand that does not come from above.
     """
     numbers = _numbers(text) if len(text) <= LONGEST else []
-    told = f'The pose {text[:120]!r}'
+    pose = f'The pose {text[:120]!r}'
     if len(numbers) not in (3, 4, 7) or not all(math.isfinite(number) for number in numbers):
         count = f': it has {len(numbers)} numbers' if numbers else ''
         raise ValueError(f'{text[:60]!r} is no pose{count}. A pose is {POSE_FORM}.')
@@ -100,13 +100,13 @@ def parse_pose(text: str) -> PoseLiteral:
     # As they will be written: what is read once must be read again.
     if max(round(abs(value), 4) for value in (x, y, z)) >= COORDINATE_LIMIT_M:
         raise ValueError(
-            f'{told} is too far away: each of x, y, z must be within '
+            f'{pose} is too far away: each of x, y, z must be within '
             f'{COORDINATE_LIMIT_M:g} m of the base.'
         )
     if len(numbers) == 3:
         return PoseLiteral((x, y, z))
     if len(numbers) == 7:
-        return PoseLiteral((x, y, z), quat_xyzw=_pointing_down(told, numbers[3:]))
+        return PoseLiteral((x, y, z), quat_xyzw=_pointing_down(pose, numbers[3:]))
     if abs(numbers[3]) > 360.0:
         raise ValueError(f'The yaw in {text[:60]!r} must be between -360 and 360 degrees.')
     return PoseLiteral((x, y, z), 180.0 - (180.0 - numbers[3]) % 360.0)
@@ -121,12 +121,12 @@ def _numbers(text: str) -> list[float]:
         return []
 
 
-def _pointing_down(told: str, numbers: Sequence[float]) -> Quat:
+def _pointing_down(pose: str, numbers: Sequence[float]) -> Quat:
     """Return a quaternion of the hand as it is written, or raise ValueError with what would do."""
     length = math.hypot(*numbers)
     if abs(length - 1.0) > LENGTH_TOLERANCE:
         raise ValueError(
-            f'{told} has a quaternion of length {length:.3g}, but the length of `qx qy qz qw` '
+            f'{pose} has a quaternion of length {length:.3g}, but the length of `qx qy qz qw` '
             f'must be 1; a hand that points straight down has `1 0 0 0`.'
         )
     x, y, z, w = (round(number, 4) for number in numbers)
@@ -138,11 +138,11 @@ def _pointing_down(told: str, numbers: Sequence[float]) -> Quat:
         # The nearest turn straight down; of a hand that points up, the one with its yaw.
         x, y = (x, y) if math.hypot(x, y) > 0.01 else (w, z)
         size = math.hypot(x, y)
-        told_deg = math.ceil(tilt_deg * 10) / 10  # never as many as would do
+        off_deg = math.ceil(tilt_deg * 10) / 10  # never as many as would do
         down = ' '.join(_plain_number(part / size) for part in (x, y))
         raise ValueError(
-            f'{told} is that of the hand, not of an object, and its fingers point '
-            f'{told_deg:.1f} degrees away from straight down, but the hand comes from above only, '
+            f'{pose} is that of the hand, not of an object, and its fingers point '
+            f'{off_deg:.1f} degrees away from straight down, but the hand comes from above only, '
             f'within {TILT_LIMIT_DEG:g} degrees; `{down} 0 0` would do.'
         )
     return (x, y, z, w)
@@ -234,7 +234,7 @@ def _argument(call: SkillCall, param: str, arg: str, scene: Scene) -> str:
     try:
         if param in KINDS:
             return KINDS[param].read(arg)
-        if param == 'target' and looks_like_pose(arg):
+        if param == 'target' and is_pose_like(arg):
             return format_pose(parse_pose(arg))
     except ValueError as error:
         raise CallError(call, Code.BAD_ARGUMENTS, str(error)) from error

@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.reading import read_text
-from bbllm.core.redaction import SECRET_NAMES, Redactor, looks_like_key
+from bbllm.core.redaction import SECRET_NAMES, Redactor, is_key_like
 from bbllm.core.registry import provider_names
 from bbllm.core.text import cut
 from bbllm.files.yaml_files import MOST_BYTES, YamlError, parse_yaml
@@ -253,15 +253,15 @@ def _values(data: object, place: str = '') -> Iterator[tuple[str, object]]:
 def _refuse_secrets(place: str, value: object, source: str) -> None:
     name = place.rpartition('.')[2]
     text = value if isinstance(value, str) else ''
-    if any(looks_like_key(part) for part in place.split('.')):
+    if any(is_key_like(part) for part in place.split('.')):
         place, found = 'the name of an entry', True
     elif name in ('base_url', 'model', 'recording'):
         # A URL, a path or a model's name may be long and have digits in it.
         found = bool(_LOGIN_IN_URL.search(text)) or Redactor().hide(text) != text
     elif name == 'api_key_env':
-        found = bool(text) and (looks_like_key(text) or not _VARIABLE.fullmatch(text))
+        found = bool(text) and (is_key_like(text) or not _VARIABLE.fullmatch(text))
     else:
-        found = looks_like_key(text) or (value is not None and bool(SECRET_NAMES.search(name)))
+        found = is_key_like(text) or (value is not None and bool(SECRET_NAMES.search(name)))
     if found:
         raise ConfigError(
             f'{source}: {place} looks like it holds a key or a password (not shown here). Keep '

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.types import (
     MOVABLE,
     Code,
@@ -69,7 +69,7 @@ def _far(call: SkillCall, scene: Scene) -> Words | None:
 def _plan(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
     assert scene.held is not None  # `refusal` looked
     arg, held = call.args[0], scene.object(scene.held)
-    if not looks_like_pose(arg) and is_container(scene.object(arg)):
+    if not is_pose_like(arg) and is_container(scene.object(arg)):
         found = container_place(scene.object(arg), scene, hand)
         if isinstance(found, Rejection):
             return found

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose
+from bbllm.core.skill_calls import PoseLiteral, format_pose, is_pose_like, parse_pose
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Code, Kind, Pose, Scene, SceneObject
 from bbllm.skills.grasps import (
@@ -277,7 +277,7 @@ def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> Place
     What `conditions.refusal` refuses is not asked again.
     """
     others = [item for item in scene.objects if item.name != held.name]
-    if looks_like_pose(arg):
+    if is_pose_like(arg):
         literal = parse_pose(arg)
         target = (
             _at_centre(arg, literal.position_m, literal.yaw_deg, held, others)
@@ -433,7 +433,7 @@ def _nearby(arg: str, ghost: SceneObject, others: Sequence[SceneObject], does: s
     dx, dy = shift
     x, y, z = ghost.pose.position_m
     literal = PoseLiteral(position_m=(x + dx, y + dy, z))
-    if looks_like_pose(arg):
+    if is_pose_like(arg):
         (x, y, z), was = parse_pose(arg).position_m, parse_pose(arg)
         literal = replace(was, position_m=(x + dx, y + dy, z))
     elif not is_round(ghost) and abs(math.sin(2 * yaw_like(ghost))) > 0.01:

@@ -15,7 +15,7 @@ that is too heavy, is not known here.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.skill_calls import CallError, check_call, looks_like_pose
+from bbllm.core.skill_calls import CallError, check_call, is_pose_like
 from bbllm.core.types import (
     MOVABLE,
     Code,
@@ -115,7 +115,7 @@ class ImaginedTable:
         """Return the motion, or why there are none for certain; None where that is not known."""
         scene, hand = self._scene, self._hand(skill)
         vague = unsure(scene)
-        on_pose = any(map(looks_like_pose, call.args))
+        on_pose = any(map(is_pose_like, call.args))
         if hand is None or vague.intersection((*call.args, scene.held)) or (vague and on_pose):
             return None
         if not skill.is_sure(call, scene, None):

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject, Skill, SkillCall
 from bbllm.skills.grasps import (
@@ -63,7 +63,7 @@ def _plan(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
     arg = call.args[0]
     held = None if scene.held is None else scene.object(scene.held)
     yaws = [2 * math.pi * index / REACH_YAWS for index in range(REACH_YAWS)]
-    if looks_like_pose(arg):
+    if is_pose_like(arg):
         literal = parse_pose(arg)
         position, label = literal.position_m, f'the pose {arg}'
         if literal.quat_xyzw is not None:
@@ -74,7 +74,7 @@ def _plan(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
         item = scene.object(arg)
         x, y, _ = item.pose.position_m
         position, label = (x, y, top_z(item) + HOVER_M + _below_tcp(held, hand)), arg
-    if looks_like_pose(arg):
+    if is_pose_like(arg):
         overlaps = [_overlap(label, position, yaw, scene, hand) for yaw in yaws]
         if overlaps[0] is not None and None not in overlaps:
             return overlaps[0]

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from bbllm.core.arguments import KINDS
-from bbllm.core.skill_calls import PoseLiteral, format_pose, looks_like_pose, parse_pose
+from bbllm.core.skill_calls import PoseLiteral, format_pose, is_pose_like, parse_pose
 from bbllm.core.text import listed
 from bbllm.core.types import Scene, Skill, SkillCall
 from bbllm.skills.catalog import find_skill, moves
@@ -29,7 +29,7 @@ def risk(call: SkillCall, scene: Scene) -> str:
 
 def _reasons(call: SkillCall, scene: Scene) -> Iterator[str]:
     for arg in call.args:
-        if moves(call) and looks_like_pose(arg):
+        if moves(call) and is_pose_like(arg):
             yield f'it goes to {arg}, a place in numbers and not one of the scene'
     skill = find_skill(call.skill)
     if skill is not None:
@@ -67,7 +67,7 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
         if _mixes_alphabets(word):
             return f'its step mixes alphabets in the word {word}'
     for arg in call.args:
-        if looks_like_pose(arg):
+        if is_pose_like(arg):
             if not _says_numbers(text, arg):
                 return f'its step does not name the pose {arg}'
         elif arg in scene.names and not _names(said, arg, scene.names):

@@ -129,8 +129,8 @@ class _WatchedEpisode(Alone):
             self._motion.sample()
 
     @contextmanager
-    def hearing(self, run: EpisodeRun) -> Iterator[None]:
+    def taking_remarks(self, run: EpisodeRun) -> Iterator[None]:
         self._run = run
         motion = nullcontext() if self._motion is None else self._motion.record(self._journal)
-        with motion, super().hearing(run):
+        with motion, super().taking_remarks(run):
             yield

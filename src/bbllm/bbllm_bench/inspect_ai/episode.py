@@ -71,7 +71,7 @@ class _AmongSamples(Alone):
     def stopped(self) -> str:
         return STOPPED if _stopped() else ''
 
-    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
+    def taking_remarks(self, run: EpisodeRun) -> AbstractContextManager[None]:
         # A log does not say which sample it is about.
         return nullcontext()
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm.core.protocols import PromptRequest, Situation
-from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.types import Outcome, Scene
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hidden_search import BlockAction, decide
@@ -128,7 +128,7 @@ def puzzle_reply(
     for name, target in brief.solution[done:]:
         if name != scene.held:
             lines.append(PlanLine('pick', (name,), f'pick {name}'))
-        word = 'at' if looks_like_pose(target) else 'on'
+        word = 'at' if is_pose_like(target) else 'on'
         lines.append(PlanLine('place', (target,), f'place {name} {word} {target}'))
     return plan_reply(request, lines, 'rob0')
 

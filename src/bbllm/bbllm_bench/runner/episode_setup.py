@@ -46,7 +46,7 @@ class Alone:
         """Return the sink for one more episode before the judged one; here it drops all events."""
         return lambda event: None
 
-    def hearing(self, run: EpisodeRun) -> AbstractContextManager[None]:
+    def taking_remarks(self, run: EpisodeRun) -> AbstractContextManager[None]:
         """Put on record what clients of models log while the context lasts."""
         return heard_by(run)
 
@@ -108,7 +108,7 @@ def begin_episode(
         options=EpisodeConfig.of(chosen),
         settings=settings,
         memory=config.memory,
-        hearing=around.hearing,
+        taking_remarks=around.taking_remarks,
     )
     return setup.begin(make_task(job.case.instruction, name or job.key.name), [sink], k=job.key.k)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from bbllm.core.errors import BbllmError, SceneError, WorldError
 from bbllm.core.events import Episode
 from bbllm.core.protocols import EventSink, ScenePicture, World, WorldFeatures, picture_of
-from bbllm.core.registry import tells_force
+from bbllm.core.registry import uses_force
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.llm.models.factory import Models
@@ -48,7 +48,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
             seed=job.case.noise_seed,
             on_advance=look,
             wrap_driver=safety.wrap,
-            weighs=tells_force(job.config.planner) or bool(job.case.earlier),
+            weighs=uses_force(job.config.planner) or bool(job.case.earlier),
             make_source=source_of(job),
         )
         pictures = PictureJudge(table)

@@ -63,7 +63,7 @@ def gathered(case: Case, episode: Episode) -> Information:
         return Information(needed='none')
     rule, lack = '', ''
     # What was measured informs only whom it was shown.
-    if case.needs == 'weights' and not load_planner(episode.planner).tells_force:
+    if case.needs == 'weights' and not load_planner(episode.planner).uses_force:
         lack = f'The prompts of {episode.planner} tell no force'
     else:
         story = _Story(case, episode)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.text import count_of
 from bbllm.core.types import Kind
 from bbllm.skills.shapes import bottom_z, top_z
@@ -83,7 +83,7 @@ def moves_of(table: Table, near_m: float) -> Iterator[Move]:
     at: Points = {name: item.pose.position_m[:2] for name, item in table.start.items()}
     for name, target in table.moves:
         under[name], at[name] = ANYWHERE, None
-        if looks_like_pose(target):
+        if is_pose_like(target):
             x, y, z = parse_pose(target).position_m
             at[name] = (x, y)
             under[name] = _at_pose(table, under, at, name, (x, y, z), near_m)

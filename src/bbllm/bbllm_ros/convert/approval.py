@@ -86,6 +86,6 @@ def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> 
         reason=answer.reason,
         by=answer.by,
         automatic=answer.automatic,
-        text=answer.told_of(request),
+        text=answer.line_about(request),
     )
     return Event(stamp_s, data)

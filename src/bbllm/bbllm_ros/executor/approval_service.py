@@ -109,7 +109,7 @@ class ApprovalService:
                 self._node.get_logger().warning(f'{doubt} Ask who answers to compare the hash.')
 
     def _record(self, request: ApprovalRequest, answer: Answer) -> None:
-        self._node.get_logger().info(answer.told_of(request))
+        self._node.get_logger().info(answer.line_about(request))
         event = approval_event(request, answer, time.time())
         self._answers.publish(event_to_msg(event, request.episode_id, now_s(self._node)))
 

@@ -55,7 +55,7 @@ class EpisodeDesk:
             node.heartbeats,
             controller=params.controller,
             skill_timeout_s=params.skill_timeout_s,
-            weighs=self._spec.tells_force,
+            weighs=self._spec.uses_force,
             take_picture=take_picture,
         )
         self._body = body_client(node, node.group)

@@ -41,7 +41,7 @@ TONES = {
     Tone.OPEN: ('#8f5a00', '#fff6e3'),
 }
 """Colours of the label and of the ground."""
-LOOKS = {
+STYLES = {
     StepState.PENDING: ('○', DIM, DIM),
     StepState.RUNNING: ('▶', TONES[Tone.WORK][0], INK),
     StepState.DONE: ('✓', TONES[Tone.SUCCESS][0], INK),
@@ -181,10 +181,10 @@ def _in_sight(blocks: list[Block], focus: int, room: float, content: Content) ->
     return first, last
 
 
-def _look(row: StepRow) -> tuple[str, str, str]:
+def _style_of(row: StepRow) -> tuple[str, str, str]:
     # A repair has begun, and its plan is not there yet.
     failed = row.state is StepState.RUNNING and row.note
-    return LOOKS[StepState.FAILED if failed else row.state]
+    return STYLES[StepState.FAILED if failed else row.state]
 
 
 def _ground(row: StepRow) -> str | None:
@@ -208,7 +208,7 @@ def _block(row: StepRow, width: float, *, calls: bool) -> Block:
 
 def _drawn(block: Block, top: float, width: float, *, calls: bool) -> list[Flat]:
     row = block.row
-    mark, mark_ink, ink = _look(row)
+    mark, mark_ink, ink = _style_of(row)
     shapes: list[Flat] = []
     if ground := _ground(row):
         box = rectangle(6.0, top - 1, width - 12.0, block.height - GAP + 2)

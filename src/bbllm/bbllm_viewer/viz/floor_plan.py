@@ -67,7 +67,7 @@ IN_A_ROW = 4
 class Box:
     """An item with its place."""
 
-    thing: HouseItem
+    item: HouseItem
     left: float = 0.0
     """In the box around it, or on the page where it is a room [px]."""
     top: float = 0.0
@@ -144,7 +144,7 @@ def _room(entity: HouseItem, width: float, columns: int) -> Box:
         bottoms[at] += max(box.height for box in group) + gap
     height = max(bottoms) - gap + ROOM_PAD_PX
     return Box(
-        thing=entity,
+        item=entity,
         width=width,
         height=max(height, ROOM_HEAD_PX + ROOM_PAD_PX),
         text=_cut(entity.text.replace('_', ' '), TITLE_PX, width - 2 * ROOM_PAD_PX, bold=True),
@@ -154,7 +154,7 @@ def _room(entity: HouseItem, width: float, columns: int) -> Box:
 
 def _box(item: HouseItem, most: float, *, wide: bool = False) -> Box:
     """Place an item with all that is in and on it: in a box of that width, or as wide as it is."""
-    pad = 2 * PAD_PX + (HEAD_PX if item.look == 'person' else 0.0)
+    pad = 2 * PAD_PX + (HEAD_PX if item.style == 'person' else 0.0)
     text = _cut(_words(item), LETTERS_PX, most - pad, bold=is_bold(item))
     state = _cut(item.state, LETTERS_PX - 1, most - pad, bold=item.turned)
     name_px = _px(text, LETTERS_PX, bold=is_bold(item))
@@ -177,7 +177,7 @@ def _box(item: HouseItem, most: float, *, wide: bool = False) -> Box:
         inside = (bottom, top + height + PAD_PX - 1)
         bottom = inside[1] + PAD_PX - 1
     return Box(
-        thing=item,
+        item=item,
         width=most if wide else min(most, max(widths)),
         height=bottom,
         text=text,
@@ -204,9 +204,9 @@ def _flow(items: Sequence[HouseItem], most: float) -> tuple[list[Box], float, fl
 
 def is_bold(item: HouseItem) -> bool:
     """Whether the name of an item is written bold."""
-    if item.look in ('ghost', 'rest'):
+    if item.style in ('ghost', 'rest'):
         return False
-    return not item.is_leaf or item.changed or item.look in ('room', 'person')
+    return not item.is_leaf or item.changed or item.style in ('room', 'person')
 
 
 def _px(text: str, size: float, *, bold: bool = False) -> float:
@@ -217,7 +217,7 @@ def _px(text: str, size: float, *, bold: bool = False) -> float:
 
 def _words(item: HouseItem) -> str:
     """Return the text of an item: with its number where it changed."""
-    reported_apart = item.changed and item.look not in ('person', 'room')
+    reported_apart = item.changed and item.style not in ('person', 'room')
     return item.name if reported_apart else item.text
 
 
@@ -254,9 +254,9 @@ def draw_floor_plan(
     for room in rooms:
         for box, at in room.walk():
             shapes += _draw(box, at)
-            ghost = box.thing.look == 'ghost'
-            if box.thing.moved or ghost:
-                spots[box.thing.name, ghost] = box, at
+            ghost = box.item.style == 'ghost'
+            if box.item.moved or ghost:
+                spots[box.item.name, ghost] = box, at
     for name, ghost in sorted(spots):
         if ghost and (name, False) in spots:
             shapes += _trace(*spots[name, True], *spots[name, False])
@@ -266,15 +266,15 @@ def draw_floor_plan(
 
 def _draw(box: Box, at: Point) -> list[Flat]:
     """Return one box without what is in it."""
-    item, (x, y) = box.thing, at
-    if item.look == 'room':
+    item, (x, y) = box.item, at
+    if item.style == 'room':
         half = WALL_PX / 2
         walls = rectangle(x + half, y + half, box.width - WALL_PX, box.height - WALL_PX)
         return [
             Polygon(walls, Paint(fill=FLOOR, stroke=WALL, width=WALL_PX)),
             Text((x + ROOM_PAD_PX, y + 15), box.text, TITLE_PX, INK, bold=True),
         ]
-    person = item.look == 'person'
+    person = item.style == 'person'
     radius = CHIP_PX / 2 if person and item.is_leaf else 3.0
     shapes: list[Flat] = [Polygon(rounded(x, y, box.width, box.height, radius), _paint(item))]
     if box.inside is not None:
@@ -284,7 +284,7 @@ def _draw(box: Box, at: Point) -> list[Flat]:
         shapes.append(Polygon(rounded(*inner, 2.0), Paint(fill=fill, stroke=EDGE, width=0.7)))
     left = x + PAD_PX
     middle = y + CHIP_PX / 2 + 0.5
-    ink = MUTED if item.look in ('ghost', 'rest') else INK
+    ink = MUTED if item.style in ('ghost', 'rest') else INK
     if person:
         shapes += _head(left + 3.5, middle)
         left += HEAD_PX
@@ -308,13 +308,13 @@ def _head(x: float, y: float) -> list[Flat]:
 
 
 def _paint(item: HouseItem) -> Paint:
-    if item.look == 'person':
+    if item.style == 'person':
         return Paint(fill=PERSON, stroke=mix(PERSON, '#1b1e22', 0.3), width=1.0)
-    if item.look == 'ghost':
+    if item.style == 'ghost':
         return replace(GHOST, stroke=PERSON if item.text == 'person' else CHANGED)
-    if item.look == 'rest':
+    if item.style == 'rest':
         return Paint(fill=FLOOR, stroke=EDGE, width=0.7)
-    fill, edge = (WOOD, WOOD_EDGE) if item.look == 'furniture' else (PAPER, EDGE)
+    fill, edge = (WOOD, WOOD_EDGE) if item.style == 'furniture' else (PAPER, EDGE)
     if item.lit:
         fill, edge = (LIT, LIT_EDGE)
     if item.changed:
@@ -325,7 +325,7 @@ def _paint(item: HouseItem) -> Paint:
 
 def _trace(start: Box, a: Point, end: Box, b: Point) -> list[Flat]:
     """Return the path of an object, with a tip, from border to border."""
-    color = PERSON if end.thing.look == 'person' else CHANGED
+    color = PERSON if end.item.style == 'person' else CHANGED
     first, last = (
         (x + box.width / 2, y + min(box.height, CHIP_PX) / 2)
         for box, (x, y) in ((start, a), (end, b))

@@ -24,7 +24,7 @@ WORDS = frozenset(
 OPPOSITES = (('off', 'on'), ('closed', 'open'), ('dirty', 'clean'), ('plugged_out', 'plugged_in'))
 
 Relation = Literal['in', 'on', 'held']
-Look = Literal['room', 'furniture', 'thing', 'person', 'ghost', 'rest']
+Style = Literal['room', 'furniture', 'thing', 'person', 'ghost', 'rest']
 Place = tuple[Relation, str]
 
 
@@ -35,7 +35,7 @@ class HouseItem:
     name: str
     """As in the scene; of a ghost, the name of the object that was there."""
     text: str
-    look: Look
+    style: Style
     state: str = ''
     """What is shown beside its name."""
     moved: bool = False
@@ -145,10 +145,10 @@ def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
             children[relation].append(child)
     for relation, other in old.contents.get(name, ()):
         if now.places.get(other, (relation, name)) != (relation, name):
-            children[relation].append(HouseItem(name=other, text=_text(other), look='ghost'))
+            children[relation].append(HouseItem(name=other, text=_text(other), style='ghost'))
     upon = _counted([*children['held'], *children['on']])
     within = _counted(children['in'])
-    view: Look = 'thing' if name in now.loose else 'furniture'
+    view: Style = 'thing' if name in now.loose else 'furniture'
     if name not in now.places:
         view = 'room'
     elif class_of(name) == PERSON:
@@ -158,7 +158,7 @@ def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
     return HouseItem(
         name=name,
         text=_text(name),
-        look=view,
+        style=view,
         state=_reported(states, before, view, bool(upon or within)),
         moved=now.places.get(name) != old.places.get(name, now.places.get(name)),
         turned=states != before,
@@ -175,7 +175,7 @@ def _text(name: str) -> str:
     return 'person' if class_of(name) == PERSON else class_of(name)
 
 
-def _reported(states: frozenset[str], old: frozenset[str], view: Look, holds: bool) -> str:
+def _reported(states: frozenset[str], old: frozenset[str], view: Style, holds: bool) -> str:
     """Return the states to show of an object; a change as `off → on`."""
     pairs = [pair for both in OPPOSITES for pair in (both, both[::-1])]
     turns = [(was, now) for was, now in pairs if was in old - states and now in states - old]
@@ -190,11 +190,11 @@ def _reported(states: frozenset[str], old: frozenset[str], view: Look, holds: bo
 
 def _counted(items: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
     """Return items, equal ones that did not change as one with its count."""
-    plain = [t if t.is_leaf and not t.changed and t.look != 'ghost' else None for t in items]
-    kinds = Counter((t.text, t.look, t.state) for t in plain if t is not None)
+    plain = [t if t.is_leaf and not t.changed and t.style != 'ghost' else None for t in items]
+    kinds = Counter((t.text, t.style, t.state) for t in plain if t is not None)
     found: list[HouseItem] = []
     for item, same in zip(items, plain, strict=True):
-        n = 1 if same is None else kinds.pop((same.text, same.look, same.state), 0)
+        n = 1 if same is None else kinds.pop((same.text, same.style, same.state), 0)
         if n > 1:
             found.append(replace(item, text=f'{item.text} ×{n}', count=n))
         elif n == 1:
@@ -211,12 +211,12 @@ def _kept(items: Sequence[HouseItem]) -> tuple[HouseItem, ...]:
     kept = [_only_changes(item) for item in items if _matters(item)]
     if n := sum(_n_in(item) for item in items if not _matters(item)):
         text = f'+ {n}' if kept else f'{n} things' if n > 1 else '1 thing'
-        kept.append(HouseItem(name='', text=text, look='rest', count=n))
+        kept.append(HouseItem(name='', text=text, style='rest', count=n))
     return tuple(kept)
 
 
 def _matters(item: HouseItem) -> bool:
-    special = item.changed or item.look in ('person', 'ghost')
+    special = item.changed or item.style in ('person', 'ghost')
     return special or any(_matters(other) for other in (*item.upon, *item.within))
 
 

@@ -111,7 +111,7 @@ def draw_location(item: SceneObject, view: View, far: bool) -> Polygon:
     return Polygon(rectangle(x - half, y - half, 2 * half, 2 * half), paint)
 
 
-def draw_thing(item: SceneObject, view: View, far: bool) -> list[Flat]:
+def draw_object(item: SceneObject, view: View, far: bool) -> list[Flat]:
     """Return an object in its colour, with its shine or its floor, ringed if out of reach."""
     fill = color_of(item.color)
     paint = Paint(fill=fill, stroke=edge_of(fill), width=1.4)

@@ -55,7 +55,7 @@ def drawable_scenes(episode: Episode) -> tuple[Scene, Scene | None]:
     """
     scenes = scenes_of(episode)
     if 'before' not in scenes:
-        raise ConfigError('the record holds no scene')
+        raise ConfigError('the record has no scene')
     for item in (item for scene in scenes.values() for item in scene.objects):
         if any(abs(value) > FAR_M for value in (*item.pose.position_m, *item.size_m)):
             raise ConfigError(f'{item.name} lies or reaches beyond {FAR_M:g} m')

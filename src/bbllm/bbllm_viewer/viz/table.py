@@ -12,10 +12,10 @@ from bbllm_viewer.viz.objects import (
     FAR,
     draw_grid,
     draw_location,
+    draw_object,
     draw_reach,
     draw_robot,
     draw_table,
-    draw_thing,
     draw_traces,
     radius_of,
 )
@@ -59,7 +59,7 @@ def draw_scene(scene: Scene, view: View, corner: Point, *, before: Scene | None 
     if before is not None:
         shapes += draw_traces(before, movable, view)
     for item in movable:
-        shapes += draw_thing(item, view, _far(scene, item))
+        shapes += draw_object(item, view, _far(scene, item))
     shapes += _names(scene, movable, locations, view)
     border = rectangle(0.5, 0.5, view.width - 1, view.height - 1)
     shapes.append(Polygon(border, Paint(stroke='#c9c6bf', width=1)))

@@ -165,7 +165,7 @@ def _on_stand(
             math.sin(elevation),
         ]
     )
-    T_base_camera = _looking(target_m + dice.uniform(0.7, 1.1) * away, target_m)
+    T_base_camera = _aimed(target_m + dice.uniform(0.7, 1.1) * away, target_m)
     T_base_camera[:3, :3] @= _turn(dice.normal(size=3) * math.radians(5.0))
     T_hand_board = board_in_hand(board)
     T_hand_board[:3, :3] @= _turn(dice.normal(size=3) * math.radians(3.0))
@@ -216,7 +216,7 @@ def _on_hand(
     ), draw_pose
 
 
-def _looking(position_m: Array, target_m: Array) -> Array:
+def _aimed(position_m: Array, target_m: Array) -> Array:
     """Return the pose of an optical frame that looks at a point, with the picture upright."""
     T = np.eye(4)
     z = (target_m - position_m) / np.linalg.norm(target_m - position_m)

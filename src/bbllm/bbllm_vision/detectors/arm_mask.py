@@ -20,7 +20,7 @@ from bbllm_vision.detectors.solids import Solid, outline_points
 from bbllm_vision.detectors.views import CameraView
 
 Array = NDArray[np.float64]
-LOOK_GROUP = 2
+VISUAL_GROUP = 2
 """Of the geoms that are drawn (see `RobotModel.spec`)."""
 MARGIN_PX = 4
 """What is so near to the robot counts as the robot: 9 mm at a distance of 1.4 m [px]."""
@@ -49,13 +49,13 @@ def arm_mask(
     """
     view = CameraView.of(intrinsics, T_world_camera)
     mask = np.zeros((intrinsics.height_px, intrinsics.width_px), np.uint8)
-    look = _look(round(width_m, 3))
-    data = mujoco.MjData(look.model)
+    shape = _shape_of(round(width_m, 3))
+    data = mujoco.MjData(shape.model)
     data.qpos[:N_JOINTS] = position_rad
-    mujoco.mj_kinematics(look.model, data)
+    mujoco.mj_kinematics(shape.model, data)
     rotations = data.geom_xmat.reshape(-1, 3, 3)
     points = [outline_points(_hand_camera(data))]
-    points += [local @ rotations[i].T + data.geom_xpos[i] for i, local in look.outlines]
+    points += [local @ rotations[i].T + data.geom_xpos[i] for i, local in shape.outlines]
     pixels = view.project(np.concatenate(points))
     ends = np.cumsum([len(each) for each in points])[:-1]
     for outline in np.split(pixels, ends):
@@ -67,7 +67,7 @@ def arm_mask(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
+class _Shape:
     """The arm with its fingers at a width."""
 
     model: mujoco.MjModel
@@ -90,15 +90,15 @@ def _hand_camera(data: mujoco.MjData) -> Solid:
 
 
 @lru_cache(maxsize=4)
-def _look(width_m: float) -> _Look:
+def _shape_of(width_m: float) -> _Shape:
     model = load_robot().arm_model(width_m)
-    return _Look(
+    return _Shape(
         model=model,
         outlines=tuple(
             (index, _outline_of(_SHAPES[kind], model.geom_size[index].tolist()))
             for index in range(model.ngeom)
             if (kind := mujoco.mjtGeom(model.geom_type[index])) in _SHAPES
-            and model.geom_group[index] == LOOK_GROUP
+            and model.geom_group[index] == VISUAL_GROUP
         ),
     )
 

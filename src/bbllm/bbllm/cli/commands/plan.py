@@ -77,11 +77,13 @@ def plan(
     summary = summarize(episode)
     kept = ('task', 'planner', 'brain', 'body', 'message', 'conditions', 'model_calls')
     tokens = ('prompt_tokens', 'completion_tokens')
-    told = [
+    faulty = [
         {'call': str(fault.call), 'code': fault.code.name, 'message': fault.sentence}
         for fault in faults
     ]
-    output.result({'plan': steps, 'faults': told, **{key: summary[key] for key in kept + tokens}})
+    output.result(
+        {'plan': steps, 'faults': faulty, **{key: summary[key] for key in kept + tokens}}
+    )
     raise typer.Exit(0 if first_round or episode.ending is Ending.FINISHED else FAILED)
 
 

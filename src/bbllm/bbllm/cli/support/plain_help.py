@@ -70,12 +70,12 @@ class PlainCommand(TyperCommand):
         if few:
             lines += [line for part in rest for line in (*_wrapped(part), '')]
         for title, chosen in _grouped(common, by_panel=everything):
-            told = [x.get_help_record(ctx) or (x.name, '') for x in chosen]
+            rows = [x.get_help_record(ctx) or (x.name, '') for x in chosen]
             if everything:
-                told = [(names, _with_words(names, text)) for names, text in told]
+                rows = [(names, _with_words(names, text)) for names, text in rows]
             if not few:
-                told = [(names, SENTENCE.split(text, maxsplit=1)[0]) for names, text in told]
-            lines += [f'{title}:', *(line for row in told for line in _row(*row)), '']
+                rows = [(names, SENTENCE.split(text, maxsplit=1)[0]) for names, text in rows]
+            lines += [f'{title}:', *(line for row in rows for line in _row(*row)), '']
         rows = [(', '.join(HELP_NAMES), 'Print this list.')]
         if not few:
             n = sum(map(_is_option, params))
@@ -95,8 +95,8 @@ def _with_words(names: str, text: str) -> str:
 
 def _parts(text: str) -> tuple[str, list[str], list[str]]:
     """Return the summary of a docstring, its other paragraphs, and its examples."""
-    told, *below = re.split(rf'\n\s*{EXAMPLES_HEAD}:?[ ]*\n', text, maxsplit=1)
-    first, *others = re.split(r'\n\s*\n', told.strip())
+    body, *below = re.split(rf'\n\s*{EXAMPLES_HEAD}:?[ ]*\n', text, maxsplit=1)
+    first, *others = re.split(r'\n\s*\n', body.strip())
     return first, others, [x.strip() for x in ''.join(below).splitlines() if x.strip()]
 
 
@@ -115,10 +115,10 @@ def _grouped(params: Sequence[Any], *, by_panel: bool) -> Iterator[tuple[str, li
     yield from sorted(panels.items(), key=lambda item: item[0] != 'Options')
 
 
-def _row(names: str, told: str) -> list[str]:
+def _row(names: str, text: str) -> list[str]:
     """Return the lines of a parameter: its names, and what it is for beside or below them."""
     room = ' ' * COLUMN
-    lines = [f'{room}{line}' for line in _wrapped(told, width() - COLUMN)] or [room]
+    lines = [f'{room}{line}' for line in _wrapped(text, width() - COLUMN)] or [room]
     head = f'  {names}'
     if len(head) < COLUMN - 1:
         return [head.ljust(COLUMN) + lines[0].lstrip(), *lines[1:]]

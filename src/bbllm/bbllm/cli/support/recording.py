@@ -21,7 +21,7 @@ class Recording:
             check_bag(bag)
         self._path = bag
         self._recorder: Bag | None = None
-        self._told = ''
+        self._printed = ''
 
     @contextmanager
     def of(self, session: RunningStack) -> Iterator[None]:
@@ -35,8 +35,8 @@ class Recording:
     def trouble(self) -> str:
         """Return what is missing in the bag, once."""
         broken = '' if self._recorder is None else self._recorder.broken
-        told, self._told = self._told, broken
-        return broken if broken != told else ''
+        printed, self._printed = self._printed, broken
+        return broken if broken != printed else ''
 
     def add_to(self, ran: Ran) -> Ran:
         """Return an episode with its bag, and what is missing in it."""

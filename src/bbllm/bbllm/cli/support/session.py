@@ -150,7 +150,7 @@ def run_on_stack(
     def on_event(event: Event) -> None:
         view(event)
         if isinstance(event.data, EpisodeStarted) and find_provider(brain := event.data.brain):
-            text = f'The Brain is {with_remark(brain)}; docs/models.md says how to name a model.'
+            text = f'The Brain is {with_remark(brain)}; docs/models.md shows how to name a model.'
             view(Event(event.stamp_s, WarningRaised(text)))
 
     running = session.begin(task, on_event)

@@ -38,17 +38,17 @@ class LineView:
         detail = isinstance(event.data, (ModelReplied, Observed))
         if isinstance(event.data, ModelCall):
             detail = event.data.role != 'brain'
-        said = [] if detail else describe(escape_texts(event.data))
+        rows = [] if detail else describe(escape_texts(event.data))
         if not isinstance(event.data, EpisodeEnded):
-            said = [(word, self._once(text)) for word, text in said]
-        if isinstance(event.data, ModelCall) and said and event.data.error:
+            rows = [(word, self._once(text)) for word, text in rows]
+        if isinstance(event.data, ModelCall) and rows and event.data.error:
             self._errors.append(event.data.error.partition(': ')[2] or event.data.error)
         if isinstance(event.data, EpisodeEnded):
             episode = self.progress.episode
-            said.append(('total', counts_text(episode, episode.robot_s, episode.wall_s)))
+            rows.append(('total', counts_text(episode, episode.robot_s, episode.wall_s)))
         # One event stays one line, whatever is in its texts.
         time_s = max(self.progress.wall_s, self.progress.robot_s)
-        lines = [f'{time_s:7.1f} s  {word:<8}  {escape_line(text)}\n' for word, text in said]
+        lines = [f'{time_s:7.1f} s  {word:<8}  {escape_line(text)}\n' for word, text in rows]
         if self._writable:
             try:
                 self._file.write(''.join(lines))

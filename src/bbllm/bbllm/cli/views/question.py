@@ -102,12 +102,12 @@ def _answer(
     # What was typed before the question was seen is no answer to it.
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     what = 'The robot may go on' if request.kind is RequestKind.RESUME else 'Approve'
-    said = _typed(f'{what} {request.hash[:12]}? [y/N] ', output, is_open)
-    if said is None:
+    typed = _typed(f'{what} {request.hash[:12]}? [y/N] ', output, is_open)
+    if typed is None:
         return None
-    if said.lower() in ('y', 'yes'):
+    if typed.lower() in ('y', 'yes'):
         return Answer(granted=True, by=person())
-    reason = _typed('Why not? The Brain is told (Enter: no reason). ', output, is_open)
+    reason = _typed('Why not? The Brain receives it (Enter: no reason). ', output, is_open)
     return None if reason is None else Answer(granted=False, reason=reason, by=person())
 
 

@@ -108,9 +108,9 @@ def whole(progress: Progress, width: int, answers: str = '') -> RenderableType:
     """Return all of an episode that is over."""
     episode = progress.episode
     lines = plan_lines(progress.rows, width, '▶')
-    told = [Padding(Text(answers, 'dim'), (1, 0, 0, 2))] if answers else []
+    approvals = [Padding(Text(answers, 'dim'), (1, 0, 0, 2))] if answers else []
     below = foot(ending_text(episode), episode, episode.robot_s, episode.wall_s)
-    return Group(head(episode), *lines, *told, below)
+    return Group(head(episode), *lines, *approvals, below)
 
 
 def head(episode: Episode) -> RenderableType:
@@ -149,7 +149,7 @@ def ending_text(episode: Episode) -> Text:
     return text
 
 
-LOOKS = {
+STYLES = {
     StepState.PENDING: ('·', 'dim', '', ''),
     StepState.RUNNING: ('▶', 'bold cyan', 'bold', ''),
     StepState.DONE: ('✓', 'green', '', ''),
@@ -199,7 +199,7 @@ def _block(row: StepRow, width: int, running_mark: str) -> list[Text]:
     """Return a step as a line, and below it the rest of its text and why it failed."""
     call_width = min(34, (width - INDENT - TIME) * 2 // 5) if width >= NARROW else 0
     text_width = max(LEAST_TEXT, width - INDENT - TIME - call_width - 2)
-    mark, style, text_style, word = LOOKS[row.state]
+    mark, style, text_style, word = STYLES[row.state]
     if row.state is StepState.RUNNING:
         mark = running_mark
     first, *rest = _wrapped(row.text, text_width) or ['']

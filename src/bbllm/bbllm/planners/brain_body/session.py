@@ -39,7 +39,7 @@ def plan_session(
     mapper = PlanMapper(planner.body, ahead=options.map_ahead)
     body = body_in(world, mapper, options.grounding, task, context)
     requests = PlanRequests(planner, options, task, world, context, stream)
-    with context.hearing(), closing(mapper), closing(requests):
+    with context.taking_remarks(), closing(mapper), closing(requests):
         yield PlanSession(world, body, context, mapper, requests)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, MappedStep, OverlappingBody, Pass, PlanBody
-from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.types import Plan, PlanStep, Scene, SkillCall
 from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.step_grammar import call_of, is_call
@@ -225,7 +225,7 @@ def _first(mapped: Sequence[MappedStep | None]) -> MappedStep:
 def _has_old_pose(mapped: MappedStep, step: PlanStep) -> bool:
     """Return whether a call has a pose that the Body took from its scene."""
     args = mapped.args if isinstance(mapped, SkillCall) else ()
-    poses = [_numbers(arg) for arg in args if looks_like_pose(arg)]
+    poses = [_numbers(arg) for arg in args if is_pose_like(arg)]
     return any(not pose <= _numbers(step.text) for pose in poses)
 
 

@@ -10,7 +10,7 @@ from bbllm.core.arguments import KINDS
 from bbllm.core.events import StepFailed, WordGrounded
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import EpisodeContext, World
-from bbllm.core.skill_calls import CallError, check_call, looks_like_pose, nearest_first, plain
+from bbllm.core.skill_calls import CallError, check_call, is_pose_like, nearest_first, plain
 from bbllm.core.types import Code, PlanStep, Scene, Skill, SkillCall
 from bbllm.planners.common.grounding import FETCHING, GOING, HANDLING, Policy, choose, ground
 from bbllm.planners.common.low_level_hands import failure_cause
@@ -251,4 +251,4 @@ def carry_out(
 
 def _names(param: str, word: str) -> bool:
     """Return whether an argument names an object: seconds and poses do not."""
-    return param not in KINDS and not (param == 'target' and looks_like_pose(word))
+    return param not in KINDS and not (param == 'target' and is_pose_like(word))

@@ -12,7 +12,7 @@ from functools import cache
 
 from bbllm.core.arguments import KINDS
 from bbllm.core.errors import ParseError
-from bbllm.core.skill_calls import looks_like_pose, plain
+from bbllm.core.skill_calls import is_pose_like, plain
 from bbllm.core.types import Scene, Skill, SkillCall
 from bbllm.planners.common.call_grammar import checked, named_alike, not_held, skill_named
 from bbllm.planners.domains.languages import language_of
@@ -76,7 +76,7 @@ def is_call(text: str, scene: Scene) -> bool:
 def _literal(step: str, scene: Scene) -> Iterator[SkillCall]:
     """Yield what a step is that is written as a call: `pick(red_cube)`, `[pick] <red_cube>`."""
     if found := _FUNCTION.fullmatch(step):
-        args = [found['args']] if looks_like_pose(found['args']) else found['args'].split(',')
+        args = [found['args']] if is_pose_like(found['args']) else found['args'].split(',')
     elif found := _BRACKETS.fullmatch(step):
         args = re.findall(r'<([^<>]*)>', found['args'])
     else:
@@ -148,7 +148,7 @@ def _call(skill: Skill, words: list[str], scene: Scene) -> Iterator[SkillCall]:
         return
     args: list[str] = []
     for param, word in zip(skill.params, words, strict=True):
-        is_value = param in KINDS or (param == 'target' and looks_like_pose(word))
+        is_value = param in KINDS or (param == 'target' and is_pose_like(word))
         name = word if is_value else named_alike(word, scene)
         if name is None or name in args:
             return

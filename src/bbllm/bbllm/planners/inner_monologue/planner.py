@@ -134,7 +134,7 @@ class InnerMonologue(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work on the task until the model reports the end, or raise GaveUpError."""
-        with context.hearing():
+        with context.taking_remarks():
             self._run(task, world, context)
 
     def _run(self, task: Task, world: World, context: EpisodeContext) -> None:

@@ -165,7 +165,7 @@ class FTCoT(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work until the actions that solve the task are executed, or raise GaveUpError."""
-        with context.hearing():
+        with context.taking_remarks():
             self._run(_Flow(self, task, world, context))
 
     def _run(self, flow: '_Flow') -> None:
@@ -190,7 +190,7 @@ class FTVanilla(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         flow = _Flow(self, task, world, context)
-        with context.hearing():
+        with context.taking_remarks():
             while (reply := flow.ask(Question.NEXT, parse_reply)).actions:
                 flow.carry_out(reply, reply.explanation)
         context.report_done()
@@ -277,7 +277,7 @@ class _Flow:
 FT_COT = PlannerSpec(
     factory=FTCoT,
     options=FineTunedOptions(),
-    tells_force=True,
+    uses_force=True,
     asks_body=False,
     domains=frozenset({'tabletop'}),
 )

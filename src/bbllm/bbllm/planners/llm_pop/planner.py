@@ -214,7 +214,7 @@ class LLMPop(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work in rounds until the task is judged to be done, or raise GaveUpError."""
-        with context.hearing():
+        with context.taking_remarks():
             self._run(task, world, context)
 
     def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
@@ -333,7 +333,7 @@ def llm_pop_no_evaluator(
 LLM_POP = PlannerSpec(
     factory=LLMPop,
     options=LLMPopOptions(),
-    tells_force=True,
+    uses_force=True,
     asks_body=False,
     domains=frozenset({'tabletop'}),
 )

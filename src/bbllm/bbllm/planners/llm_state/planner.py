@@ -54,7 +54,7 @@ class LLMState(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work on the task until the model's plan is empty, or raise GaveUpError."""
-        with context.hearing():
+        with context.taking_remarks():
             self._run(task, world, context)
 
     def _run(self, task: Task, world: World, context: EpisodeContext) -> None:

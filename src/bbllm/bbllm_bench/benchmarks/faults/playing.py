@@ -30,7 +30,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import JournalWriter, read_episode
 from bbllm.core.protocols import EventSink, World
-from bbllm.core.registry import load_planner, tells_force
+from bbllm.core.registry import load_planner, uses_force
 from bbllm.core.tasks import make_task
 from bbllm.core.text import half_width, strip_hidden
 from bbllm.core.types import MOVABLE, Outcome, Scene, SkillCall
@@ -151,7 +151,7 @@ class WatchedTable(TabletopWorld):
             seed=trial.seed,
             on_advance=self._strike,
             ask_person=self._resume,
-            weighs=tells_force(trial.planner),
+            weighs=uses_force(trial.planner),
         )
         self.robot.on_goal = self._count
 

@@ -22,7 +22,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import line_of
 from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply, Situation, in_episode
-from bbllm.core.skill_calls import looks_like_pose, parse_pose
+from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.tasks import make_task
 from bbllm.core.text import DATA_RULE, escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status
@@ -153,7 +153,7 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
     models = setup.models
     watched = replace(models, brain=Watched(models.brain, sent), body=Watched(models.body, sent))
     try:
-        with open_table(case, weighs=setup.spec.tells_force) as (world, witness):
+        with open_table(case, weighs=setup.spec.uses_force) as (world, witness):
             session = LocalSession(
                 world, replace(setup, models=watched), approve=person, journal=False
             )
@@ -258,7 +258,7 @@ def _is_forbidden(call: SkillCall, goal: Goal) -> bool:
 
 
 def _in_box(text: str) -> bool:
-    if not looks_like_pose(text):
+    if not is_pose_like(text):
         return False
     try:
         x, y, _ = parse_pose(text).position_m

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bbllm.core.arguments import is_value
 from bbllm.core.observation import Observed
-from bbllm.core.skill_calls import looks_like_pose
+from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 
 LONGEST = 500
@@ -105,7 +105,7 @@ class InteractionHistory:
 
 def objects_of(outcome: Outcome) -> tuple[str, ...]:
     """Return the objects among the arguments of a call: neither poses nor values."""
-    return tuple(arg for arg in outcome.call.args if not (looks_like_pose(arg) or is_value(arg)))
+    return tuple(arg for arg in outcome.call.args if not (is_pose_like(arg) or is_value(arg)))
 
 
 def empties_hand(outcome: Outcome) -> bool:
