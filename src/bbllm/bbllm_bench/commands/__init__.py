@@ -7,8 +7,6 @@ VERBS = {
     'bench': (
         'Score planners and models on a suite of tasks; measure the arm, and the stack of nodes.'
     ),
-    'data': (
-        'Make data from simulated episodes: demonstrations of motions, and prompts with answers.'
-    ),
+    'data': 'Write data from simulated episodes: demonstrations of motions.',
 }
 """Help lines of the verbs, for the entry point of the group `bbllm.commands`."""

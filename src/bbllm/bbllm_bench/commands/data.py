@@ -1,38 +1,146 @@
-"""`bbllm data`: makes data from simulated episodes, to learn motions or to tune models with."""
+"""`bbllm data demos`: writes checked pick-and-place episodes as a data set of motions."""
 
-from typing import Any
+from __future__ import annotations
+
+import importlib.util
+import os
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
-from typer.core import TyperGroup
 
-from bbllm.cli.support.lazy import from_app, from_module
+from bbllm.cli.support.options import JsonOption, count
+from bbllm.cli.support.requests import expand_groups, flag, option
+from bbllm.cli.support.supervision import interrupts
+from bbllm.cli.support.verb_group import INTERRUPTED
+from bbllm.cli.views.output import Output
+from bbllm.core.errors import ConfigError
+from bbllm.core.extras import how_to_install
+from bbllm_bench.commands.options import MAX_JOBS
 
+MOST = 1_000_000
+EPISODES_A_LINE = 100
+"""How often a line is printed without a terminal."""
 
-class DataGroup(TyperGroup):
-    """Has one command for each kind of data, and one that checks it."""
-
-    def __init__(self, **settings: Any):
-        super().__init__(**settings)
-        demos = 'Write checked pick-and-place episodes as a LeRobot data set.'
-        self.add_command(from_module('demos', 'bbllm_bench.commands.data_demos', demos))
-        for name, text in FOR_TUNING.items():
-            self.add_command(from_app(name, 'bbllm_bench.benchmarks.finetuning.command', text))
-
-
-FOR_TUNING = {
-    'generate': 'Make prompts and answers to tune small models with, measured in the simulator.',
-    'check': 'Check form and physics of such prompts and answers in files.',
-}
 
 data = typer.Typer(
-    name='data',
-    cls=DataGroup,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    name='data', add_completion=False, no_args_is_help=True, rich_markup_mode=None
 )
 
 
 @data.callback()
 def data_command() -> None:
-    """Make data from simulated episodes: demonstrations of motions, and prompts with answers."""
+    """Write data from simulated episodes: demonstrations of motions."""
+
+
+def demos(
+    *,
+    episodes: int = count('How many episodes the data set has.', default=100, max=MOST),
+    format: Literal['lerobot'] = option(
+        'Layout of the files: LeRobotDataset v3.0.', default='lerobot'
+    ),
+    out: Annotated[
+        Path, typer.Option('--out', metavar='DIR', help='Folder of the data set; a new one.')
+    ],
+    seed: int = count('Of tables, tasks, noise and failures.', default=0, min=0),
+    jobs: int | None = count(
+        'Episodes at once, by default one for each core; the data set does not depend on it.',
+        '-j',
+        max=MAX_JOBS,
+    ),
+    misses: float = option(
+        'Share of the episodes in which one grasp is made to miss.',
+        default=0.25,
+        metavar='X',
+        min=0.0,
+        max=1.0,
+    ),
+    unrepaired: float = option(
+        'Share of the episodes without feedback loops, in which a failed step stays failed.',
+        default=0.1,
+        metavar='X',
+        min=0.0,
+        max=1.0,
+    ),
+    only_successful: bool = flag('Leave out episodes that the hidden checker fails.'),
+    json: JsonOption = False,
+) -> None:
+    """
+    Write checked pick-and-place episodes as a LeRobot data set.
+
+    A stand-in plans random pick-and-place tasks and those of the suite
+    tabletop, without a key; the simulated arm carries them out, and a checker
+    that no planner sees judges the settled table. Joint states, actions and
+    poses of objects at 30 Hz, in words the task and each step; failures and
+    repairs are labelled. docs/data.md describes the columns.
+
+    DIR appears when all is written. Equal options give equal data sets.
+
+    Exit code: 0 with all episodes, 2 for input that cannot be used, 130 after
+    Ctrl-C, which leaves nothing.
+
+    Examples:
+      bbllm data demos --episodes 100 --out demos
+      bbllm data demos --episodes 5000 --seed 1 --only-successful --out demos-1
+    """
+    output = Output(json)
+    if importlib.util.find_spec('pyarrow') is None:
+        raise ConfigError(
+            f'`bbllm data demos` needs the package pyarrow; {how_to_install("lerobot")}.'
+        )
+    from bbllm.llm.models.factory import load_config
+    from bbllm_bench.demonstrations.collecting import StoppedError, collect
+    from bbllm_bench.demonstrations.drawing import DemoSettings
+    from bbllm_bench.demonstrations.figures import DemoFigures
+    from bbllm_bench.demonstrations.playing import play
+    from bbllm_bench.report.grid import print_grid
+    from bbllm_bench.runner.workers import LocalWorkers
+
+    settings = DemoSettings(
+        episodes=episodes,
+        seed=seed,
+        misses=misses,
+        unrepaired=unrepaired,
+        only_successful=only_successful,
+    )
+    begun_s = time.monotonic()
+    with (
+        interrupts() as counter,
+        output.bar(episodes) as bar,
+        closing(LocalWorkers(play, jobs or len(os.sched_getaffinity(0)))) as workers,
+    ):
+
+        def show(figures: DemoFigures) -> None:
+            total = figures.total
+            text = f'{total.episodes}/{episodes} episodes, {total.frames:,} frames'
+            bar(completed=total.episodes, description=text)
+            if not output.live and total.episodes % EPISODES_A_LINE == 0:
+                output.print(text)
+
+        try:
+            figures = collect(
+                settings,
+                out.expanduser(),
+                workers,
+                llm=load_config(None),
+                on_episode=show,
+                wants_end=lambda: counter.count > 0,
+            )
+        except StoppedError as error:
+            output.print(str(error), 'red')
+            output.result({'error': str(error), 'error_kind': 'Interrupted'})
+            raise typer.Exit(INTERRUPTED) from None
+    wall_s = time.monotonic() - begun_s
+    print_grid(figures.grid(), output.console)
+    failures = ', '.join(f'{n} {code}' for code, n in figures.codes.most_common())
+    output.print_line(f'What failed: {failures or "nothing"}.')
+    if figures.left_out or figures.lost:
+        output.print_line(f'Left out: {figures.left_out} failed, {figures.lost} not playable.')
+    output.print_line(f'{60 * episodes / wall_s:.0f} episodes a minute ({wall_s:.0f} s).')
+    output.print_path('data', out)
+    output.result({**figures.as_json(), 'wall_s': round(wall_s, 1), 'folder': str(out)})
+
+
+data.command()(expand_groups(demos))

@@ -3,8 +3,7 @@ FT-CoT and FT-Vanilla: a small model finds out and then acts.
 
 Source: Sun et al., section 4.2, appendix A.4 and A.6. A prompt has one question, the current
 observation, and the history. The paper's table and blocks are always the same and its prompts name
-neither. In data sets the lines up to the question are the instruction, the others the input.
-`bbllm_bench.benchmarks.finetuning` depends on the labels.
+neither. In a data set the lines up to the question are the instruction, the others the input.
 """
 
 from collections.abc import Callable, Sequence
@@ -107,7 +106,7 @@ HISTORY = HistoryForm(
     empty=NOTHING, shortened='without what was observed, but for the vertical force'
 )
 """
-The history of an episode; `bbllm_bench.benchmarks.finetuning` reads it back.
+The history of an episode.
 
     Round 2: [Both are lifted to feel their weight.] [pick('red_cube')] [0.450, ..., 0.021]
 
