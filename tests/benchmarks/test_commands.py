@@ -12,8 +12,7 @@ from bbllm.core import paths
 @pytest.mark.parametrize(
     'name',
     [
-        *('arm', 'eai-check', 'sample-goals', 'time', 'faults'),
-        *('injection', 'rehearsal'),
+        *('arm', 'eai-check', 'time', 'faults', 'injection'),
     ],
 )
 def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name: str) -> None:

@@ -1,4 +1,4 @@
-"""The suite `household_goals`: three splits of proven goals, and what draws and groups them."""
+"""The suite `household_goals`: three splits of proven goals, and what groups them."""
 
 from pathlib import Path
 
@@ -8,28 +8,19 @@ import yaml
 from bbllm.core.paths import config_dir
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
-from bbllm_bench.benchmarks.goals.command import suite_text, timing
-from bbllm_bench.benchmarks.goals.sampling import (
-    LONG_EACH,
-    NEW_HOUSES,
-    OLD_HOUSES,
-    SPLITS,
-    sample,
-    start_of,
-)
 from bbllm_bench.metrics.task_groups import BINS, bin_of, groups_of
 from bbllm_bench.optimal.house_state import HouseState
 from bbllm_bench.optimal.least_steps import least_steps
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.house_goals import HouseholdGoal
-from bbllm_bench.suites.house_predicates import goal_of, predicates_of
+from bbllm_bench.suites.house_predicates import goal_of
 from bbllm_bench.suites.suite import TaskSpec, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 from tests.bench.made_results import make_settings
 
 SUITE = load_suite('household_goals')
-FEW = (*SUITE.tasks[::30], *SUITE.tasks[LONG_EACH - 1 :: 100])
+FEW = (*SUITE.tasks[::30], *SUITE.tasks[9::100])
 """Some of each split, a long one among them."""
 
 
@@ -39,26 +30,21 @@ def goal_of_task(task: TaskSpec) -> HouseholdGoal:
     return goal
 
 
-def test_each_split_has_a_hundred_goals_in_its_houses_and_words() -> None:
-    by_split = {name: [t for t in SUITE.tasks if t.split == name] for name in SPLITS}
-
-    assert sum(map(len, by_split.values())) == len(SUITE.tasks)
-    for name, tasks in by_split.items():
-        assert len(tasks) >= 100
-        houses = {house for task in tasks for house in task.houses}
-        assert houses == set(NEW_HOUSES if name == 'new_houses' else OLD_HOUSES)
-    assert set(OLD_HOUSES) | set(NEW_HOUSES) == set(list_houses())
+def test_each_split_has_a_hundred_goals_and_what_is_new_in_it_is_in_no_other() -> None:
+    splits = ('in_distribution', 'new_houses', 'new_tasks')
+    tasks = [[task for task in SUITE.tasks if task.split == name] for name in splits]
+    houses = [{house for task in each for house in task.houses} for each in tasks]
     words = [
-        {*split.things, *split.inside, *split.on, *(name for name, _ in split.states)}
-        for split in (SPLITS['in_distribution'], SPLITS['new_tasks'])
+        {name for task in each for part in goal_of_task(task).all for name in part.classes}
+        for each in tasks
     ]
-    assert words[0].isdisjoint(words[1])
-    assert words[0] == {
-        *SPLITS['new_houses'].things,
-        *SPLITS['new_houses'].inside,
-        *SPLITS['new_houses'].on,
-        *(name for name, _ in SPLITS['new_houses'].states),
-    }
+
+    assert list(map(len, tasks)) == [100] * 3
+    assert houses[0] == houses[2]
+    assert houses[0].isdisjoint(houses[1])
+    assert houses[0] | houses[1] == set(list_houses())
+    assert words[0] == words[1]
+    assert words[0].isdisjoint(words[2])
 
 
 def test_no_goal_comes_twice_in_a_house_and_each_knows_its_least_steps() -> None:
@@ -114,27 +100,6 @@ def test_a_goal_that_predicates_cannot_say_is_told_so() -> None:
 
     with pytest.raises(SuiteFileError, match=r'tasks\[0\] \(a\): say = predicates will not do'):
         parse_suite(yaml.safe_dump(data), Path('/x/one.yaml'))
-
-
-@pytest.mark.slow  # goals are drawn twice, each with a search
-def test_drawing_is_the_same_for_the_same_seed_and_makes_a_suite_that_loads() -> None:
-    told = []
-    drawing = sample(1, 11, lambda now: told.append(len(now.found)))
-    text = suite_text(drawing.found, seed=11, each=1)
-
-    again = suite_text(sample(1, 11).found, seed=11, each=1)
-    suite = parse_suite(text, Path('/x/mine.yaml'))
-
-    assert text == again
-    assert told == [1, 2, 3]
-    assert [task.split for task in suite.tasks] == [*SPLITS]
-    for task, item in zip(suite.tasks, drawing.found, strict=True):
-        case = make_case(suite, task.name, seed=0, trial=0)
-        begun = start_of(item.house, item.name, item.start_seed, item.goal)
-        assert case.house.build() == begun.graph
-        assert task.least_steps == len(item.least.lines)
-        assert predicates_of(item.goal) is not None
-    assert timing(drawing)['goals'] == 3
 
 
 @pytest.mark.parametrize(

@@ -80,10 +80,6 @@ BENCHMARKS = {
         'eai.command',
         'Our houses and scores beside the evaluator of the Embodied Agent Interface (minutes).',
     ),
-    'sample-goals': (
-        'goals.command',
-        'Draw goals for houses in three splits, each proven solvable with its least steps.',
-    ),
     'recorded': (
         'recorded.command',
         'Replay recorded replies of a language model, with a stand-in beside them.',
@@ -103,14 +99,6 @@ BENCHMARKS = {
     'time': (
         'time.command',
         'What a person waits for: arm, models, stack; each figure beside a bound (ten minutes).',
-    ),
-    'plan-check': (
-        'plan_check.command',
-        'What the check of plans says of the calls of played episodes, and its time.',
-    ),
-    'rehearsal': (
-        'rehearsal.command',
-        'The same episodes with rehearsals of plans and without; how well these predict.',
     ),
     'injection': (
         'injection.command',

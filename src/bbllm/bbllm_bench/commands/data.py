@@ -25,9 +25,7 @@ EPISODES_A_LINE = 100
 """How often a line is printed without a terminal."""
 
 
-data = typer.Typer(
-    name='data', add_completion=False, no_args_is_help=True, rich_markup_mode=None
-)
+data = typer.Typer(name='data', add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
 @data.callback()

@@ -1,1 +1,0 @@
-"""Goals for houses, sampled and proven solvable."""

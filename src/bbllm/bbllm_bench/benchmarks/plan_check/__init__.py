@@ -1,1 +1,0 @@
-"""What the check of plans finds in episodes that were played."""

@@ -1,1 +1,0 @@
-"""What rehearsals are worth: episodes with and without them, and calls that were foreseen."""
