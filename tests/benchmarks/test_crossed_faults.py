@@ -79,7 +79,9 @@ def test_a_planner_that_is_answered_finishes_without_a_fault(planner: str) -> No
 
 
 def _is_ours(factory: object) -> bool:
-    return str(getattr(factory, '__module__', '')).startswith('bbllm.planners.')
+    return str(getattr(factory, '__module__', '')).startswith(
+        ('bbllm.planners.', 'bbllm_planners.')
+    )
 
 
 @pytest.mark.parametrize('lasting', [False, True])

@@ -31,11 +31,12 @@ from bbllm.planners.common.program import ProgramCondition, TriedCall
 from bbllm.planners.common.prompting import declared
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames
-from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
-from bbllm.planners.inner_monologue.planner import Monologue, next_prompt
-from bbllm.planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
-from bbllm.planners.llm_pop.fine_tuned import FtRound, Question, ft_prompt
-from bbllm.planners.llm_pop.planner import (
+from bbllm.skills.catalog import SKILLS
+from bbllm_planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
+from bbllm_planners.inner_monologue.planner import Monologue, next_prompt
+from bbllm_planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
+from bbllm_planners.llm_pop.fine_tuned import FtRound, Question, ft_prompt
+from bbllm_planners.llm_pop.planner import (
     DONE,
     HISTORY,
     Round,
@@ -43,9 +44,8 @@ from bbllm.planners.llm_pop.planner import (
     evaluator_prompt,
     planner_prompt,
 )
-from bbllm.planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
-from bbllm.planners.prog_prompt.prompting import ProgPrompts
-from bbllm.skills.catalog import SKILLS
+from bbllm_planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
+from bbllm_planners.prog_prompt.prompting import ProgPrompts
 
 SAID = 'leave the green cube where it is'
 PROGRAM_SAID = 'put the yellow cube on location_D too'

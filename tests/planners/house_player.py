@@ -9,11 +9,11 @@ from bbllm.core.naming import class_of
 from bbllm.core.protocols import Planner
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Outcome, SkillCall, Task
-from bbllm.planners.fltrnn.grammar import shown
-from bbllm.planners.fltrnn.prompting import CELL, SPLIT
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_planners.fltrnn.grammar import shown
+from bbllm_planners.fltrnn.prompting import CELL, SPLIT
 from tests.planners.chosen import chosen
 
 Plan = Callable[[str], str]

@@ -6,8 +6,8 @@ from typing import Any
 
 from bbllm.core.protocols import Pass
 from bbllm.core.types import HandReading, Outcome, PlanStep, Pose, Scene, Skill, SkillCall, Task
-from bbllm.planners.llm_pop.planner import LLMPop
 from bbllm.testing import Request
+from bbllm_planners.llm_pop.planner import LLMPop
 
 TASK = Task('t', 'put the lighter cube on location_A')
 UNKNOWN = 'FAIL\nThe weights are not known.'

@@ -9,9 +9,9 @@ from bbllm.core.types import Outcome, PlanStep, SkillCall, Task
 from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.domains.observation_text import ShortNames
-from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.prog_prompt.lang_prompt import Example, steps_prompt
 from bbllm.worlds.household.visibility import Visibility
+from bbllm_planners.fltrnn.planner import FLTRNN
+from bbllm_planners.prog_prompt.lang_prompt import Example, steps_prompt
 from tests.planners.house_player import Studio, bring, call, cells, lines, play, player
 from tests.planners.small_house import SmallHouse
 

@@ -12,9 +12,6 @@ from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import EpisodeContext, Planner, World
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
-from bbllm.planners.fltrnn.baselines import PlanningOnly
-from bbllm.planners.fltrnn.grammar import shown
-from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.visibility import Visibility
@@ -30,6 +27,9 @@ from bbllm_bench.scorers.faithfulness import (
 )
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import load_suite
+from bbllm_planners.fltrnn.baselines import PlanningOnly
+from bbllm_planners.fltrnn.grammar import shown
+from bbllm_planners.fltrnn.planner import FLTRNN
 from tests.bench.household_cases import case_of, played, world_of
 from tests.bench.made_results import make_result
 

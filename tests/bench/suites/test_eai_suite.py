@@ -11,8 +11,6 @@ from bbllm.planners.common.step_grammar import call_of
 from bbllm.planners.domains.household.actions import house_skills, shown_to_body
 from bbllm.planners.domains.household.language import EXACT_END, HOUSE_END
 from bbllm.planners.domains.languages import HOUSEHOLD
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.prog_prompt import prompting as prog_prompt
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.vocabulary import Action, Relation
 from bbllm.worlds.household.world import HouseholdWorld
@@ -23,6 +21,8 @@ from bbllm_bench.suites.house_goals import GraphEdge, GraphGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import Suite, load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from bbllm_planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.prog_prompt import prompting as prog_prompt
 from tests.bench.eai_data import BOOK, CURTAIN, DESK, HALL, LAMP, ME, STUDY, write_eai
 
 

@@ -8,7 +8,6 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene, SkillCall
-from bbllm.planners.prog_prompt.planner import ProgPrompt
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.scene_sampling.generator import make_case
@@ -16,6 +15,7 @@ from bbllm_bench.scorers.judging import judge
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.scores import FinalState, Score, Verdict
 from bbllm_bench.suites.suite import load_suite
+from bbllm_planners.prog_prompt.planner import ProgPrompt
 
 SUITE = load_suite('table_sorting')
 NAMES = [task.name for task in SUITE.tasks]

@@ -16,8 +16,8 @@ from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.mapping import BodyLLM, MappingMethod, body_of, models_for
 from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
-from bbllm.planners.prog_prompt.lang_prompt import LANG_PROMPT
 from bbllm.testing import Request, ScriptedModel
+from bbllm_planners.prog_prompt.lang_prompt import LANG_PROMPT
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import Diary, busy_table
 

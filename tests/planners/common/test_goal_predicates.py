@@ -12,11 +12,11 @@ from bbllm.planners.common.goal_predicates import (
     nested_places,
     parse_goal,
 )
-from bbllm.planners.fltrnn.planner import FLTRNN
-from bbllm.planners.inner_monologue.planner import InnerMonologue
-from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
+from bbllm_planners.fltrnn.planner import FLTRNN
+from bbllm_planners.inner_monologue.planner import InnerMonologue
+from bbllm_planners.llm_state.planner import LLMState
 from tests.planners.house_player import Studio, play
 
 CLASSES = ('milk', 'kitchentable', 'wine_glass', 'glass', 'table', 'microwave', 'wine')

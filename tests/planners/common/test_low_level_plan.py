@@ -16,8 +16,8 @@ from bbllm.planners.common.low_level_plan import parse_low_level_plan
 from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.domains.languages import HOUSEHOLD, TABLETOP
 from bbllm.planners.domains.observation_text import ShortNames
-from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import ScriptedModel
+from bbllm_planners.llm_state.planner import LLMState
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import busy_table

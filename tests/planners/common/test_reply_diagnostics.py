@@ -11,8 +11,8 @@ from bbllm.planners.common.reply_diagnostics import (
     reason_of,
     says_done,
 )
-from bbllm.planners.fltrnn.planner import FLTRNN
 from bbllm.testing import Request, ScriptedModel
+from bbllm_planners.fltrnn.planner import FLTRNN
 from tests.planners.house_player import Studio, call, lines, play, player
 
 GOAL = 'turnon_tv: 1'

@@ -13,9 +13,9 @@ from bbllm.core.types import Code, Fact, Scene, Skill, SkillCall
 from bbllm.planners.common.step_grammar import FORMS, call_of, is_call
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.planners.domains.languages import language_of
-from bbllm.planners.prog_prompt.prompting import offered
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
+from bbllm_planners.prog_prompt.prompting import offered
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import busy_table
 

@@ -30,7 +30,9 @@ def test_each_kind_of_world_has_its_language() -> None:
 
 
 def test_templates_that_differ_are_there_for_each_language() -> None:
-    folders = [path for path in PLANNERS.glob('**/prompts') if (path / TABLETOP.name).is_dir()]
+    folders = [
+        path for path in SOURCE.glob('bbllm*/**/prompts') if (path / TABLETOP.name).is_dir()
+    ]
     tables, houses = (
         [sorted(path.name for path in (folder / each.name).glob('*.j2')) for folder in folders]
         for each in (TABLETOP, HOUSEHOLD)

@@ -8,7 +8,10 @@ import pytest
 
 from bbllm.core.naming import class_of
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.fltrnn.context_selection import (
+from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.scene_sampling.generator import make_case
+from bbllm_bench.suites.suite import load_suite
+from bbllm_planners.fltrnn.context_selection import (
     HERE,
     LEFT_OUT,
     LONGEST,
@@ -21,17 +24,14 @@ from bbllm.planners.fltrnn.context_selection import (
     is_useful,
     mentions,
 )
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import (
+from bbllm_planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.fltrnn.prompting import (
     FLTRNNPrompts,
     ShortTerm,
     chooser,
     household_demonstrations,
     nameable,
 )
-from bbllm.worlds.household.world import HouseholdWorld
-from bbllm_bench.scene_sampling.generator import make_case
-from bbllm_bench.suites.suite import load_suite
 
 HOUSES = ('cottage', 'family_flat', 'old_house', 'shared_flat', 'studio', 'townhouse')
 

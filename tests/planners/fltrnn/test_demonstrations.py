@@ -10,9 +10,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.goal_predicates import parse_goal
-from bbllm.planners.fltrnn.grammar import parse_calls
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import (
+from bbllm_planners.fltrnn.grammar import parse_calls
+from bbllm_planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.fltrnn.prompting import (
     Demonstration,
     chooser,
     household_demonstrations,

@@ -12,11 +12,11 @@ from bbllm.core.protocols import Embeddings
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
-from bbllm.planners.fltrnn.planner import FLTRNN, MAX_PLANS, ROUNDS
-from bbllm.planners.fltrnn.prompting import SPLIT, WHOLE
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import SEEN, Visibility
+from bbllm_planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
+from bbllm_planners.fltrnn.planner import FLTRNN, MAX_PLANS, ROUNDS
+from bbllm_planners.fltrnn.prompting import SPLIT, WHOLE
 from tests.planners.house_player import (
     Studio,
     asked,

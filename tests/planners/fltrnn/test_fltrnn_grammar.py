@@ -8,8 +8,8 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.planners.common.reply_diagnostics import LostReplyError
-from bbllm.planners.fltrnn.grammar import MAX_REPORTED, parse_calls, parse_sub_goals
-from bbllm.planners.fltrnn.sub_goals import Goal, decompose
+from bbllm_planners.fltrnn.grammar import MAX_REPORTED, parse_calls, parse_sub_goals
+from bbllm_planners.fltrnn.sub_goals import Goal, decompose
 
 CLASSES = ('milk', 'table', 'microwave', 'pie')
 

@@ -13,10 +13,10 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
 from bbllm.planners.domains.observation_text import GONE, NOTHING_NEW, ShortNames, changes
 from bbllm.planners.domains.scene_graph import CHARACTER
-from bbllm.planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
-from bbllm.planners.inner_monologue.planner import InnerMonologue, Monologue
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
+from bbllm_planners.inner_monologue.planner import InnerMonologue, Monologue
 from tests.drawn import full
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse

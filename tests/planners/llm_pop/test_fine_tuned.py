@@ -9,7 +9,8 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.llm_pop.fine_tuned import (
+from bbllm.testing import Request, ScriptedModel
+from bbllm_planners.llm_pop.fine_tuned import (
     FORMS,
     HISTORY,
     FTCoT,
@@ -18,14 +19,13 @@ from bbllm.planners.llm_pop.fine_tuned import (
     ft_prompt,
     round_words,
 )
-from bbllm.planners.llm_pop.fine_tuned_grammar import (
+from bbllm_planners.llm_pop.fine_tuned_grammar import (
     FtAction,
     parse_enough,
     parse_reply,
     parse_some,
 )
-from bbllm.planners.llm_pop.grammar import Verb
-from bbllm.testing import Request, ScriptedModel
+from bbllm_planners.llm_pop.grammar import Verb
 from tests.planners.every_prompt import table
 from tests.planners.pop_runs import BOTH, NoBody
 from tests.planners.symbolic_table import Diary, busy_table

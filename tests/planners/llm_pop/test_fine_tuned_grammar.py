@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.llm_pop.fine_tuned_grammar import (
+from bbllm_planners.llm_pop.fine_tuned_grammar import (
     ENOUGH_FORM,
     REPLY_FORM,
     SOME_FORM,
@@ -21,7 +21,7 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_reply,
     parse_some,
 )
-from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, Verb
+from bbllm_planners.llm_pop.grammar import MAX_ACTIONS, Verb
 
 NUMBERS = st.integers(-19999, 19999).map(lambda value: value / 10000)
 POSES = st.tuples(*[NUMBERS] * 7)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
-from bbllm.planners.llm_pop.grammar import (
+from bbllm_planners.llm_pop.grammar import (
     MAX_ACTIONS,
     PopAction,
     Verb,

@@ -14,8 +14,11 @@ from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.llm_pop.grammar import parse_evaluator, parse_planner
-from bbllm.planners.llm_pop.planner import (
+from bbllm.scene.transforms import rotate
+from bbllm.testing import ScriptedModel
+from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
+from bbllm_planners.llm_pop.grammar import parse_evaluator, parse_planner
+from bbllm_planners.llm_pop.planner import (
     CURRENT,
     DONE,
     FAILED,
@@ -25,9 +28,6 @@ from bbllm.planners.llm_pop.planner import (
     evaluator_prompt,
     planner_prompt,
 )
-from bbllm.scene.transforms import rotate
-from bbllm.testing import ScriptedModel
-from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from tests.planners.every_prompt import table
 from tests.planners.pop_runs import LIGHTER, UNKNOWN, WEIGH, run, section
 from tests.planners.symbolic_table import Diary, busy_table

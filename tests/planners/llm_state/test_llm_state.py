@@ -12,10 +12,10 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
-from bbllm.planners.llm_state import planner as llm_state
-from bbllm.planners.llm_state.planner import LLMState
 from bbllm.testing import Request, ScriptedModel
 from bbllm.worlds.household.visibility import SEEN
+from bbllm_planners.llm_state import planner as llm_state
+from bbllm_planners.llm_state.planner import LLMState
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
 

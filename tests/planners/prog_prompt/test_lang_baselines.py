@@ -11,10 +11,10 @@ from bbllm.planners.assembly import check_mapping
 from bbllm.planners.body.mapping import MappingMethod
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.program import written
-from bbllm.planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
-from bbllm.planners.prog_prompt.lang_prompt import LangPrompt
-from bbllm.planners.prog_prompt.prompting import offered
 from bbllm.testing import ScriptedModel
+from bbllm_planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
+from bbllm_planners.prog_prompt.lang_prompt import LangPrompt
+from bbllm_planners.prog_prompt.prompting import offered
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import Diary

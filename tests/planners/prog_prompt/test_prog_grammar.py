@@ -13,7 +13,7 @@ from bbllm.planners.common.program import (
     ProgramPart,
     written,
 )
-from bbllm.planners.prog_prompt.grammar import MAX_LINES, parse_program
+from bbllm_planners.prog_prompt.grammar import MAX_LINES, parse_program
 
 SALMON = """\t# 1: take the salmon
 \tfind('salmon')

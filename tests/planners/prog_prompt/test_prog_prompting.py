@@ -9,16 +9,16 @@ import pytest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Scene, SkillCall, Task
 from bbllm.planners.common.program import Assertion, ProgramCondition
-from bbllm.planners.prog_prompt.grammar import parse_program, parse_verdict
-from bbllm.planners.prog_prompt.planner import ProgPrompt
-from bbllm.planners.prog_prompt.prompting import (
+from bbllm.testing import ScriptedModel
+from bbllm_planners.prog_prompt.grammar import parse_program, parse_verdict
+from bbllm_planners.prog_prompt.planner import ProgPrompt
+from bbllm_planners.prog_prompt.prompting import (
     HOUSEHOLD_SKILLS,
     ProgPrompts,
     header_of,
     is_true,
     state_text,
 )
-from bbllm.testing import ScriptedModel
 from tests.planners.chosen import chosen
 from tests.planners.made_scenes import made_scene
 from tests.planners.small_house import SmallHouse

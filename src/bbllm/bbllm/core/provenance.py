@@ -29,11 +29,11 @@ def code_version() -> str:
 
 
 def hash_templates() -> dict[str, str]:
-    """Return the sha256 of every file of prompts, by its path below `planners`."""
-    planners = _PACKAGE / 'planners'
+    """Return the sha256 of every file of prompts, by its path below the folder of planners."""
     return {
-        path.relative_to(planners).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(planners.glob('**/prompts/**/*'))
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in (_PACKAGE / 'planners', _PACKAGE.parent / 'bbllm_planners')
+        for path in sorted(folder.glob('**/prompts/**/*'))
         if path.is_file()
     }
 

@@ -187,6 +187,11 @@ def _load(point: Plugin) -> PlannerSpec:
     try:
         found: object = point.load()
     except Exception as error:  # whatever the module of another package does when imported
+        if getattr(error, 'name', None) == (package := point.value.partition('.')[0]):
+            raise ConfigError(
+                f'The planner {point.name} is in the package {package}, which is not installed. '
+                'Install it, or take another planner.'
+            ) from error
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} cannot be imported '
             f'({type(error).__name__}: {error}). Mend or reinstall the package that brings it, or '

@@ -1,1 +1,1 @@
-"""Planning methods, one file each, and what they share to ask and to understand."""
+"""BrainBody-LLM, and what planners share to ask models and to understand their replies."""

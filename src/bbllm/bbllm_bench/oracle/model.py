@@ -167,4 +167,4 @@ def _is_ours(planner: str) -> bool:
     if plain_name(planner) not in planner_names():
         return False  # a class that was given to `run_episode`
     factory = load_planner(plain_name(planner)).factory
-    return factory.__module__.startswith('bbllm.planners.')
+    return factory.__module__.startswith(('bbllm.planners.', 'bbllm_planners.'))

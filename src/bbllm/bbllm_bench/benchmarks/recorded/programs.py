@@ -25,8 +25,6 @@ from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import read_recording
 from bbllm.planners.common.program import Assertion
 from bbllm.planners.domains.scene_graph import scene_graph
-from bbllm.planners.prog_prompt.grammar import parse_program
-from bbllm.planners.prog_prompt.prompting import is_true
 from bbllm.testing import Request, ScriptedModel
 from bbllm_bench.benchmarks.shared import TrialBar
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
@@ -38,6 +36,8 @@ from bbllm_bench.runner.episode_setup import Alone
 from bbllm_bench.runner.play_household import play_with
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.suite import Suite, load_suite
+from bbllm_planners.prog_prompt.grammar import parse_program
+from bbllm_planners.prog_prompt.prompting import is_true
 
 app = typer.Typer(add_completion=False)
 PLANNER = 'prog_prompt'

@@ -10,11 +10,11 @@ from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.domains.household.low_level import as_planned
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.domains.scene_graph import scene_graph
-from bbllm.planners.fltrnn.grammar import shown_call
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm_bench.oracle.household.house_copy import HouseCopy
 from bbllm_bench.oracle.reply_format import PlanLine
+from bbllm_planners.fltrnn.grammar import shown_call
 
 PUT = 'put'
 """The name of `putback` in the list of actions of BrainBody-LLM."""

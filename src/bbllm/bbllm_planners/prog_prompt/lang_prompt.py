@@ -16,9 +16,9 @@ from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.common.prompting import declared, one_line, render, source, templates
 from bbllm.planners.domains.languages import language_of
-from bbllm.planners.prog_prompt.prompting import moves_to_containers, offered
+from bbllm_planners.prog_prompt.prompting import moves_to_containers, offered
 
-PACKAGE = 'bbllm.planners.prog_prompt'
+PACKAGE = 'bbllm_planners.prog_prompt'
 _TASK = 'Task: '
 
 

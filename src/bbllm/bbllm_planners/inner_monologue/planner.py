@@ -29,7 +29,7 @@ from bbllm.planners.common.model_planner import (
 from bbllm.planners.common.prompting import one_line, render
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames, changes, text_of
-from bbllm.planners.inner_monologue.grammar import parse_next
+from bbllm_planners.inner_monologue.grammar import parse_next
 
 
 def _remark_line(remark: FeedbackReceived) -> str:
@@ -92,7 +92,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str 
     language = language_of(scene)
     calls = action_forms(language.low_level_actions(scene))
     return render(
-        'bbllm.planners.inner_monologue',
+        'bbllm_planners.inner_monologue',
         f'{language.name}/next',
         actions=calls,
         examples=[*calls, *calls][:2],

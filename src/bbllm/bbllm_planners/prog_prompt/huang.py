@@ -20,8 +20,8 @@ from bbllm.planners.common.program import Referents, carry_out
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.phrases import PHRASES
 from bbllm.planners.domains.scene_graph import scene_graph
-from bbllm.planners.prog_prompt.lang_prompt import read_examples, steps_prompt
-from bbllm.planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
+from bbllm_planners.prog_prompt.lang_prompt import read_examples, steps_prompt
+from bbllm_planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
 
 SHORTLIST = 8
 """How many objects, those with the nearest words, are candidates for one step."""

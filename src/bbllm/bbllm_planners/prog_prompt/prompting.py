@@ -23,7 +23,7 @@ from bbllm.planners.domains.scene_graph import (
     scene_graph,
     squeezed,
 )
-from bbllm.planners.prog_prompt.grammar import parse_program
+from bbllm_planners.prog_prompt.grammar import parse_program
 
 STATE_WORDS = {
     **dict.fromkeys(('switchon', 'switchedon', 'turnedon'), 'on'),
@@ -90,7 +90,7 @@ def state_text(condition: ProgramCondition, scene: Scene) -> str:
     return f'You see: {", ".join(dict.fromkeys(items)) or "nothing of this"}.{have}'
 
 
-TEMPLATES = templates('bbllm.planners.prog_prompt')
+TEMPLATES = templates('bbllm_planners.prog_prompt')
 GRAB_AND_PUTIN = 'grab_and_putin'
 HOUSEHOLD_SKILLS = (
     *('walk', 'run', 'grab', 'switchon', 'switchoff', 'open', 'close', 'lookat', 'sit'),

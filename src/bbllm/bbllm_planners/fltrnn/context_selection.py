@@ -21,8 +21,8 @@ from bbllm.core.protocols import Embedder
 from bbllm.planners.common.goal_predicates import GoalPredicate, in_words
 from bbllm.planners.common.matching import Similarity
 from bbllm.planners.domains.scene_graph import reached
-from bbllm.planners.fltrnn.grammar import shown
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.fltrnn.grammar import shown
+from bbllm_planners.fltrnn.memory_graph import MemoryGraph
 
 SOME = 3
 """Number of objects of a plural without a number."""

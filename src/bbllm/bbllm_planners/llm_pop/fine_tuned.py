@@ -21,7 +21,7 @@ from bbllm.core.types import Kind, PlanStep, Scene, Task
 from bbllm.planners.common.low_level_hands import GrowingPlan
 from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
 from bbllm.planners.common.prompting import one_line, render, task_text
-from bbllm.planners.llm_pop.fine_tuned_grammar import (
+from bbllm_planners.llm_pop.fine_tuned_grammar import (
     ENOUGH_FORM,
     REPLY_FORM,
     SOME_FORM,
@@ -32,8 +32,8 @@ from bbllm.planners.llm_pop.fine_tuned_grammar import (
     parse_reply,
     parse_some,
 )
-from bbllm.planners.llm_pop.grammar import Verb
-from bbllm.planners.llm_pop.planner import Loops, attempt_all, table_line
+from bbllm_planners.llm_pop.grammar import Verb
+from bbllm_planners.llm_pop.planner import Loops, attempt_all, table_line
 
 
 class Question(Enum):
@@ -135,7 +135,7 @@ def ft_prompt(
     """Return the prompt of a question; with its `form` for a model that is not tuned to it."""
     now = observed(scene)
     instruction = render(
-        'bbllm.planners.llm_pop',
+        'bbllm_planners.llm_pop',
         'fine_tuned_instruction',
         task=task_text(task),
         blocks=[*now.blocks],
@@ -144,7 +144,7 @@ def ft_prompt(
         form=FORMS[question] if form else '',
     )
     current = f'[{numbers(now.vector())}]'
-    given = render('bbllm.planners.llm_pop', 'fine_tuned_input', current=current, past=history)
+    given = render('bbllm_planners.llm_pop', 'fine_tuned_input', current=current, past=history)
     return f'{instruction}\n{given}'
 
 

@@ -27,7 +27,7 @@ from bbllm.planners.common.model_planner import (
     sentence,
 )
 from bbllm.planners.common.prompting import one_line, task_text, templates
-from bbllm.planners.llm_pop.grammar import (
+from bbllm_planners.llm_pop.grammar import (
     MAX_ACTIONS,
     PlannerReply,
     parse_evaluator,
@@ -111,7 +111,7 @@ def planner_prompt(
 
 def _render(name: str, task: Task, scene: Scene, history: str, **values: object) -> str:
     # Without its last line break an included part would run into what follows it.
-    found = templates('bbllm.planners.llm_pop', keep_trailing_newline=True)
+    found = templates('bbllm_planners.llm_pop', keep_trailing_newline=True)
     common: dict[str, object] = {
         'task': task_text(task),
         'history': _without_current(history, scene),

@@ -33,9 +33,9 @@ from bbllm.planners.common.goal_predicates import (
 from bbllm.planners.common.matching import Similarity
 from bbllm.planners.common.prompting import declared, one_line, render
 from bbllm.planners.domains.scene_graph import classes, further_skills
-from bbllm.planners.fltrnn.context_selection import is_useful, memory_text
-from bbllm.planners.fltrnn.grammar import parse_calls, parse_thing
-from bbllm.planners.fltrnn.memory_graph import ARITY, MemoryGraph
+from bbllm_planners.fltrnn.context_selection import is_useful, memory_text
+from bbllm_planners.fltrnn.grammar import parse_calls, parse_thing
+from bbllm_planners.fltrnn.memory_graph import ARITY, MemoryGraph
 
 DEMONSTRATIONS = 3
 """Number of demonstrations in a prompt, as in the paper."""
@@ -155,7 +155,7 @@ def chooser(
     return similar
 
 
-PACKAGE = 'bbllm.planners.fltrnn'
+PACKAGE = 'bbllm_planners.fltrnn'
 SPLIT = 'Split the goal of a task in a household into sub-goals, as the examples do.'
 CELL = 'Write what a robot in a household does for one sub-goal, as the body of a function.'
 WHOLE = 'Write what a robot in a household does for a whole task, as the body of a function.'

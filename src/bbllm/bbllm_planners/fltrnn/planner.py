@@ -15,11 +15,11 @@ from bbllm.planners.common.goal_predicates import GoalPredicate, goal_text
 from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.reply_diagnostics import LostReplyError
-from bbllm.planners.fltrnn.context_selection import ContextSelector
-from bbllm.planners.fltrnn.grammar import ParsedPlan, ask_plan, shown_call
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm, chooser
-from bbllm.planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
+from bbllm_planners.fltrnn.context_selection import ContextSelector
+from bbllm_planners.fltrnn.grammar import ParsedPlan, ask_plan, shown_call
+from bbllm_planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm, chooser
+from bbllm_planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
 
 ROUNDS = 3
 """How often a sub-goal is worked on: a later one can undo it. More rounds only repeat failures."""

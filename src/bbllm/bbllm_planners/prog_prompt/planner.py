@@ -29,8 +29,8 @@ from bbllm.planners.common.program import (
     attempt,
     written,
 )
-from bbllm.planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
-from bbllm.planners.prog_prompt.prompting import ProgPrompts, is_true
+from bbllm_planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
+from bbllm_planners.prog_prompt.prompting import ProgPrompts, is_true
 
 STEPS_OF_A_SUB_GOAL = 10
 """How many calls a sub-goal may make, including recoveries; further calls are skipped."""

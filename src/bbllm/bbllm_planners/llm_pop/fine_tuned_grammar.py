@@ -22,7 +22,7 @@ from bbllm.core.observation import Seven
 from bbllm.core.types import SkillCall
 from bbllm.planners.common.prompting import one_line
 from bbllm.planners.common.reply_diagnostics import refuse_if_impossible
-from bbllm.planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
+from bbllm_planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
 
 NO_OUTPUT = '<nooutput>'
 """Stands for no actions in a reply."""

@@ -11,17 +11,17 @@ from bbllm.core.types import Scene, Task
 from bbllm.planners.common.low_level_hands import CallRunner
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
-from bbllm.planners.fltrnn.grammar import ask_plan
-from bbllm.planners.fltrnn.memory_graph import MemoryGraph
-from bbllm.planners.fltrnn.prompting import (
+from bbllm_planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
+from bbllm_planners.fltrnn.grammar import ask_plan
+from bbllm_planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.fltrnn.prompting import (
     DEMONSTRATIONS,
     Demonstration,
     FLTRNNPrompts,
     ShortTerm,
     household_demonstrations,
 )
-from bbllm.planners.fltrnn.sub_goals import Goal, embedder_of, read_goal
+from bbllm_planners.fltrnn.sub_goals import Goal, embedder_of, read_goal
 
 PROMPTS = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
 

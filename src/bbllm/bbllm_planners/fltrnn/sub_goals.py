@@ -21,7 +21,7 @@ from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.prompting import ask
 from bbllm.planners.common.reply_diagnostics import ReplyDiagnostics
 from bbllm.planners.domains.scene_graph import classes
-from bbllm.planners.fltrnn.grammar import parse_sub_goals
+from bbllm_planners.fltrnn.grammar import parse_sub_goals
 
 MAX_SENTENCE = 300
 """Maximum length of a sub-goal in words [characters]."""
