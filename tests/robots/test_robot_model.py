@@ -129,6 +129,18 @@ def test_what_is_no_robot_model_is_refused(installed: list[Plugin]) -> None:
         load_robot('odd')
 
 
+WIDE = replace(FR3, name='wide', hand=replace(FR3.hand, max_width_m=0.1))
+
+
+def test_a_robot_with_another_hand_is_refused_as_skills_plan_for_one(
+    installed: list[Plugin],
+) -> None:
+    installed.append(point('wide', f'{__name__}:WIDE'))
+
+    with pytest.raises(ConfigError, match=r'opens to 0.1 m. Skills plan grasps for the Franka'):
+        load_robot('wide')
+
+
 def test_an_installation_of_an_earlier_version_is_named_with_what_renews_it(
     installed: list[Plugin],
 ) -> None:

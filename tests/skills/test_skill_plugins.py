@@ -8,9 +8,11 @@ import pytest
 
 from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.plugins import forget, installed
+from bbllm.core.skill_calls import plain
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.catalog import GROUP, OWN, arm_skills, load_skills, skills_for
+from bbllm.skills.step_words import fault_of_phrase
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
 NOD = """
@@ -110,6 +112,11 @@ def test_its_motions_obey_the_envelope(install: Install) -> None:
             NOD.replace("'bow'", "'let go'"),
             "'let_go' is a name or a word of the skill open_gripper",
         ),
+        (NOD.replace("'bow'", "'on the'"), "'on_the' cannot stand for it: most steps have it"),
+        (NOD.replace("'bow'", "'cube'"), "'cube' cannot stand for it: most steps have it"),
+        (NOD.replace("'greet'", "'it'"), "'it' cannot stand for it: most steps have it"),
+        (NOD.replace("'bow'", "'...'"), "'...' cannot stand for it: it has no letters"),
+        (NOD.replace("'bow'", "'leave alone'"), "a step with 'leave' may forbid what it names"),
         (NOD.replace("'nod', (", "'Nod it', ("), 'is no word in lower case'),
         (NOD.replace('    plan=plan,\n', ''), 'it needs either `plan` or `halves`'),
         (NOD.replace('nod at {}', 'nod at'), 'has not the 1 blanks'),
@@ -137,6 +144,12 @@ def test_one_that_states_that_it_moves_nothing_moves_nothing(install: Install) -
 
     assert outcome.status is Status.REJECTED
     assert outcome.message == 'nod would move, and states that it does not.'
+
+
+def test_no_phrase_of_the_own_skills_is_refused() -> None:
+    for skill in OWN:
+        for phrase in (skill.name, *skill.signature.aliases, *skill.words):
+            assert fault_of_phrase(plain(phrase)) == ''
 
 
 def test_of_two_skills_of_one_name_neither_is_taken(install: Install) -> None:

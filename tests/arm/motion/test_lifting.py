@@ -12,9 +12,7 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import (
-    LAG_S,
     PEAK,
-    SERVO_STIFFNESS,
     LiftParams,
     gentle_move,
     parted,
@@ -43,7 +41,7 @@ def grasps() -> list[Array]:
 
 def test_the_first_bit_of_a_lift_pulls_as_hard_as_was_asked_at_springs_in_the_joints() -> None:
     params = LiftParams(cap_n=10.0, pull=1.6)
-    stiffness, tool = np.array(SERVO_STIFFNESS), FR3.kinematics.forward
+    stiffness, tool = FR3.servos.stiffness_nm_rad, FR3.kinematics.forward
     for q in grasps():
         rise = np.array([0.0, 0.0, params.rise_m(FR3, q)])
         # what holds the TCP in place from outside: force such that the springs give by the rise
@@ -74,20 +72,17 @@ def test_the_way_up_is_parted_without_a_gap_and_its_first_bit_is_as_long_as_aske
 def gains() -> tuple[float, ...]:
     """Return the stiffness of the joints of the real arm by its file [Nm/rad]."""
     text = (config_dir() / 'franka' / 'controllers.yaml').read_text()
-    told = yaml.safe_load(text)['/**']['fr3_arm_controller']['ros__parameters']
-    return tuple(told['gains'][name]['p'] for name in told['joints'])
+    file = yaml.safe_load(text)['/**']['fr3_arm_controller']['ros__parameters']
+    return tuple(file['gains'][name]['p'] for name in file['joints'])
 
 
 def test_the_stiffness_of_either_arm_is_that_of_its_file() -> None:
     model = ElementTree.parse(str(resources.files('bbllm.robots.fr3') / 'fr3.xml'))
     servos = {item.get('joint'): item.get('kp') for item in model.iter('position')}
 
-    simulated = LiftParams.of(simulated=True, cap_n=8.0)
-    real = LiftParams.of(simulated=False, cap_n=8.0)
-
-    assert simulated.stiffness_nm_rad == tuple(float(servos[name] or 0) for name in FR3.joints)
-    assert real.stiffness_nm_rad == gains()
-    assert simulated.cap_n == real.cap_n == 8.0
+    stiffness = [float(servos[name] or 0) for name in FR3.joints]
+    assert FR3.servos.stiffness_nm_rad.tolist() == stiffness
+    assert tuple(FR3.servos.controller_stiffness_nm_rad) == gains()
 
 
 @pytest.mark.parametrize(('name', 'most_n'), [('safety', 17.2), ('safety_slow', 10.7)])
@@ -98,7 +93,7 @@ def test_a_cap_with_which_the_robot_would_stop_first_is_refused_with_one_that_wo
     guard = EnvelopeGuard(FR3, load_envelope(name))
 
     def start(cap_n: float) -> None:
-        lift = LiftParams.of(simulated=True, cap_n=cap_n)
+        lift = LiftParams(cap_n=cap_n)
         SkillExecutor(arm, arm.observe, params=ExecutorParams(lift=lift), guard=guard)
 
     start(10.0)
@@ -111,10 +106,10 @@ def test_a_servo_that_is_held_back_pulls_gently_at_first_and_never_beyond_the_pe
     move = gentle_move(FR3, np.array([FR3.home_rad, FR3.home_rad + 0.001]))
     time_s = np.linspace(0.0, move.duration_s, 1000)
     q, dq, ddq = sample(move, time_s)
-    pull = ((q - FR3.home_rad + LAG_S * dq) / 0.001)[:, 0]
+    pull = ((q - FR3.home_rad + FR3.servos.lag_s * dq) / 0.001)[:, 0]
 
     assert pull.max() == pytest.approx(PEAK, abs=1e-3)
-    assert pull.max() * LiftParams().pull * LiftParams().cap_n < LiftParams().hardest_n
+    assert pull.max() * LiftParams().pull * LiftParams().cap_n < LiftParams().hardest_n(FR3)
     # The quintic of 0.22 s, with which the forces of design/lift-off.md were measured first,
     # passes the cap as fast: what is fixed pulls as hard until a stop takes effect.
     at_cap = int(np.argmax(pull > 1.0 / LiftParams().pull))

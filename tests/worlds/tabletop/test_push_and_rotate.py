@@ -92,6 +92,15 @@ def test_what_is_fixed_stays_and_the_arm_stops(call: tuple[str, ...]) -> None:
     assert math.dist(thing(world).pose.position_m, before.position_m) < 0.003
 
 
+def test_a_push_that_jams_at_the_default_friction_states_the_friction() -> None:
+    world = TabletopWorld(SceneFile(objects=(cube(),), skills=SKILLS))
+
+    outcome = world.execute(SkillCall('push', ('thing', 'forward', '0.12')))
+
+    assert outcome.code is Code.REFLEX
+    assert 'With a lower `friction` in the scene file it would slide' in outcome.message
+
+
 def test_a_push_beyond_the_reach_of_the_arm_is_refused_before_anything_moves() -> None:
     world = world_of(cube(0.6, 0.0))
     activities: list[str] = []

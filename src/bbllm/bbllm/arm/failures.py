@@ -203,6 +203,14 @@ def unglided(glide: Glide, why: str) -> SkillError:
     )
 
 
+def jammed(failure: SkillError, glide: Glide) -> SkillError:
+    """Return the failure of a straight way, with the reason of the skill where it met a force."""
+    met_force = failure.code is Code.REFLEX or failure.code in HELD_BACK_CODES
+    if glide.jammed and met_force and not isinstance(failure, StuckError):
+        failure.args = (f'{failure} {glide.jammed}',)
+    return failure
+
+
 def misplaced(scene: Scene, rest: Rest) -> SkillError | None:
     """Return why an object is not where it was to come to rest, None where it is."""
     name, target = rest.name, rest.target

@@ -16,7 +16,7 @@ from bbllm.robots.registry import load_robot, robot_names
 if TYPE_CHECKING:
     from bbllm.robots.joint_limits import BrakingCurve, JointLimits
     from bbllm.robots.kinematics import ArmKinematics, ChainLengths
-    from bbllm.robots.robot_model import HandModel, RobotModel, ToolLimits
+    from bbllm.robots.robot_model import HandModel, RobotModel, ServoModel, ToolLimits
 
 __all__ = [
     'ArmKinematics',
@@ -25,6 +25,7 @@ __all__ = [
     'HandModel',
     'JointLimits',
     'RobotModel',
+    'ServoModel',
     'ToolLimits',
     'load_robot',
     'robot_names',

@@ -50,6 +50,8 @@ class JointLimits:
     acceleration_rad_s2: Array
     jerk_rad_s3: Array
     torque_nm: Array
+    collision_stop_rad_s2: Array
+    """Deceleration after a collision, within the torque."""
     braking: tuple[BrakingCurve, ...] = ()
     """Empty where the legal velocity is the same everywhere."""
 

@@ -66,6 +66,8 @@ class ArmKinematics:
         # terms of the axes of link 4, from the shoulder's direction to the wrist's.
         beside = float(np.arctan2(upper, elbow)), float(np.arctan2(fore, elbow))
         self._angle_at_zero = 2 * np.pi - beside[0] - beside[1]
+        self.stretched_rad = np.pi - self._angle_at_zero
+        """Joint 4 where the arm is fully extended: the elbow flips there [rad]."""
         # Joint 6 is written as an angle from here on: below 0 only where its limit is.
         self._q6_from = min(0.0, float(lower_rad[5]))
         quarter = math.pi / 2

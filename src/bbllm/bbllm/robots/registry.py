@@ -32,6 +32,7 @@ def load_robot(name: str = DEFAULT_ROBOT) -> RobotModel:
             MuJoCo model, or is one of two with that name.
     """
     from bbllm.robots.robot_model import RobotModel  # here, since it loads MuJoCo
+    from bbllm.skills.grasps import MAX_WIDTH_M
 
     points = {point.value: point for point in installed(GROUP) if point.name == name}
     if not robot_names():
@@ -61,4 +62,10 @@ def load_robot(name: str = DEFAULT_ROBOT) -> RobotModel:
             'RobotModel. design/robots.md shows one.'
         )
     found.spec()
+    if abs(found.hand.max_width_m - MAX_WIDTH_M) > 1e-9:
+        raise ConfigError(
+            f'The hand of the robot {name} opens to {found.hand.max_width_m:g} m. Skills plan '
+            f'grasps for the Franka Hand alone, which opens to {MAX_WIDTH_M:g} m '
+            '(bbllm/skills/grasps.py).'
+        )
     return found

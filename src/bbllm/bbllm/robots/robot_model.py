@@ -54,6 +54,20 @@ class ToolLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ServoModel:
+    """How joints give way that are held back, arrays of shape (7,) [Nm/rad]."""
+
+    stiffness_nm_rad: Array
+    """Of the simulated arm, as in its MuJoCo model."""
+    controller_stiffness_nm_rad: Array
+    """Of the real arm, by the gains of its controller."""
+    lag_s: float
+    """Damping by stiffness: of the simulated arm, and at most of the real one [s]."""
+    overshoot: float
+    """How many times the final pull an arm pulls on the way at most where nothing gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RobotModel:
     """An arm of seven joints with a hand; equal to itself alone, arrays of shape (7,)."""
 
@@ -75,8 +89,11 @@ class RobotModel:
     kinematics: ArmKinematics
     home_rad: Array
     """Hand over the table, fingers down."""
+    comfort_s_rad2: Array
+    """How much each joint's distance from the ready posture counts where a posture is chosen."""
     lever_m: Array
     """How far a turn of each joint moves any part of the arm at most, nearly [m/rad]."""
+    servos: ServoModel
     hand: HandModel
 
     @property

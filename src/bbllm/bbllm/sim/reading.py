@@ -9,13 +9,10 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation
 
-STRETCHED_RAD = -0.467002423653011
-"""Joint 4 where the arm is fully extended: the elbow flips there [rad]."""
 
-
-def elbow_of(q: Array) -> tuple[float, float]:
+def elbow_of(robot: RobotModel, q: Array) -> tuple[float, float]:
     """Return joint 3 [rad] and the flip of the elbow, positions of shape (7,) [rad]."""
-    return float(q[2]), 1.0 if q[3] > STRETCHED_RAD else -1.0
+    return float(q[2]), 1.0 if q[3] > robot.kinematics.stretched_rad else -1.0
 
 
 def read_wrenches(robot: SimulatedRobot, *, exact: bool = False) -> tuple[Array, Array]:

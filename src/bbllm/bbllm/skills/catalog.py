@@ -24,6 +24,7 @@ from bbllm.skills.reach import REACH
 from bbllm.skills.return_to_base import RETURN_TO_BASE
 from bbllm.skills.rotate import ROTATE
 from bbllm.skills.skill import ArmSkill
+from bbllm.skills.step_words import fault_of_phrase
 from bbllm.skills.wait import WAIT
 
 GROUP = 'bbllm.skills'
@@ -81,6 +82,9 @@ def fault_of(skill: ArmSkill, known: Mapping[str, ArmSkill]) -> str:
     """Return why a skill cannot be added to others, '' where it can."""
     if not skill.name.isidentifier() or skill.name != plain(skill.name):
         return f'its name {skill.name!r} is no word in lower case, such as wipe_table'
+    for phrase in _phrases(skill):
+        if fault := fault_of_phrase(phrase):
+            return f'its name or word {phrase!r} cannot stand for it: {fault}'
     for other in known.values():
         if shared := sorted({*_phrases(skill)} & {*_phrases(other)}):
             # A step that names one of them would allow the other.

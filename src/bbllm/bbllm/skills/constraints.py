@@ -25,6 +25,7 @@ from bbllm.skills.placing import SURFACE_SNAP_M, TOUCHING_M, put_down
 from bbllm.skills.segments import Motion, Rest
 from bbllm.skills.shapes import bottom_z, is_solid, outline, polygon_gap, top_z
 from bbllm.skills.skill import Handling
+from bbllm.skills.step_words import ARTICLES
 
 FORMS = (
     '`touch OBJECT`, `move OBJECT` or `place anything on OBJECT`, for example '
@@ -56,7 +57,6 @@ WORDS = {
         for where in ('on', 'onto', 'in', 'into')
     },
 }
-ARTICLES = ('the', 'a', 'an', 'any', 'every', 'all')
 _FORM = re.compile(
     rf'(?P<verb>{"|".join(sorted(WORDS, key=len, reverse=True))}) (?P<object>[\w-]+(?: [\w-]+)*)',
     re.IGNORECASE,

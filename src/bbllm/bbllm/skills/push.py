@@ -80,6 +80,11 @@ STEP_M = 0.01
 """Steps of the distances that a refusal proposes [m]."""
 BESIDE_M = 0.03
 """What it passes nearer than this is a risk [m]."""
+JAMMED = (
+    '{name} may have jammed: where the friction of fingers and table is about 1, fingers that '
+    'push hold it down as strongly, most of all forward. With a lower `friction` in the '
+    'scene file it would slide; pick and place it, or push it another way.'
+)
 WORDS = {'left': 'to the left', 'right': 'to the right', 'forward': 'forward', 'back': 'back'}
 
 
@@ -269,6 +274,7 @@ def _plan(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
         most_m_s=PUSH_M_S,
         touching=(name,),
         instead='a shorter distance or another direction would do',
+        jammed=JAMMED.format(name=name),
     )
     back = Glide(
         activity=f'moving away from {name}',

@@ -20,6 +20,7 @@ from bbllm.core.types import Scene, Skill, SkillCall
 from bbllm.skills.catalog import find_skill, moves
 from bbllm.skills.pick import TAKING
 from bbllm.skills.place import PUTTING
+from bbllm.skills.step_words import FORBIDDING
 
 
 def risk(call: SkillCall, scene: Scene) -> str:
@@ -42,18 +43,6 @@ _OBJECT_MOVED = re.compile(rf'_move(?=_{_ARTICLE}(?:\||it_))')
 _HAND_MOVED = re.compile(
     rf'_(?:{"|".join((*TAKING, *PUTTING))})(?=_{_ARTICLE}(?:arm|hand|gripper|fingers)_)'
 )
-FORBIDDING = frozenset({
-    *('not', 'never', 'no', 'nor', 'neither', 'none', 'nothing', 'without', 'cannot'),
-    *('dont', 'doesnt', 'cant', 'wont', 'mustnt', 'shouldnt', 'except', 'unless', 'instead'),
-    *('rather', 'avoid', 'avoids', 'avoiding', 'leave', 'leaves', 'leaving', 'keep', 'keeps'),
-    *('keeping', 'stay', 'away', 'skip', 'ignore', 'refrain', 'untouched', 'unmoved', 'forbidden'),
-    *('nicht', 'nichts', 'nie', 'niemals', 'kein', 'keine', 'keinen', 'keinem', 'keiner'),
-    *('keines', 'ohne', 'statt', 'anstatt', 'ausser', 'lass', 'lasse', 'lassen', 'vermeide'),
-    *('vermeiden', 'nunca', 'jamas', 'ni', 'nada', 'ningun', 'ninguna', 'ninguno', 'sin', 'salvo'),
-    *('excepto', 'deja', 'dejar', 'evita', 'evitar', 'ne', 'pas', 'jamais', 'sans'),
-})  # fmt: skip
-"""Words of English, German, Spanish and French by which a step may forbid what it names, without
-accents. They count in names of objects too, as a name may be meant as a word."""
 SAME = 1e-6
 """Numbers that differ by less were written down differently [m, deg]."""
 

@@ -69,6 +69,8 @@ class Glide:
     """Names of what arm and grasped object may touch on the way."""
     instead: str = ''
     """What would do where the arm cannot follow it, as a clause."""
+    jammed: str = ''
+    """Why something may stop the arm on the way, and what would do then, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

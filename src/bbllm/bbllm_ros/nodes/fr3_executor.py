@@ -55,7 +55,7 @@ class Fr3Executor(StackNode):
         )
         gate = self._approval.gate
         self._driver.watch_others(self._approval.revoke_for_other)
-        lift = LiftParams.of(simulated=params.simulated, cap_n=params.lift_cap_n)
+        lift = LiftParams(simulated=params.simulated, cap_n=params.lift_cap_n)
         self._skills = skills = SkillExecutor(
             self._driver,
             self._observe,

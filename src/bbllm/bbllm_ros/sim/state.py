@@ -136,7 +136,7 @@ def state_of(
     arm = robot.robot_model
     flange, flange_d = arm.kinematics.link_frames(np.array([q, q_d]))[:, FLANGE]
     twist = tool_twist(arm, q_d, dq_d, flange_d, T_flange_ee)
-    both, elbow_d = joined(tool, settings.load), elbow_of(q_d)
+    both, elbow_d = joined(tool, settings.load), elbow_of(arm, q_d)
     joints = partial(joint_state_to_msg, FR3.joints, stamp_s=stamp_s)
     base_head, flange_head, hand_head = (
         header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
@@ -149,7 +149,9 @@ def state_of(
         measured_joint_motor_state=joints(q, dq, ZEROS),
         tau_ext_hat_filtered=joints(ZEROS, ZEROS, -monitor.external_torque_nm),
         ddq_d=desired.acceleration_rad_s2,
-        elbow=Elbow(position=elbow_of(q), desired_position=elbow_d, commanded_position=elbow_d),
+        elbow=Elbow(
+            position=elbow_of(arm, q), desired_position=elbow_d, commanded_position=elbow_d
+        ),
         inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(tool)),
         inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(settings.load)),
         inertia_total=geometry.InertiaStamped(header=hand_head, inertia=_inertia(both)),

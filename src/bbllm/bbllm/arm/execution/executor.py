@@ -51,7 +51,8 @@ class SkillExecutor:
     ) -> None:
         self.params = params or ExecutorParams()
         if guard is not None and guard.contact_limits is not None:
-            self.params.lift.check_below(min(guard.contact_limits.collision_wrench[:3]))
+            stops_n = min(guard.contact_limits.collision_wrench[:3])
+            self.params.lift.check_below(driver.robot_model, stops_n)
         self._driver = driver
         self._observe = observe
         self._permit = permit

@@ -13,6 +13,7 @@ from bbllm.arm.failures import (
     LateHandError,
     SkillError,
     StuckError,
+    jammed,
     let_go,
     misplaced,
     missed_grasp,
@@ -29,7 +30,7 @@ from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import moves
-from bbllm.skills.grasps import MAX_WIDTH_M, in_tool_frame, in_world_axes
+from bbllm.skills.grasps import in_tool_frame, in_world_axes
 from bbllm.skills.motions import plan_motion
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import (
@@ -196,7 +197,7 @@ class SkillRun:
             case ToBase():
                 self._move_to_base()
             case OpenHand():
-                self._open(MAX_WIDTH_M)
+                self._open(self._planner.robot.hand.max_width_m)
             case CloseHand():
                 self._close()
             case StandStill():
@@ -249,7 +250,10 @@ class SkillRun:
             failed.moved = True
             raise
         self._glided = True
-        self._executor.follow(move, glide.activity)
+        try:
+            self._executor.follow(move, glide.activity)
+        except SkillError as failed:
+            raise jammed(failed, glide) from failed
         self._settled_s = self._executor.driver.now_s() + SETTLE_S
         self._check_carried(f'while {glide.activity}')
 
@@ -607,7 +611,8 @@ class SkillRun:
         self._executor.check_hand(0.0, 'closing the hand')
         self._touched = True
         # The window is wide open: closing on something is as good as closing on nothing.
-        result = self._executor.grasp(0.0, GRIP_FORCE_N, 0.08, 0.08, 'closing the hand')
+        widest_m = self._planner.robot.hand.max_width_m
+        result = self._executor.grasp(0.0, GRIP_FORCE_N, widest_m, widest_m, 'closing the hand')
         if not result.success:
             apart = f'the fingers ended {result.width_m * 100:.1f} cm apart'
             raise SkillError(Code.GRASP_FAILED, f'closing the hand failed: {apart}.')

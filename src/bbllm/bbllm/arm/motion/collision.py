@@ -102,7 +102,6 @@ def _add_geom(
 
 CLEARANCE_M = 0.005
 """Default distance that counts as contact; between links of the arm it is 0 [m]."""
-OPEN_WIDTH_M = 0.08
 
 _STEP_M = 0.02
 _DEEPER_M = 5e-4
@@ -146,10 +145,10 @@ class CollisionChecker:
         obstacles: Sequence[Obstacle],
         held: Held | None = None,
         *,
-        width_m: float = OPEN_WIDTH_M,
+        width_m: float | None = None,
     ) -> None:
         """
-        Set the objects, the grasped one, and the opening of the fingers [m].
+        Set the objects, the grasped one, and the opening of the fingers, by default all [m].
 
         *obstacles* has all solid objects, the grasped one too (with any pose).
         """
@@ -162,7 +161,7 @@ class CollisionChecker:
             mujoco.mju_mat2Quat(self._data.mocap_quat[mocap], item.T_base_obstacle[:3, :3].ravel())
             self._show(item.name, held is None or held.name != item.name)
         self._hold(held)
-        self.open_to(width_m)
+        self.open_to(self.robot.hand.max_width_m if width_m is None else width_m)
 
     def open_to(self, width_m: float) -> None:
         self._data.qpos[self._fingers] = width_m / 2

@@ -34,17 +34,8 @@ from bbllm.arm.motion.trajectory import excess, slowed
 from bbllm.core.errors import ConfigError
 from bbllm.robots.robot_model import RobotModel
 
-SERVO_STIFFNESS = (4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0)
-"""Of the simulated arm, as in fr3.xml [Nm/rad]."""
-CONTROLLER_STIFFNESS = (600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0)
-"""Of the real arm by the gains of config/franka/controllers.yaml [Nm/rad]."""
-OVERSHOOT = 1.55
-"""How many times the final pull an arm pulls on the way at most, as servos with much damping do:
-measured in simulation (design/lift-off.md)."""
 PEAK = 1.45
 """What the servos are asked for at most on the way, in terms of the pull in the end."""
-LAG_S = 0.1
-"""Damping of a servo by its stiffness: of the simulated arm, and at most of the real one [s]."""
 _RAMPS_S = (0.1, 0.02)
 """How long the pull grows and falls; it passes the cap no faster than a stop can follow [s]."""
 _KNOT_S = 0.005
@@ -66,35 +57,31 @@ class LiftParams:
     closing pressed: a finger that came first presses an object down (design/lift-off.md)."""
     pull: float = 1.5
     """How many times the cap the arm pulls in the end where nothing gives."""
-    stiffness_nm_rad: tuple[float, ...] = SERVO_STIFFNESS
-    """Of the joints, shape (7,)."""
+    simulated: bool = True
+    """Whether the joints give way as the servos of the simulated arm."""
 
-    @classmethod
-    def of(cls, *, simulated: bool, cap_n: float) -> LiftParams:
-        stiffness = SERVO_STIFFNESS if simulated else CONTROLLER_STIFFNESS
-        return cls(cap_n=cap_n, stiffness_nm_rad=stiffness)
+    def hardest_n(self, robot: RobotModel) -> float:
+        """Return how hard an arm pulls at most where nothing gives, also on the way [N]."""
+        return robot.servos.overshoot * self.pull * self.cap_n
 
-    @property
-    def hardest_n(self) -> float:
-        """How hard the arm pulls at most where nothing gives, on the way and in the end [N]."""
-        return OVERSHOOT * self.pull * self.cap_n
-
-    def check_below(self, stops_n: float) -> None:
+    def check_below(self, robot: RobotModel, stops_n: float) -> None:
         """Raise ConfigError where the robot would stop before the cap ends a lift [N]."""
-        if self.hardest_n <= stops_n:
+        hardest_n = self.hardest_n(robot)
+        if hardest_n <= stops_n:
             return
-        most_n = math.floor(10 * stops_n * self.cap_n / self.hardest_n) / 10
+        most_n = math.floor(10 * stops_n * self.cap_n / hardest_n) / 10
         raise ConfigError(
             f'A lift_cap_n of {self.cap_n:g} N cannot be used: at what is fixed the arm would '
-            f'pull with up to {self.hardest_n:g} N, and the robot stops at {stops_n:g} N '
+            f'pull with up to {hardest_n:g} N, and the robot stops at {stops_n:g} N '
             f'(contact_force.max_n of the safety file). A lift_cap_n of {most_n:g} N or less '
-            f'would do, or a contact_force.max_n of {math.ceil(self.hardest_n)} N or more.'
+            f'would do, or a contact_force.max_n of {math.ceil(hardest_n)} N or more.'
         )
 
     def rise_m(self, robot: RobotModel, q: Array) -> float:
         """Return how far an arm at a posture, shape (7,) [rad], goes up to see [m]."""
-        linear = robot.kinematics.jacobian(q)[:3]
-        stiffness = np.linalg.inv(linear / np.array(self.stiffness_nm_rad) @ linear.T)
+        linear, servos = robot.kinematics.jacobian(q)[:3], robot.servos
+        joints = servos.stiffness_nm_rad if self.simulated else servos.controller_stiffness_nm_rad
+        stiffness = np.linalg.inv(linear / joints @ linear.T)
         return min(FURTHEST_M, self.pull * self.cap_n / float(stiffness[2, 2]))
 
 
@@ -122,7 +109,7 @@ def gentle_move(robot: RobotModel, ends: Array) -> JointTrajectory:
     *ends* are its joint positions, shape (2, 7) [rad]. It takes 0.18 s, and longer where a joint
     would accelerate with more than a quarter of its limit.
     """
-    time_s, s, ds, dds = _pull_profile()
+    time_s, s, ds, dds = _pull_profile(robot.servos.lag_s)
     span = ends[1] - ends[0]
     position, velocity, acceleration = (part[:, None] * span for part in (s, ds, dds))
     position += ends[0]
@@ -131,8 +118,8 @@ def gentle_move(robot: RobotModel, ends: Array) -> JointTrajectory:
     return slowed(move, excess(robot, move, scale=_GENTLE_SHARE))
 
 
-@lru_cache(maxsize=1)
-def _pull_profile() -> tuple[Array, Array, Array, Array]:
+@lru_cache(maxsize=4)
+def _pull_profile(lag_s: float) -> tuple[Array, Array, Array, Array]:
     """
     Return times [s] of a motion from 0 to 1, its positions and their first two derivatives.
 
@@ -143,19 +130,19 @@ def _pull_profile() -> tuple[Array, Array, Array, Array]:
     """
     steps = [Polynomial((0.0, 0.0, 3.0, -2.0))(Polynomial((0.0, 1.0 / d))) for d in _RAMPS_S]
     pulls = (PEAK * steps[0], Polynomial((PEAK,)), PEAK + (1.0 - PEAK) * steps[1])
-    smooth = [sum((-LAG_S) ** k * pull.deriv(k) for k in range(1, 4)) + pull for pull in pulls]
+    smooth = [sum((-lag_s) ** k * pull.deriv(k) for k in range(1, 4)) + pull for pull in pulls]
     grown, fallen = _RAMPS_S
-    first = smooth[0](grown) - smooth[0](0.0) * math.exp(-grown / LAG_S)
-    last = smooth[2](0.0) + (1.0 - smooth[2](fallen)) * math.exp(fallen / LAG_S)
-    stays = LAG_S * math.log((PEAK - first) / (PEAK - last))
+    first = smooth[0](grown) - smooth[0](0.0) * math.exp(-grown / lag_s)
+    last = smooth[2](0.0) + (1.0 - smooth[2](fallen)) * math.exp(fallen / lag_s)
+    stays = lag_s * math.log((PEAK - first) / (PEAK - last))
     begun_s, rows = 0.0, []
     for pull, base, start, lasts in zip(
         pulls, smooth, (0.0, first, last), (grown, stays, fallen), strict=True
     ):
         t = np.linspace(0.0, lasts, 2 + int(lasts / _KNOT_S))
-        s = base(t) + (start - base(0.0)) * np.exp(-t / LAG_S)
-        ds = (pull(t) - s) / LAG_S
-        rows.append(np.stack([begun_s + t, s, ds, (pull.deriv()(t) - ds) / LAG_S])[:, 1:])
+        s = base(t) + (start - base(0.0)) * np.exp(-t / lag_s)
+        ds = (pull(t) - s) / lag_s
+        rows.append(np.stack([begun_s + t, s, ds, (pull.deriv()(t) - ds) / lag_s])[:, 1:])
         begun_s += lasts
     profile = np.concatenate([np.zeros((4, 1)), *rows], axis=1)
     profile[1:, -1] = 1.0, 0.0, 0.0

@@ -155,9 +155,6 @@ def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
 
 DESCENT_CLEARANCE_M = 0.001
 
-_COMFORT_WEIGHTS: Array = np.array([0.0, 0.2, 0.6, 0.1, 0.5, 0.1, 0.0])
-"""How much each joint's distance from the ready posture counts: an elbow that swings out
-(joints 3 and 5) sweeps neighbours [s/rad^2]."""
 _ROOM_RAD = 0.4
 """Nearer than this to a limit begins to cost [rad]."""
 _ROOM_WEIGHT = 4.0
@@ -315,7 +312,7 @@ def _cost(robot: RobotModel, hovers: Array, ends: Array, q_now: Array) -> Array:
     ramps = np.sqrt(4 * way / acceleration)
     cruise = way / speed + speed / acceleration
     travel = np.where(way < speed**2 / acceleration, ramps, cruise)
-    comfort = (hovers - robot.home_rad) ** 2 @ _COMFORT_WEIGHTS
+    comfort = (hovers - robot.home_rad) ** 2 @ robot.comfort_s_rad2
     below = np.minimum(ends, hovers) - limits.lower_rad
     room = np.minimum(below, limits.upper_rad - np.maximum(ends, hovers))
     cramped = (np.maximum(_ROOM_RAD - room, 0.0) ** 2).sum(axis=1) * _ROOM_WEIGHT

@@ -220,8 +220,6 @@ _CHECKS = 32
 STOP_SHARE = 0.99
 """Share of the acceleration limit by which a cancelled motion brakes: at all of it, rounding puts
 half of the differences between set points beyond the limit."""
-BRAKING_RAD_S2: Array = np.array([20.0] * 4 + [40.0] * 3)
-"""Deceleration of the joints after a collision; within their torque [rad/s^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,9 +249,9 @@ class Spline:
         return cls(np.zeros(1), nothing, np.array(position), start_s=start_s)
 
     @classmethod
-    def braking(cls, q: Array, dq: Array, start_s: float) -> Spline:
+    def braking(cls, limits: JointLimits, q: Array, dq: Array, start_s: float) -> Spline:
         """Slow all joints down together along their direction, then stay; shape (7,) [rad, s]."""
-        T = float(np.max(np.abs(dq) / BRAKING_RAD_S2))
+        T = float(np.max(np.abs(dq) / limits.collision_stop_rad_s2))
         if T < 1e-3:
             return cls.still(q, start_s)
         coefficients = np.zeros((6, 1, len(q)))
@@ -281,7 +279,7 @@ class Spline:
         answer = ruckig.Trajectory(n)
         result = ruckig.Ruckig(n).calculate(asked, answer)
         if result != ruckig.Result.Working:
-            return cls.braking(q, dq, start_s)
+            return cls.braking(robot.limits, q, dq, start_s)
         borders = [np.cumsum(profile.t) for profile in answer.profiles[0]]
         time_s = np.unique(np.round(np.concatenate([[0.0], *borders]), 9))
         time_s = time_s[np.diff(time_s, prepend=-1.0) > _SHORTEST_S]

@@ -16,7 +16,7 @@ from bbllm.arm.envelope import (
     refusal,
 )
 from bbllm.arm.failures import SkillError
-from bbllm.arm.motion.collision import OPEN_WIDTH_M, TABLE, CollisionChecker, Contact
+from bbllm.arm.motion.collision import TABLE, CollisionChecker, Contact
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.sweep import Sweep, corners, solid_names, sweep
 from bbllm.arm.obstacles import (
@@ -112,7 +112,7 @@ class EnvelopeGuard:
         robot: RobotModel,
         envelope: SafetyEnvelope,
         *,
-        width_m: Callable[[], float] = lambda: OPEN_WIDTH_M,
+        width_m: Callable[[], float] | None = None,
         scene_age_s: Callable[[], float] | None = None,
     ) -> None:
         self.robot = robot
@@ -120,7 +120,7 @@ class EnvelopeGuard:
         self.scene_age_s = scene_age_s
         force = envelope.contact_force
         self.contact_limits = None if force is None else force.limits
-        self._width_m = width_m
+        self._width_m = width_m or (lambda: robot.hand.max_width_m)
         self._keep_out = tuple(box.obstacle for box in envelope.keep_out)
         self._boxes = self._keep_out
         self._checkers: dict[tuple[ObstacleShape, Point] | None, CollisionChecker] = {}

@@ -18,7 +18,8 @@ import numpy as np
 
 from bbllm.robots.joint_limits import BrakingCurve, JointLimits
 from bbllm.robots.kinematics import ArmKinematics, ChainLengths
-from bbllm.robots.robot_model import HandModel, RobotModel, ToolLimits
+from bbllm.robots.robot_model import HandModel, RobotModel, ServoModel, ToolLimits
+from bbllm.skills.grasps import MAX_WIDTH_M
 
 
 def _source() -> mujoco.MjSpec:
@@ -34,6 +35,7 @@ _LIMITS = JointLimits(
     acceleration_rad_s2=np.full(7, 10.0),
     jerk_rad_s3=np.full(7, 5000.0),
     torque_nm=np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0]),
+    collision_stop_rad_s2=np.array([20.0, 20.0, 20.0, 20.0, 40.0, 40.0, 40.0]),
     braking=(
         BrakingCurve(  # documented since system 5.9.0
             lower_stop_rad=np.array(
@@ -79,14 +81,23 @@ FR3 = RobotModel(
     ),
     kinematics=ArmKinematics(LENGTHS, _LIMITS.lower_rad, _LIMITS.upper_rad),
     home_rad=np.array([0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4]),
+    # An elbow that swings out (joints 3 and 5) sweeps neighbours.
+    comfort_s_rad2=np.array([0.0, 0.2, 0.6, 0.1, 0.5, 0.1, 0.0]),
     lever_m=np.array([0.9, 0.9, 0.7, 0.6, 0.35, 0.3, 0.2]),
+    servos=ServoModel(
+        stiffness_nm_rad=np.array([4500.0, 4500.0, 3500.0, 3500.0, 2000.0, 2000.0, 2000.0]),
+        # The gains of config/franka/controllers.yaml.
+        controller_stiffness_nm_rad=np.array([600.0, 600.0, 600.0, 600.0, 250.0, 150.0, 50.0]),
+        lag_s=0.1,
+        overshoot=1.55,  # measured in simulation (design/lift-off.md)
+    ),
     hand=HandModel(
         body='fr3_hand',
         fingers=('fr3_leftfinger', 'fr3_rightfinger'),
         joints=('fr3_finger_joint1', 'fr3_finger_joint2'),
         pads=('fr3_leftfinger_pad', 'fr3_rightfinger_pad'),
         actuator='fr3_hand',
-        max_width_m=0.08,
+        max_width_m=MAX_WIDTH_M,
         max_speed_m_s=0.1,  # 50 mm/s per finger, from the hand's data sheet
         max_force_n=140.0,  # peak from the data sheet; 70 N is what the hand can keep up
     ),

@@ -30,6 +30,7 @@ _LIMITS = JointLimits(
     acceleration_rad_s2=np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]),
     jerk_rad_s3=np.array([7500.0, 3750.0, 5000.0, 6250.0, 7500.0, 10000.0, 10000.0]),
     torque_nm=FR3.limits.torque_nm,
+    collision_stop_rad_s2=FR3.limits.collision_stop_rad_s2,
 )
 _INERTIALS = (
     # Mass [kg], centre [m], inertia xx yy zz xy xz yz about it [kg m^2], of links 0 to 7.

@@ -97,7 +97,7 @@ class PtpMotion:
 
     def abort(self, reason: str, now_s: float, q: Array, dq: Array) -> None:
         """Give the motion up and come to rest from *q* and *dq* as measured, (7,) [rad, rad/s]."""
-        self.reference = Spline.braking(q, dq, now_s)
+        self.reference = Spline.braking(self._limits, q, dq, now_s)
         self._end(PtpResult(status=TargetStatus.ABORTED, message=reason))
 
     def _end(self, result: PtpResult) -> None:

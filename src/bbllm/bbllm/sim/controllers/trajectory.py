@@ -185,7 +185,7 @@ class TrajectoryController:
         self.busy = self._unseen = True
 
     def _brake(self, now_s: float, q: Array, dq: Array) -> None:
-        self._stay(Spline.braking(q, dq, now_s), now_s)
+        self._stay(Spline.braking(self._robot.limits, q, dq, now_s), now_s)
 
     def _stay(self, reference: Spline, now_s: float) -> None:
         self.busy = False
