@@ -32,8 +32,8 @@ from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
-from bbllm_bench.optimal.house_state import HouseState, NoPlanError
 from bbllm_bench.oracle.household import replies
+from bbllm_bench.oracle.household.house_state import HouseState, NoPlanError
 from bbllm_bench.oracle.household.replies import PLANNERS, house_oracle
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.oracle.model import OracleModel
@@ -351,7 +351,7 @@ def lines_for(
     household: Household, goal: HouseholdGoal, **words: object
 ) -> tuple[ScriptLine, ...]:
     state = HouseState.beginning(household, **words)  # type: ignore[arg-type]
-    return plan_for(state, goal, shortest=False).lines
+    return plan_for(state, goal).lines
 
 
 def reaches(household: Household, goal: HouseholdGoal, lines: Sequence[ScriptLine]) -> bool:

@@ -7,14 +7,13 @@ import pytest
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.visibility import SEEN
 from bbllm.worlds.household.vocabulary import Relation, State
-from bbllm_bench.optimal.house_state import HouseState
+from bbllm_bench.oracle.household.house_state import HouseState
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import load_suite
-from tests.bench.device_bound import device_bound
 
 SUITE = load_suite('household_long_hard')
 TASKS = [task.name for task in SUITE.tasks]
@@ -30,23 +29,13 @@ def solved(case: Case) -> HouseState:
     assert isinstance(goal, HouseholdGoal)
     sight = SEEN[case.house.visibility]
     start = HouseState.beginning(case.house.household(), sight=sight, by_class=True)
-    return plan_for(start, goal, shortest=False)
+    return plan_for(start, goal)
 
 
 @cache
 def end_of(task: str) -> HouseState:
     """Return the end of the first case of a task, for tests that change copies of its graph."""
     return solved(case_of(task, seed=0))
-
-
-def bound_of(case: Case) -> int:
-    goal = case.house_goal
-    assert isinstance(goal, HouseholdGoal)
-    return device_bound(case.house.household(), goal)
-
-
-def test_breakfast_with_six_toasts_takes_eighty_steps_at_least() -> None:
-    assert bound_of(case_of('toast_for_six', seed=0)) >= 80
 
 
 @pytest.mark.parametrize('seed', [0, 1, 2])
@@ -60,9 +49,7 @@ def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed
     assert not judge_household(case.house_goal, before, derived(before)).passed
     judged = judge_household(case.house_goal, end.graph, end.derived)
     assert judged.passed, judged.reason
-    least = bound_of(case)
-    assert least <= len(end.lines) <= (case.limit_steps or 0)
-    assert 1.6 <= (case.limit_steps or 0) / least <= 2.2
+    assert len(end.lines) <= (case.limit_steps or 0)
 
 
 @pytest.mark.parametrize(

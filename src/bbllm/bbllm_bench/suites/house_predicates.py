@@ -1,24 +1,15 @@
 """Goals of houses as predicates with counts (planners.goal_predicates), and back."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 
 from bbllm.planners.common.goal_predicates import (
     STATE_OF,
     GoalPredicate,
     GoalRelation,
-    contradiction,
     goal_text,
-    nested_places,
 )
-from bbllm.worlds.household.graph import Graph
-from bbllm.worlds.household.vocabulary import Property, Relation
 from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
 
-OPPOSITES = (('on', 'off'), ('open', 'closed'), ('plugged_in', 'plugged_out'), ('dirty', 'clean'))
-"""States of which an object has one at a time."""
-PLACES = (Relation.INSIDE, Relation.ON)
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 
 
@@ -39,37 +30,6 @@ def text_of(goal: HouseholdGoal) -> str | None:
 def goal_of(predicates: Iterable[GoalPredicate]) -> HouseholdGoal:
     """Return predicates as a goal, which is judged on the household itself."""
     return HouseholdGoal(kind='household', all=tuple(_condition(item) for item in predicates))
-
-
-def clashing(
-    goal: HouseholdGoal, graph: Graph, counts: Mapping[str, int] | None = None
-) -> tuple[HouseCondition, ...] | None:
-    """
-    Return conditions of a goal that a house has too few objects for; None without such.
-
-    *counts* is how many objects there are of each class; None: as many as in the house.
-    """
-    nodes = graph.nodes
-    there = Counter(node.class_name for node in nodes.values()) if counts is None else counts
-    counts = {**there, **dict.fromkeys(goal.same, 1)}
-    for one, other in combinations(goal.all, 2):
-        few = one.count + other.count > counts.get(str(one.thing), 0)
-        if few and _opposite(one, other):
-            return one, other
-    portable = {n.class_name for n in nodes.values() if Property.GRABBABLE in n.properties}
-    stated = {item: each for each in goal.all if (item := _predicate(each)) is not None}
-    lies_in = {
-        n: [other for relation in PLACES for other in graph.targets(n, relation)] for n in nodes
-    }
-    nested = nested_places(lies_in, lambda node_id: nodes[node_id].class_name)
-    found = contradiction(stated, counts, portable, nested)
-    return None if found is None else tuple(stated[item] for item in found)
-
-
-def _opposite(one: HouseCondition, other: HouseCondition) -> bool:
-    states = {(one.is_, other.is_), (other.is_, one.is_)}
-    wanted = not (one.not_ or other.not_) and one.thing == other.thing != ANYTHING
-    return wanted and not states.isdisjoint(OPPOSITES)
 
 
 def _predicate(condition: HouseCondition) -> GoalPredicate | None:

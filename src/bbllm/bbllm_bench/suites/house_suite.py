@@ -1,21 +1,18 @@
 """The houses of a suite, checked against what its tasks require."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
-from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.constraints import faults_of_constraints
-from bbllm.worlds.household.derived import WORDS, can_become
+from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Property, Relation, State
+from bbllm.worlds.household.vocabulary import CHARACTER, Property, State
 from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseGoal, HouseholdGoal
-from bbllm_bench.suites.house_predicates import OPPOSITES, clashing
-from bbllm_bench.suites.household import HouseView, lying
 from bbllm_bench.suites.task_spec import SuiteFileError, TaskSpec
 
 
@@ -76,75 +73,24 @@ def faults_of(
             continue
         for each in at_first:  # what is missing of them is added
             there[str(each.thing)] = max(there[str(each.thing)], each.count)
-        never = [fault for each in conditions if (fault := _never(each, at_first, house, there))]
-        faults += never + [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
-        # Two that contradict each other are reported where each by itself can come to hold.
-        if (
-            isinstance(goal, HouseholdGoal)
-            and not faults
-            and (found := clashing(goal, house.graph, there))
-        ):
-            what = found[0].thing or found[0].held or ''
-            few = f'it has {there[what]} {what}'
-            few = f'`same` asks for one {what}' if what in goal.same else few
-            both = ' and '.join(map(str, found))
-            faults.append(f'{both}: never hold at once in {house.name}, since {few}')
+        few = [fault for each in conditions if (fault := _too_few(each, house, there))]
+        faults += few + [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
     return list(dict.fromkeys(faults))
 
 
-def _never(
-    condition: HouseCondition,
-    at_first: Sequence[HouseCondition],
-    house: House,
-    there: Mapping[str, int],
-) -> str:
-    """Return that too few objects of a house can come to be as a goal wants, '' if enough can."""
-    view = HouseView(house.graph, frozenset())
-    what = condition.thing or condition.held or (condition.on if condition.person else None)
-    if condition.not_ or what in (None, ANYTHING):
+def _too_few(condition: HouseCondition, house: House, there: Mapping[str, int]) -> str:
+    """Return that a house has fewer objects than a condition asks for, '' if it has enough."""
+    what = condition.thing or condition.held or ''
+    if condition.not_ or what in ('', ANYTHING) or there[what] >= condition.count:
         return ''
-    ids = view.of_class(str(what))
-    ids += ids[:1] * (there.get(str(what), 0) - len(ids))  # what a start adds is like the first
-    able = sum(_can_meet(condition, each, at_first, view) for each in ids)
-    able -= what == condition.place and not condition.person  # one is at the bottom
-    if able >= condition.count:
-        return ''
-    return f'{condition}: of {len(ids)} {what} in {house.name} {max(able, 0)} can come to be so'
-
-
-def _can_meet(
-    condition: HouseCondition,
-    node_id: int,
-    at_first: Sequence[HouseCondition],
-    view: HouseView,
-) -> bool:
-    """Whether an object can come to meet a condition, by what actions and devices do."""
-    graph = view.graph
-    if condition.person:
-        wanted = Property.SITTABLE if condition.person == 'sitting' else Property.LIEABLE
-        return wanted in graph.nodes[node_id].properties
-    others = [each for each in at_first if each.thing == condition.thing]
-    can_move = any(each.place for each in others) or can_go(graph, node_id)
-    given = {each.is_ for each in others if each.is_}
-    word, place = condition.is_, condition.place
-    relation = Relation.INSIDE if condition.inside else Relation.ON
-    return (
-        (not condition.held or can_be_held(graph, node_id))
-        and (not word or can_be(graph, node_id, word, given, condition.by))
-        and (not place or can_move or node_id in lying(graph, relation, view.of_class(place)))
-        and (
-            condition.room is None
-            or can_move
-            or graph.room_of(node_id) in view.of_class(condition.room)
-        )
-    )
+    return f'{condition}: {house.name} has {there[what]} {what}'
 
 
 def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
     """Return which state objects of a class cannot have at the start, '' where they can."""
     word, graph = condition.is_, house.graph
     named = [node.id for node in graph.nodes.values() if node.class_name == condition.thing]
-    if not word or word in WORDS or all(fits(graph, each, word) for each in named):
+    if not word or word in WORDS or all(_fits(graph, each, word) for each in named):
         return ''
     return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
 
@@ -165,69 +111,20 @@ def _can_be_arranged(condition: HouseCondition) -> bool:
     return not condition.not_ and bool(place or condition.count == 1)
 
 
-# --- what objects of a house can become -------------------------------------------------------
-
-HELD_ANYWAY = ('water', 'child')
-"""Classes that can be grabbed without the property, as in the rules of the world."""
-OPENED_ANYWAY = ('desk', 'window')
-"""Classes that can be opened without the property."""
 _NEEDS: Mapping[str, Property] = {
     **dict.fromkeys(('on', 'off'), Property.HAS_SWITCH),
     **dict.fromkeys(('open', 'closed'), Property.CAN_OPEN),
     **dict.fromkeys(('plugged_in', 'plugged_out'), Property.HAS_PLUG),
 }
-_OTHER = {**dict(OPPOSITES), **{other: word for word, other in OPPOSITES}}
-_RESTING = ('sitting', 'lying')
 
 
-def fits(graph: Graph, node_id: int, word: str) -> bool:
+def _fits(graph: Graph, node_id: int, word: str) -> bool:
     """Whether an object can have a state at all: by its properties, or since it has it."""
     node = graph.nodes[node_id]
     if State(word.upper()) in node.states:
         return True
-    if word in _RESTING:
+    if word in ('sitting', 'lying'):
         return node.class_name == CHARACTER
-    if word not in _NEEDS:
-        return True
-    opens = word in ('open', 'closed') and node.class_name in OPENED_ANYWAY
-    return opens or _NEEDS[word] in node.properties
-
-
-def can_be(
-    graph: Graph, node_id: int, word: str, at_first: Set[str], by: str | None = None
-) -> bool:
-    """
-    Whether an object can come to be so, by what actions and devices do.
-
-    *at_first* are the states that a task gives to its class, *by* the class of the device that
-    has to make it so, None: any.
-    """
-    if word in WORDS:
-        return can_become(graph, node_id, word, by)
-    now = {state.value.lower() for state in graph.nodes[node_id].states}
-    # What a task gives takes the place of its opposite.
-    now = {each for each in now if _OTHER.get(each) not in at_first} | at_first
-    if word in now:
-        return True
-    if not fits(graph, node_id, word) or word == 'dirty':
-        return False
-    # A switch that is neither on nor off cannot be switched; what is washed is clean anyway.
-    return word not in _NEEDS or _OTHER[word] in now
-
-
-def can_be_held(graph: Graph, node_id: int) -> bool:
-    """Whether an object can come into a hand, or is in one."""
-    node = graph.nodes[node_id]
-    return (
-        node.class_name in HELD_ANYWAY
-        or Property.GRABBABLE in node.properties
-        or any(graph.sources(node_id, hand) for hand in HANDS)
-    )
-
-
-def can_go(graph: Graph, node_id: int) -> bool:
-    """Whether an object can be elsewhere: it walks, is carried, or is on what is carried."""
-    return any(
-        graph.nodes[each].class_name == CHARACTER or can_be_held(graph, each)
-        for each in (node_id, *above(graph, node_id))
-    )
+    if word in ('open', 'closed') and node.class_name in ('desk', 'window'):
+        return True  # they open without the property, as in the rules of the world
+    return word not in _NEEDS or _NEEDS[word] in node.properties

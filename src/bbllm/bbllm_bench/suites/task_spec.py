@@ -59,7 +59,7 @@ class TaskSpec(FileRecord):
     split: Annotated[str, Field(pattern=r'^[a-z0-9_]*$', max_length=32)] = ''
     """To which part of a suite it belongs, for example `new_houses`."""
     least_steps: Annotated[int, Field(ge=1)] | None = None
-    """Length of the shortest plan there is, where that is proven (optimal.least_steps)."""
+    """Length of the shortest plan there is, where that is proven (docs/household.md)."""
     earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
     """What is asked for before, at the same table: an episode each, which is not judged."""
 

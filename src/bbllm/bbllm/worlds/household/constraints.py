@@ -13,7 +13,7 @@ No scene shows a constraint. It is felt by a step that fails, with a message of 
 
 The first two are the special constraints of LLM-State's tasks with a star. The third keeps people
 from piling objects up in their hands, which the clean rules leave open because they ask for no
-surface; with it a least number of steps can be proven (bench.least_steps). By the last no step
+surface; with it a least number of steps can be proven (docs/household.md). By the last no step
 fails: what has become of which object has to be remembered.
 """
 

@@ -12,7 +12,7 @@ from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.vocabulary import Action, State
 from bbllm.worlds.household.world import HouseholdWorld, line_of
-from bbllm_bench.optimal.house_state import GOING, HouseState
+from bbllm_bench.oracle.household.house_state import GOING, HouseState
 from bbllm_bench.oracle.household.subplan import lying_at
 from bbllm_bench.suites.case import HouseStart
 

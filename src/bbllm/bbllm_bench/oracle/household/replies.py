@@ -14,9 +14,9 @@ from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.worlds.household.script import ScriptLine
-from bbllm_bench.optimal.house_state import NoPlanError
 from bbllm_bench.oracle.household import reply_format as write
 from bbllm_bench.oracle.household.house_copy import HouseCopy
+from bbllm_bench.oracle.household.house_state import NoPlanError
 from bbllm_bench.oracle.household.sub_goals import groups_of
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.oracle.model import OracleModel
@@ -114,14 +114,14 @@ class _Replies:
         if isinstance(self._goal, GraphGoal):
             return self._by_object()
         try:
-            return plan_for(self._house.state(by_class=True), self._goal, shortest=True).lines
+            return plan_for(self._house.state(by_class=True), self._goal).lines
         except NoPlanError:
             return self._by_object()
 
     def _by_object(self) -> tuple[ScriptLine, ...]:
         if isinstance(self._goal, GraphGoal):
             return script_of(self._goal)[self._house.n_succeeded :]
-        return plan_for(self._house.state(by_class=False), self._goal, shortest=True).lines
+        return plan_for(self._house.state(by_class=False), self._goal).lines
 
     def _low_level(self) -> list[ScriptLine]:
         """Return what comes next and is in sight, in actions that low-level plans have."""
@@ -167,7 +167,7 @@ class _Replies:
         state = self._house.state(by_class=False)
         group = self._groups.get(text)
         if group is None:
-            return plan_for(state, self._goal, shortest=False).lines
+            return plan_for(state, self._goal).lines
         others = [item for part in self._groups.values() for item in part if item not in group]
         keep = [each for each in goal_of(others).all if state.holds([each])] if others else []
-        return plan_for(state, goal_of(group), keep=keep, shortest=False).lines
+        return plan_for(state, goal_of(group), keep=keep).lines

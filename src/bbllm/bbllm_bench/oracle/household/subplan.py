@@ -5,7 +5,7 @@ Each condition is made true of one object after the other, and each action first
 it needs: to grab an object, go to it; to go to it, open what it is shut in. Plans are simulated in
 copies of the household, so that an object or place with which a step fails gives way to the next
 one. They keep FLTRNN's rules (one object in the hands, doors closed before a device starts), and
-they are not the shortest; `bbllm_bench.optimal` finds those where a goal is of predicates.
+they are not the shortest.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,9 +31,7 @@ from bbllm.worlds.household.derived import (
 )
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
-from bbllm_bench.optimal.house_state import HouseState, NoPlanError
-from bbllm_bench.optimal.least_steps import short_plan
-from bbllm_bench.optimal.relaxed_house import NotProvenError
+from bbllm_bench.oracle.household.house_state import HouseState, NoPlanError
 from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
 from bbllm_bench.suites.household import lying
 
@@ -57,7 +55,7 @@ Step = Callable[[HouseState], HouseState]
 
 
 def plan_for(
-    start: HouseState, goal: HouseholdGoal, *, keep: Sequence[HouseCondition] = (), shortest: bool
+    start: HouseState, goal: HouseholdGoal, *, keep: Sequence[HouseCondition] = ()
 ) -> HouseState:
     """
     Return a state in which a goal is reached; its `lines` are the plan.
@@ -66,20 +64,10 @@ def plan_for(
         start: Where the plan begins.
         goal: What must be so.
         keep: Conditions that are met and stay so.
-        shortest: Whether a shortest plan is preferred, which may carry two objects at once.
 
     Raises:
         NoPlanError: No plan was found; names a condition or a step.
     """
-    if shortest and start.known is None:
-        try:
-            state = start
-            for line in short_plan(start.household, goal).lines:
-                state = state.after(line.action, *(n for _, n in line.objects))
-        except (NotProvenError, NoPlanError):
-            pass  # none is known, or the planner has no words for it
-        else:
-            return state
     reason: NoPlanError | None = None
     choices = product(*(_nearest_first(start, start.view.of_class(name)) for name in goal.same))
     for ids in islice(choices, CHOICES):

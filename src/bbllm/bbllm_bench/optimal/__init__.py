@@ -1,1 +1,0 @@
-"""Goals with proven optimal lengths in houses."""
