@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 import bbllm
-from bbllm.core.extras import how_to_install
 from bbllm_bench.suites.eai_suite import VERSION as EAI_VERSION
 from tests.worlds.household.original_virtualhome import VERSION
 
@@ -100,18 +99,6 @@ def test_hints_install_from_the_clone_and_never_a_package_of_our_name_from_an_in
     assert {x.partition('[')[2].rstrip(']') for x in chosen if x.startswith('.[')} - extras() <= {
         '{extra}'
     }
-
-
-def test_every_hint_of_the_code_names_an_extra_that_there_is() -> None:
-    called = [
-        name
-        for path in SOURCES
-        for name in re.findall(r"""how_to_install\(['"](\w+)['"]\)""", path.read_text())
-    ]
-
-    assert len(called) >= 6
-    assert set(called) <= extras()
-    assert how_to_install('console').endswith("pip install '.[console]'")
 
 
 def required() -> set[str]:
@@ -233,16 +220,6 @@ def test_versions_agree() -> None:
         assert root.findtext('version') == bbllm.__version__
 
 
-@pytest.mark.parametrize('path', [INTERFACES, *COMPAT], ids=lambda path: path.name)
-def test_cmake_lists_every_interface_in_order(path: Path) -> None:
-    listed = re.findall(
-        r'^  ((?:action|msg|srv)/\S+)$', (path / 'CMakeLists.txt').read_text(), re.MULTILINE
-    )
-    files = [file for kind in ('action', 'msg', 'srv') for file in path.glob(f'{kind}/*.{kind}')]
-
-    assert listed == sorted(str(file.relative_to(path)) for file in files)
-
-
 def test_every_config_file_is_installed_and_every_file_beside_the_modules() -> None:
     patterns = re.findall(r"glob\('(config/[^']+)'\)", (PACKAGE / 'setup.py').read_text())
     installed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
@@ -283,14 +260,6 @@ def test_what_the_makefile_installs_is_locked_with_hashes() -> None:
     assert {'mkdocs-material', 'mkdocstrings', 'mkdocstrings-python'} <= docs
     # The data of the version that the suite knows.
     assert _pins(REQUIREMENTS / 'eai.txt') == {('eai-eval', EAI_VERSION, '')}
-
-
-def test_lock_holds_every_ros_pin() -> None:
-    source, lock = ((REQUIREMENTS / name).read_text() for name in ('ros.in', 'lock.txt'))
-    pins = re.findall(r'^([\w-]+)(?:\[\w+\])?(==\S+)', source, re.MULTILINE)
-
-    assert pins
-    assert all(f'\n{name}{version} ' in lock for name, version in pins)
 
 
 @pytest.mark.parametrize('whole', ['lock.txt', 'system.txt'])
@@ -337,25 +306,6 @@ def test_activate_puts_bbllm_in_the_shell_from_any_folder(shell: str) -> None:
     run = run_in(shell, f'cd / && . {ROOT}/activate && command -v bbllm && echo "$BBLLM_ROOT"')
 
     assert run.stdout.splitlines() == [f'{ROOT}/.venv/bin/bbllm', str(ROOT)], run.stderr
-
-
-@pytest.mark.parametrize('shell', SHELLS)
-def test_activate_after_the_demo_alone_sets_nothing_of_ros(
-    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setup_env: Any
-) -> None:
-    shutil.copy(ROOT / 'activate', tmp_path)
-    for folder in ('tools', '.venv/bin'):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / 'tools' / 'setup_env.py').touch()
-    (tmp_path / '.venv' / 'bin' / 'activate').write_text(f'PATH={tmp_path}/.venv/bin:$PATH\n')
-    monkeypatch.setattr(sys.modules['shell_env'], 'ENV_FILE', tmp_path / '.venv' / 'bbllm-env.sh')
-    sys.modules['shell_env'].write_env_file_without_ros()
-
-    run = run_in(shell, f'cd {tmp_path} && . ./activate && echo "$PATH" && env')
-
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f'{tmp_path}/.venv/bin:')
-    assert not re.search('^(BBLLM_ROS|AMENT_PREFIX_PATH|PYTHONPATH)=', run.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize('shell', SHELLS)
@@ -458,30 +408,6 @@ def fresh(setup_env: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return stamps
 
 
-@pytest.mark.parametrize('missing', ['extras', 'virtualhome'])
-def test_what_one_machine_cannot_get_leaves_the_other_extras_be(
-    missing: str,
-    setup_env: Any,
-    fresh: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    files = {'extras': setup_env.EXTRAS, 'virtualhome': setup_env.VIRTUALHOME}
-
-    def install(self: Any, locked: Path) -> None:
-        if locked == files[missing]:
-            raise setup_env.SetupError('no network here')
-
-    monkeypatch.setattr(setup_env.Setup, '_install', install)
-    wanted = (*setup_env.DEMO, *setup_env.WITH_ROS, *setup_env.OPTIONAL)
-
-    with pytest.raises(setup_env.SetupError, match='no network here'):
-        setup_env.Setup(need_header=False).run(wanted)
-
-    assert set(fresh) == {*wanted} - {missing}
-    assert 'failed' in capsys.readouterr().out
-
-
 def test_demo_is_set_up_without_a_compiler_and_ros_needs_one(
     setup_env: Any, fresh: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -540,20 +466,3 @@ def test_set_up_that_was_cut_short_goes_on_where_it_was(
 
     assert set(fresh) == {*wanted}
     assert '[1/3] ROS 2 and development tools ...' in capsys.readouterr().out
-
-
-def test_command_that_fails_is_shown_with_the_end_of_its_output_alone(
-    setup_env: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / 'setup.log'
-    log.write_text('of an earlier command: No space left on device\n')
-    monkeypatch.setattr(setup_env, 'LOG', log)
-    setup = setup_env.Setup(need_header=False)
-    setup.progress = importlib.import_module('progress').Progress('[1/1] a stage')
-    pieces = list[bytes]()
-
-    with pytest.raises(setup_env.SetupError, match='sh ended with code 3; it printed last') as ran:
-        setup._call(['sh', '-c', 'echo one; echo two; exit 3'], dict(os.environ), pieces.append)
-
-    assert 'one\n    two' in str(ran.value) and 'earlier' not in str(ran.value)
-    assert b''.join(pieces) == b'one\ntwo\n'

@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from bbllm.core.registry import load_planners
 from bbllm_bench.commands.options import parse_ks
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import prepare
-from tests.doubles.terminals import bbllm, running_stack
+from tests.doubles.terminals import bbllm
 
 README = Path(__file__).parent.parent / 'README.md'
 
@@ -139,18 +138,6 @@ def test_a_system_of_the_table_can_be_played_without_a_key(system: str, tmp_path
     assert prepared.plan.settings.suite == suite
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize('system', SYSTEMS)
-def test_a_system_of_the_table_plays_a_task(system: str, tmp_path: Path) -> None:
-    suite, options = words_of(system)
-    short = {**stand_ins(suite, options), '--tasks': FIRST_TASKS[suite], '--trials': '1'}
-    more = shlex.join(word for pair in short.items() for word in pair)
-
-    done = run(f'bbllm bench {system} {more} --out {tmp_path / "run"}')
-
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.ros
 def test_the_goal_that_is_sent_by_hand_fits_the_interface() -> None:
     from bbllm_interfaces.action import RunTask
@@ -160,21 +147,3 @@ def test_the_goal_that_is_sent_by_hand_fits_the_interface() -> None:
 
     assert words[-2] == 'bbllm_interfaces/action/RunTask'
     assert goal.task == 'put the red cube on location_B'
-
-
-@pytest.fixture
-def stack(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Start the stack with the README's command, and end it as a person would."""
-    variables = {'XDG_STATE_HOME': str(tmp_path)}
-    up = tuple(shlex.split(commands('bbllm up')[0])[1:])
-    with running_stack({**os.environ, **variables}, '--speed', '0', up=up):
-        yield variables
-
-
-@pytest.mark.slow  # a stack of its own; tests/cli/test_stack.py has the same task
-@pytest.mark.ros
-def test_a_task_is_given_to_a_running_stack(stack: dict[str, str]) -> None:
-    for command in dict.fromkeys(commands('bbllm run')):  # the page has one of them twice
-        done = run(command, **stack)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert 'FINISHED' in done.stdout

@@ -87,16 +87,6 @@ def test_an_unsteady_test_is_named_and_does_not_fail_the_run(project: Project) -
     assert (project.root / 'build/tests/fast.xml').exists()
 
 
-def test_a_known_unsteady_test_is_printed_with_its_cause(project: Project) -> None:
-    project.has(unsteady=UNSTEADY.format(count=1))
-    entry = {'test': 'tests/test_unsteady.py::test_unsteady', 'cause': 'plays dice'}
-    (project.root / 'tests' / 'unsteady.yaml').write_text(yaml.safe_dump([entry]))
-
-    done = project.play()
-
-    assert 'unsteady, known: tests/test_unsteady.py::test_unsteady[0]: plays dice' in done.stdout
-
-
 def test_a_test_that_fails_again_fails_the_run(project: Project) -> None:
     project.has(steady=STEADY, broken=BROKEN, unsteady=UNSTEADY.format(count=1))
 
@@ -134,40 +124,6 @@ def test_a_run_that_is_not_complete_fails(
 
     assert done.returncode == code
     assert f'pytest ended with exit code {code}' in done.stdout
-
-
-def test_without_again_failures_count_at_once(project: Project) -> None:
-    project.has(unsteady=UNSTEADY.format(count=1))
-
-    assert project.tool('play', 'fast', 'tests').returncode == 1
-
-
-def test_the_total_adds_up_both_runs(project: Project) -> None:
-    project.has(unsteady=UNSTEADY.format(count=4))
-    pairs = {'fast': '0 or 1', 'slow': '2 or 3'}
-    for name, chosen in pairs.items():
-        done = project.tool('play', name, '--again', '-k', chosen, 'tests')
-        assert done.returncode == 0, done.stdout
-
-    total = project.tool('total')
-
-    assert total.returncode == 1  # four together, two each
-    assert last_line(total).startswith('4 passed, 4 rerun in ')
-
-
-def test_a_total_of_no_run_fails(project: Project) -> None:
-    assert project.tool('total').returncode == 5
-
-
-def test_tests_beside_busy_processes_are_counted(project: Project) -> None:
-    project.has(steady=STEADY, unsteady=UNSTEADY.format(count=1))
-
-    done = project.tool('steady', '--times', '2', '--busy', '2', 'tests')
-
-    assert done.returncode == 1
-    assert '1 of 2 runs passed' in done.stdout
-    assert 'failed 1 of 2 times' in done.stdout
-    assert 'test_unsteady[0]' in done.stdout
 
 
 @pytest.mark.parametrize('workers', ['0', '2'])

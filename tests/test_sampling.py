@@ -6,23 +6,6 @@ import pytest
 
 from tests.sampling import case_of, entries, is_left_out, left_out_files
 
-ENTRY = {'a.py::test_a': {'keep': ['one', 'two-*']}, 'b.py': {}}
-
-
-@pytest.mark.parametrize(
-    ('nodeid', 'left_out'),
-    [
-        ('a.py::test_a[one]', False),
-        ('a.py::test_a[two-[x]]', False),
-        ('a.py::test_a[three]', True),
-        ('a.py::test_b[three]', False),
-        ('a.py::test_b', False),
-        ('b.py::test_a[one]', True),
-    ],
-)
-def test_cases_that_are_not_kept_are_left_out(nodeid: str, left_out: bool) -> None:
-    assert is_left_out(nodeid, ENTRY) is left_out
-
 
 def test_each_file_that_is_left_out_is_there_and_has_a_reason(repository: Path) -> None:
     files = left_out_files(entries())

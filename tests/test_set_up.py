@@ -207,16 +207,6 @@ def test_key_follows_sources_dependencies_and_facts_but_not_the_place(
         assert not set(other.values()) & set(usual.values())
 
 
-def test_facts_of_the_machine_hold_versions_and_no_path_of_the_checkout() -> None:
-    interfaces = tool('interfaces')
-    facts = interfaces.machine_facts(dict(os.environ), [ROOT / '.venv'], '-O1')
-
-    assert f'{sys.version_info.major}.{sys.version_info.minor}' in facts
-    assert 'numpy' in facts
-    assert '-O1' in facts
-    assert str(ROOT) not in facts
-
-
 @pytest.mark.parametrize(
     ('output', 'sentence'),
     [
@@ -236,43 +226,3 @@ def test_known_cause_is_one_sentence_with_its_line(output: str, sentence: str) -
 
     assert sentence in str(error).splitlines()[0]
     assert str(error).splitlines()[1:] == [f'    {output.strip()}', 'More is in /x/setup.log.']
-
-
-def test_unknown_failure_shows_the_end_of_its_output() -> None:
-    output = '\n'.join(f'line {number}' for number in range(50)).encode()
-    text = str(tool('causes').failure_of('colcon', 3, output, Path('/x/setup.log')))
-
-    assert text.startswith('colcon ended with code 3')
-    assert 'line 30\n' in text and 'line 49\n' in text and 'line 29' not in text
-
-
-def test_progress_of_a_build_counts_packages_in_a_log(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = tool('progress').Progress('[2/3] interface packages')
-    build = tool('interfaces').BuildProgress(['tf2_msgs', 'franka_msgs'], progress)
-
-    assert build.read(b'Starting >>> tf2_msgs\nStarting >>> franka_msgs\nFini') == []
-    assert build.read(b'shed <<< tf2_msgs [12.0s]\n[1.0s] WARNING: Finished\n') == ['tf2_msgs']
-    assert build.read(b'Finished <<< franka_msgs [1min 1s]\n') == ['franka_msgs']
-    progress.end('62.0 s')
-
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == '[2/3] interface packages ...'
-    assert 's on two idle cores' in lines[1]
-    assert lines[2].startswith('      1 of 2: tf2_msgs, about ')
-    assert lines[3] == '      2 of 2: franka_msgs'
-    assert lines[4].split() == ['62.0', 's']
-
-
-def test_progress_on_a_terminal_is_one_line_that_changes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stdout, 'isatty', lambda: True, raising=False)
-    progress = tool('progress').Progress('[1/3] packages')
-    progress.update('1 of 2 done, tf2_msgs')
-    progress.item('not shown on a terminal')
-    progress.end('3.0 s')
-
-    out = capsys.readouterr().out
-    assert out.count('\n') == 1
-    assert out.endswith('\r\x1b[K[1/3] packages ... 3.0 s\n')
-    assert '1 of 2 done, tf2_msgs, 0 s' in out and 'not shown' not in out

@@ -100,19 +100,6 @@ def test_hash_that_is_not_what_waits_approves_nothing(there: Env) -> None:
         assert what_waits(there) == before
 
 
-@pytest.mark.slow
-def test_denial_reaches_the_task_with_its_reason(there: Env) -> None:
-    with waiting(there, TASK, '--feedback-loops', '0') as task:
-        denied = bbllm(there, 'approve', '--deny', 'the red cube is glued', '--json')
-        # A denial uses no feedback loop: the plan that was made with its reason is asked for.
-        out = read_until(task, QUESTION)
-
-    data = json.loads(denied.stdout)
-    assert (data['granted'], data['denial']) == (False, 'the red cube is glued')
-    assert denied.returncode == 0
-    assert 'A person did not approve this plan: the red cube is glued.' in out
-
-
 def test_on_a_terminal_the_plan_is_read_and_approved(there: Env) -> None:
     with waiting(there, HOME) as task, Terminal(there, 'approve') as terminal:
         terminal.wait_for('0: return to base')
@@ -199,16 +186,6 @@ def test_run_asks_on_its_own_terminal_where_ctrl_c_cancels(there: Env) -> None:
         assert left.end() == 130
     result = bbllm(there, 'approve', '--hash', '0123456789ab')
     assert 'Nothing waits for approval now' in result.stderr
-
-
-@pytest.mark.slow
-def test_yes_answers_by_itself_where_the_robot_is_simulated(there: Env) -> None:
-    result = bbllm(there, 'run', TASK, '--yes', '--json')
-
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)['ending'] == 'FINISHED'
-    (kept,) = approvals(there)
-    assert (kept['automatic'], kept['granted']) == (True, True)
 
 
 @pytest.mark.slow

@@ -85,22 +85,6 @@ def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
     assert 'over 2 pairs' in diff.output or 'in 2 pairs' in diff.output
 
 
-@pytest.mark.slow  # all planners are loaded
-def test_of_all_those_that_do_not_play_are_told_with_their_reasons(
-    bbllm: Command, tmp_path: Path
-) -> None:
-    words = ('--brain', 'offline', '--body', 'offline', '--tasks', 'right_side')
-
-    ran = bbllm('bench', 'compare', 'tabletop', *words, *ONE, '--out', str(tmp_path))
-
-    assert ran.exit_code == 0, ran.output
-    left_out = [line for line in ran.output.splitlines() if line.startswith('Left out: ')]
-    assert any('fltrnn' in line and 'only in household' in line for line in left_out)
-    assert any('llm_pop' in line and 'cannot work with `offline`' in line for line in left_out)
-    assert '2 planners; each episode may use 200 steps, 300 model calls.' in ran.output
-    assert '- `fltrnn`: ' in (tmp_path / 'compare.md').read_text()
-
-
 @pytest.mark.parametrize(
     ('words', 'told'),
     [

@@ -126,17 +126,6 @@ def test_a_verdict_is_not_clear_where_interval_and_test_disagree(tmp_path: Path)
     assert 'not clear' in row and 'better' not in row
 
 
-def test_programs_get_one_object(good: Path, bad: Path) -> None:
-    result = bench_diff(good, bad, '--json')
-
-    data = json.loads(result.stdout)
-    assert (data['k_a'], data['k_b'], data['pairs']) == (3, 3, 8)
-    assert data['a']['brain'] == 'gpt-x' and data['differ_in'] == ['brain']
-    assert data['differences']['sr']['difference']['value'] == 1
-    assert data['differences']['loops']['winner'] == 'A'
-    assert data['only_a_passed'][0] == ['plus_sign', 0]
-
-
 def test_a_run_that_is_being_written_can_be_compared(good: Path, bad: Path) -> None:
     before = {path.name for path in bad.iterdir()}
     with (bad / 'results.jsonl').open('a') as file:
@@ -166,10 +155,3 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(
         result = bench_diff(*words)
         assert result.exit_code == BAD_INPUT, result.output
         assert reason in ' '.join(result.output.split())
-
-
-def test_a_memory_is_named_as_a_difference(good: Path, tmp_path: Path) -> None:
-    warm = make_settings(brain='gpt-x', planner='brain_body:memory=yes', memory_hash='abc')
-    other = write_run(tmp_path / 'warm', run_of('passed'), warm)
-
-    assert 'They differ in planner, memory_hash.' in bench_diff(good, other).output

@@ -214,20 +214,6 @@ def test_an_episode_that_cannot_be_put_on_record_ends_in_words(
 
 
 @pytest.mark.ros
-@pytest.mark.slow
-def test_a_task_of_a_stack_keeps_its_exit_code_where_nothing_can_be_written(
-    on_full_disk: Bbllm, disk: Path, ros_domain: int
-) -> None:
-    words = ('demo', TASK, '--scene', 'tabletop', '--ros', '--json')
-    # With room for longer logs, as of a busy machine, and not for a picture.
-    done = on_full_disk(72, *words, XDG_STATE_HOME=str(disk))
-
-    data = json.loads(done.stdout)
-    assert (done.returncode, data['ending']) == (0, 'FINISHED')
-    assert 'cannot be written (No space left on device)' in done.stderr
-
-
-@pytest.mark.ros
 def test_what_was_received_of_a_stack_counts_where_its_journal_breaks_off(state: Path) -> None:
     from bbllm_ros.stack.session import episode_on_stack
 

@@ -22,7 +22,7 @@ from bbllm_ros.rclpy_support.domains import lock_name, nodes_of
 from bbllm_ros.stack.found_stack import RunningProcess, running_processes, stack_may_run
 from bbllm_ros.stack.stack import NODES
 from bbllm_viewer.commands.browser import BrowserOptions, PageOptions
-from tests.doubles.terminals import bbllm, end, read_until, running_stack, start
+from tests.doubles.terminals import bbllm, end, read_until, start
 
 pytestmark = pytest.mark.ros
 WAIT_S = 120.0
@@ -143,18 +143,6 @@ def test_a_stack_of_another_domain_is_not_waited_for(command: str) -> None:
     assert stack_may_run({'ROS_DOMAIN_ID': '7'}, [there])
     assert stack_may_run({'ROS_DOMAIN_ID': '8'}, [unreadable])
     assert RunningProcess('bbllm\0up\0sim\0--domain=5\0', 'ROS_DOMAIN_ID=7\0').domain == 5
-
-
-@pytest.mark.slow  # a stack, and waits
-def test_run_without_a_stack_is_not_slowed_by_one_in_another_domain(
-    environment: dict[str, str], empty_domain: int
-) -> None:
-    with running_stack(environment, '--one-process'):
-        result = bbllm({**environment, 'ROS_DOMAIN_ID': str(empty_domain)}, 'run', TASK)
-
-    assert result.returncode == 1
-    assert 'No stack runs here' in result.stderr
-    assert 'found within 1 s' in result.stderr
 
 
 def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:

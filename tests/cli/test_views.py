@@ -27,7 +27,7 @@ from bbllm.core.events import (
     WarningRaised,
     event_text,
 )
-from bbllm.core.progress import StepRow, StepState, counts_text
+from bbllm.core.progress import StepRow, StepState
 from tests.cli.event_examples import (
     EXAMPLES,
     FAR,
@@ -40,18 +40,6 @@ from tests.cli.event_examples import (
     states,
     step,
 )
-
-
-@pytest.mark.parametrize(('tokens', 'said'), [(0, False), (60, True)])
-def test_tokens_are_spoken_of_where_the_model_counts_them(tokens: int, said: bool) -> None:
-    spent = {'duration_s': 0.5, 'prompt_tokens': tokens, 'completion_tokens': tokens}
-    asked = event(ModelCall(role='brain', model='m', **spent))
-
-    ((_, line),) = describe(asked.data)
-
-    assert ('120 tokens' in line) is said
-    assert ('token' in line) is said
-    assert ('token' in counts_text(after(asked).episode, 0.0, 0.0)) is said
 
 
 def test_lines_that_join_the_plan_leave_the_step_under_way_as_it_is() -> None:
@@ -149,18 +137,6 @@ def test_a_path_is_not_broken_by_a_narrow_terminal(
     output.print_path('journal', path)
 
     assert str(path) in capsys.readouterr().out
-
-
-def test_lines_around_the_current_step_fit_the_height() -> None:
-    for current in range(50):
-        states = (StepState.DONE, StepState.RUNNING, StepState.PENDING)
-        rows = [StepRow(i, f'step {i}', states[1 + (i > current) - (i < current)], note='why')
-                for i in range(50)]  # fmt: skip
-
-        lines = [line.plain for line in plan_lines(rows, 80, '▶', 15)]
-
-        assert any(f' step {current} ' in line for line in lines)
-        assert len(lines) <= 15
 
 
 def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:

@@ -40,7 +40,7 @@ from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, Skil
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.console.session_desk import SessionDesk
 from bbllm_viewer.web.server import Address
-from tests.browser import PHONE, Visitor, launched
+from tests.browser import Visitor, launched
 from tests.console.desks import ScriptedDesk
 
 PATIENCE_S = 60.0
@@ -323,70 +323,6 @@ def test_two_browsers_and_a_reload_show_the_same(desk: ScriptedDesk, visit: Open
     for page in (first, second):
         page.wait_for('#rows', 'open c')
         assert page.page.locator('#rows li').count() == 1
-
-
-@pytest.mark.slow  # a long journal
-def test_journal_of_2000_steps_is_shown_and_grows_by_what_is_new(
-    desk: ScriptedDesk, visit: Open
-) -> None:
-    n = 2000
-    steps = tuple(f'pick cube_{i}' for i in range(n))
-    desk.start(*steps)
-    for i in range(n - 1):
-        call = SkillCall('pick', (f'cube_{i}',))
-        for data in (
-            StepBegun(i, steps[i]),
-            call,
-            ModelCall(role='body', model='gpt', prompt_tokens=10),
-            ModelReplied('body', str(call)),
-            Outcome(call=call, status=Status.SUCCEEDED, message='', duration_s=1.0),
-        ):
-            desk.feed.take(Event(102.0 + i, data))
-    page = visit()
-    page.wait_for('#counts', '1,999 calls')
-    page.wait_for('#n-events', f'{5 * (n - 1) + 2} events')  # they come piece by piece
-    assert page.page.locator('#rows li').count() == n
-    assert page.page.locator('#rows li.done').count() == n - 1
-
-    # What is there already stays as it is: the same nodes.
-    page.page.evaluate("document.querySelectorAll('#rows li').forEach(x => { x.seen = true; })")
-    desk.feed.take(Event(9000.0, StepBegun(n - 1, steps[-1])))
-    page.wait_for('#rows li.running', steps[-1])
-    fresh = page.page.evaluate(
-        "[...document.querySelectorAll('#rows li')].filter(x => !x.seen).length"
-    )
-    assert fresh == 1
-    page.page.locator('#events-title').click()
-    page.wait_for('#events li')
-    assert page.page.locator('#events li').count() > 4 * n
-
-
-@pytest.mark.parametrize('width', [320, 390, 768, 1280, 2200])
-def test_page_fits_its_width_with_stop_in_sight(
-    desk: ScriptedDesk, visit: Open, width: int
-) -> None:
-    page = visit(viewport={**PHONE, 'width': width})
-    desk.start(*(f'place a_very_long_name_of_an_object_{"x" * 40} on b_{i}' for i in range(40)))
-    desk.feed.show_request(replace(REQUEST, steps=('pick ' + 'y' * 300,)))
-    desk.feed.set('fault', 'z' * 400)
-    page.wait_for('#approval')
-    page.wait_for('#rows li')
-
-    wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    assert page.page.evaluate(wide) == 0
-    for y in (0, 100_000):
-        page.page.evaluate(f'scrollTo(0, {y})')
-        box = page.page.get_by_role('button', name='Stop').bounding_box()
-        assert box is not None
-        assert 0 <= box['y'] < 100 and 0 <= box['x'] <= width - box['width']
-        page.page.get_by_role('button', name='Stop').click(trial=True)
-
-
-def test_colours_follow_the_reader(visit: Open) -> None:
-    color = 'getComputedStyle(document.body).backgroundColor'
-    light, dark = (visit(color_scheme=scheme).page.evaluate(color) for scheme in ('light', 'dark'))
-
-    assert light != dark
 
 
 def test_keyboard_reaches_all_that_acts(desk: ScriptedDesk, visit: Open) -> None:

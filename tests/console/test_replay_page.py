@@ -17,9 +17,9 @@ from bbllm.core.journal import read_damaged
 from bbllm_viewer.console.record_desk import REFUSAL, RecordDesk
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.web.server import Address
-from tests.browser import PHONE, Visitor, launched
+from tests.browser import Visitor, launched
 from tests.console.desks import ScriptedDesk
-from tests.recorded_episodes import events_of, long_one, repaired, write_journal, write_motion
+from tests.recorded_episodes import events_of, repaired, write_journal, write_motion
 
 HOSTILE = '</script><!--<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u202e'
 SHOWN = HOSTILE.replace('\u202e', '\\u202e')
@@ -202,59 +202,3 @@ def test_nothing_can_be_directed(replay: Open) -> None:
         answer = connection.getresponse()
         assert (answer.status, json.loads(answer.read())) == (409, {'error': REFUSAL})
         connection.close()
-
-
-def test_markup_of_an_episode_appears_as_text(replay: Open) -> None:
-    page = replay(repaired(HOSTILE))
-    page.page.locator('#events-title').click()
-    page.page.locator('#facts').evaluate('x => { x.closest("details").open = true; }')
-    page.page.keyboard.press('End')
-    for where in (
-        *('#instruction', '#models', '#goal', '#sub-goals', '#beliefs', '#summary', '#ending'),
-        *('#rows .words', '#rows .call', '#rows .note', '#objects', '#facts', '#events'),
-    ):
-        assert SHOWN in page.page.locator(where).first.inner_text(), where
-    page.page.locator('#before').click()
-    page.wait_for('dialog[open] pre', SHOWN)
-    assert page.page.evaluate('window.pwned') is None
-    assert page.page.locator('main img, main script, dialog img').count() == 0
-    url = urlsplit(page.page.url)
-    assert {urlsplit(x).netloc for x in page.requested} == {url.netloc}
-
-
-@pytest.mark.slow  # a long journal
-def test_episode_of_2000_steps_changes_only_what_differs(replay: Open) -> None:
-    n = 2000
-    page = replay(list(long_one(n)))
-    page.page.keyboard.press('End')
-    assert page.page.locator('#rows .done').count() == n
-    page.page.evaluate(SLIDE, page.page.evaluate(TIMES)[5 * 1000] + 1e-3)
-    assert page.page.locator('#rows .done').count() == 999
-    running = page.page.locator('#rows .running')
-    assert running.locator('.words').text_content() == 'pick cube_999'
-    assert running.evaluate(
-        """x => { const a = x.getBoundingClientRect(), b = x.parentNode.getBoundingClientRect();
-                  return a.top >= b.top && a.bottom <= b.bottom; }"""
-    )
-
-    page.page.evaluate("document.querySelectorAll('#rows li').forEach(x => { x.seen = true; })")
-    page.page.keyboard.press('ArrowRight')
-    fresh = "[...document.querySelectorAll('#rows li')].filter(x => !x.seen).length"
-    assert page.page.evaluate(fresh) == 2
-    page.page.keyboard.press('Home')
-    assert page.page.locator('#rows li').count() == 0
-
-
-@pytest.mark.parametrize('width', [320, 390, 768, 1280, 2200])
-def test_page_fits_its_width_with_the_controls_in_sight(replay: Open, width: int) -> None:
-    page = replay(repaired('x' * 200), motion=True, viewport={**PHONE, 'width': width})
-    page.page.keyboard.press('End')
-
-    wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    assert page.page.evaluate(wide) == 0
-    for y in (0, 100_000):
-        page.page.evaluate(f'scrollTo(0, {y})')
-        box = page.page.get_by_role('button', name='Play').bounding_box()
-        assert box is not None
-        assert 0 <= box['x'] <= width - box['width']
-        assert 0 <= box['y'] <= PHONE['height'] - box['height']

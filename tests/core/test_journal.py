@@ -21,7 +21,6 @@ from bbllm.core.journal import (
     JournalWriter,
     end_journal,
     find_journal,
-    line_of,
     read_episode,
     summarize,
 )
@@ -96,17 +95,6 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     }
 
 
-def test_a_journal_that_breaks_off_in_a_line_is_read_up_to_there(tmp_path: Path) -> None:
-    path = write(tmp_path, 'e1', EVENTS)
-    path.write_text(path.read_text()[:-25])
-
-    episode = read_episode(path)
-
-    assert episode.ending is None
-    assert len(episode.events) == len(EVENTS) - 1
-    assert summarize(episode)['ending'] == 'INTERRUPTED'
-
-
 def test_a_process_that_is_killed_leaves_every_event_it_wrote(tmp_path: Path) -> None:
     program = f"""
 import os, pathlib
@@ -130,15 +118,6 @@ def test_a_journal_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match='e1'):
         JournalWriter(tmp_path, 'e1')
     assert len(read_episode(tmp_path / 'e1.jsonl').events) == len(EVENTS)
-
-
-def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    path = tmp_path / 'bad.jsonl'
-    line = line_of(STARTED).rstrip()
-    path.write_text(f'{line}\n{{"kind": "dance", "stamp_s": 1.0, "data": {{}}}}\n{line}\n')
-
-    with pytest.raises(ConfigError, match=r'Line 2 .*dance'):
-        read_episode(path)
 
 
 def test_an_episode_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from bbllm.core.events import (
 )
 from bbllm.core.progress import StepState
 from bbllm.core.text import hidden_fault
-from bbllm_viewer.video.layout import BROAD, HEIGHT, WIDTH, clock_of, page_of
+from bbllm_viewer.video.layout import HEIGHT, WIDTH, page_of
 from bbllm_viewer.video.story import Content, Story, Tone
 from bbllm_viewer.viz.png import draw
-from bbllm_viewer.viz.shapes import Page, Panel, Polygon, Text, text_width
+from bbllm_viewer.viz.shapes import Page, Panel, Text
 from tests.video.made_episodes import CAUSE, PICK, outcome, repaired, started
 
 
@@ -101,12 +101,6 @@ def test_what_happens_is_in_the_caption(data: EventData, label: str, part: str) 
     assert caption.hold_s > 0
 
 
-def test_a_sub_goal_is_above_the_plan() -> None:
-    content = told(started(), SubGoalBegun('tidy the fruit', 1, 3)).content
-
-    assert 'Part 2 of 3: tidy the fruit' in words(content)
-
-
 def test_of_two_thousand_steps_those_around_the_one_under_way_are_shown() -> None:
     steps = tuple(f'pick cube_{n}' for n in range(2000))
     begun = [StepBegun(n, steps[n]) for n in range(1200)]
@@ -167,18 +161,3 @@ def test_what_is_drawn_stays_within_its_panel() -> None:
 
     assert 40 <= left < right <= 70
     assert 40 <= top < bottom <= 60
-
-
-@pytest.mark.parametrize('n', [3, 17, 18, 20, 22, 24, 60])
-def test_the_clock_is_beside_the_caption_and_not_on_it(n: int) -> None:
-    long = told(started(), FeedbackReceived('word ' * n)).content
-    clock = clock_of('1.0 s of the robot', '×2', long.caption.tone)
-    foot = page_of(long, view=True).shapes[-1]
-
-    assert isinstance(foot, Panel)
-    _, *lines = [shape for shape in foot.shapes if isinstance(shape, Text)]
-    ends = [text.position[0] + BROAD * text_width(text.text, text.size) for text in lines]
-    assert max(ends) <= foot.width - clock.width
-    assert lines[-1].text.endswith('…') == (n == 60)
-    assert clock.corner[0] + clock.width == foot.corner[0] + foot.width
-    assert isinstance(clock.shapes[0], Polygon)

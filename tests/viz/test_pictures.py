@@ -14,7 +14,7 @@ from bbllm.cli.views.picture_files import write_pictures
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.scene.colors import HEX, UNKNOWN, color_of
+from bbllm.scene.colors import HEX, color_of
 from bbllm.scene.scene_file import list_scenes, load_scene
 from bbllm_viewer.viz.png import to_png
 from bbllm_viewer.viz.shapes import (
@@ -204,15 +204,6 @@ def test_plate_bowl_and_what_is_as_long_as_wide_are_round_and_a_box_is_not() -> 
     assert corners == [48, 48, 48, 48, 4, 4]
 
 
-@pytest.mark.parametrize(
-    ('word', 'color'),
-    [('steelblue', '#4682b4'), ('dark orange', color_of('orange')), ('mauvish', UNKNOWN)],
-)
-def test_a_colour_of_css_is_drawn_as_it_is_there(word: str, color: str) -> None:
-    assert color_of(word) == color
-    assert color_of(word) == color  # PIL remembers what it was asked
-
-
 def test_a_name_between_two_objects_has_a_line_to_its_own() -> None:
     """The name of the lower of two cubes, close above each other, stood below the upper one."""
     above, below = (100.0, 100.0), (100.0, 140.0)
@@ -230,20 +221,6 @@ def grey(*shapes: Shape) -> Image.Image:
     """Return shapes on a white page of 60 by 20 as the PNG file has them, in grey."""
     page = Page(width=60, height=20, title='', shapes=shapes)
     return Image.open(io.BytesIO(to_png(page, scale=1.0))).convert('L')
-
-
-def test_a_dashed_outline_has_its_gaps_in_the_png() -> None:
-    paint = Paint(stroke='#000000', width=2, dash=(10, 10))
-    image = grey(Polygon(((0, 10), (60, 10), (60, 19), (0, 19)), paint))
-
-    assert [image.getpixel((x, 10)) < 50 for x in range(5, 60, 10)] == 3 * [True, False]
-
-
-def test_a_bent_line_that_shows_through_is_no_darker_at_its_joints() -> None:
-    paint = Paint(stroke='#000000', stroke_opacity=0.5, width=4)
-    bent = ((5, 15), (20, 5), (30, 15), (40, 5), (55, 15))
-
-    assert grey(Polygon(bent, paint, closed=False)).getextrema()[0] == pytest.approx(127, abs=3)
 
 
 def test_a_panel_shows_what_is_beneath_and_cuts_off_what_reaches_over_its_edge() -> None:

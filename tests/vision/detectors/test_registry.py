@@ -11,10 +11,6 @@ from bbllm_vision.detectors.registry import DETECTORS, DetectorSetup, load_detec
 SETUP = DetectorSetup(catalogue=load_catalogue('tabletop'))
 
 
-def test_default_detector_needs_nothing_but_the_catalogue() -> None:
-    assert load_detector('blocks', SETUP).name == 'blocks'
-
-
 def test_detector_that_does_not_exist_is_named_with_those_that_do() -> None:
     with pytest.raises(
         UnknownNameError, match=r"detector named 'bloks'.*Known: blocks, onnx, vlm"

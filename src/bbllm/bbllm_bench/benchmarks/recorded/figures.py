@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.provenance import code_version, templates_hash
+from bbllm.core.provenance import templates_hash
 from bbllm_bench.benchmarks.shared import BLUE, ORANGE, new_chart, write_chart
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.results import CHANGED_PROMPTS
@@ -23,6 +23,7 @@ from bbllm_bench.runner.recorded_runs import Origin, RecordedRun
 
 TABLE, CHART = 'recorded.md', 'recorded'
 STAND_IN = 'stand-in'
+BY_VERSION = 'The figures are those of the version in the table, with the prompts that it sent.'
 BEGIN, END = '<!-- recorded: make bench-recorded writes this table -->', '<!-- /recorded -->'
 """Lines of a document between which the table stands."""
 
@@ -146,15 +147,7 @@ def _grid(played: Sequence[Played]) -> Grid:
             }
             for item, own, other in _rows(played)
         ],
-        notes={'suite, planner': _played_by()},
-    )
-
-
-def _played_by() -> str:
-    """Return which versions the figures are of."""
-    return (
-        'The replies are to the prompts of the version in the table, and were replayed with the '
-        f'same prompts by bbllm {code_version()}.'
+        notes={'suite, planner': BY_VERSION},
     )
 
 
@@ -189,7 +182,7 @@ def _short_grid(played: Sequence[Played]) -> Grid:
             }
             for item in played
         ],
-        notes={'suite, planner': _played_by()},
+        notes={'suite, planner': BY_VERSION},
     )
 
 
