@@ -73,7 +73,7 @@ def test_a_node_whose_process_has_ended_is_told_after_three_beats() -> None:
         'The node fr3_executor has gone: its process 77 has ended without a last message, so it '
         'was killed or crashed. Start the stack again.'
     )
-    assert watched.looks == [PEER]
+    assert set(watched.looks) == {PEER}
     assert not watched.liveness.alive(NAME)
 
 
@@ -269,6 +269,22 @@ def test_last_beat_gives_the_reason_of_the_end() -> None:
     )
     watched.liveness.hear(f'{NAME} second {PEER}')
     assert watched.said() == ''
+
+
+@pytest.mark.parametrize('hurried', [False, True])
+def test_a_last_beat_that_waits_is_taken_in_before_the_process_counts_as_killed(
+    hurried: bool,
+) -> None:
+    watched = heard(ProcessState.GONE)
+    watched.liveness.take_waiting = lambda: watched.liveness.hear(f'{NAME} first !fault in it')
+    if hurried:
+        watched.liveness.hurry()
+        assert watched.said() == ''
+    watched.listen(QUIET_S)
+
+    assert watched.said() == 'The node fr3_executor has gone: fault in it. Start the stack again.'
+    with pytest.raises(LostNodeError, match='fault in it'):
+        watched.liveness.check_serving([NAME])
 
 
 def test_who_is_in_a_hurry_sees_the_end_of_a_process_before_its_silence() -> None:

@@ -6,6 +6,7 @@ has the name of the node, a word that changes with every start, so that a node t
 anew is recognized to have lost its state, and its process. `liveness` evaluates them.
 """
 
+import threading
 import time
 from uuid import uuid4
 
@@ -52,6 +53,8 @@ class Heartbeat:
         self._name = node.get_name()
         self._beat: String | None = None
         self._life = ''
+        self._lock = threading.Lock()
+        """Locked while a beat is sent: one after the last beat would take its place at DDS."""
         self._publisher = node.create_publisher(String, TOPIC, SENT)
         steady_timer(node, PERIOD_S, self._publish, MutuallyExclusiveCallbackGroup())
 
@@ -65,11 +68,13 @@ class Heartbeat:
 
     def end(self) -> None:
         """Beat for the last time, with the reason for the end; returns when that was received."""
-        beat, self._beat = self._beat, None
-        if beat is not None:
+        with self._lock:
+            beat, self._beat = self._beat, None
+            if beat is None:
+                return
             last = String(data=f'{self._name} {self._life} {LEAVES}{self.reason}')
             self._publisher.publish(last)
-            self._wait_received()
+        self._wait_received()
 
     def _wait_received(self) -> None:
         # No time-out of rclpy 7.1, which keeps all threads waiting meanwhile (it keeps the GIL).
@@ -78,14 +83,15 @@ class Heartbeat:
             time.sleep(POLL_S)
 
     def _publish(self) -> None:
-        beat = self._beat
-        if beat is not None:
-            self._publisher.publish(beat)
+        with self._lock:
+            if self._beat is not None:
+                self._publisher.publish(self._beat)
 
 
 def listen(node: Node) -> Liveness:
     """Return the liveness of all nodes, by the beats that a node receives from now on."""
     liveness = Liveness()
+    taking = threading.Lock()
 
     def hear(beat: String, _: float = 0.0) -> None:
         liveness.hear(beat.data)
@@ -93,7 +99,8 @@ def listen(node: Node) -> Liveness:
     def take_waiting() -> bool:
         """Take in all beats that wait; returns whether the node still exists."""
         try:
-            take_all(beats, hear)
+            with taking:  # a beat that another thread has taken is also taken in when this returns
+                take_all(beats, hear)
         except InvalidHandle:
             return False
         return True

@@ -9,8 +9,9 @@ by the clock, and where the silent one runs on this machine its process is check
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bbllm.core.errors import DuplicateNodeError, LostNodeError
 from bbllm_ros.rclpy_support.peer_process import PeerProcess, ProcessState
@@ -189,12 +190,9 @@ class Liveness:
         Unlike `check` without silence: a node that is being started again counts as lost until its
         first beat.
         """
+        names = tuple(names)
         self.check(names)
-        for name, _, record in self._known(names):
-            if record.left:
-                raise LostNodeError(_left(name, record))
-            if self._has_ended(record.process):
-                raise LostNodeError(_ended(name, record.process))
+        self._judge_all(names, self._check_serving)
 
     def has_ended(self, name: str) -> bool:
         return any(self._has_ended(record.process) for _, _, record in self._known([name]))
@@ -209,9 +207,29 @@ class Liveness:
 
         Nodes that never beat count as present: whatever needs them reports what is missing.
         """
-        if self._hurried:
-            self.take_waiting()  # the last beat of a process that has ended
         self._notice_deafness()
+        self._judge_all(tuple(names), partial(self._check, since_s=since_s))
+
+    def _judge_all(self, names: Sequence[str], check: Callable[[Sequence[str]], None]) -> None:
+        """
+        Check nodes; what a process sent before it ended is taken in before it counts as lost.
+
+        Its last beat may have been received by DDS, and acknowledged, between two turns.
+        """
+        try:
+            check(names)
+        except LostNodeError:
+            self.take_waiting()
+            check(names)
+
+    def _check_serving(self, names: Sequence[str]) -> None:
+        for name, _, record in self._known(names):
+            if record.left:
+                raise LostNodeError(_left(name, record))
+            if self._has_ended(record.process):
+                raise LostNodeError(_ended(name, record.process))
+
+    def _check(self, names: Sequence[str], since_s: float) -> None:
         known = self._known(names)
         explained = any(record.explains for _, _, record in known)
         # A node that gave the reason first; else the longest silence: where one node takes others
