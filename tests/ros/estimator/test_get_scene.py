@@ -1,7 +1,7 @@
 """What `state_estimator` does for who asks it for a scene."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,10 +69,12 @@ def test_a_force_is_waited_for_only_where_the_scene_is_to_be_felt(
     assert (looks, waits) == ([or_stopped], [wait_s])
 
 
-def scene_with(estimator: StateEstimator, *objects: SceneObject) -> GetScene.Response:
-    """Return what is answered after objects were published."""
+def scene_with(
+    estimator: StateEstimator, *objects: SceneObject, skills: Sequence[str] = ()
+) -> GetScene.Response:
+    """Return what is answered after objects and skills were published."""
     assert isinstance(estimator._source, ObjectFeed)
-    told = serialize_message(objects_to_msg(objects, 1.0))
+    told = serialize_message(objects_to_msg(objects, 1.0, skills))
     estimator._source._latest._receive(StampedMessage(ObjectStates, told))
     return estimator._get(GetScene.Request(), GetScene.Response())
 
@@ -118,6 +120,15 @@ def test_a_number_that_is_not_finite_refuses_the_scene_and_its_object_is_named(
 
     assert reply.code == GetScene.Response.STALE_SCENE
     assert 'red_cube has a pose or size that is not finite' in reply.message
+
+
+def test_a_skill_that_is_not_known_refuses_the_scene_and_is_named(
+    estimator: StateEstimator,
+) -> None:
+    reply = scene_with(estimator, CUBE, skills=['pushh'])
+
+    assert reply.code == GetScene.Response.STALE_SCENE
+    assert "no skill named 'pushh'. Did you mean 'push'?" in reply.message
 
 
 def test_a_second_publisher_of_objects_refuses_the_scene_and_both_are_named(

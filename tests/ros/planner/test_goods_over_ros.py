@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from bbllm_interfaces.srv import ResetSim
 from visualization_msgs.msg import Marker, MarkerArray
 
 from bbllm.core.types import SkillCall
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
+from bbllm.skills.push import PUSH
+from bbllm.skills.rotate import ROTATE
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.planner.ros_world import RosWorld
 from tests.ros.stacks import Running, started, until
@@ -54,3 +57,11 @@ def test_rviz_is_shown_round_things_and_walls(stack: Running) -> None:
     until(lambda: any(marker.type == Marker.SPHERE for marker in shown), 'a sphere')
     names = {marker.text for marker in shown if marker.ns == 'names'}
     assert {'banana', 'bowl', 'soup_can'} <= names
+
+
+def test_a_scene_file_alone_decides_that_push_and_rotate_are_offered(
+    stack: Running, world: RosWorld
+) -> None:
+    assert stack.ask(ResetSim, 'sim/reset', scene='push_and_turn').success
+
+    until(lambda: world.observe().skills == (*SKILLS, PUSH.signature, ROTATE.signature), 'skills')

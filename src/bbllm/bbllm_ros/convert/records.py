@@ -12,7 +12,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cache
@@ -249,9 +249,11 @@ def _read(kind: Any, value: Any) -> Any:
         return UNKNOWN[kind]
 
 
-def objects_to_msg(objects: Iterable[SceneObject], stamp_s: float) -> msgs.ObjectStates:
+def objects_to_msg(
+    objects: Iterable[SceneObject], stamp_s: float, skills: Sequence[str] = ()
+) -> msgs.ObjectStates:
     states = [to_msg(item, msgs.ObjectState) for item in objects]
-    return msgs.ObjectStates(header=header(stamp_s), objects=states)
+    return msgs.ObjectStates(header=header(stamp_s), objects=states, skills=skills)
 
 
 def objects_from_msg(msg: msgs.ObjectStates) -> tuple[SceneObject, ...]:

@@ -7,9 +7,10 @@ from bbllm_interfaces.msg import ObjectStates
 from rclpy.node import Node
 
 from bbllm.core.constants import SAME_S
-from bbllm.core.errors import SceneError
+from bbllm.core.errors import SceneError, UnknownNameError
 from bbllm.core.naming import objects_fault
 from bbllm.core.types import SceneObject
+from bbllm.skills.catalog import known_skills
 from bbllm.worlds.perception.sources import SceneSource, read_sources
 from bbllm.worlds.tabletop.table import TableView
 from bbllm_ros.convert.records import objects_from_msg
@@ -53,6 +54,8 @@ class ObjectFeed:
         )
         self._last: tuple[bytes, tuple[SceneObject, ...]] = (b'', ())
         """What was read last, as it came and as records."""
+        self.skills: tuple[str, ...] = ()
+        """What that message offers beside the skills of every table."""
 
     @property
     def seen(self) -> bool:
@@ -92,14 +95,16 @@ class ObjectFeed:
             return f'{rivals(self._node, topic)} End the others.'
         # As a whole: an arm that knows of a part of the scene runs into the rest.
         fault = objects_fault(told) or next(filter(None, map(_number_fault, told)), '')
+        fault = fault or _skill_fault(self.skills)
         source = self._latest.source or topic
-        return f'{fault}. Correct it at its source, {source}.' if fault else ''
+        return f'{fault.rstrip(".")}. Correct it at its source, {source}.' if fault else ''
 
     def _told(self, newest: StampedMessage[ObjectStates]) -> tuple[SceneObject, ...]:
         """Return the objects of a message; those of the last one where they lie as they did."""
         content, told = self._last
         if newest.content != content:
             told = objects_from_msg(newest.message)
+            self.skills = tuple(newest.message.skills)
             self._last = (newest.content, told)
         return told
 
@@ -134,6 +139,14 @@ def _number_fault(item: SceneObject) -> str:
     numbers = (*item.pose.position_m, *item.pose.quat_xyzw, *item.size_m)
     fits = all(map(math.isfinite, numbers))
     return '' if fits else f'{item.name} has a pose or size that is not finite'
+
+
+def _skill_fault(names: tuple[str, ...]) -> str:
+    try:
+        known_skills(names)
+    except UnknownNameError as error:
+        return str(error)
+    return ''
 
 
 def make_source(

@@ -55,6 +55,8 @@ class TableFeed:
         self._max_age_s = params.max_age_s
         self._max_delay_s = params.max_delay_s
         self._cameras = config.sources & CAMERAS
+        self.skills = config.skills
+        """What the scene file offers beside the skills of every table."""
         self._reported: dict[str, int] = {}
         warn = node.get_logger().warning
         self._observer = TableObserver(

@@ -9,7 +9,7 @@ from bbllm.core.errors import WorldError
 from bbllm.core.types import Scene
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.relations import find_held
-from bbllm.skills.catalog import known_skills, skills_for
+from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.tabletop.table import TableView
 from bbllm_ros.convert.records import LATCHED, stamp_from_msg, to_msg
@@ -39,8 +39,6 @@ class StateEstimator(StackNode):
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
         self._force = ForceFeed(self, self._poller, self._joints)
         self._source = make_source(self, self._poller, self._joints, params)
-        asked = (name.strip() for name in params.skills.split(','))
-        self._asked = known_skills(filter(None, asked))
         self._open_state = OpenStateFeed(self, params)
         self._reach = ReachCache(FR3)
         self._written: tuple[Scene, SceneMsg] | None = None
@@ -86,7 +84,7 @@ class StateEstimator(StackNode):
         if wait_s > 0.0 and view.hand is not None:
             held = view.carried or find_held(view.objects, view.hand)
         scene = view.scene(
-            skills_for(view.objects, self._asked),
+            skills_for(view.objects, self._source.skills),
             now_s=view.stamp_s,  # its age was looked at by the wall clock already
             reach=self._reach,
             force_n=self._force.force_n(view.stamp_s, wait_s, weighing=held is not None),

@@ -149,9 +149,6 @@ class StateEstimatorParams(NodeParams, ModelFileChoice, SceneSourceChoice, OpenS
         2.0, 'Time out of sight after which an object is lost [s]; 0: never.', 0.0, 3600.0
     )
     hidden_m: float = param(0.1, 'Distance at which the arm hides an object [m].', 0.0, 1.0)
-    skills: str = param(
-        '', 'Skills offered beside those of every table, a list with commas: push, rotate.'
-    )
     collision_objects: bool = param(False, 'Publish collision_object; needs moveit_msgs.')
     model: str = param('', 'Model for open_state:=model; empty: that of the Brain.')
 

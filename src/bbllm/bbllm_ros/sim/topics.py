@@ -81,7 +81,7 @@ class SimTopics:
         self._arm_state = joint_state_to_msg(
             FR3.joints, *self._newest, self._newest_s, BROADCAST_FRAME
         )
-        self._shown: tuple[SceneObject, ...] | None = None
+        self._shown: tuple[tuple[SceneObject, ...], tuple[str, ...]] | None = None
         self._lying = ObjectStates()
         self._due_s = self._hand_due_s = 0.0
         self._count = 0
@@ -155,11 +155,12 @@ class SimTopics:
 
     def _objects_msg(self, now_s: float) -> ObjectStates:
         """Return the objects as they are now; what lies as it did needs a new stamp only."""
-        objects = self._loop.robot.objects()
-        if objects == self._shown:
+        robot = self._loop.robot
+        shown = objects, skills = robot.objects(), robot.simulation.scene.skills
+        if shown == self._shown:
             self._lying.header = header(now_s)
         else:
-            self._shown, self._lying = objects, objects_to_msg(objects, now_s)
+            self._shown, self._lying = shown, objects_to_msg(objects, now_s, skills)
         return self._lying
 
     def _publish_slow(self, now_s: float) -> None:

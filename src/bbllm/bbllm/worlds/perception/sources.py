@@ -47,6 +47,8 @@ class SourceConfig:
     """The file's objects; empty unless `static` is a source."""
     catalogue: Catalogue
     """What objects are: the catalogue's, then the scene file's."""
+    skills: tuple[str, ...] = ()
+    """Those that the scene file offers beside those of every table."""
 
     @property
     def fixtures(self) -> tuple[SceneObject, ...]:
@@ -134,4 +136,5 @@ def read_sources(sources: str, scene: str, catalogue: str) -> SourceConfig:
         fixed=() if file is None else (*file.fixtures, *file.places),
         things=file.movables if file is not None and SceneSource.STATIC in wanted else (),
         catalogue=known,
+        skills=() if file is None else file.skills,
     )
