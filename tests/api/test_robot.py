@@ -23,7 +23,7 @@ from bbllm import (
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
-from bbllm.testing import Pace, PacedModel, ScriptedModel
+from bbllm.testing import Pace, PacedModel, Request, ScriptedModel
 from tests.doubles.paper_world import PaperWorld
 
 PUBLIC = {
@@ -321,6 +321,22 @@ def test_what_cannot_be_had_is_an_error_with_what_can(
 ) -> None:
     with pytest.raises(errors.BbllmError, match=text):
         Robot(**choice)  # type: ignore[arg-type]
+
+
+def test_constraints_stand_in_the_prompt_of_a_plan_and_not_in_that_of_a_goal() -> None:
+    def answer(request: Request) -> str:
+        return (
+            'none' if request.prompt.endswith('Conditions:') else 'cannot: it may not be touched.'
+        )
+
+    brain = ScriptedModel([answer, answer])
+    with Robot('sim', never='touch the white cylinder', brain=brain) as robot:
+        robot.do('put the red cube on the white cylinder')
+
+    line = 'A call that breaks this is refused: never touch the white cylinder'
+    prompts = {request.prompt.splitlines()[-1]: request.prompt for request in brain.requests}
+    assert line in prompts['Step-by-step plan:'].splitlines()
+    assert line not in prompts['Conditions:']
 
 
 def test_a_task_that_needs_what_may_not_be_touched_ends_with_the_constraint() -> None:

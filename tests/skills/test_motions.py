@@ -60,7 +60,7 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
     assert rejection.code is Code.NO_CLEARANCE
     assert 'cube_0' in rejection.message and 'cube_3' in rejection.message
     # 5 mm are free, and the fingers need 17.4.
-    assert 'which need 13 mm more on two opposite sides of it' in rejection.message
+    assert 'along y, they need 13 mm more beside cube_2 and cube_3' in rejection.message
 
 
 def test_the_room_that_pick_states_is_the_room_that_it_needs() -> None:
@@ -74,7 +74,7 @@ def test_the_room_that_pick_states_is_the_room_that_it_needs() -> None:
         return plan_motion(SkillCall('pick', ('red_cube',)), scene, OPEN_HAND)
 
     pick = next(skill for skill in SKILLS if skill.name == 'pick')
-    found = re.search(r'need (\d+) mm', pick.summary)
+    found = re.search(r'needs (\d+) mm of room', pick.summary)
     assert found is not None
     stated_m = int(found[1]) / 1000
     assert isinstance(grips(stated_m), Motion)

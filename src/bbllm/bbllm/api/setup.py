@@ -80,8 +80,10 @@ class EpisodeSetup:
         from bbllm.worlds.scene.goal_keeper import goal_keeper
 
         models, mapping, remote = self.models, self.options.mapping, self.remote_body
+        never = self.settings.get('never', ())
+        assert isinstance(never, Sequence)  # by `keeping`
         run = EpisodeRun(
-            task,
+            replace(task, constraints=tuple(never)),
             planner=self.planner,
             brain=models.brain.name,
             body=body_name(mapping, models) if remote is None else remote.name,

@@ -245,6 +245,8 @@ class Task:
     instruction: str
     added: tuple[str, ...] = ()
     """What was added to it since it began, one sentence each, oldest first."""
+    constraints: tuple[str, ...] = ()
+    """What the world refuses whatever the plan is, such as `never touch blue_cube`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ MAX_WIDTH_M = 0.08
 TIP_BELOW_TCP_M = 0.0095
 """How far the finger tips reach below the TCP [m]."""
 ROUND_YAWS = 6
+WAYS_NAMED = 2
+"""How many directions a refusal lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +105,13 @@ class NoRoom:
     lacks_m: float = math.inf
     """How much more room the fingers need where least is missing; infinite where the palm is in
     the way, or nothing is between the fingers [m]."""
+    ways: tuple[str, ...] = ()
+    """What blocks each direction in which the fingers could open, the least blocked first."""
 
     @property
     def sentence(self) -> str:
-        """Who leaves no room for the fingers, and how much is missing."""
-        verb = 'leaves' if len(self.neighbours) == 1 else 'leave'
-        text = f'{listed(self.neighbours, "something")} {verb} no room for the fingers'
-        if 0.0 < self.lacks_m < MAX_WIDTH_M:
-            lacks_mm = math.ceil(self.lacks_m * 1000 - 1e-6)
-            text += f', which need {lacks_mm} mm more on two opposite sides of it'
-        return f'{text}.'
+        """What leaves no room for the fingers, and by how much in each direction."""
+        return f'the fingers have no room: {"; ".join(self.ways)}.'
 
 
 def grip_widths(item: SceneObject) -> tuple[float, ...]:
@@ -169,13 +168,28 @@ def fit_fingers(
         if room >= LEAST_SIDE_ROOM_M - 1e-9:
             width = extent_m + 2 * room
             return Grip(position_m=tcp_m, yaw_rad=yaw_rad, opening_m=width, side_room_m=room)
-    return NoRoom(names, extent_m / 2 + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1] - limit)
+    lacks_m = extent_m / 2 + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1] - limit
+    return NoRoom(names, lacks_m, (_way(names, lacks_m, yaw_rad + math.pi / 2),))
+
+
+def _way(names: Sequence[str], lacks_m: float, opening_rad: float) -> str:
+    """Return what blocks the fingers that open along a direction of the world's frame."""
+    degrees = round(math.degrees(opening_rad)) % 180
+    along = {0: 'along x', 90: 'along y'}.get(degrees, f'along {degrees} deg')
+    blockers = listed(names, 'something')
+    if not 0.0 < lacks_m < MAX_WIDTH_M:
+        return f'{along}, {blockers} would be under the hand'
+    lacks_mm = math.ceil(lacks_m * 1000 - 1e-6)
+    return f'{along}, they need {lacks_mm} mm more beside {blockers}'
 
 
 def no_room(blocked: Sequence[NoRoom]) -> NoRoom:
-    """Return what several grips that do not fit come to."""
+    """Return what several grips that do not fit come to; of many directions, the best two."""
+    nearest = sorted(blocked, key=lambda each: each.lacks_m)
     names = dict.fromkeys(name for each in blocked for name in each.neighbours)
-    return NoRoom(tuple(names), min((each.lacks_m for each in blocked), default=math.inf))
+    ways = dict.fromkeys(way for each in nearest for way in each.ways)
+    lacks_m = nearest[0].lacks_m if nearest else math.inf
+    return NoRoom(tuple(names), lacks_m, (*ways,)[:WAYS_NAMED] or ('it is too wide',))
 
 
 def local_outline(item: SceneObject, tcp_m: Vector, yaw_rad: float) -> list[Point]:

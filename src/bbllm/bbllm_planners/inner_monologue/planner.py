@@ -26,7 +26,7 @@ from bbllm.planners.common.model_planner import (
     picture_for,
     sentence,
 )
-from bbllm.planners.common.prompting import one_line, render
+from bbllm.planners.common.prompting import forbidden, one_line, render
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames, changes, text_of
 from bbllm_planners.inner_monologue.grammar import parse_next
@@ -96,7 +96,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str 
         f'{language.name}/next',
         actions=calls,
         examples=[*calls, *calls][:2],
-        task=one_line(task.instruction),
+        task='\n'.join(filter(None, [one_line(task.instruction), forbidden(task)])),
         said=list(map(_remark_line, monologue.heard)),
         n_left_out=monologue.n_left_out,
         told=monologue.told,

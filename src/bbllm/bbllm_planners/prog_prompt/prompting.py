@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bbllm.core.naming import class_of
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.planners.common.program import HANDS, Program, ProgramCondition, TriedCall, written
-from bbllm.planners.common.prompting import declared, one_line, source, templates
+from bbllm.planners.common.prompting import declared, forbidden, one_line, source, templates
 from bbllm.planners.domains.household.language import HOUSE_END
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.scene_graph import (
@@ -152,7 +152,7 @@ class ProgPrompts:
             objects=listed if scene.is_symbolic else '',
             local_objects='' if scene.is_symbolic else listed,
             examples='\n\n'.join(self.examples(scene)),
-            instructions=self._instructions(scene),
+            instructions=[*self._instructions(scene), *filter(None, [forbidden(task)])],
             begun=tried is not None,
             tried=[f'\t{written(item.call)}  # {_how(item)}' for item in tried or ()],
             situation=language_of(scene).surroundings(scene) if self.replan else '',

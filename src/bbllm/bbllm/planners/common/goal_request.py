@@ -1,5 +1,6 @@
 """The request for the goal of a task: one prompt to the Brain, before there is a plan."""
 
+from dataclasses import replace
 from functools import partial
 
 from bbllm.core.errors import ModelError, NoGoalError, ParseError
@@ -27,7 +28,7 @@ def goal_prompt(task: Task, scene: Scene) -> str:
         f'{language_of(scene).name}/goal',
         kinds=[f'{kind.form}: {kind.meaning}' for kind in kinds_for(scene.domain)],
         environment=environment(scene),
-        task=task_text(task),
+        task=task_text(replace(task, constraints=())),
         added=bool(task.added),
     )
 

@@ -97,8 +97,15 @@ def one_line(text: str) -> str:
 
 
 def task_text(task: Task) -> str:
-    """Return a task as prompts have it: its line, and a line for each addition."""
-    return '\n'.join(map(one_line, (task.instruction, *task.added)))
+    """Return a task as prompts have it: its line, a line for each addition, the constraints."""
+    lines = [one_line(line) for line in (task.instruction, *task.added)]
+    return '\n'.join([*lines, *filter(None, [forbidden(task)])])
+
+
+def forbidden(task: Task) -> str:
+    """Return the line of a prompt with what the world refuses; '' where that is nothing."""
+    words = one_line('; '.join(task.constraints))
+    return f'A call that breaks this is refused: {words}' if words else ''
 
 
 def ask(
