@@ -9,48 +9,12 @@ from typer.testing import Result
 
 from bbllm_bench.benchmarks.faults import process
 from bbllm_bench.benchmarks.faults.process import Manner, ProcessFault, ProcessFaultResult
-from bbllm_bench.benchmarks.stack import command as stack
-from bbllm_bench.benchmarks.stack.command import Spread, StackReport
-
-SPREAD = Spread(n=3, median_ms=1.5, p95_ms=float('nan'))
-STACK = StackReport(
-    machine={'processor': 'a processor', 'cores': '2'},
-    rmw='rmw_fastrtps_cpp',
-    load=0.5,
-    ready_s=3.0,
-    pss_mb=300.0,
-    rss_mb=600.0,
-    idle_cores=0.1,
-    step_overhead=SPREAD,
-    bare_accept=SPREAD,
-    bare_round_trip=SPREAD,
-    fast_factor=8.0,
-    fast_motion_factor=9.0,
-)
 
 
 def check_printed(result: Result, out: Path) -> None:
     written = json.loads(out.read_text())
     assert json.loads(result.stdout) == {**written, 'out': str(out)}
     assert f'writtento{out}' in ''.join(result.stderr.split())  # long lines are wrapped
-
-
-def test_the_stack(
-    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(stack, 'run_stack_bench', lambda moves, trips, say: STACK)
-    monkeypatch.setattr(stack, 'machine_text', lambda machine: 'a machine')
-    out = tmp_path / 'stack.json'
-
-    result = bbllm('bench', 'stack', '--json', '--out', str(out))
-
-    assert result.exit_code == 0, result.output
-    check_printed(result, out)
-    assert json.loads(result.stdout)['step_overhead'] == {
-        'n': 3,
-        'median_ms': 1.5,
-        'p95_ms': None,
-    }
 
 
 def test_faults_of_processes_where_one_is_not_good(

@@ -4,10 +4,7 @@ import pytest
 
 from bbllm.core.events import Event, ModelCall, StepBegun
 from bbllm.core.types import Outcome, SkillCall, Status
-from bbllm_bench.benchmarks.stack.command import overheads_of
-
-pytestmark = pytest.mark.ros
-
+from bbllm_bench.benchmarks.time.stack import overheads_of
 
 CALL = SkillCall('wait')
 

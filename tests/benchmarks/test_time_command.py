@@ -12,7 +12,7 @@ from bbllm_bench.benchmarks.shared import write_json
 from bbllm_bench.benchmarks.time import command
 from bbllm_bench.benchmarks.time.command import GROUPS, Group, read_report, run_time_bench
 from bbllm_bench.benchmarks.time.figures import Measured
-from bbllm_bench.benchmarks.time.table import BY_KEY
+from bbllm_bench.benchmarks.time.table import FIGURES
 
 
 def measure(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
@@ -38,9 +38,34 @@ def no_ros(verb: str) -> None:
 
 
 def test_the_groups_measure_every_figure_once() -> None:
+    known = {figure.key for figure in FIGURES}
     keys = [key for group in GROUPS for key in group.keys]
 
-    assert sorted(keys) == sorted(BY_KEY)
+    assert len(keys) == len({*keys})
+    assert {*keys} <= known
+
+
+def test_the_stack_is_measured_by_the_groups_of_time(
+    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = list[int]()
+
+    def starts(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
+        asked.append(n)
+        return {'fast': Measured(values=(8.0,), references=(80.0,))}
+
+    group = Group(keys=('fast',), measure=starts, repeats=3)
+    monkeypatch.setattr(command, 'GROUPS', (ARM, group))
+    out = tmp_path / 'stack.json'
+
+    result = bbllm('bench', 'stack', '--json', '--out', str(out))
+
+    assert result.exit_code == 0, result.output
+    assert asked == [1]
+    printed = json.loads(result.stdout)
+    assert printed == {**json.loads(out.read_text()), 'out': str(out)}
+    assert [row['key'] for row in printed['rows']] == ['fast']
+    assert '8.00 80.0 raw mj_step, asleep 0.100' in squeezed(result.stderr)
 
 
 def test_a_run_is_printed_and_written_and_can_be_shown_again(

@@ -18,7 +18,6 @@ from bbllm_bench.benchmarks.time.figures import (
     ratio_of,
     value_of,
 )
-from bbllm_bench.benchmarks.time.table import FIGURES
 
 FIGURE = Figure(
     key='x', title='a figure', unit='s', beside='a bound', reference='bound', goals=(),
@@ -118,10 +117,3 @@ def test_a_row_is_measured_or_has_a_reason() -> None:
         Row(key='moving')
     with pytest.raises(ValueError, match='either measured'):
         Row(key='moving', measured=Measured(values=(1.0,)), missing='no ROS')
-
-
-def test_every_figure_but_the_second_bound_has_a_goal() -> None:
-    goals = {figure.key: figure.goals for figure in FIGURES}
-
-    assert [key for key, of in goals.items() if not of] == ['share']
-    assert goals['moving'] == (Goal(Of.RATIO, 1.25),)

@@ -89,7 +89,7 @@ BENCHMARKS = {
         'Play recorded programs of ProgPrompt in other houses.',
     ),
     'stack': (
-        'stack.command',
+        'time.command',
         'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
     ),
     'console': (

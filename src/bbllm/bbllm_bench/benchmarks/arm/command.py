@@ -10,39 +10,21 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 
-from bbllm.arm.driver import Tolerances
-from bbllm.arm.motion.collision import CollisionChecker
-from bbllm.arm.motion.motion_planner import GraspPlanner
-from bbllm.arm.motion.reachability import reachable_top_down
-from bbllm.arm.motion.trajectory import joint_move
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import PlainConsole
-from bbllm.core.types import SkillCall
-from bbllm.robots.registry import load_robot
-from bbllm.skills.motions import plan_motion
-from bbllm.skills.segments import Motion
-from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm_bench.benchmarks.arm.trials import (
-    AZIMUTH_RAD,
-    RADIUS_M,
-    SCALE,
-    Trial,
-    audit_stop,
-    random_spots,
-    random_table,
-    run_trial,
-)
+from bbllm_bench.benchmarks.arm.trials import SCALE, Trial, audit_stop, run_trial
 from bbllm_bench.benchmarks.shared import machine_text, number, percentile, run_trials, write_json
+from bbllm_bench.benchmarks.time.figures import Row
+from bbllm_bench.benchmarks.time.motion import measure_motion, measure_planning
+from bbllm_bench.benchmarks.time.report import print_rows
 from bbllm_bench.log.versions import describe_machine
 from bbllm_bench.report.grid import grid_of, print_grid
 from bbllm_bench.safety.limit_audit import NOTHING, Audit
@@ -105,11 +87,8 @@ class ArmReport:
     stops: Audit
     """The same of the set points of cancelled motions and of the next ones, by differences."""
     trajectories: int
-    real_time_factor: float
-    """Simulated seconds per wall second in one process, planning and control included."""
-    reachability: Timing
-    pick_plan: Timing
-    physics: PhysicsSpeed
+    timings: tuple[Row, ...]
+    """Rows of `bbllm bench time`: planning and simulation."""
     wall_s: float
     """Duration of the whole run [s]."""
 
@@ -149,10 +128,8 @@ def run_arm_bench(
     """Run all trials, and so many timings of each kind."""
     start_s = time.perf_counter()
     # Timings come first, while nothing else runs.
-    reachability = time_reachability(questions, seed)
-    pick_plan = time_pick_plan(questions, seed)
-    physics = time_physics()
-    alone = [run_trial('pick_place', seed + index) for index in range(ALONE)]
+    found = dict(measure_planning(questions, seed, lambda text: None))
+    found['physics'] = measure_motion(ALONE, seed, lambda text: None)['physics']
     counts = {'pick_place': n, 'tower': shapes, 'plus': shapes}
     jobs = [
         (kind, SEED_STRIDE[kind] + seed + index, scale)
@@ -173,11 +150,7 @@ def run_arm_bench(
         measured=sum((trial.measured for trial in trials), NOTHING),
         stops=sum((audit_stop(seed + index, scale) for index in range(STOPS)), NOTHING),
         trajectories=sum(trial.trajectories for trial in trials),
-        real_time_factor=sum(trial.robot_s for trial in alone)
-        / sum(trial.wall_s for trial in alone),
-        reachability=reachability,
-        pick_plan=pick_plan,
-        physics=physics,
+        timings=tuple(Row(key=key, measured=measured) for key, measured in found.items()),
         wall_s=time.perf_counter() - start_s,
     )
 
@@ -231,12 +204,8 @@ def _print_trials(report: ArmReport, console: Console) -> None:
 
 
 def _print_limits(report: ArmReport, console: Console) -> None:
-    audit, plan, query = report.audit, report.pick_plan, report.reachability
+    audit = report.audit
     samples = f'{audit.samples} samples of {report.trajectories} trajectories'
-    factor = f'{report.real_time_factor:.1f} x real time'
-    physics = f'{report.physics.moving:.0f} / {report.physics.resting:.0f} x'
-    query_ms = f'{query.median_ms:.2f} / {query.p95_ms:.2f} ms'
-    plan_ms = f'{plan.median_ms:.2f} / {plan.p95_ms:.2f} ms'
     measures = (
         (f'limit violations in {samples}', f'{audit.violations}', '0'),
         ('nearest to a limit', f'{audit.worst:.1%}', '100%'),
@@ -249,13 +218,10 @@ def _print_limits(report: ArmReport, console: Console) -> None:
             f'measured joints, {report.measured.samples} samples every 10 ms',
             *_audited(report.measured),
         ),
-        ('simulated time, one process, control and planning in the loop', factor, '20 x'),
-        ('the same without planning, objects asleep: arm moving / at rest', physics, '50 x'),
-        ('reachability query, median / p95', query_ms, '1 ms'),
-        ('plan of a pick, median / p95', plan_ms, '10 ms'),
     )
     rows = [dict(zip(('measure', 'value', 'target'), measure)) for measure in measures]
-    print_grid(grid_of('Limits and planning', rows), console)
+    print_grid(grid_of('Limits', rows), console)
+    print_rows(report.timings, 'Planning and simulation', console)
 
 
 def _audited(audit: Audit) -> tuple[str, str]:
@@ -264,115 +230,3 @@ def _audited(audit: Audit) -> tuple[str, str]:
 
 def _mean(values: Sequence[float]) -> float:
     return statistics.fmean(values) if values else math.nan
-
-
-SWING_RAD = np.array([0.8, 0.2, -0.3, 0.2, 0.3, 0.3, 0.5])
-"""How far the arm swings from its ready posture while the physics is timed [rad]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """Durations of one kind of question."""
-
-    median_ms: float
-    p95_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhysicsSpeed:
-    """Simulated seconds per second of one core, control in the loop, all objects asleep."""
-
-    moving: float
-    """While the arm follows trajectories."""
-    resting: float
-    """While it keeps its place."""
-
-
-def time_physics(simulated_s: float = 10.0) -> PhysicsSpeed:
-    """Let the arm swing over a table, planning left out, and then stand still."""
-    with closing(TabletopWorld('plus_sign')) as world:
-        world.settled()
-        robot = load_robot()
-        home, away = robot.home_rad, robot.home_rad + SWING_RAD
-        ways = (home, away), (away, home)
-        there, back = (joint_move(robot, *way, scale=0.5) for way in ways)
-        rounds = max(1, round(simulated_s / (there.duration_s + back.duration_s)))
-
-        def swing() -> None:
-            for _ in range(rounds):
-                world.driver.follow(there, Tolerances())
-                world.driver.follow(back, Tolerances())
-
-        return PhysicsSpeed(
-            moving=_factor(world, swing),
-            resting=_factor(world, lambda: world.robot.advance(simulated_s)),
-        )
-
-
-def _factor(world: TabletopWorld, run: Callable[[], None]) -> float:
-    begun_s, used_s = world.time_s, time.process_time()
-    run()
-    return (world.time_s - begun_s) / (time.process_time() - used_s)
-
-
-def time_reachability(count: int, seed: int) -> Timing:
-    return _timed(reachability_queries(count, seed), count)
-
-
-def reachability_queries(count: int, seed: int) -> Callable[[int], object]:
-    """
-    Return so many questions by number.
-
-    Each is whether a random point, within reach or beyond, can be come down on from above.
-    """
-    rng = np.random.default_rng(seed)
-    checker = CollisionChecker(load_robot())
-    points = random_spots(rng, count, (0.2, 1.0), math.pi * 0.75, apart_m=0.0)
-    yaws = rng.uniform(-math.pi, math.pi, count).tolist()
-
-    def ask(index: int) -> None:
-        reachable_top_down(
-            checker.robot, (*points[index], 0.03), (yaws[index],), hover_m=0.08, checker=checker
-        )
-
-    return ask
-
-
-def time_pick_plan(count: int, seed: int) -> Timing:
-    return _timed(pick_plans(count, seed), count)
-
-
-def pick_plans(count: int, seed: int) -> Callable[[int], object]:
-    """
-    Return so many questions by number.
-
-    Each is the plan of a pick on a random table: grips, postures, a free transit, down and up,
-    all timed.
-    """
-    rng = np.random.default_rng(seed)
-    planner = GraspPlanner(load_robot())
-    tables = []
-    for _ in range(0, count, 8):
-        world = TabletopWorld(random_table(rng, random_spots(rng, 8, RADIUS_M, AZIMUTH_RAD)))
-        names = [item.name for item in world.robot.simulation.scene.movables]
-        tables.append((names, world.observe(), world.executor.hand()))
-
-    def plan(index: int) -> None:
-        names, scene, hand = tables[index // 8]
-        motion = plan_motion(SkillCall('pick', (names[index % 8],)), scene, hand)
-        if isinstance(motion, Motion) and motion.above is not None:
-            planner.update(scene, hand)
-            planner.above(motion.above, planner.robot.home_rad)
-
-    return plan
-
-
-def _timed(question: Callable[[int], object], count: int) -> Timing:
-    for index in range(min(count, 16)):  # the first ones pay for caches and imports
-        question(index)
-    durations_ms: list[float] = []
-    for index in range(count):
-        start_s = time.perf_counter()
-        question(index)
-        durations_ms.append((time.perf_counter() - start_s) * 1e3)
-    return Timing(median_ms=statistics.median(durations_ms), p95_ms=percentile(durations_ms, 95))

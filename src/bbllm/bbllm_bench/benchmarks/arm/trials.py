@@ -118,16 +118,19 @@ def audit_stop(seed: int, scale: float = SCALE) -> Audit:
         return audit_samples(q[1:], np.diff(q, axis=0) * RATE_HZ, RATE_HZ)
 
 
-class _Bench:
+class ArmBench:
     """A world whose trajectories are kept, and a clock around its calls."""
 
-    def __init__(self, scene: SceneFile, scale: float) -> None:
+    def __init__(self, scene: SceneFile, scale: float, *, measured: bool = True) -> None:
+        """With *measured* the joints are kept as the simulation moves them."""
         self.recorders: list[RecordingDriver] = []
         self.scale = scale
         params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
         self.world = TabletopWorld(scene, params=params, wrap_driver=self._record)
         self._joints: list[JointState] = []
-        self._on_force, self.world.robot.on_force = self.world.robot.on_force, self._sense
+        self._on_force = self.world.robot.on_force
+        if measured:
+            self.world.robot.on_force = self._sense
         self.wall_s = 0.0
         self.robot_s = 0.0
 
@@ -186,14 +189,9 @@ class _Bench:
 
 def pick_place_trial(seed: int, scale: float = SCALE) -> Trial:
     """Pick one of eight objects on a random table and place it at a random pose."""
-    rng = np.random.default_rng(seed)
-    spots = random_spots(rng, 9, RADIUS_M, AZIMUTH_RAD)
-    bench = _Bench(random_table(rng, spots[:8]), scale)
-    name = bench.world.robot.simulation.scene.movables[int(rng.integers(8))].name
-    x, y = spots[8]
-    yaw_deg = float(rng.uniform(-45, 45))
-    target = f'{x:.4f} {y:.4f} {EDGE_M / 2} {yaw_deg:.1f}'
-    failure = bench.run([SkillCall('pick', (name,)), SkillCall('place', (target,))])
+    scene, name, (x, y), yaw_deg = random_pick_place(seed)
+    bench = ArmBench(scene, scale)
+    failure = bench.run(pick_place_calls(name, (x, y), yaw_deg))
     pose = bench.settled(0.5)[name]
     error_m = math.dist(pose.position_m[:2], (round(x, 4), round(y, 4)))
     turned = 0.0 if 'cylinder' in name else yaw_error_deg(pose, round(yaw_deg, 1))
@@ -209,7 +207,7 @@ def pick_place_trial(seed: int, scale: float = SCALE) -> Trial:
 def tower_trial(seed: int, scale: float = SCALE) -> Trial:
     rng = np.random.default_rng(seed)
     (place,) = random_spots(rng, 1, (0.4, 0.55), math.radians(40))
-    bench = _Bench(_shape_scene(rng, [place], 0.14), scale)
+    bench = ArmBench(_shape_scene(rng, [place], 0.14), scale)
     wanted = [(*place, EDGE_M * (level + 0.5)) for level in range(len(CUBES))]
     return _shape_trial('tower', seed, bench, ['location_0', *CUBES[:-1]], wanted)
 
@@ -220,7 +218,7 @@ def plus_trial(seed: int, scale: float = SCALE) -> Trial:
     ((cx, cy),) = random_spots(rng, 1, (0.42, 0.55), math.radians(40))
     arms = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
     places = [(cx + PITCH_M * ax, cy + PITCH_M * ay) for ax, ay in arms]
-    bench = _Bench(_shape_scene(rng, places, 0.12), scale)
+    bench = ArmBench(_shape_scene(rng, places, 0.12), scale)
     order = rng.permutation(5).tolist()
     wanted = [(*places[index], EDGE_M / 2) for index in order]
     return _shape_trial('plus', seed, bench, [f'location_{index}' for index in order], wanted)
@@ -231,6 +229,20 @@ _TRIALS: dict[str, Callable[[int, float], Trial]] = {
     'tower': tower_trial,
     'plus': plus_trial,
 }
+
+
+def random_pick_place(seed: int) -> tuple[SceneFile, str, Point, float]:
+    """Return a random table, one of its eight objects, and where to place it [m], turned [deg]."""
+    rng = np.random.default_rng(seed)
+    spots = random_spots(rng, 9, RADIUS_M, AZIMUTH_RAD)
+    scene = random_table(rng, spots[:8])
+    name = scene.objects[int(rng.integers(8))].name
+    return scene, name, spots[8], float(rng.uniform(-45, 45))
+
+
+def pick_place_calls(name: str, spot: Point, yaw_deg: float) -> list[SkillCall]:
+    target = f'{spot[0]:.4f} {spot[1]:.4f} {EDGE_M / 2} {yaw_deg:.1f}'
+    return [SkillCall('pick', (name,)), SkillCall('place', (target,))]
 
 
 def random_table(rng: np.random.Generator, spots: Sequence[Point]) -> SceneFile:
@@ -288,7 +300,7 @@ def _shape_scene(rng: np.random.Generator, places: Sequence[Point], apart_m: flo
 
 
 def _shape_trial(
-    kind: str, seed: int, bench: _Bench, targets: Sequence[str], wanted: Sequence[Vector]
+    kind: str, seed: int, bench: ArmBench, targets: Sequence[str], wanted: Sequence[Vector]
 ) -> Trial:
     """Place each cube at its target, and compare where they rest with where they should."""
     calls = []

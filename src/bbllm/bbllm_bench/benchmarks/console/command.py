@@ -11,11 +11,11 @@ from __future__ import annotations
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,35 +25,18 @@ from bbllm_bench.benchmarks.console.chromium import launched
 from bbllm_bench.benchmarks.console.pages import START_S, serving, shown
 from bbllm_bench.benchmarks.console.pictures import PICTURES
 from bbllm_bench.benchmarks.console.replay import measure_replay
-from bbllm_bench.benchmarks.shared import machine_text, write_json
-from bbllm_bench.benchmarks.stack.command import Spread, processor_s, started, step_overheads
-from bbllm_bench.log.versions import describe_machine
-from bbllm_bench.report.grid import grid_of, print_grid
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from bbllm_bench.benchmarks.time.command import Group, measure_and_print
+from bbllm_bench.benchmarks.time.figures import Measured
+from bbllm_bench.benchmarks.time.stack import (
+    connected,
+    cores_used,
+    processor_s,
+    step_overheads,
+    up,
+)
 
 app = typer.Typer(add_completion=False)
 IDLE_S = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsoleReport:
-    """What one run measured."""
-
-    machine: dict[str, str]
-    overhead_closed: Spread
-    """Overhead of a step without a page."""
-    overhead_read: Spread
-    """The same while a program reads the stream of the page."""
-    overhead_open: Spread
-    """The same while Chromium shows the page."""
-    frames_per_s: float
-    """Pictures that the page drew while tasks ran [Hz]."""
-    cores: float
-    """Cores that the process of the console used while tasks ran."""
-    idle_cores: float
-    """The same while the arm rested."""
 
 
 @app.command()
@@ -72,80 +55,54 @@ def console(
     json: JsonOption = False,
 ) -> None:
     """Measure what an open page of the console costs (needs ROS and Chromium, minutes)."""
-    terminal = PlainConsole(stderr=json)
     if pictures is not None:
         for name, draw in PICTURES.items():
             draw(pictures / name)
-            terminal.print(f'written to {pictures / name}')
+            PlainConsole(stderr=json).print(f'written to {pictures / name}')
         return
-    if replay_steps is not None:
-        replay = measure_replay(replay_steps)
-        terminal.print(
-            f'{replay.steps:,} steps, {replay.events:,} events: built in {replay.build_s:.1f} s, '
-            f'{replay.bytes / 1e6:.1f} MB; a seek takes {replay.drag_ms:.0f} ms in a drag, '
-            f'{replay.jump_ms:.0f} ms far away'
+    if replay_steps is None:
+        title = 'Console'
+        group = Group(
+            keys=('closed', 'read', 'open', 'frames', 'cores'),
+            measure=partial(measure_console, moves=2 * pairs),
+            repeats=rounds,
         )
-        write_json(out, asdict(replay), printed=json)
-        return
-    report = run_console_bench(rounds, 2 * pairs, lambda text: terminal.print(text, style='dim'))
-    rows = [
-        {
-            'case': name,
-            'overhead of a step, median / p95': f'{x.median_ms:.1f} / {x.p95_ms:.1f} ms',
-        }
-        for name, x in (
-            ('no page', report.overhead_closed),
-            ('stream read, nothing drawn', report.overhead_read),
-            ('page in Chromium', report.overhead_open),
-        )
-    ]
-    print_grid(
-        grid_of(f'Overhead of a step, {report.overhead_open.n} steps a case', rows), terminal
-    )
-    terminal.print(
-        f'{report.frames_per_s:.1f} pictures a second; the console used {report.cores:.3f} cores, '
-        f'{report.idle_cores:.3f} while the arm rested'
-    )
-    terminal.print(machine_text(report.machine))
-    write_json(out, asdict(report), printed=json)
-    terminal.print(f'written to {out}')
+    else:
+        title = f'Replay of {replay_steps:,} steps'
+        measure = partial(measure_replay, n_steps=replay_steps)
+        group = Group(keys=('build', 'size', 'drag', 'jump'), measure=measure)
+    measure_and_print([group], title, out, json=json)
 
 
-def run_console_bench(rounds: int, moves: int, state: Callable[[str], None]) -> ConsoleReport:
+def measure_console(
+    rounds: int, seed: int, advance: Callable[[str], None], moves: int
+) -> Mapping[str, Measured]:
     """Start a stack at real-time speed, and measure it without a page and with one, in turn."""
-    times_s: dict[str, list[float]] = {'closed': [], 'read': [], 'open': []}
+    found: dict[str, list[float]] = {key: [] for key in ('closed', 'read', 'open')}
     frames, cores = [], []
-    with ExitStack() as files:
-        browser = files.enter_context(launched())
-        _, client, _ = files.enter_context(started({}))
+    with launched() as browser, up(), connected() as client:
         for turn in range(rounds):
-            state(f'round {turn + 1} of {rounds}')
-            times_s['closed'] += step_overheads(client, moves)
+            found['closed'] += step_overheads(client, moves)
             with serving() as (pid, url), _reading(url):
-                times_s['read'] += step_overheads(client, moves)
+                found['read'] += step_overheads(client, moves)
             with serving() as (pid, url), shown(browser, url) as page:
-                before, begun_s, used_s = _drawn(page), time.monotonic(), processor_s([pid])
-                times_s['open'] += step_overheads(client, moves)
+                before, used_s = page.evaluate('drawn'), processor_s([pid])
+                begun_s = time.monotonic()
+                found['open'] += step_overheads(client, moves)
                 spent_s = time.monotonic() - begun_s
-                frames.append((_drawn(page) - before) / spent_s)
+                frames.append((page.evaluate('drawn') - before) / spent_s)
                 cores.append((processor_s([pid]) - used_s) / spent_s)
+            advance(f'round {turn + 1} of {rounds}')
         with serving() as (pid, url), shown(browser, url):
-            used_s = processor_s([pid])
-            time.sleep(IDLE_S)
-            idle_cores = (processor_s([pid]) - used_s) / IDLE_S
-    return ConsoleReport(
-        machine=describe_machine(),
-        overhead_closed=Spread.of(times_s['closed']),
-        overhead_read=Spread.of(times_s['read']),
-        overhead_open=Spread.of(times_s['open']),
-        frames_per_s=sum(frames) / rounds,
-        cores=sum(cores) / rounds,
-        idle_cores=idle_cores,
-    )
-
-
-def _drawn(page: Page) -> int:
-    return int(page.evaluate('window.drawn'))
+            idle = cores_used([pid], IDLE_S)
+    found_ms = {key: tuple(1e3 * time_s for time_s in times) for key, times in found.items()}
+    return {
+        'closed': Measured(values=found_ms['closed']),
+        'read': Measured(values=found_ms['read'], references=found_ms['closed']),
+        'open': Measured(values=found_ms['open'], references=found_ms['closed']),
+        'frames': Measured(values=tuple(frames)),
+        'cores': Measured(values=tuple(cores), references=(idle,)),
+    }
 
 
 @contextmanager

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import statistics
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from bbllm.core.events import (
@@ -24,10 +22,8 @@ from bbllm.core.events import (
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Outcome, SkillCall, Status
 from bbllm_bench.benchmarks.console.chromium import launched
-from bbllm_viewer.console.record_desk import RecordDesk
-from bbllm_viewer.console.server import PageServer
+from bbllm_bench.benchmarks.time.figures import Measured
 from bbllm_viewer.replay.recording import recording_of
-from bbllm_viewer.web.server import Address
 
 SEEKS = """() => {
   const slider = document.querySelector('.scrubber input'), max = Number(slider.max);
@@ -45,24 +41,14 @@ SEEKS = """() => {
 }"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayReport:
-    """What the replay of one long episode cost."""
+def measure_replay(
+    repeats: int, seed: int, advance: Callable[[str], None], n_steps: int
+) -> Mapping[str, Measured]:
+    """Measure an episode of so many steps, each with a model call; a seek in a drag, and far."""
+    from bbllm_viewer.console.record_desk import RecordDesk
+    from bbllm_viewer.console.server import PageServer
+    from bbllm_viewer.web.server import Address
 
-    steps: int
-    events: int
-    build_s: float
-    """Processor time in which the record is made [s]."""
-    bytes: int
-    """Of the record as JSON."""
-    drag_ms: float
-    """Median time of a seek while the slider is drawn through the episode in 200 parts [ms]."""
-    jump_ms: float
-    """Median time of a seek to a far moment [ms]."""
-
-
-def measure_replay(n_steps: int) -> ReplayReport:
-    """Measure an episode of so many steps, each with a model call."""
     events = [Event(1.8e9 + 0.2 * i, data) for i, data in enumerate(_long_episode(n_steps))]
     episode = episode_of(events)
     with tempfile.TemporaryDirectory() as folder, launched() as browser:
@@ -76,14 +62,13 @@ def measure_replay(n_steps: int) -> ReplayReport:
             page.locator('.scrubber .at').wait_for()
             dragged, jumps = page.evaluate(SEEKS)
             page.close()
-    return ReplayReport(
-        steps=n_steps,
-        events=len(events),
-        build_s=build_s,
-        bytes=len(json.dumps(record)),
-        drag_ms=statistics.median(dragged),
-        jump_ms=statistics.median(jumps),
-    )
+    advance(f'{len(events):,} events')
+    return {
+        'build': Measured(values=(build_s,)),
+        'size': Measured(values=(len(json.dumps(record)) / 1e6,)),
+        'drag': Measured(values=tuple(dragged)),
+        'jump': Measured(values=tuple(jumps)),
+    }
 
 
 def _long_episode(n_steps: int) -> Iterator[EventData]:

@@ -1,8 +1,9 @@
 """
 Times an action that does nothing, with rclpy alone: `python bare_action.py COUNT`.
 
-A second process of this file serves it. Prints a JSON list of seconds from sending a goal to its
-acceptance. Nothing of bbllm's executors, callbacks or watching is in the way.
+A second process of this file serves it. Prints a JSON list of pairs: seconds from sending a goal
+to its acceptance, and to its result. Nothing
+of bbllm's executors, callbacks or watching is in the way.
 """
 
 import json
@@ -44,8 +45,8 @@ def serve() -> None:
         rclpy.try_shutdown()
 
 
-def ask(count: int) -> list[float]:
-    """Send goals one after the other; return seconds to their acceptance."""
+def ask(count: int) -> list[tuple[float, float]]:
+    """Send goals one after the other; return seconds to their acceptance and to their result."""
     rclpy.init()
     node = rclpy.create_node('bare_action_client')
     client = ActionClient(node, ExecuteSkill, ACTION)
@@ -59,7 +60,7 @@ def ask(count: int) -> list[float]:
             begun_s = time.monotonic()
             sent = client.send_goal_async(ExecuteSkill.Goal())
             rclpy.spin_until_future_complete(node, sent, timeout_sec=WAIT_S)
-            times.append(time.monotonic() - begun_s)
+            accepted_s = time.monotonic() - begun_s
             goal = sent.result() if sent.done() else None
             if goal is None or not goal.accepted:
                 raise TimeoutError(f'A goal of {ACTION} was not accepted within {WAIT_S:g} s.')
@@ -67,6 +68,7 @@ def ask(count: int) -> list[float]:
             rclpy.spin_until_future_complete(node, ended, timeout_sec=WAIT_S)
             if not ended.done():
                 raise TimeoutError(f'A goal of {ACTION} did not end within {WAIT_S:g} s.')
+            times.append((accepted_s, time.monotonic() - begun_s))
         return times
     finally:
         client.destroy()

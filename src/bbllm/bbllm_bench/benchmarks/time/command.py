@@ -1,9 +1,8 @@
 """
-`bbllm bench time`: what a person waits for, every figure beside a reference of the same run.
+`bbllm bench time`, and `bbllm bench stack`, which measures a part of it.
 
-`--compare FILE` sets another run beside this one. To measure another commit with the same
-benchmark, copy `benchmarks/` of this one into a checkout of that, and there type
-`python -m bbllm_bench.benchmarks.time`.
+Each figure stands beside a reference of the same run. `--compare FILE` sets another run beside
+this one.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +26,6 @@ from bbllm_bench.benchmarks.shared import TrialBar, exit_unless, print_json, wri
 from bbllm_bench.benchmarks.time import commands, motion, stack, task
 from bbllm_bench.benchmarks.time.figures import Measured, Row, TimeReport
 from bbllm_bench.benchmarks.time.report import print_comparison, print_report
-from bbllm_bench.benchmarks.time.table import BY_KEY
 from bbllm_bench.log.versions import describe_machine, find_versions
 
 app = typer.Typer(add_completion=False)
@@ -40,8 +39,8 @@ class Group:
     keys: tuple[str, ...]
     measure: Measure
     """Called with the number of repetitions, the seed, and what counts the advance."""
-    repeats: int
-    quick: int
+    repeats: int = 1
+    quick: int = 1
     """Repetitions of a quick run."""
     advances: Callable[[int], int] = lambda repeats: repeats
     """How often it advances, for so many repetitions."""
@@ -58,32 +57,33 @@ GROUPS = (
         repeats=motion.TRIALS, quick=10,
     ),
     Group(keys=('help',), measure=commands.measure_help, repeats=commands.HELPS, quick=3),
-    Group(keys=('episodes',), measure=commands.measure_episodes, repeats=commands.RUNS, quick=1),
+    Group(keys=('episodes',), measure=commands.measure_episodes, repeats=commands.RUNS),
     Group(
-        keys=('idle',), measure=stack.measure_idle, repeats=stack.WINDOWS, quick=4,
+        keys=('idle', 'memory'), measure=stack.measure_idle, repeats=stack.WINDOWS, quick=4,
         advances=lambda _: 1, needs_ros=True,
     ),
     Group(
-        keys=('overhead',), measure=stack.measure_overhead, repeats=stack.TASKS, quick=2,
+        keys=('overhead', 'trip'), measure=stack.measure_overhead, repeats=stack.TASKS, quick=2,
         advances=lambda _: 1, needs_ros=True,
     ),
     Group(
-        keys=('fast', 'ready'), measure=stack.measure_starts, repeats=stack.STARTS, quick=1,
-        needs_ros=True,
+        keys=('fast', 'fast-calls', 'ready'), measure=stack.measure_starts,
+        repeats=stack.STARTS, needs_ros=True,
     ),
     Group(
         keys=('idle-one', 'fast-one'), measure=stack.measure_one_process, repeats=stack.WINDOWS,
         quick=4, advances=lambda _: 1 + stack.STARTS_OF_ONE, needs_ros=True,
     ),
     Group(
-        keys=('task', 'calls'), measure=task.measure_tasks, repeats=task.REPEATS, quick=1,
+        keys=('task', 'calls'), measure=task.measure_tasks, repeats=task.REPEATS,
         advances=lambda repeats: 2 * repeats,
     ),
 )  # fmt: skip
 """In the order in which they are measured."""
+KEYS = tuple(key for group in GROUPS for key in group.keys)
 
 
-@app.command()
+@app.command('time')
 def time_command(
     measured: Annotated[
         Path | None,
@@ -93,7 +93,7 @@ def time_command(
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option(metavar='LIST', help=f'Some figures: {", ".join(BY_KEY)}.'),
+        typer.Option(metavar='LIST', help=f'Some figures: {", ".join(KEYS)}.'),
     ] = None,
     quick: Annotated[bool, typer.Option('--quick', help='Few repetitions of everything.')] = False,
     seed: Annotated[int, typer.Option(min=0, help='Of the tables.')] = 0,
@@ -132,10 +132,51 @@ def time_command(
     exit_unless(not any(row.missing for row in report.rows))
 
 
-def run_time_bench(keys: Sequence[str], seed: int = 0, *, quick: bool = False) -> TimeReport:
+@app.command('stack')
+def stack_command(
+    moves: Annotated[int, typer.Option(min=1, help='Tasks for the overhead per step.')] = 6,
+    trips: Annotated[int, typer.Option(min=10, help='Round trips of the bare action.')] = 200,
+    out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-stack.json'),
+    json: JsonOption = False,
+) -> None:
+    """
+    Measure the stack of five nodes: start, memory, speed, overhead per step.
+
+    The figures are those of `bbllm bench time`, with fewer repetitions.
+    """
+    overhead = partial(stack.measure_overhead, trips=trips)
+    of_stack = [
+        replace(group, repeats=moves, measure=overhead)
+        if 'overhead' in group.keys
+        else replace(group, repeats=group.quick)
+        for group in GROUPS
+        if {'idle', 'overhead', 'fast'} & {*group.keys}
+    ]
+    measure_and_print(of_stack, 'Stack of five nodes', out, json=json)
+
+
+def measure_and_print(groups: Sequence[Group], title: str, out: Path, *, json: bool) -> None:
+    """Measure all figures of some groups, print and write them; exits where one is missing."""
+    report = run_time_bench(groups=groups)
+    console = PlainConsole(stderr=json, markup=True)
+    print_report(report, console, title)
+    write_json(out, report, printed=json)
+    console.print(f'{report.wall_s:.0f} s; written to {out}', markup=False)
+    exit_unless(not any(row.missing for row in report.rows))
+
+
+def run_time_bench(
+    keys: Sequence[str] | None = None,
+    seed: int = 0,
+    *,
+    quick: bool = False,
+    groups: Sequence[Group] | None = None,
+) -> TimeReport:
     """Measure some figures; those that cannot be measured here have the reason instead."""
     load, begun_s = os.getloadavg()[0], time.perf_counter()
-    asked = [group for group in GROUPS if set(group.keys) & set(keys)]
+    groups = GROUPS if groups is None else groups
+    keys = [key for group in groups for key in group.keys] if keys is None else keys
+    asked = [group for group in groups if {*group.keys} & {*keys}]
     repeats = [group.quick if quick else group.repeats for group in asked]
     rows: list[Row] = []
     total = sum(group.advances(n) for group, n in zip(asked, repeats, strict=True))
@@ -182,8 +223,8 @@ def _rows(group: Group, repeats: int, seed: int, bar: TrialBar) -> list[Row]:
 
 
 def _keys_of(only: str | None) -> tuple[str, ...]:
-    keys = tuple(BY_KEY) if only is None else tuple(map(str.strip, only.split(',')))
+    keys = KEYS if only is None else tuple(map(str.strip, only.split(',')))
     for key in keys:
-        if key not in BY_KEY:
-            raise UnknownNameError('figure', key, BY_KEY)
+        if key not in KEYS:
+            raise UnknownNameError('figure', key, KEYS)
     return keys

@@ -68,10 +68,10 @@ class Figure:
     """How `--only` names it."""
     title: str
     unit: str
-    beside: str
+    beside: str = ''
     """What the reference is."""
-    reference: Literal['bound', 'machine']
-    goals: tuple[Goal, ...]
+    reference: Literal['bound', 'machine'] = 'bound'
+    goals: tuple[Goal, ...] = ()
     centre: Literal['mean', 'median'] = 'median'
     """What stands for all measurements."""
     tail: bool = False
@@ -122,6 +122,11 @@ def value_of(figure: Figure, measured: Measured) -> Estimate:
 
 def p95_of(measured: Measured) -> float:
     return float(np.percentile(measured.values, 95))
+
+
+def reference_of(figure: Figure, measured: Measured) -> float | None:
+    """Return the mean or median of the references; None without any."""
+    return _centre(figure, np.asarray(measured.references)) if measured.references else None
 
 
 def ratio_of(figure: Figure, measured: Measured) -> Estimate | None:

@@ -11,35 +11,38 @@ what the corner is worth.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bbllm.arm.driver import ArmDriver, Array, JointTrajectory
-from bbllm.arm.execution.skill_execution import ExecutorParams
+from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.motion.cartesian_path import rising_path
-from bbllm.arm.motion.motion_planner import GraspPlannerParams
+from bbllm.arm.motion.collision import CollisionChecker
+from bbllm.arm.motion.motion_planner import GraspPlanner
+from bbllm.arm.motion.reachability import reachable_top_down
 from bbllm.arm.motion.trajectory import NoPathError
 from bbllm.core.errors import WorldError
 from bbllm.core.types import SkillCall
 from bbllm.robots.registry import load_robot
-from bbllm.skills.segments import HOVER_M
+from bbllm.skills.motions import plan_motion
+from bbllm.skills.segments import HOVER_M, Motion
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm_bench.benchmarks.arm.command import pick_plans, reachability_queries
 from bbllm_bench.benchmarks.arm.time_bound import time_optimal_bound
 from bbllm_bench.benchmarks.arm.trials import (
     AZIMUTH_RAD,
-    EDGE_M,
     RADIUS_M,
     SCALE,
+    ArmBench,
+    pick_place_calls,
+    random_pick_place,
     random_spots,
     random_table,
 )
 from bbllm_bench.benchmarks.time.figures import Measured
 from bbllm_bench.benchmarks.time.machine import beside_fixed_work, raw_factor
-from bbllm_bench.safety.recording import RecordingDriver
 
 TRIALS = 60
 QUESTIONS = 400
@@ -123,34 +126,64 @@ def waypoints_of(
 
 def _cycle(seed: int) -> Cycle:
     """Pick one of eight objects of a random table and place it at a random pose."""
-    rng = np.random.default_rng(seed)
-    spots = random_spots(rng, 9, RADIUS_M, AZIMUTH_RAD)
-    scene = random_table(rng, spots[:8])
-    recorders: list[RecordingDriver] = []
-
-    def recorded(driver: ArmDriver) -> ArmDriver:
-        recorders.append(RecordingDriver(driver))
-        return recorders[0]
-
-    params = ExecutorParams(ways=GraspPlannerParams(scale=SCALE))
-    world = TabletopWorld(scene, params=params, wrap_driver=recorded)
-    name = scene.objects[int(rng.integers(8))].name
-    x, y = spots[8]
-    target = f'{x:.4f} {y:.4f} {EDGE_M / 2} {float(rng.uniform(-45, 45)):.1f}'
-    cycle_s, begun_s, used_s = 0.0, world.time_s, time.process_time()
-    for call in (SkillCall('pick', (name,)), SkillCall('place', (target,))):
-        outcome = world.execute(call)
-        if not outcome.succeeded:
-            raise WorldError(f'{call} failed at the table of seed {seed}: {outcome.message}')
-        cycle_s += outcome.duration_s
-    factor = (world.time_s - begun_s) / (time.process_time() - used_s)
-    moves = recorders[0].trajectories
-    points, stands = waypoints_of(moves, recorders[0].stops)
+    scene, name, spot, yaw_deg = random_pick_place(seed)
+    bench = ArmBench(scene, SCALE, measured=False)
+    begun_s, used_s = bench.world.time_s, time.process_time()
+    failure = bench.run(pick_place_calls(name, spot, yaw_deg))
+    if failure is not None:
+        raise WorldError(f'{failure.call} failed at the table of seed {seed}: {failure.message}')
+    factor = (bench.world.time_s - begun_s) / (time.process_time() - used_s)
+    moves = bench.recorders[0].trajectories
+    points, stands = waypoints_of(moves, bench.recorders[0].stops)
     return Cycle(
         motion_s=sum(move.duration_s for move in moves),
-        cycle_s=cycle_s,
+        cycle_s=bench.robot_s,
         bound_s=time_optimal_bound(points, stands),
         share_bound_s=time_optimal_bound(points, stands, share=SCALE),
         factor=factor,
         raw_factor=raw_factor(scene),
     )
+
+
+def reachability_queries(count: int, seed: int) -> Callable[[int], object]:
+    """
+    Return so many questions by number.
+
+    Each is whether a random point, within reach or beyond, can be come down on from above.
+    """
+    rng = np.random.default_rng(seed)
+    checker = CollisionChecker(load_robot())
+    points = random_spots(rng, count, (0.2, 1.0), math.pi * 0.75, apart_m=0.0)
+    yaws = rng.uniform(-math.pi, math.pi, count).tolist()
+
+    def ask(index: int) -> None:
+        reachable_top_down(
+            checker.robot, (*points[index], 0.03), (yaws[index],), hover_m=0.08, checker=checker
+        )
+
+    return ask
+
+
+def pick_plans(count: int, seed: int) -> Callable[[int], object]:
+    """
+    Return so many questions by number.
+
+    Each is the plan of a pick on a random table: grips, postures, a free transit, down and up,
+    all timed.
+    """
+    rng = np.random.default_rng(seed)
+    planner = GraspPlanner(load_robot())
+    tables = []
+    for _ in range(0, count, 8):
+        world = TabletopWorld(random_table(rng, random_spots(rng, 8, RADIUS_M, AZIMUTH_RAD)))
+        names = [item.name for item in world.robot.simulation.scene.movables]
+        tables.append((names, world.observe(), world.executor.hand()))
+
+    def plan(index: int) -> None:
+        names, scene, hand = tables[index // 8]
+        motion = plan_motion(SkillCall('pick', (names[index % 8],)), scene, hand)
+        if isinstance(motion, Motion) and motion.above is not None:
+            planner.update(scene, hand)
+            planner.above(motion.above, planner.robot.home_rad)
+
+    return plan

@@ -19,6 +19,7 @@ from bbllm_bench.benchmarks.time.figures import (
     p95_of,
     quotient_of,
     ratio_of,
+    reference_of,
     value_of,
 )
 from bbllm_bench.benchmarks.time.table import FIGURES
@@ -37,12 +38,17 @@ COMPARED = (
 )
 
 
-def print_report(report: TimeReport, console: Console) -> None:
-    rows = [_cells(figure, row) for figure, row in _shown(report)]
-    print_grid(grid_of(f'Time, {_commit(report)}', rows, notes={'figure': CAPTION}), console)
+def print_report(report: TimeReport, console: Console, title: str = 'Time') -> None:
+    print_rows(report.rows, f'{title}, {_commit(report)}', console)
     _print_parts(report, console)
     _print_missing(report, console)
     _print_machine(report, console)
+
+
+def print_rows(rows: Sequence[Row], title: str, console: Console) -> None:
+    """Print rows of figures as a table, in the order of `FIGURES`."""
+    cells = [_cells(figure, row) for figure, row in _shown(rows)]
+    print_grid(grid_of(title, cells, notes={'figure': CAPTION}), console)
 
 
 def print_comparison(this: TimeReport, other: TimeReport, console: Console) -> None:
@@ -82,7 +88,7 @@ def _cells(figure: Figure, row: Row) -> dict[str, str]:
     return {
         **title,
         'value': _value(figure, measured),
-        'beside': figure.beside,
+        'beside': f'{_number(reference_of(figure, measured))} {figure.beside}'.strip(),
         'ratio': _with_interval(ratio),
         'goal': ', '.join(map(_goal, figure.goals)),
         '': verdict,
@@ -114,15 +120,15 @@ def _number(value: float | None) -> str:
     return f'{value:.0f}' if abs(value) >= 99.95 else f'{value:#.3g}'
 
 
-def _shown(report: TimeReport) -> Sequence[tuple[Figure, Row]]:
-    return [(figure, row) for figure in FIGURES for row in report.rows if row.key == figure.key]
+def _shown(rows: Sequence[Row]) -> Sequence[tuple[Figure, Row]]:
+    return [(figure, row) for figure in FIGURES for row in rows if row.key == figure.key]
 
 
 def _print_parts(report: TimeReport, console: Console) -> None:
     rows = [
         {'where the time goes [s]': figure.title}
         | {name: f'{value:.2f}' for name, value in row.measured.parts.items()}
-        for figure, row in _shown(report)
+        for figure, row in _shown(report.rows)
         if row.measured is not None and row.measured.parts
     ]
     if rows:
@@ -130,7 +136,7 @@ def _print_parts(report: TimeReport, console: Console) -> None:
 
 
 def _print_missing(report: TimeReport, console: Console) -> None:
-    for figure, row in _shown(report):
+    for figure, row in _shown(report.rows):
         if row.missing:
             text = f'not measured: {figure.title}: {row.missing}'
             console.print(text, style='red', markup=False, soft_wrap=True)

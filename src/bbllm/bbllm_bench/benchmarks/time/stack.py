@@ -1,29 +1,31 @@
 """
-Rows of the five nodes: start, idle cost, overhead of a step, speed; each start by `bbllm up sim`.
+Rows of the five nodes: start, memory, idle cost, overhead of a step, speed.
 
-The idle cost is that of all processes of the stack, `bbllm up` itself among them.
+Each start is one of `bbllm up sim`. The idle cost is that of all processes of the stack, `bbllm
+up` itself among them; the memory is that of the nodes.
+
+*Overhead of a step* is the time from the step's announcement to the acceptance of its trajectory
+by the controller, without the time of the Body's model: observing the scene, map_step,
+execute_skill, checking, planning, sending.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bbllm.core.errors import WorldError
+from bbllm.core.events import Ending, Event, ModelCall, StepBegun
+from bbllm.core.types import Outcome, SkillCall
 from bbllm.scene.scene_file import load_scene
-from bbllm_bench.benchmarks.stack.command import (
-    FAST_SCENE,
-    cores_used,
-    fast_factors,
-    step_overheads,
-)
 from bbllm_bench.benchmarks.time.figures import Measured
 from bbllm_bench.benchmarks.time.machine import raw_factor
 from bbllm_bench.benchmarks.time.processes import family_of, python, run_command, running
-from bbllm_ros.stack.stack import NODES, READY_S, node_environ
 
 if TYPE_CHECKING:
     from bbllm_ros.stack.client import StackClient
@@ -48,98 +50,218 @@ ROS_AND_PHYSICS = 'import rclpy, mujoco; rclpy.init(); rclpy.create_node("bare")
 """What the start of a stack cannot do without: it is the reference of the start."""
 MODELS = ('--brain', 'offline', '--body', 'offline')
 """Whatever keys are set: this measures everything but models."""
+MOVES = (
+    'put the red cube on location_B',
+    'put the red cube on location_A',
+)
+"""Carried out in turn, at real-time speed."""
+FAST_TASK = 'build a plus sign with the cubes'
+FAST_SCENE = 'plus_sign'
 
 
 def measure_idle(
     windows: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
     """Watch the processes of a stack without any client, at real-time speed."""
-    return {'idle': _idle(windows, advance)}
+    return _idle(windows, advance)
 
 
 def measure_one_process(
     windows: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
     """Watch the same nodes in one process, and let them carry out tasks as fast as they can."""
-    idle = _idle(windows, advance, ONE_PROCESS)
-    _, fast = _starts(STARTS_OF_ONE, advance, ONE_PROCESS)
-    return {'idle-one': idle, 'fast-one': fast}
+    idle = _idle(windows, advance, ONE_PROCESS)['idle']
+    return {
+        'idle-one': idle,
+        'fast-one': _starts(STARTS_OF_ONE, advance, ONE_PROCESS)['fast'],
+    }
 
 
 def measure_overhead(
-    tasks: int, seed: int, advance: Callable[[str], None]
+    tasks: int, seed: int, advance: Callable[[str], None], trips: int = TRIPS
 ) -> Mapping[str, Measured]:
     """Carry out tasks at real-time speed, between goals of a bare action."""
-    with _up(), _client() as client:
+    with up(), connected() as client:
         # Before and after, because others may be at work on this machine.
-        bare = _bare_accepts(TRIPS // 2)
+        bare = _bare_ms(trips // 2)
         overheads = step_overheads(client, tasks)
-        bare += _bare_accepts(TRIPS // 2)
+        bare += _bare_ms(trips // 2)
     advance(f'{tasks} tasks for the overhead of a step')
-    row = Measured(
-        values=tuple(time_s * 1e3 for time_s in overheads),
-        references=tuple(time_s * 1e3 for time_s in bare),
-    )
-    return {'overhead': row}
+    accepts, round_trips = zip(*bare, strict=True)
+    return {
+        'overhead': Measured(values=tuple(t * 1e3 for t in overheads), references=accepts),
+        'trip': Measured(values=round_trips, references=accepts, paired=True),
+    }
 
 
 def measure_starts(
     starts: int, seed: int, advance: Callable[[str], None]
 ) -> Mapping[str, Measured]:
     """Start the stack as fast as it can, and carry out a task each time."""
-    ready, fast = _starts(starts, advance)
-    return {'ready': ready, 'fast': fast}
+    return _starts(starts, advance)
 
 
-def _idle(windows: int, advance: Callable[[str], None], *options: str) -> Measured:
-    with _up(*options) as (pid, _):
+def _idle(windows: int, advance: Callable[[str], None], *options: str) -> Mapping[str, Measured]:
+    with up(*options) as (pid, _):
         time.sleep(SETTLE_S)
-        idle = [cores_used(family_of(pid), WINDOW_S) for _ in range(windows)]
+        idle = tuple(cores_used(family_of(pid), WINDOW_S) for _ in range(windows))
+        nodes = family_of(pid)[1:]
+        shared, whole = (memory_mb(nodes, kind) for kind in ('Pss', 'Rss'))
     advance('idle stack')
-    return Measured(values=tuple(idle), references=(1.0,) * windows, paired=True)
+    return {
+        'idle': Measured(values=idle, references=(1.0,) * windows, paired=True),
+        'memory': Measured(values=(shared,), references=(whole,), paired=True),
+    }
 
 
-def _starts(
-    starts: int, advance: Callable[[str], None], *options: str
-) -> tuple[Measured, Measured]:
-    """Return the seconds to ready, and simulated seconds per wall second."""
-    ready, imports, fast, raw = [], [], [], []
+def _starts(starts: int, advance: Callable[[str], None], *options: str) -> Mapping[str, Measured]:
+    rows: dict[str, list[float]] = {'ready': [], 'fast': [], 'fast-calls': []}
+    imports, raw = [], []
     options = ('--speed', '0', '--scene', FAST_SCENE, *options)
     for index in range(starts):
-        with _up(*options) as (_, ready_s), _client() as client:
-            ready.append(ready_s)
-            fast.append(fast_factors(client)[0])
-        imports.append(_import_s())
+        with up(*options) as (_, ready_s), connected() as client:
+            for key, value in zip(rows, (ready_s, *fast_factors(client)), strict=True):
+                rows[key].append(value)
+        imports.append(run_command(python('-c', ROS_AND_PHYSICS), START_S, _environ())[1])
         raw.append(raw_factor(load_scene(FAST_SCENE)))
         advance(f'start {index + 1} of {starts}, as fast as it can')
-    return (
-        Measured(values=tuple(ready), references=tuple(imports), paired=True),
-        Measured(values=tuple(fast), references=tuple(raw), paired=True),
+    return {
+        key: Measured(
+            values=tuple(values),
+            references=tuple(imports if key == 'ready' else raw),
+            paired=True,
+        )
+        for key, values in rows.items()
+    }
+
+
+def up(*options: str) -> AbstractContextManager[tuple[int, float]]:
+    """Start the stack; yields its process, and the seconds until it was ready."""
+    return running(
+        python('-m', 'bbllm', 'up', 'sim', *MODELS, *options), READY, START_S, _environ()
     )
 
 
-def _up(*options: str) -> AbstractContextManager[tuple[int, float]]:
-    """Start the stack; yields its process, and the seconds until it was ready."""
-    command = python('-m', 'bbllm', 'up', 'sim', *MODELS, *options)
-    return running(command, READY, START_S, node_environ())
-
-
 @contextmanager
-def _client() -> Iterator[StackClient]:
+def connected() -> Iterator[StackClient]:
+    """Yield a client of the stack that runs."""
     from bbllm_ros.stack.client import StackClient
+    from bbllm_ros.stack.stack import NODES, READY_S
 
-    with StackClient(environ=node_environ()) as client:
+    with StackClient(environ=_environ()) as client:
         client.wait_ready(NODES, READY_S)
         yield client
 
 
-def _bare_accepts(count: int) -> list[float]:
+def _environ() -> Mapping[str, str]:
+    from bbllm_ros.stack.stack import node_environ
+
+    return node_environ()
+
+
+def _bare_ms(count: int) -> list[tuple[float, float]]:
+    """Return for goals of a bare action the times to acceptance and to the result [ms]."""
     script = Path(__file__).with_name('bare_action.py')
-    command = python(str(script), str(count))
-    printed, _, _ = run_command(command, BARE_S, node_environ())
-    times: list[float] = json.loads(printed.splitlines()[-1])
-    return times
+    printed, _, _ = run_command(python(str(script), str(count)), BARE_S, _environ())
+    pairs = json.loads(printed.splitlines()[-1])
+    return [(1e3 * accepted_s, 1e3 * ended_s) for accepted_s, ended_s in pairs]
 
 
-def _import_s() -> float:
-    return run_command(python('-c', ROS_AND_PHYSICS), START_S, node_environ())[1]
+def step_overheads(client: StackClient, moves: int) -> list[float]:
+    """Run tasks; for every step, seconds to its first trajectory without the Body's model [s]."""
+    accepted: dict[bytes, float] = {}
+    events: list[Event] = []
+    _watch_goals(client, accepted)
+    for i in range(moves):
+        _run(client, MOVES[i % len(MOVES)], events)
+    time.sleep(0.5)  # the last status may come later than the result
+    return list(overheads_of(events, sorted(accepted.values())))
+
+
+def _run(client: StackClient, task: str, events: list[Event]) -> Any:
+    result = client.run_task(task, on_event=events.append)
+    if result.ending is not Ending.FINISHED:
+        raise WorldError(f'{task!r} ended {result.ending.name}: {result.message}')
+    return result
+
+
+def overheads_of(events: list[Event], accepted_s: list[float]) -> Iterator[float]:
+    """Return what steps that began with a trajectory cost beside model and motion [s]."""
+    begun_s, model_s = None, 0.0
+    for i, event in enumerate(events):
+        if isinstance(event.data, StepBegun):
+            begun_s, model_s = event.stamp_s, 0.0
+        elif isinstance(event.data, ModelCall) and begun_s is not None:
+            model_s += event.data.duration_s
+        elif isinstance(event.data, SkillCall) and begun_s is not None:
+            ended_s = next(e.stamp_s for e in events[i:] if isinstance(e.data, Outcome))
+            first_s = next((s for s in accepted_s if event.stamp_s <= s <= ended_s), None)
+            if first_s is not None:
+                yield first_s - begun_s - model_s
+            begun_s = None
+
+
+def _watch_goals(client: StackClient, accepted: dict[bytes, float]) -> None:
+    """Note when the controller accepted which goal, by the server's own stamps."""
+    from action_msgs.msg import GoalStatusArray
+
+    from bbllm_ros.convert.records import LATCHED, stamp_from_msg
+
+    def on_status(msg: GoalStatusArray) -> None:
+        for status in msg.status_list:
+            info = status.goal_info
+            accepted[bytes(info.goal_id.uuid)] = stamp_from_msg(info.stamp)
+
+    topic = 'fr3_arm_controller/follow_joint_trajectory/_action/status'
+    client.node.create_subscription(GoalStatusArray, topic, on_status, LATCHED)
+
+
+def fast_factors(client: StackClient) -> tuple[float, float]:
+    """Run a task; return simulated seconds per wall second: whole episode, during calls."""
+    events: list[Event] = []
+    result = _run(client, FAST_TASK, events)
+    calls_s = begun_s = 0.0
+    for event in events:
+        if isinstance(event.data, SkillCall):
+            begun_s = event.stamp_s
+        elif isinstance(event.data, Outcome):
+            calls_s += event.stamp_s - begun_s
+    return result.robot_s / result.wall_s, result.robot_s / calls_s
+
+
+def memory_mb(pids: Sequence[int], kind: str) -> float:
+    """
+    Add up the memory of processes [MB]: `Rss`, or `Pss`, which counts what several share once.
+
+    Raises:
+        OSError: One of them has gone.
+    """
+    lines = (
+        line for pid in pids for line in Path(f'/proc/{pid}/smaps_rollup').read_text().splitlines()
+    )
+    return sum(int(line.split()[1]) for line in lines if line.startswith(f'{kind}:')) / 1024
+
+
+def cores_used(pids: Sequence[int], duration_s: float) -> float:
+    """
+    Watch processes for a time [s] and return how many cores they kept busy.
+
+    Raises:
+        OSError: One of them has gone.
+    """
+    before_s = processor_s(pids)
+    time.sleep(duration_s)
+    return (processor_s(pids) - before_s) / duration_s
+
+
+def processor_s(pids: Sequence[int]) -> float:
+    """
+    Return the processor time that processes have used so far [s].
+
+    Raises:
+        OSError: One of them has gone.
+    """
+    # Behind the name, which may have blanks and brackets: user and system time.
+    stats = [Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2] for pid in pids]
+    ticks = sum(int(stat.split()[11]) + int(stat.split()[12]) for stat in stats)
+    return ticks / os.sysconf('SC_CLK_TCK')

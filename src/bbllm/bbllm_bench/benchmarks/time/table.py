@@ -13,7 +13,6 @@ FIGURES = (
         key='share', title='the same, which uses 80 % of the limits', unit='s', centre='mean',
         beside='time-optimal bound, 80 % of the limits', reference='bound',
         same_cases=True,
-        goals=(),
     ),
     Figure(
         key='cycle', title='whole cycle of a pick and place', unit='s', centre='mean',
@@ -50,6 +49,18 @@ FIGURES = (
         beside='one core', reference='bound', goals=(Goal(Of.VALUE, 0.08),),
     ),
     Figure(
+        key='fast-calls', title='the same while calls are carried out', unit='x',
+        beside='raw mj_step, asleep', reference='machine', more_is_better=True,
+    ),
+    Figure(
+        key='memory', title='memory of the five nodes, shared pages once (PSS)', unit='MB',
+        beside='sum of RSS', reference='bound', goals=(Goal(Of.VALUE, 1000.0),),
+    ),
+    Figure(
+        key='trip', title='bare rclpy action, round trip', unit='ms', tail=True,
+        beside='the same, accepted', reference='machine',
+    ),
+    Figure(
         key='fast-one', title='simulated / wall time, --one-process, speed:=0', unit='x',
         beside='raw mj_step, asleep', reference='machine', more_is_better=True,
         goals=(Goal(Of.VALUE, 15.0, at_least=True),),
@@ -83,5 +94,25 @@ FIGURES = (
         beside='fixed work in NumPy, thousands a minute', reference='machine',
         more_is_better=True, goals=(Goal(Of.VALUE, 300.0, at_least=True),),
     ),
+    Figure(
+        key='closed', title='overhead of a step without a page of the console', unit='ms',
+        tail=True,
+    ),
+    Figure(
+        key='read', title='overhead of a step, stream of a page read, nothing drawn', unit='ms',
+        tail=True, beside='without a page', reference='machine',
+    ),
+    Figure(
+        key='open', title='overhead of a step, page in Chromium', unit='ms', tail=True,
+        beside='without a page', reference='machine',
+    ),
+    Figure(key='frames', title='pictures that the page draws', unit='Hz', more_is_better=True),
+    Figure(
+        key='cores', title='cores used by the process of the console', unit='cores',
+        beside='while the arm rests',
+    ),
+    Figure(key='build', title='record of a long episode, processor time', unit='s'),
+    Figure(key='size', title='the record as JSON', unit='MB'),
+    Figure(key='drag', title='seek while the slider is drawn through the episode', unit='ms'),
+    Figure(key='jump', title='seek to a far moment', unit='ms'),
 )  # fmt: skip
-BY_KEY = {figure.key: figure for figure in FIGURES}

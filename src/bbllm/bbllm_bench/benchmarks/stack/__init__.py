@@ -1,1 +1,0 @@
-"""Start, memory and overhead of the five nodes."""
