@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from bbllm import (
     ChatModel,
     EpisodeContext,
-    Message,
+    ModelRequest,
     Plan,
     PlanStep,
     Reply,
@@ -72,7 +72,7 @@ class Tower:
     def _ask(self, task: Task, scene: Scene, failures: Sequence[str]) -> list[str]:
         told = ''.join(f'This failed before: {failure}\n' for failure in failures)
         prompt = PROMPT.format(task=task.instruction, names=', '.join(scene.names), failures=told)
-        reply = self._brain.complete([Message('user', prompt)])
+        reply = self._brain.ask(ModelRequest.of(prompt))
         # A model's text is data: it is checked against the scene and never executed.
         names = [name.strip(' .`') for name in reply.text.split(',')]
         known = [name for name in names if name in scene.names]
@@ -87,9 +87,9 @@ class Scripted:
     name = 'scripted'
     supports_schema = False
 
-    def complete(self, messages: Sequence[Message], **options: object) -> Reply:
+    def ask(self, request: ModelRequest, on_text: object = None) -> Reply:
         """Answer by whether the prompt names a failure."""
-        failed = 'failed before' in messages[-1].content
+        failed = 'failed before' in request.messages[-1].content
         text = 'green_cube, red_cube' if failed else 'green_cube, white_cube, red_cube'
         return Reply(text=text, model=self.name)
 

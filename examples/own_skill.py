@@ -9,11 +9,20 @@ any other. Each call inside passes the checks below: reach, collisions, limits, 
 """
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from bbllm import Message, Outcome, Reply, Robot, Scene, Skill, SkillCall, Status, WorldWrapper
+from bbllm import (
+    ModelRequest,
+    Outcome,
+    Reply,
+    Robot,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+    WorldWrapper,
+)
 
 SWAP = Skill('swap', ('first', 'second'), 'exchange the places of two objects', ('exchange',))
 
@@ -89,9 +98,9 @@ class Scripted:
     name = 'scripted'
     supports_schema = False
 
-    def complete(self, messages: Sequence[Message], **options: object) -> Reply:
+    def ask(self, request: ModelRequest, on_text: object = None) -> Reply:
         """Reply in the formats that the planner `brain_body` asks for."""
-        asks_for_call = '<rob0>' in messages[-1].content
+        asks_for_call = '<rob0>' in request.messages[-1].content
         call, plan = '<rob0>[swap] <red_cube> <blue_cube>', '0: swap red_cube and blue_cube'
         return Reply(text=call if asks_for_call else plan, model=self.name)
 

@@ -30,7 +30,7 @@ PUBLIC = {
     *('Fact', 'Kind', 'Pose', 'SceneObject'),
     *('Task', 'Scene', 'Skill', 'SkillCall', 'Outcome', 'Status', 'Plan', 'PlanStep'),
     *('Planner', 'World', 'ChatModel', 'Message', 'Reply', 'EpisodeContext'),
-    *('WorldFeatures', 'WorldWrapper', 'ScenePicture'),
+    *('ModelRequest', 'ModelWrapper', 'WorldFeatures', 'WorldWrapper', 'ScenePicture'),
     *('Robot', 'run_episode', 'load_planner', 'load_suite', 'errors', 'events'),
 }
 PNG = b'\x89PNG\r\n\x1a\n and so on'
@@ -242,7 +242,7 @@ class Silent:
     name = 'silent'
     supports_schema = False
 
-    def complete(self, messages: object, **options: object) -> bbllm.Reply:
+    def ask(self, request: bbllm.ModelRequest, on_text: object = None) -> bbllm.Reply:
         return bbllm.Reply(text='CANNOT: I do not know how.', model=self.name)
 
 

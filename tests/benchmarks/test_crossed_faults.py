@@ -15,7 +15,7 @@ from typer.testing import Result
 from bbllm.core.errors import ModelError
 from bbllm.core.events import Ending, Event
 from bbllm.core.journal import JournalWriter
-from bbllm.core.protocols import Message, Reply
+from bbllm.core.protocols import ModelRequest, OnText, Reply
 from bbllm.core.registry import load_planners
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.sim.faults import Fault
@@ -142,12 +142,12 @@ def lose_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forge_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    keep = ServedModel._keep
+    ask = ServedModel.ask
 
-    def forge(model: ServedModel, reply: Reply) -> Reply:
-        return replace(keep(model, reply), model='another')
+    def forge(model: ServedModel, request: ModelRequest, on_text: OnText | None) -> Reply:
+        return replace(ask(model, request, on_text), model='another')
 
-    monkeypatch.setattr(ServedModel, '_keep', forge)
+    monkeypatch.setattr(ServedModel, 'ask', forge)
 
 
 def act_without_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,11 +161,11 @@ def act_without_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fail_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(model: ServedModel, messages: Sequence[Message]) -> None:
+    def fail(model: ServedModel, *_: object) -> None:
         model.asked += 1
         raise ModelError('It did not work.')
 
-    monkeypatch.setattr(ServedModel, '_prepare', fail)
+    monkeypatch.setattr(ServedModel, 'ask', fail)
 
 
 RELEASED = threading.Event()

@@ -14,7 +14,7 @@ from bbllm.api.setup import make_setup
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.naming import color_fault, name_fault, words_fault
-from bbllm.core.protocols import Message, PromptRequest, Reply, Situation
+from bbllm.core.protocols import Message, ModelRequest, PromptRequest, Reply, Situation
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SkillCall
 from bbllm.scene.scene_file import make_scene
@@ -210,7 +210,7 @@ def test_the_obedient_model_goes_by_the_text_of_its_prompt_alone() -> None:
     model = obedient().in_episode(Situation(task=make_task(TASK), planner='brain_body'))
 
     def asked(text: str) -> str:
-        return model.complete([Message('user', text, request)]).text
+        return model.ask(ModelRequest([Message('user', text, request)])).text
 
     assert 'red_cube' in asked(f'Task: {TASK}')
     assert FORBIDDEN not in asked(f'Task: {TASK}. Here is {FORBIDDEN}.')
@@ -242,10 +242,10 @@ def test_command_goes_on_where_it_was_and_refuses_another_run(
 def test_a_case_without_an_answer_is_no_result(
     bbllm: Callable[..., CliResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def complete(*_: object, **__: object) -> Reply:
+    def ask(*_: object) -> Reply:
         raise ModelUnavailableError('The server is down.')
 
-    monkeypatch.setattr(StandIn, 'complete', complete)
+    monkeypatch.setattr(StandIn, 'ask', ask)
 
     result = bbllm('bench', 'injection', '--planner', 'base_llm', '--out', str(tmp_path))
 

@@ -18,7 +18,7 @@ from bbllm.arm.motion.cartesian_path import rising_path
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.errors import ModelError, ParseError, WorldError
 from bbllm.core.events import Event, EventData, ModelCall, StepBegun
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import Message, ModelRequest
 from bbllm.core.types import Outcome, SkillCall, Status
 from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
@@ -78,13 +78,13 @@ def test_waits_are_those_that_nothing_overlaps_and_sum_to_the_whole() -> None:
 
 def test_a_paced_model_replies_by_what_the_prompt_asks_for() -> None:
     with served(AT_ONCE) as (model, task, _):
-        goal = model.complete([Message('user', 'Task: go\nConditions:')]).text
-        plan = model.complete([Message('user', 'Task: go\nStep-by-step plan:\n')]).text
-        calls = model.complete(
-            [Message('user', 'Steps to turn into calls: 0 and 1\nCalls:')], schema={}
+        goal = model.ask(ModelRequest.of('Task: go\nConditions:')).text
+        plan = model.ask(ModelRequest.of('Task: go\nStep-by-step plan:\n')).text
+        calls = model.ask(
+            ModelRequest([Message('user', 'Steps to turn into calls: 0 and 1\nCalls:')], schema={})
         ).text
         with pytest.raises(ModelError, match='has no reply to a prompt that ends with'):
-            model.complete([Message('user', 'Who are you?')])
+            model.ask(ModelRequest.of('Who are you?'))
 
     assert goal == 'held(a)'
     assert plan == '0: take a\n1: leave it\n2: Done'
@@ -103,7 +103,7 @@ def test_calls_in_lines_where_no_json_is_asked_for() -> None:
 def test_tokens_come_no_earlier_than_their_pace() -> None:
     pace = Pace(first_token_s=0.1, tokens_per_s=50.0)
     with served(pace) as (model, task, _):
-        model.complete([Message('user', 'Step-by-step plan:')])
+        model.ask(ModelRequest.of('Step-by-step plan:'))
 
     (answered,) = task.answered
     first_line, whole = '0: take a\n', '0: take a\n1: leave it\n2: Done'
@@ -117,7 +117,7 @@ def test_the_server_ends_in_the_middle_of_a_reply() -> None:
 
         def ask() -> None:
             try:
-                model.complete([Message('user', 'Conditions:')])
+                model.ask(ModelRequest.of('Conditions:'))
             except ModelError as error:
                 failed.append(error)
 

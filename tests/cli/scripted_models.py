@@ -2,8 +2,9 @@
 
 import re
 
+from bbllm.core.protocols import ModelRequest
 from bbllm.llm.models.factory import Models
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 
 PLAN = '0: pick red_cube\n1: place it on location_B\n2: pick aqua_cube\n3: place it on location_C'
 REPAIR = (
@@ -11,7 +12,7 @@ REPAIR = (
 )
 
 
-def body_of(request: Request) -> str:
+def body_of(request: ModelRequest) -> str:
     """Turn `pick X` and `place it on Y` into calls, and pass on all else."""
     single = re.findall(r'Step: (.*)', request.prompt)
     if single:

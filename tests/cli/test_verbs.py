@@ -174,7 +174,7 @@ def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
         raise KeyboardInterrupt
 
     script()
-    monkeypatch.setattr(ScriptedModel, 'complete', press_ctrl_c)
+    monkeypatch.setattr(ScriptedModel, 'ask', press_ctrl_c)
 
     result = bbllm('plan', TASK, '--json')
 

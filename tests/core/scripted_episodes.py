@@ -1,16 +1,15 @@
 """Episodes of one cube, with a planner that does what a test says and a model that echoes."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, Event, EventData, Limits
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
-    JsonSchema,
-    Message,
+    ModelRequest,
+    OnText,
     Reply,
     Usage,
     World,
@@ -77,20 +76,13 @@ class EchoModel:
         self.error = error
         self.spoken: list[str] = []
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         if self.error is not None:
             raise self.error
         for word in ('a ', 'b ', 'c'):
             self.spoken.append(word)
-            if cancel is not None:
-                cancel.raise_if_cancelled()
+            if request.cancel is not None:
+                request.cancel.raise_if_cancelled()
         return Reply(text='a b c', model='echo-1', usage=Usage(7, 3), duration_s=0.5)
 
 
@@ -135,7 +127,7 @@ def asking(model: ChatModel, replies: list[str] | None = None, prompt: str = 'pl
     """Return an act that asks a model, and keeps its reply."""
 
     def act(world: World, context: EpisodeContext) -> None:
-        reply = model.complete([Message('user', prompt)])
+        reply = model.ask(ModelRequest.of(prompt))
         if replies is not None:
             replies.append(reply.text)
 

@@ -33,7 +33,8 @@ from bbllm.core.goals import GoalFinding, TaskGoal, parse_goal
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
-    Message,
+    ModelRequest,
+    OnText,
     PromptRequest,
     Reply,
     Situation,
@@ -41,7 +42,7 @@ from bbllm.core.protocols import (
     WorldFeatures,
     features_of,
     in_episode,
-    streaming,
+    streams,
 )
 from bbllm.core.text import hidden_fault
 from bbllm.core.types import Code, Outcome, Plan, PlanStep, Scene, SkillCall, Status, Task
@@ -162,9 +163,9 @@ def test_a_call_that_is_under_way_counts_towards_the_limit() -> None:
     run = start(Limits(model_calls=2))
 
     with run.asking(), run.asking(), pytest.raises(BudgetError, match='2 model calls'):
-        run.model(EchoModel(), 'body').complete([Message('user', 'hello')])
+        run.model(EchoModel(), 'body').ask(ModelRequest.of('hello'))
 
-    assert run.model(EchoModel(), 'body').complete([Message('user', 'hello')]).text
+    assert run.model(EchoModel(), 'body').ask(ModelRequest.of('hello')).text
 
 
 def test_nothing_is_on_record_after_the_end() -> None:
@@ -202,8 +203,8 @@ def test_models_stream_and_calls_are_announced_where_the_run_allows_it(stream: b
     play(announce, run=run, world=world)
 
     assert world.expected == ([[PICK]] if stream else [])
-    assert (streaming(run.model(model, 'brain')) is not None) is stream
-    assert streaming(run.model(EchoModel(), 'brain')) is None
+    assert streams(run.model(model, 'brain')) is stream
+    assert not streams(run.model(EchoModel(), 'brain'))
 
 
 class SlowGoals:
@@ -421,13 +422,14 @@ class SituatedDouble:
     def refusal(self, planner: str) -> str:
         return f'not {planner}'
 
-    def complete(self, messages: Sequence[Message], **_: object) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         assert self.situation is not None
-        request = messages[0].request
         kinds = [event.kind for event in self.situation.events()]
         situation = self.situation
         told = (situation.task.instruction, situation.planner, EventKind.WARNING in kinds)
-        return Reply(text=f'{told} {request.kind if request else None}', model=self.name)
+        return Reply(
+            text=f'{told} {request.declared.kind if request.declared else None}', model=self.name
+        )
 
 
 def run() -> EpisodeRun:

@@ -13,6 +13,7 @@ from bbllm.core.prompt_store import decode_pictures, decode_prompts, prompts_pat
 from bbllm.core.protocols import (
     EpisodeContext,
     Message,
+    ModelRequest,
     Reply,
     ScenePicture,
     Usage,
@@ -49,7 +50,7 @@ def asked(folder: Path, *, keep_prompts: bool = True) -> Path:
         def ask(world: World, context: EpisodeContext) -> None:
             for pictures in ((PNG,), (PNG,), (JPEG, PNG)):
                 rules = Message('system', 'You plan.')
-                brain.complete([rules, Message('user', 'What next?', images=pictures)])
+                brain.ask(ModelRequest([rules, Message('user', 'What next?', images=pictures)]))
 
         play(ask, run=run)
     return journal.path

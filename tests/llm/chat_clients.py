@@ -1,18 +1,19 @@
 """Clients of a `ModelServer`, and what is asked with them."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from pydantic import SecretStr
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import Message, ModelRequest
 from bbllm.llm.openai.chat import OpenAIChat, OpenAIEmbedder
 from bbllm.llm.openai.client import ModelClient
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.testing import ModelServer
 
-ASK = [Message('system', 'You plan.'), Message('user', 'Stack the cubes.')]
+ASK = ModelRequest([Message('system', 'You plan.'), Message('user', 'Stack the cubes.')])
 SCHEMA = {'type': 'object', 'properties': {'skill': {'enum': ['pick']}}}
 KEY = 'sk-test-0123456789abcdef'
 
@@ -39,7 +40,7 @@ class Client:
         self.embedder = OpenAIEmbedder(settings, client)
 
     def ask(self, **options: Any) -> str:
-        return self.model.complete(ASK, **options).text
+        return self.model.ask(replace(ASK, **options)).text
 
     async def _sleep(self, wait_s: float) -> None:
         self.slept.append(wait_s)

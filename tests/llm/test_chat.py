@@ -14,7 +14,7 @@ from bbllm.core.errors import (
     ModelUnavailableError,
     PromptTooLongError,
 )
-from bbllm.core.protocols import Message, Usage
+from bbllm.core.protocols import ModelRequest, Usage
 from bbllm.llm.openai import chat
 from bbllm.testing import (
     Behaviour,
@@ -35,7 +35,7 @@ from tests.llm.chat_clients import ASK, SCHEMA, Client
 def test_a_streamed_reply_comes_whole(server: ModelServer) -> None:
     server.will(replies('0: pick ', 'the red cube\n', '1: Done'))
 
-    reply = Client(server).model.complete(ASK)
+    reply = Client(server).model.ask(ASK)
 
     assert reply.text == '0: pick the red cube\n1: Done'
     assert (reply.usage, reply.model, reply.retries) == (Usage(7, 3), 'fake-1', 0)
@@ -53,7 +53,7 @@ def test_the_reply_so_far_is_passed_on_whenever_a_line_of_it_has_ended(
     def on_text(text: str) -> None:
         heard.append((text, threading.current_thread().name))
 
-    reply = Client(server).model.stream(ASK, on_text=on_text)
+    reply = Client(server).model.ask(ASK, on_text)
 
     here = threading.current_thread().name
     assert heard[-2:] == [('0: pick it\n', here), ('0: pick it\n1: put it\n2: D', here)]
@@ -94,7 +94,7 @@ def test_half_a_character_is_text_and_the_halves_of_one_belong_together(
 ) -> None:
     server.will(replies(*pieces, can_stream=can_stream))
 
-    reply = Client(server).model.complete(ASK)
+    reply = Client(server).model.ask(ASK)
 
     assert reply.text == text
     assert reply.retries == 0
@@ -214,7 +214,7 @@ def test_what_may_pass_is_asked_again_and_reported(
     server.will(broken, replies('0: pick it'))
     client = Client(server, **changes)
 
-    reply = client.model.complete(ASK)
+    reply = client.model.ask(ASK)
 
     assert (reply.text, reply.retries) == ('0: pick it', 1)
     assert report in client.reports[0]
@@ -287,7 +287,7 @@ def test_a_prompt_that_cannot_fit_is_not_sent(server: ModelServer) -> None:
     client = Client(server, context_tokens=4096)
     words = ' '.join(['word'] * 2048)
 
-    assert client.model.complete([Message('user', words)]).text == 'yes'
+    assert client.model.ask(ModelRequest.of(words)).text == 'yes'
     with pytest.raises(PromptTooLongError, match=r'at least 2049 tokens, .*= 4096 leaves 2048'):
-        client.model.complete([Message('user', f'{words} more')])
+        client.model.ask(ModelRequest.of(f'{words} more'))
     assert len(server.bodies) == 1

@@ -29,7 +29,7 @@ def test_429_is_waited_out_as_long_as_the_server_asks(server: ModelServer) -> No
     server.will(status(429, 'slow down', retry_after='7'), replies('yes'))
     client = Client(server)
 
-    reply = client.model.complete(ASK)
+    reply = client.model.ask(ASK)
 
     assert (reply.text, reply.retries) == ('yes', 1)
     assert sum(client.slept) == pytest.approx(7.0)
@@ -159,13 +159,13 @@ def test_the_thread_of_a_client_ends_with_it(server: ModelServer) -> None:
 def test_a_name_server_that_hangs_does_not_delay_the_exit() -> None:
     program = """
 import socket, threading
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import Message, ModelRequest
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import OpenAISettings
 
 socket.getaddrinfo = lambda *args, **options: threading.Event().wait()
 settings = OpenAISettings(model='m', base_url='http://far.example/v1', timeout_s=0.1, retries=0)
-OpenAIChat(settings).complete([Message('user', 'x')])
+OpenAIChat(settings).ask(ModelRequest.of('x'))
 """
     done = subprocess.run(
         [sys.executable, '-c', program], capture_output=True, text=True, timeout=60, check=False

@@ -1,23 +1,24 @@
 """Pictures in messages: as they are sent, where a model takes none, and on the account."""
 
 import base64
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bbllm.core.errors import ModelError, NoImagesError
-from bbllm.core.protocols import Message, Usage
+from bbllm.core.protocols import Message, ModelRequest, Usage
 from bbllm.llm.config import parse_config
 from bbllm.testing import ModelServer, chunk, replies, status, streams
 from tests.llm.chat_clients import Client
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'
-PICTURED = [
-    Message('system', 'You plan.'),
-    Message('user', 'Stack what you see.', images=(PNG, JPEG)),
-]
+PICTURED = ModelRequest(
+    [
+        Message('system', 'You plan.'),
+        Message('user', 'Stack what you see.', images=(PNG, JPEG)),
+    ]
+)
 
 
 def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
@@ -25,7 +26,7 @@ def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
 ) -> None:
     server.will(replies('0: wait'))
 
-    Client(server, image_detail='low').model.complete(PICTURED)
+    Client(server, image_detail='low').model.ask(PICTURED)
 
     rules, asked = server.bodies[0]['messages']
     assert rules == {'role': 'system', 'content': 'You plan.'}
@@ -41,7 +42,7 @@ def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
 def test_without_a_configured_detail_none_is_sent(server: ModelServer) -> None:
     server.will(replies('0: wait'))
 
-    Client(server).model.complete(PICTURED)
+    Client(server).model.ask(PICTURED)
 
     picture = server.bodies[0]['messages'][1]['content'][1]
     assert list(picture['image_url']) == ['url']
@@ -72,7 +73,7 @@ def test_a_model_that_takes_no_images_is_named_at_once_with_what_would_work(
     client = Client(server)
 
     with pytest.raises(NoImagesError) as caught:
-        client.model.complete(PICTURED)
+        client.model.ask(PICTURED)
 
     told = str(caught.value)
     assert f'gpt-4o at 127.0.0.1:{server.server_port} takes no images' in told
@@ -90,7 +91,7 @@ def test_a_picture_that_is_refused_for_itself_is_another_error(
     server.will(status(400, text))
 
     with pytest.raises(ModelError, match=text) as caught:
-        Client(server).model.complete(PICTURED)
+        Client(server).model.ask(PICTURED)
 
     assert 'takes no images' not in str(caught.value)
 
@@ -111,10 +112,10 @@ def test_where_images_are_configured_off_no_picture_leaves_this_machine(
     client = Client(server, images=False)
 
     with pytest.raises(NoImagesError, match=r'`images: no`.*`image=none`'):
-        client.model.complete(PICTURED)
+        client.model.ask(PICTURED)
 
     assert server.bodies == []
-    assert client.model.complete([replace(PICTURED[1], images=())]).text == '0: wait'
+    assert client.model.ask(ModelRequest.of('What is there?')).text == '0: wait'
 
 
 def test_tokens_of_pictures_are_counted_apart_where_the_server_reports_them(
@@ -125,7 +126,7 @@ def test_tokens_of_pictures_are_counted_apart_where_the_server_reports_them(
     last: dict[str, Any] = {**chunk(''), 'choices': [], 'usage': usage}
     server.will(streams(chunk('0: wait', finish='stop'), last))
 
-    reply = Client(server).model.complete(PICTURED)
+    reply = Client(server).model.ask(PICTURED)
 
     assert reply.usage == Usage(1000, 5, cached_tokens=64, image_tokens=765)
 

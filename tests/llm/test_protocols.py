@@ -1,5 +1,6 @@
 """Differences between servers, each played over HTTP: what is sent, and what comes of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,10 @@ def test_a_server_is_understood(server: ModelServer, fixture: Fixture) -> None:
 
     if fixture.error is not None:
         with pytest.raises(fixture.error, match=fixture.message) as caught:
-            client.model.complete(ASK, schema=SCHEMA)
+            client.model.ask(replace(ASK, schema=SCHEMA))
         assert caught.type is fixture.error
     else:
-        reply = client.model.complete(ASK, schema=SCHEMA)
+        reply = client.model.ask(replace(ASK, schema=SCHEMA))
         assert reply.text == fixture.text
         assert fixture.usage in (None, reply.usage)
 
@@ -38,7 +39,7 @@ def test_what_a_server_refused_is_not_sent_again(server: ModelServer) -> None:
     client = Client(server)
 
     for _ in range(2):
-        assert client.model.complete(ASK, schema=SCHEMA).text == '<pass>'
+        assert client.model.ask(replace(ASK, schema=SCHEMA)).text == '<pass>'
 
     assert len(server.bodies) == len(fixture.answers) + 1
     assert len(client.reports) == 2
@@ -52,8 +53,10 @@ def test_a_server_without_schemas_is_told_the_schema_in_json_object_only(
     Client(server, reply_format='json_object').ask(schema=SCHEMA)
 
     asked = server.bodies[0]['messages']
-    assert asked[0]['content'] == ASK[0].content
-    assert asked[-1]['content'].startswith(f'{ASK[-1].content}\n\nReply with one JSON object')
+    assert asked[0]['content'] == ASK.messages[0].content
+    assert asked[-1]['content'].startswith(
+        f'{ASK.messages[-1].content}\n\nReply with one JSON object'
+    )
     assert '"enum": ["pick"]' in asked[-1]['content']
 
 

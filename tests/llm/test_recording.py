@@ -10,13 +10,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ConfigError, ModelUnavailableError, ReplayError
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.core.protocols import ChatModel, Embeddings, Message, Reply, Usage
+from bbllm.core.protocols import ChatModel, Embeddings, Message, ModelRequest, Reply, Usage
 from bbllm.core.provenance import code_version, templates_hash
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models, changes_in, record_models, replay_models
@@ -35,8 +36,8 @@ from bbllm.testing import ScriptedModel
 SCHEMA = {'enum': ['pick']}
 
 
-def ask(text: str) -> list[Message]:
-    return [Message('system', 'rules'), Message('user', text)]
+def ask(text: str, **options: Any) -> ModelRequest:
+    return ModelRequest([Message('system', 'rules'), Message('user', text)], **options)
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def path(tmp_path: Path) -> Path:
 def recorded(path: Path, role: str, *talk: tuple[str, str]) -> None:
     model = RecordingModel(ScriptedModel([reply for _, reply in talk], name='gpt'), path, role)
     for question, _ in talk:
-        model.complete(ask(question))
+        model.ask(ask(question))
 
 
 def test_brain_and_body_share_a_file_and_equal_requests_are_answered_in_their_order(
@@ -58,17 +59,17 @@ def test_brain_and_body_share_a_file_and_equal_requests_are_answered_in_their_or
 
     brain, body = ReplayModel(path, 'brain'), ReplayModel(path, 'body')
 
-    assert body.complete(ask('a')).text == '<pick>'
-    assert [brain.complete(ask(x)).text for x in 'aab'] == ['0: pick\u2028 \u4e00', '3', '2']
+    assert body.ask(ask('a')).text == '<pick>'
+    assert [brain.ask(ask(x)).text for x in 'aab'] == ['0: pick\u2028 \u4e00', '3', '2']
     assert brain.name == 'replay of gpt'
     assert isinstance(brain, ChatModel)
 
 
 def test_model_usage_and_retries_come_back_as_recorded(path: Path) -> None:
     given = Reply(text='a\nb', model='gpt-4o-2024', usage=Usage(5, 2), duration_s=9.0, retries=2)
-    RecordingModel(ScriptedModel([given]), path, 'brain').complete(ask('a'))
+    RecordingModel(ScriptedModel([given]), path, 'brain').ask(ask('a'))
 
-    reply = ReplayModel(path, 'brain').complete(ask('a'))
+    reply = ReplayModel(path, 'brain').ask(ask('a'))
 
     assert reply == replace(given, duration_s=reply.duration_s)
 
@@ -76,14 +77,14 @@ def test_model_usage_and_retries_come_back_as_recorded(path: Path) -> None:
 def test_an_error_is_replayed_as_the_error_it_was(path: Path) -> None:
     model = RecordingModel(ScriptedModel([ModelUnavailableError('down'), 'up']), path, 'brain')
     with pytest.raises(ModelUnavailableError):
-        model.complete(ask('a'))
-    model.complete(ask('a'))
+        model.ask(ask('a'))
+    model.ask(ask('a'))
 
     again = ReplayModel(path, 'brain')
 
     with pytest.raises(ModelUnavailableError, match='down'):
-        again.complete(ask('a'))
-    assert again.complete(ask('a')).text == 'up'
+        again.ask(ask('a'))
+    assert again.ask(ask('a')).text == 'up'
 
 
 def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(
@@ -91,9 +92,9 @@ def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(
 ) -> None:
     monkeypatch.setattr(replay, 'code_version', lambda: '0.9')
     model = RecordingModel(ScriptedModel(['one', ModelUnavailableError('down')]), path, 'brain')
-    model.complete(ask('a'))
+    model.ask(ask('a'))
     with pytest.raises(ModelUnavailableError):
-        model.complete(ask('b'))
+        model.ask(ask('b'))
     path.write_text(path.read_text() + '{"torn')
     kept = answered(path)
     path.write_text(kept + f'{{"torn{kept}')
@@ -105,7 +106,7 @@ def test_an_interrupted_recording_asks_only_what_has_no_answer_yet(
     monkeypatch.setattr(replay, 'code_version', lambda: '1.0')
     again = RecordingModel(live, path, 'brain', earlier=kept)
 
-    assert [again.complete(ask(x)).text for x in 'ab'] == ['one', 'two']
+    assert [again.ask(ask(x)).text for x in 'ab'] == ['one', 'two']
     assert [(item.reply and item.reply.text, item.code) for item in read_recording(path)] == [
         ('one', '0.9'),
         ('two', '1.0'),
@@ -120,15 +121,15 @@ def test_another_recording_answers_first_and_what_it_answered_is_copied(
     old = RecordingModel(
         ScriptedModel(['one', 'left', ModelUnavailableError('down')]), other, 'brain'
     )
-    old.complete(pictured('a', PNG))
-    old.complete(ask('unused'))
+    old.ask(pictured('a', PNG))
+    old.ask(ask('unused'))
     with pytest.raises(ModelUnavailableError):
-        old.complete(ask('b'))
+        old.ask(ask('b'))
     live = ScriptedModel(['two'])
     monkeypatch.setattr(replay, 'code_version', lambda: '1.0')
     model = RecordingModel(live, path, 'brain', episode='played', other=other.read_text())
 
-    assert [model.complete(pictured('a', PNG)).text, model.complete(ask('b')).text] == [
+    assert [model.ask(pictured('a', PNG)).text, model.ask(ask('b')).text] == [
         'one',
         'two',
     ]
@@ -145,17 +146,17 @@ def test_another_recording_answers_first_and_what_it_answered_is_copied(
 def test_a_different_prompt_is_refused_with_its_first_different_line(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'), ('cubes:\nred\nblue', '2'))
     model = ReplayModel(path, 'brain')
-    model.complete(ask('a'))
+    model.ask(ask('a'))
 
     with pytest.raises(ReplayError) as caught:
-        model.complete(ask('cubes:\ngreen\nblue'))
+        model.ask(ask('cubes:\ngreen\nblue'))
 
     for options, message in (
         ({'stop': ['x']}, r"stop strings: recorded 'none', asked .+x"),
         ({'schema': SCHEMA}, 'JSON schema'),
     ):
         with pytest.raises(ReplayError, match=message):
-            model.complete(ask('cubes:\nred\nblue'), **options)  # type: ignore[arg-type]
+            model.ask(ask('cubes:\nred\nblue', **options))
     text = str(caught.value)
     assert 'A prompt of the brain is not the recorded one: exchange 2 of 2 in' in text
     assert "message 2 (user), line 2: recorded 'red', asked 'green'" in text
@@ -177,22 +178,22 @@ def test_with_changed_prompts_replies_come_in_their_order_and_each_change_is_sta
     recorded(path, 'body', ('pick', '<pick>'))
 
     again = replay_models(path, embedding=False, changed_prompts=True)
-    replies = [again.brain.complete(ask(x)).text for x in ('cubes:\ngreen', 'b', 'other')]
+    replies = [again.brain.ask(ask(x)).text for x in ('cubes:\ngreen', 'b', 'other')]
 
-    assert [*replies, again.body.complete(ask('pick')).text] == ['1', '2', '3', '<pick>']
+    assert [*replies, again.body.ask(ask('pick')).text] == ['1', '2', '3', '<pick>']
     first, second = changes_in(again)
     assert 'exchange 1 of 3' in first
     assert first.endswith("differs in message 2 (user), line 2: recorded 'red', asked 'green'.")
     assert 'exchange 3 of 3' in second
     with pytest.raises(ReplayError, match='all of which were answered'):
-        again.brain.complete(ask('d'))
+        again.brain.ask(ask('d'))
 
 
 def test_with_changed_prompts_a_recorded_request_keeps_its_own_reply(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'), ('b', '2'))
     model = ReplayModel(path, 'brain', changed_prompts=True)
 
-    assert [model.complete(ask(x)).text for x in ('b', 'new')] == ['2', '1']
+    assert [model.ask(ask(x)).text for x in ('b', 'new')] == ['2', '1']
     assert len(model.changes) == 1
 
 
@@ -214,7 +215,7 @@ def test_a_different_prompt_is_refused_with_the_version_that_asked(
     monkeypatch.setattr(replay, 'code_version', lambda: '1.0')
 
     with pytest.raises(ReplayError) as caught:
-        ReplayModel(path, 'brain').complete(ask('b'))
+        ReplayModel(path, 'brain').ask(ask('b'))
 
     assert 'It was recorded by bbllm 0.9; this is 1.0.' in str(caught.value)
     assert '--changed-prompts' in str(caught.value)
@@ -245,26 +246,29 @@ def test_a_recording_of_another_release_is_refused_in_words(
 def test_more_questions_than_were_recorded_are_refused(path: Path) -> None:
     recorded(path, 'brain', ('a', '1'), ('b', '2'))
     model = ReplayModel(path, 'brain')
-    model.complete(ask('a'))
+    model.ask(ask('a'))
 
     with pytest.raises(ReplayError, match='recorded less often'):
-        model.complete(ask('a'))
-    model.complete(ask('b'))
+        model.ask(ask('a'))
+    model.ask(ask('b'))
     with pytest.raises(ReplayError, match='all of which were answered'):
-        model.complete(ask('b'))
+        model.ask(ask('b'))
 
 
 def test_whether_schemas_are_taken_is_replayed_as_it_changed(path: Path) -> None:
-    inner = ScriptedModel(['1', '2'], supports_schema=True)
+    def refuse_schemas(_: ModelRequest) -> str:
+        inner.supports_schema = False
+        return '1'
+
+    inner = ScriptedModel([refuse_schemas, '2'], supports_schema=True)
     model = RecordingModel(inner, path, 'body')
-    inner.supports_schema = False
-    model.complete(ask('a'), schema=SCHEMA)
-    model.complete(ask('b'))
+    model.ask(ask('a', schema=SCHEMA))
+    model.ask(ask('b'))
 
     again = ReplayModel(path, 'body')
 
     assert again.supports_schema
-    again.complete(ask('a'), schema=SCHEMA)
+    again.ask(ask('a', schema=SCHEMA))
     assert not again.supports_schema
 
 
@@ -272,7 +276,7 @@ def test_a_recording_tells_how_long_prompts_could_be_so_that_a_replay_shortens_t
     path: Path,
 ) -> None:
     limited = ScriptedModel(['1'], prompt_limit_tokens=6000)
-    RecordingModel(limited, path, 'brain').complete(ask('a'))
+    RecordingModel(limited, path, 'brain').ask(ask('a'))
     recorded(path, 'body', ('a', '1'))
 
     limits = [prompt_limit(ReplayModel(path, role)) for role in ('brain', 'body')]
@@ -292,7 +296,7 @@ def test_a_compressed_recording_answers_and_one_that_was_cut_is_refused(path: Pa
     packed = path.with_name('talk.jsonl.xz')
     packed.write_bytes(lzma.compress(path.read_bytes()))
 
-    assert ReplayModel(packed, 'brain').complete(ask('a')).text == '1'
+    assert ReplayModel(packed, 'brain').ask(ask('a')).text == '1'
 
     packed.write_bytes(packed.read_bytes()[:-20])
     with pytest.raises(ReplayError, match=r'talk\.jsonl\.xz: it is cut or damaged'):
@@ -350,7 +354,7 @@ def test_a_recording_that_never_ends_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_vector_that_unpacks_to_very_much_is_refused(path: Path) -> None:
     bomb = base64.b64encode(zlib.compress(bytes(64 * 2**20))).decode()
     reply = json.dumps([bomb])
-    RecordingModel(ScriptedModel([reply]), path, 'body').complete([Message('user', '["pick"]')])
+    RecordingModel(ScriptedModel([reply]), path, 'body').ask(ModelRequest.of('["pick"]'))
 
     with pytest.raises(ReplayError, match='vectors'):
         replay_embedder(path).embed(['pick'])
@@ -360,7 +364,7 @@ def test_of_a_long_line_the_part_that_differs_is_shown(path: Path) -> None:
     recorded(path, 'brain', ('x' * 500 + 'pick', '1'))
 
     with pytest.raises(ReplayError, match=r"recorded 'x{59}pick', asked 'x{59}place'"):
-        ReplayModel(path, 'brain').complete(ask('x' * 500 + 'place'))
+        ReplayModel(path, 'brain').ask(ask('x' * 500 + 'place'))
 
 
 @pytest.mark.parametrize(
@@ -382,7 +386,7 @@ def test_a_recording_that_cannot_be_written_says_why(tmp_path: Path) -> None:
 
     model = RecordingModel(ScriptedModel(['0: wait']), Path('/dev/full'), 'brain')
     with pytest.raises(ConfigError, match='/dev/full cannot be written'):
-        model.complete(ask('plan'))
+        model.ask(ask('plan'))
 
 
 def test_two_writers_never_tear_a_line(path: Path) -> None:
@@ -424,7 +428,7 @@ def test_who_replays_is_given_the_very_vectors_that_who_recorded_was_given(path:
 
 @pytest.mark.parametrize('reply', ['<pass>', '[7]', '["eJw="]'])
 def test_words_in_place_of_vectors_are_refused(path: Path, reply: str) -> None:
-    RecordingModel(ScriptedModel([reply]), path, 'body').complete([Message('user', '["pick"]')])
+    RecordingModel(ScriptedModel([reply]), path, 'body').ask(ModelRequest.of('["pick"]'))
 
     with pytest.raises(ReplayError, match='vectors'):
         replay_embedder(path).embed(['pick'])
@@ -445,13 +449,13 @@ def test_all_models_of_an_episode_are_recorded_and_played_back_at_once(
 ) -> None:
     plan = ScriptedModel(['0: pick'])
     models = record_models(Models(plan, plan, (), embedder), path, episode='e')
-    models.brain.complete([Message('user', 'plan')])
+    models.brain.ask(ModelRequest.of('plan'))
     if models.embedder is not None:
         models.embedder.embed(['pick'])
 
     again = replay_models(Path('lines'), embedding=embedder is not None, text=path.read_text())
 
-    assert again.brain.complete([Message('user', 'plan')]).text == '0: pick'
+    assert again.brain.ask(ModelRequest.of('plan')).text == '0: pick'
     assert (again.embedder is None) is (embedder is None)
     if again.embedder is not None:
         assert again.embedder.embed(['pick']).model == 'lexical'
@@ -461,17 +465,17 @@ def test_all_models_of_an_episode_are_recorded_and_played_back_at_once(
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 
 
-def pictured(text: str, *pictures: bytes) -> list[Message]:
-    return [Message('user', text, images=pictures)]
+def pictured(text: str, *pictures: bytes) -> ModelRequest:
+    return ModelRequest([Message('user', text, images=pictures)])
 
 
 def test_a_picture_is_kept_once_and_requests_refer_to_its_hash(path: Path) -> None:
     model = RecordingModel(ScriptedModel(['1', '2', '3']), path, 'brain')
     for text in 'ab':
-        model.complete(pictured(text, PNG, PNG + b'2'))
+        model.ask(pictured(text, PNG, PNG + b'2'))
     earlier = answered(path)
     again = RecordingModel(ScriptedModel(['4']), path, 'brain', earlier=earlier)
-    again.complete(pictured('c', PNG))
+    again.ask(pictured('c', PNG))
 
     text = path.read_text()
     assert list(recorded_pictures(text).values()) == [PNG, PNG + b'2']
@@ -483,17 +487,17 @@ def test_a_picture_is_kept_once_and_requests_refer_to_its_hash(path: Path) -> No
 
 def test_a_replay_compares_pictures_by_their_hashes(path: Path) -> None:
     model = RecordingModel(ScriptedModel(['1']), path, 'brain')
-    model.complete(pictured('a', PNG))
+    model.ask(pictured('a', PNG))
     without = ''.join(
         f'{line}\n' for line in path.read_text().splitlines() if 'base64' in line or 'role' in line
     )
 
     with pytest.raises(ReplayError, match=r'message 1 \(user\), picture 1: recorded .hash '):
-        ReplayModel(path, 'brain').complete(pictured('a', PNG + b'2'))
+        ReplayModel(path, 'brain').ask(pictured('a', PNG + b'2'))
     with pytest.raises(ReplayError, match='differs in'):
-        ReplayModel(path, 'brain').complete(ask('a')[1:])
-    assert ReplayModel(path, 'brain').complete(pictured('a', PNG)).text == '1'
-    assert ReplayModel(path, 'brain', text=without).complete(pictured('a', PNG)).text == '1'
+        ReplayModel(path, 'brain').ask(ModelRequest.of('a'))
+    assert ReplayModel(path, 'brain').ask(pictured('a', PNG)).text == '1'
+    assert ReplayModel(path, 'brain', text=without).ask(pictured('a', PNG)).text == '1'
 
 
 def test_a_line_without_pictures_is_as_it_was_before_there_were_any(path: Path) -> None:
@@ -507,7 +511,7 @@ def test_a_line_without_pictures_is_as_it_was_before_there_were_any(path: Path) 
 
 
 def test_damaged_pictures_are_left_out(path: Path) -> None:
-    RecordingModel(ScriptedModel(['1']), path, 'brain').complete(pictured('a', PNG))
+    RecordingModel(ScriptedModel(['1']), path, 'brain').ask(pictured('a', PNG))
     lines = path.read_text().split('\n')
 
     assert recorded_pictures(lines[0].replace('"data": "i', '"data": "j')) == {}

@@ -1,11 +1,13 @@
 """Replies as text: pieces, stop strings, reasoning; and models that follow a script."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import ModelError, ModelUnavailableError
-from bbllm.core.protocols import ChatModel, Message
+from bbllm.core.protocols import ChatModel, Message, ModelRequest
 from bbllm.core.redaction import HIDDEN, Redactor
 from bbllm.llm.reply_text import ReplyText
 from bbllm.testing import ScriptedModel
@@ -48,19 +50,22 @@ def test_thoughts_in_any_pieces_are_dropped() -> None:
         assert reply.stopped
 
 
-ASK = [Message('user', 'what now')]
+ASK = ModelRequest([Message('user', 'what now')])
 
 
 def test_replies_are_given_in_order_and_requests_are_remembered() -> None:
     model = ScriptedModel(['one', lambda request: request.prompt.upper()])
 
-    assert [model.complete(ASK, stop=['.']).text, model.complete(ASK).text] == ['one', 'WHAT NOW']
+    assert [model.ask(replace(ASK, stop=['.'])).text, model.ask(ASK).text] == [
+        'one',
+        'WHAT NOW',
+    ]
     assert [request.stop for request in model.requests] == [('.',), ()]
     assert isinstance(model, ChatModel)
 
     failing = ScriptedModel([ModelUnavailableError('down'), 'up'])
     with pytest.raises(ModelUnavailableError, match='down'):
-        failing.complete(ASK)
-    assert failing.complete(ASK).text == 'up'
+        failing.ask(ASK)
+    assert failing.ask(ASK).text == 'up'
     with pytest.raises(ModelError, match=r'asked 3 times but has 2 replies.*what now'):
-        failing.complete(ASK)
+        failing.ask(ASK)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bbllm.core.errors import ConfigError, ModelError
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import Message, ModelRequest
 from bbllm.core.redaction import HIDDEN, Redactor, is_key_like
 from bbllm.llm.models.factory import make_models, openai_settings, parse_config
 from bbllm.llm.openai.chat import OpenAIChat
@@ -29,7 +29,7 @@ from tests.llm.chat_clients import Client
 
 # No known shape, so that only knowing the key itself can hide it.
 KEY = 'correct+horse/battery="staple"-77'
-ASK = [Message('user', 'hello')]
+ASK = ModelRequest([Message('user', 'hello')])
 
 
 def client_of(server: ModelServer) -> Client:
@@ -59,7 +59,7 @@ def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
     model = client.model
 
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
-        model.complete(ASK)
+        model.ask(ASK)
 
     seen = everything(caught.value) + repr(model) + repr(model.settings) + ''.join(client.reports)
     seen += caplog.text + ''.join(repr(record.args) for record in caplog.records)
@@ -72,7 +72,7 @@ def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
 def test_a_key_in_a_reply_is_hidden_also_when_it_comes_in_two_pieces(server: ModelServer) -> None:
     server.will(replies('your key: ', KEY[:10], KEY[10:], '!', model=f'model-{KEY}'))
 
-    reply = client_of(server).model.complete(ASK)
+    reply = client_of(server).model.ask(ASK)
 
     assert reply.text == f'your key: {HIDDEN}!'
     assert KEY not in reply.model
@@ -92,7 +92,7 @@ def test_a_key_in_an_odd_answer_is_hidden(server: ModelServer, behaviour: Behavi
     server.will(behaviour)
 
     with pytest.raises(ModelError) as caught:
-        client_of(server).model.complete(ASK)
+        client_of(server).model.ask(ASK)
     assert not any(part in everything(caught.value) for part in ('battery', 'correct'))
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
 
@@ -103,7 +103,7 @@ def test_a_password_in_the_base_url_is_sent_and_never_shown(server: ModelServer)
     server.will(echoes_key(403))
 
     with pytest.raises(ModelError) as caught:
-        OpenAIChat(settings).complete(ASK)
+        OpenAIChat(settings).ask(ASK)
 
     expected = base64.b64encode(b'ann:p@ssw0rd').decode()
     assert server.headers[0]['authorization'] == f'Basic {expected}'
@@ -128,7 +128,7 @@ def test_a_recording_holds_no_key(server: ModelServer, tmp_path: Path) -> None:
         parse_config('brain: {model: m}', 'x'), record=tmp_path / 'r.jsonl', environ=environ
     )
 
-    models.brain.complete(ASK)
+    models.brain.ask(ASK)
 
     text = (tmp_path / 'r.jsonl').read_text()
     assert 'I saw' in text

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind, Limits
 from bbllm.core.naming import class_of
-from bbllm.core.protocols import Planner
+from bbllm.core.protocols import ModelRequest, Planner
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Outcome, SkillCall, Task
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_planners.fltrnn.grammar import shown
@@ -60,7 +60,7 @@ def bring(thing: str, place: str, *, verb: str = 'putback') -> list[str]:
 def player(sub_goals: str, plan: Plan) -> ScriptedModel:
     """Return a model that splits any goal as told, and plans by a function of the prompt."""
 
-    def answer(request: Request) -> str:
+    def answer(request: ModelRequest) -> str:
         opening = without_delimiters(request.messages[0].content)
         return sub_goals if opening.startswith(SPLIT) else plan(request.prompt)
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bbllm.core.protocols import Pass
+from bbllm.core.protocols import ModelRequest, Pass
 from bbllm.core.types import HandReading, Outcome, PlanStep, Pose, Scene, Skill, SkillCall, Task
-from bbllm.testing import Request
 from bbllm_planners.llm_pop.planner import LLMPop
 
 TASK = Task('t', 'put the lighter cube on location_A')
@@ -69,6 +68,6 @@ def run(model: Any, world: Any, context: Any, *, evaluator: bool = True, **optio
     LLMPop(model, NoBody(), evaluated=evaluator, **options).run(TASK, world, context)
 
 
-def section(request: Request, label: str) -> str:
+def section(request: ModelRequest, label: str) -> str:
     """Return what stands below a label of a prompt."""
     return request.prompt.split(f'\n[{label}]\n')[1].split('\n\n[')[0].strip()

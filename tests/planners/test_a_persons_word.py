@@ -9,11 +9,11 @@ from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.episode import EpisodeRun, RemarkFate
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, Episode, EventData, GoalStated, Limits, RepairBegun
-from bbllm.core.protocols import EpisodeContext, World
+from bbllm.core.protocols import EpisodeContext, ModelRequest, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, SkillCall, Task
 from bbllm.planners.brain_body.planner import BrainBody
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 from tests.doubles.box_table import BoxTable
 from tests.doubles.call_body import CallBody
@@ -45,7 +45,7 @@ class Play:
     def __init__(
         self,
         task: str,
-        replies: Sequence[str | Callable[[Request], str]],
+        replies: Sequence[str | Callable[[ModelRequest], str]],
         *,
         k: int = 3,
         goal: str | None = '',
@@ -188,13 +188,13 @@ def test_remarks_use_none_of_k_and_end_at_their_own_limit() -> None:
 
 
 def test_a_remark_cuts_a_request_short_which_is_asked_anew_with_it() -> None:
-    def wait_for_person(request: Request) -> str:
+    def wait_for_person(request: ModelRequest) -> str:
         runs[0].add_feedback('location_B is better')
         return '0: pick(yellow_cube)\n1: place(location_C)'
 
     runs: list[EpisodeRun] = []
 
-    def first(request: Request) -> str:
+    def first(request: ModelRequest) -> str:
         return 'none'
 
     brain = ScriptedModel(
@@ -311,7 +311,7 @@ DONE = {
 def test_every_planner_that_listens_asks_anew_when_somebody_speaks_meanwhile(planner: str) -> None:
     run = EpisodeRun(make_task('tidy up', 'e'), planner=planner, brain='b', body='c')
 
-    def speak(request: Request) -> str:
+    def speak(request: ModelRequest) -> str:
         run.add_feedback('location_B is better')
         return DONE[planner]
 

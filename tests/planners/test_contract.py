@@ -1,7 +1,7 @@
 """What holds for every planner that is installed."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,9 +9,11 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
+from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.protocols import (
     ChatModel,
-    Message,
+    ModelRequest,
+    OnText,
     PromptRequest,
     Reply,
     Situation,
@@ -49,12 +51,12 @@ class Player:
     def refusal(self, planner: str) -> str:
         return ''
 
-    def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
-        request = messages[0].request
-        assert request is not None and request.scene is not None
-        if request.kind == 'call' or self._situation is None:
-            return offline().complete(messages, **options)
-        return Reply(text=self._answer(request, request.scene, self._situation), model=self.name)
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        asked = request.declared
+        assert asked is not None and asked.scene is not None
+        if asked.kind == 'call' or self._situation is None:
+            return offline().ask(request)
+        return Reply(text=self._answer(asked, asked.scene, self._situation), model=self.name)
 
     def _answer(self, request: PromptRequest, scene: Scene, situation: Situation) -> str:
         found = WANTED.findall(situation.task.instruction)
@@ -99,26 +101,16 @@ class Player:
         return f'EXPLAIN: So.\nACTION: {listed}'
 
 
-class Overheard:
+class Overheard(ModelWrapper):
     """A model of which every prompt is written down."""
 
-    supports_schema = False
-
     def __init__(self, model: ChatModel):
-        self.name = model.name
+        super().__init__(model)
         self.prompts: list[str] = []
-        self._model = model
 
-    def in_episode(self, situation: Situation) -> ChatModel:
-        self._model = in_episode(self._model, situation)
-        return self
-
-    def refusal(self, planner: str) -> str:
-        return ''
-
-    def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
-        self.prompts += [message.content for message in messages]
-        return self._model.complete(messages, **options)
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        self.prompts += [message.content for message in request.messages]
+        return super().ask(request, on_text)
 
 
 @pytest.fixture(params=ON_TABLES)

@@ -11,7 +11,7 @@ A new episode is a file with a head and replies; renewing adds the prompts.
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import Limits
-from bbllm.core.protocols import Message, Reply
+from bbllm.core.protocols import ModelRequest, OnText, Reply
 from bbllm.core.registry import planner_names
 from bbllm.core.types import Code, Task
 from bbllm.worlds.household.visibility import Visibility
@@ -56,8 +56,9 @@ class Transcript:
         self._replies = replies
         self._lines = lines
 
-    def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Give the next reply, which has to be of this role."""
+        messages = request.messages
         what = 'is asked' if len(messages) == 1 else 'is asked again'
         self._lines += [f'{MARK} {self._role} {what}', messages[-1].content]
         if not self._replies:

@@ -11,7 +11,7 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.events import PromptText, hash_of_text
 from bbllm.core.journal import JournalWriter, prompts_text, read_episode
 from bbllm.core.prompt_store import PromptEncoder, decode_prompts, prompts_path
-from bbllm.core.protocols import EpisodeContext, Message, World
+from bbllm.core.protocols import EpisodeContext, Message, ModelRequest, World
 from bbllm.testing import ScriptedModel
 from bbllm_viewer.replay.exchanges import NOT_KEPT, KeptMessage, ModelExchange, read_exchanges
 from tests.core.scripted_episodes import TASK, play
@@ -33,9 +33,11 @@ def asked(folder: Path, *, keep_prompts: bool = True) -> Path:
 
         def ask(world: World, context: EpisodeContext) -> None:
             with pytest.raises(ModelUnavailableError):
-                brain.complete([RULES, Message('user', f'Tidy up with {KEY}')], schema=SCHEMA)
-            body.complete([Message('user', '0: pick\r\n\u2028\ud800')], schema=SCHEMA)
-            brain.complete([RULES, Message('user', '')])
+                brain.ask(
+                    ModelRequest([RULES, Message('user', f'Tidy up with {KEY}')], schema=SCHEMA)
+                )
+            body.ask(ModelRequest([Message('user', '0: pick\r\n\u2028\ud800')], schema=SCHEMA))
+            brain.ask(ModelRequest([RULES, Message('user', '')]))
 
         play(ask, run=run)
     return journal.path

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from bbllm.api.robot import Robot
     from bbllm.api.setup import run_episode
     from bbllm.core import errors, events
+    from bbllm.core.model_wrapper import ModelWrapper
     from bbllm.core.protocols import (
         ChatModel,
         EpisodeContext,
         Message,
+        ModelRequest,
         Planner,
         Reply,
         ScenePicture,
@@ -56,6 +58,8 @@ __all__ = [
     'Fact',
     'Kind',
     'Message',
+    'ModelRequest',
+    'ModelWrapper',
     'Outcome',
     'Plan',
     'PlanStep',
@@ -82,7 +86,7 @@ __all__ = [
 
 _MODULES = (
     *('bbllm.core.types', 'bbllm.core.protocols', 'bbllm.core.registry'),
-    'bbllm.core.world_wrapper',
+    *('bbllm.core.world_wrapper', 'bbllm.core.model_wrapper'),
     *('bbllm.core.tasks', 'bbllm.api.setup', 'bbllm.api.robot'),
 )
 """Where public names are looked for, in that order: what is light comes first."""

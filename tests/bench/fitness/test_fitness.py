@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError, ModelDeclinedError, ModelUnavailableError, ReplayError
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.registry import load_planner
 from bbllm.core.skill_calls import check_call
 from bbllm.core.types import Code, SkillCall, Status
@@ -17,7 +18,7 @@ from bbllm.llm.models.factory import (
     record_models,
     replay_models,
 )
-from bbllm.testing import Answer, Request, ScriptedModel
+from bbllm.testing import Answer, ScriptedModel
 from bbllm_bench.fitness.fitness import Grade, examine
 from bbllm_bench.fitness.questions import (
     BODY_QUESTIONS,
@@ -37,7 +38,7 @@ def asked(planner: str, task: str) -> BrainQuestion:
     return found
 
 
-def repeat(request: Request) -> str:
+def repeat(request: ModelRequest) -> str:
     """Reply as a Body with the action that a step already is."""
     return ACTION.findall(request.prompt)[-1]
 

@@ -20,7 +20,16 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get
 
 from bbllm.core.errors import BbllmError, ModelError
 from bbllm.core.events import Event, EventKind
-from bbllm.core.protocols import ChatModel, Message, Reply, Situation, data_url, in_episode
+from bbllm.core.protocols import (
+    ChatModel,
+    Message,
+    ModelRequest,
+    OnText,
+    Reply,
+    Situation,
+    data_url,
+    in_episode,
+)
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.call_grammar import CallForm, body_schema
@@ -73,26 +82,26 @@ HANDED: dict[str, tuple[Sequence[Message], Situation]] = {}
 def handing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let models of inspect_ai keep what a planner declares."""
     situations: dict[int, Situation] = {}
-    whole = InspectModel.complete
+    whole = InspectModel.ask
 
     def in_episode(self: InspectModel, situation: Situation) -> ChatModel:
         situations[id(self)] = situation
         return self
 
-    def complete(self: InspectModel, messages: Sequence[Message], **options: Any) -> Reply:
+    def ask(self: InspectModel, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         if id(self) in situations:
-            HANDED[messages[-1].content] = (messages, situations[id(self)])
-        return whole(self, messages, **options)
+            HANDED[request.messages[-1].content] = (request.messages, situations[id(self)])
+        return whole(self, request, on_text)
 
     monkeypatch.setattr(InspectModel, 'in_episode', in_episode, raising=False)
     monkeypatch.setattr(InspectModel, 'refusal', lambda self, planner: '', raising=False)
-    monkeypatch.setattr(InspectModel, 'complete', complete)
+    monkeypatch.setattr(InspectModel, 'ask', ask)
 
 
 def handed(model: ChatModel, messages: Any, config: GenerateConfig) -> str:
     """Return what a model that is handed the episode answers to a prompt."""
     given, situation = HANDED[messages[-1].text]
-    return in_episode(model, situation).complete(given, stop=config.stop_seqs or ()).text
+    return in_episode(model, situation).ask(ModelRequest(given, stop=config.stop_seqs or ())).text
 
 
 @pytest.fixture
@@ -278,7 +287,7 @@ def asks(model: Model, **options: Any) -> tuple[InspectModel, Any]:
 
     async def ask() -> Any:
         return await to_thread.run_sync(
-            lambda: adapter.complete([Message('user', 'go')], **options)
+            lambda: adapter.ask(ModelRequest([Message('user', 'go')], **options))
         )
 
     return adapter, anyio.run(ask)
@@ -348,7 +357,9 @@ def test_pictures_of_a_message_reach_the_model() -> None:
 
     async def ask() -> None:
         model = InspectModel(mock(answer))
-        await to_thread.run_sync(model.complete, [Message('user', 'Look.', images=(png,))])
+        await to_thread.run_sync(
+            model.ask, ModelRequest([Message('user', 'Look.', images=(png,))])
+        )
 
     anyio.run(ask)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter
-from bbllm.core.protocols import COLD_START, FailureMemory
+from bbllm.core.protocols import COLD_START, FailureMemory, ModelRequest
 from bbllm.core.registry import load_planner
 from bbllm.core.types import SkillCall, Task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from tests.planners.symbolic_table import SymbolicTabletop, busy_table
 
 UNCOVER = 'New plan:\n0: pick(blue_cube)\n1: place(location_B)\n2: pick(red_cube)\n3: Done'
@@ -55,7 +55,7 @@ def play(
     """
     first, *others = replies
 
-    def begin(request: Request) -> str:
+    def begin(request: ModelRequest) -> str:
         if said:
             run.add_feedback(said)
         return first

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.core.protocols import Message, PromptRequest, Situation, in_episode
+from bbllm.core.protocols import Message, ModelRequest, PromptRequest, Situation, in_episode
 from bbllm.core.types import Fact, Scene, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.plan_grammar import parse_plan
@@ -42,7 +42,7 @@ def played(planner: str, task: str, mapping: str = 'auto') -> EpisodeRecord:
 def answer(planner: str, request: PromptRequest) -> str:
     model = expert(brief_of(case_of(), 1).model_dump())
     model = in_episode(model, Situation(task=TASK, planner=planner))
-    return model.complete([Message('user', '', request)]).text
+    return model.ask(ModelRequest([Message('user', '', request)])).text
 
 
 @pytest.fixture(scope='module')

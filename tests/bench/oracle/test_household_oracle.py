@@ -14,7 +14,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event
 from bbllm.core.naming import class_of, id_of
-from bbllm.core.protocols import ChatModel, Message, PromptRequest, Situation
+from bbllm.core.protocols import ChatModel, Message, ModelRequest, PromptRequest, Situation
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.belief.grammar import REASON, UPDATE
@@ -234,7 +234,7 @@ class Episode:
 
     def ask(self, kind: str, prompt: str = 'not read', **words: Any) -> str:
         request = PromptRequest(kind=kind, **words)
-        return self.model.complete([Message('user', prompt, request)]).text
+        return self.model.ask(ModelRequest([Message('user', prompt, request)])).text
 
     def plan(self) -> list[str]:
         actions = HOUSEHOLD.low_level_actions(self.world.observe())
@@ -299,10 +299,10 @@ def test_a_request_that_it_has_no_reply_for_is_answered_with_a_reason() -> None:
     episode = Episode(case_of(SALMON))
 
     assert episode.ask('poem').startswith('cannot: expert has no reply')
-    undeclared = episode.model.complete([Message('user', 'Who are you?')]).text
+    undeclared = episode.model.ask(ModelRequest.of('Who are you?')).text
     assert 'declares no request' in undeclared
     request = PromptRequest(kind='plan')
-    alone = house_oracle().complete([Message('user', 'plan', request)]).text
+    alone = house_oracle().ask(ModelRequest([Message('user', 'plan', request)])).text
     assert 'has no case' in alone
 
 

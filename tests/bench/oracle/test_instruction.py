@@ -10,6 +10,7 @@ from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import (
     ChatModel,
     Message,
+    ModelRequest,
     PromptRequest,
     Situation,
     StepFailure,
@@ -45,7 +46,7 @@ SCENE = Scene(
 
 def reply(instruction: str, request: PromptRequest) -> str:
     situation = Situation(task=Task('t', instruction), planner='brain_body')
-    return in_episode(offline(), situation).complete([Message('user', '', request)]).text
+    return in_episode(offline(), situation).ask(ModelRequest([Message('user', '', request)])).text
 
 
 def plan(instruction: str, scene: Scene = SCENE) -> str:
@@ -211,11 +212,13 @@ def test_all_that_earlier_failures_ruled_out_stays_out() -> None:
 
 
 def test_a_prompt_without_a_request_and_a_call_without_an_episode_are_answered_in_words() -> None:
-    assert offline().complete([Message('user', 'Write a poem.')]).text.startswith('cannot: ')
+    assert offline().ask(ModelRequest.of('Write a poem.')).text.startswith('cannot: ')
     request = PromptRequest(kind='call', scene=SCENE, text='pick red_cube')
-    text = offline().complete([Message('user', '', request), Message('user', 'Again.')]).text
+    text = (
+        offline().ask(ModelRequest([Message('user', '', request), Message('user', 'Again.')])).text
+    )
     assert text == '<rob0>[pick] <red_cube>'
-    cut = offline().complete([Message('user', '', request)], stop=[' <'])
+    cut = offline().ask(ModelRequest([Message('user', '', request)], stop=[' <']))
     assert cut.text == '<rob0>[pick]'
 
 

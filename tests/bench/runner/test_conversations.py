@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ReplayError
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import ModelRequest
 from bbllm.llm.recording.replay import RecordingModel, ReplayModel
 from bbllm.testing import ScriptedModel
 from bbllm_bench.log.results import EpisodeKey
@@ -41,7 +41,7 @@ def test_what_no_result_stands_for_is_taken_out_before_it_goes_on(path: Path) ->
 
 def test_the_recording_of_a_single_episode_is_none_of_a_run(path: Path) -> None:
     model = RecordingModel(ScriptedModel(['plan']), path, 'brain')
-    model.complete([Message('user', 'go')])
+    model.ask(ModelRequest.of('go'))
 
     with pytest.raises(ReplayError, match='recording of a single episode'):
         split_recording(path)
@@ -50,12 +50,12 @@ def test_the_recording_of_a_single_episode_is_none_of_a_run(path: Path) -> None:
 def test_one_episode_of_a_run_answers_like_a_recording_of_its_own(path: Path) -> None:
     for name, reply in (('a', 'left'), ('b', 'right')):
         model = RecordingModel(ScriptedModel([reply]), path, 'brain', episode=name)
-        model.complete([Message('user', 'go')])
+        model.ask(ModelRequest.of('go'))
     lines = split_recording(path)
 
     model_b = ReplayModel(path, 'brain', text=lines['b'])
 
-    assert model_b.complete([Message('user', 'go')]).text == 'right'
+    assert model_b.ask(ModelRequest.of('go')).text == 'right'
 
 
 def test_fewer_loops_are_answered_by_the_recording_of_more(path: Path) -> None:

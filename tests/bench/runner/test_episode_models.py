@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ModelUnavailableError
-from bbllm.core.protocols import Message, Reply
+from bbllm.core.protocols import ModelRequest, Reply
 from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import parse_recording
 from bbllm.testing import ScriptedModel
@@ -22,14 +22,14 @@ def test_beside_a_recording_the_models_are_asked_what_it_lacks(
     live = ScriptedModel(['plan', 'repair'])
     monkeypatch.setattr(episode_models, 'models_of', lambda job: Models(live, live))
     with open_models(first) as (models, recording):
-        models.brain.complete([Message('user', 'plan')])
+        models.brain.ask(ModelRequest.of('plan'))
         earlier = recording()
 
     with open_models(replace(first, talk=tmp_path / 'second.jsonl', replay=earlier)) as (
         models,
         recording,
     ):
-        texts = [models.brain.complete([Message('user', text)]).text for text in ('plan', 'new')]
+        texts = [models.brain.ask(ModelRequest.of(text)).text for text in ('plan', 'new')]
 
     assert texts == ['plan', 'repair']
     assert len(live.requests) == 2
@@ -46,7 +46,7 @@ def test_an_episode_that_was_interrupted_asks_only_what_has_no_answer_yet(
         monkeypatch.setattr(episode_models, 'models_of', lambda job: Models(model, model))
         with open_models(job) as (models, recording):
             for text in ('plan', 'repair'):
-                models.brain.complete([Message('user', text)])
+                models.brain.ask(ModelRequest.of(text))
             return recording()
 
     with pytest.raises(ModelUnavailableError):

@@ -9,14 +9,14 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Ending
-from bbllm.core.protocols import PASS, Pass
+from bbllm.core.protocols import PASS, ModelRequest, Pass
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.models.factory import parse_config
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.mapping import BodyLLM, MappingMethod, body_of, models_for
 from bbllm.planners.brain_body.base_llm import BASE_LLM
 from bbllm.planners.brain_body.planner import BRAIN_BODY
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_planners.prog_prompt.lang_prompt import LANG_PROMPT
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import Diary, busy_table
@@ -64,7 +64,7 @@ def test_a_schema_is_required_of_a_model_that_has_none() -> None:
 def test_a_server_that_turns_schemas_down_ends_what_was_to_measure_them() -> None:
     model = ScriptedModel(supports_schema=True)
 
-    def refuse(request: Request) -> str:
+    def refuse(request: ModelRequest) -> str:
         model.supports_schema = False
         return LINE
 

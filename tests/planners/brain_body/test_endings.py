@@ -16,11 +16,12 @@ from bbllm.core.errors import (
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EventKind, GoalStated, Limits
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.journal import line_of, read_line, summarize
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 from tests.doubles.box_table import BoxTable
 from tests.doubles.call_body import CallBody
@@ -160,7 +161,7 @@ def test_without_a_goal_that_can_be_used_the_task_is_done_and_not_checked(
 
 
 def test_a_cancel_and_a_budget_end_the_request_for_the_goal_as_any_other() -> None:
-    def cancel(request: Request) -> str:
+    def cancel(request: ModelRequest) -> str:
         raise CancelledError('stop')
 
     world = BoxTable(PLACES)

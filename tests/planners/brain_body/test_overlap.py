@@ -13,9 +13,8 @@ from bbllm.core.errors import ParseError, WorldError
 from bbllm.core.events import Episode, EpisodeEnded, PlanGrown, RepairBegun, StepBegun, StepPassed
 from bbllm.core.protocols import (
     Body,
-    JsonSchema,
     MappedStep,
-    Message,
+    ModelRequest,
     OnText,
     Pass,
     Reply,
@@ -66,38 +65,22 @@ class RandomBrain:
         self._seed = seed
         self._pace = Random()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        self.prompts.append('\n\n'.join(message.content for message in messages))
-        request = messages[0].request
-        assert request is not None
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        self.prompts.append('\n\n'.join(message.content for message in request.messages))
+        asked, cancel = request.messages[0].request, request.cancel
+        assert asked is not None
         random = Random(f'{self._seed} {len(self.prompts)}')
-        start = request.start
+        start = asked.start
         n_steps = random.randrange(8)
         lines = [f'{start + i}: {random_step(random)}' for i in range(n_steps)]
         lines += random.choice((['Done'], [f'{start + n_steps}: Done'], [], ['cannot: the rest']))
-        if request.kind == 'repair':
+        if asked.kind == 'repair':
             lines = ['Something was wrong.', random.choice(('New plan:', '**New plan:**')), *lines]
         if random.random() < 0.05:
             lines = ['eh?']
-        return Reply(text='\n'.join(lines), model=self.name)
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        on_text: OnText,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        reply = self.complete(messages)
+        reply = Reply(text='\n'.join(lines), model=self.name)
+        if on_text is None:
+            return reply
         ends = [at + 1 for at, char in enumerate(reply.text) if char == '\n']
         for end in ends:
             time.sleep(self._pace.choice((0.0, 0.0002, 0.001)))

@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 
 from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
+from bbllm.core.protocols import ModelRequest
 from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.reply_diagnostics import (
     ReplyDiagnostics,
     reason_of,
     says_done,
 )
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_planners.fltrnn.planner import FLTRNN
 from tests.planners.house_player import Studio, call, lines, play, player
 
@@ -46,7 +47,7 @@ def test_a_refused_call_counts_once_whether_the_second_reply_mends_it_or_not() -
 def test_a_sub_goal_that_is_invented_counts_once_though_the_second_list_is_right() -> None:
     lists = [f'subgoal{{{GOAL}}}, subgoal{{turnon_radio: 1}}', f'subgoal{{{GOAL}}}']
 
-    def answer(request: Request) -> str:
+    def answer(request: ModelRequest) -> str:
         return lists.pop(0) if lists else lines(*TV)
 
     episode = play(FLTRNN, ScriptedModel([answer] * 9), GOAL, Studio())

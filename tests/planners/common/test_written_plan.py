@@ -6,10 +6,9 @@ from functools import partial
 
 import pytest
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError
 from bbllm.core.events import EventData, PlanGrown, PlanMade
-from bbllm.core.protocols import JsonSchema, Message, OnText, Reply
+from bbllm.core.protocols import Message, ModelRequest, OnText, Reply
 from bbllm.core.types import PlanStep
 from bbllm.planners.common.plan_grammar import first_steps, parse_partial_plan
 from bbllm.planners.common.prompting import ask
@@ -42,32 +41,15 @@ class WaitingBrain:
         self.asked: list[Sequence[Message]] = []
         self.go_on = threading.Event()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        raise AssertionError('it is asked for a stream')
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        on_text: OnText,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        self.asked.append(list(messages))
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        assert on_text is not None, 'a stream is read'
+        self.asked.append(request.messages)
         reply = self.replies.pop(0)
         begun, mark, rest = reply.partition('|')
         on_text(begun)
         while mark and not self.go_on.wait(0.005):
-            assert cancel is not None
-            cancel.raise_if_cancelled()
+            assert request.cancel is not None
+            request.cancel.raise_if_cancelled()
         return Reply(text=begun + rest, model=self.name)
 
 
@@ -158,7 +140,8 @@ def test_a_reply_that_cannot_be_read_from_the_start_is_asked_for_again() -> None
 
 def test_a_request_that_is_sent_again_replaces_what_was_not_begun() -> None:
     class Torn(WaitingBrain):
-        def stream(self, messages: Sequence[Message], *, on_text: OnText, **_: object) -> Reply:
+        def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+            assert on_text is not None
             on_text('0: pick a\n1: pick b\n2: pick c\n')
             assert self.go_on.wait(PATIENCE_S)
             on_text('0: pick a\n')

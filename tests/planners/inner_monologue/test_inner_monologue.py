@@ -9,11 +9,12 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.naming import class_of
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
 from bbllm.planners.domains.observation_text import GONE, NOTHING_NEW, ShortNames, changes
 from bbllm.planners.domains.scene_graph import CHARACTER
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm_planners.inner_monologue.planner import InnerMonologue, Monologue
@@ -75,7 +76,7 @@ def taken(monologue: str) -> list[tuple[str, str]]:
     return re.findall(r'^Robot action: (.*)\nSuccess: (yes|no)', monologue, re.MULTILINE)
 
 
-def searcher(request: Request) -> str:
+def searcher(request: ModelRequest) -> str:
     """Reply with the next place to search, by what the monologue tells."""
     monologue = told(without_delimiters(request.messages[0].content))
     return f'I know what to do.\nRobot action: {searching(monologue)}'

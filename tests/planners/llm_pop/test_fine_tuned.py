@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from bbllm.core.errors import GaveUpError
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
 from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_planners.llm_pop.fine_tuned import (
     FORMS,
     HISTORY,
@@ -59,7 +60,7 @@ def questions(model: ScriptedModel) -> list[Question]:
     return [Question(text.partition('Question: ')[2].partition('\n')[0]) for text in prompts]
 
 
-def past(request: Request) -> str:
+def past(request: ModelRequest) -> str:
     return without_delimiters(request.messages[0].content).partition('\nPast:\n')[2]
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import SEEN
 from bbllm_planners.llm_state import planner as llm_state
 from bbllm_planners.llm_state.planner import LLMState
@@ -44,7 +45,7 @@ def roles(
 ) -> ScriptedModel:
     """Return a model with a rule for each role."""
 
-    def answer(request: Request) -> str:
+    def answer(request: ModelRequest) -> str:
         rules = {'attention': attention, 'memory': estimator, 'policy': policy}
         return rules[role_of(request.prompt)](request.prompt)
 

@@ -7,11 +7,11 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
-from bbllm.core.protocols import ChatModel
+from bbllm.core.protocols import ChatModel, ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.planners.common.program import written
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.prog_prompt.grammar import parse_rest
 from bbllm_planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
@@ -184,7 +184,7 @@ def prompts(model: ScriptedModel) -> list[str]:
     return [without_delimiters(request.messages[0].content) for request in model.requests]
 
 
-def mending(request: Request) -> str:
+def mending(request: ModelRequest) -> str:
     """Forget the fridge's door, and think of it only when told that the call failed."""
     tried = without_delimiters(request.messages[0].content).rpartition('The robot has begun')[2]
     if not without_delimiters(request.messages[0].content).count('The robot has begun'):

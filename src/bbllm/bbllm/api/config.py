@@ -16,7 +16,14 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
 from bbllm.core.plugins import load_part
-from bbllm.core.protocols import COLD_START, ChatModel, FailureMemory, Planner, World
+from bbllm.core.protocols import (
+    COLD_START,
+    ChatModel,
+    FailureMemory,
+    Planner,
+    World,
+    check_model,
+)
 from bbllm.core.registry import PlannerSpec
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.scene.sources import NO_TROUBLE, TRUTH, Sources, TroubleName
@@ -36,8 +43,6 @@ LIMITS = 'Limits'
 AnyPlanner = str | InstanceOf[PlannerSpec] | Callable[..., Planner]
 """A planner's name, with or without options; its spec; or its class, called as
 `factory(brain, body, k=K)`."""
-AnyModel = str | InstanceOf[ChatModel]
-"""A model's name, a provider such as `offline`, or a model itself."""
 
 
 def _texts(value: object) -> object:
@@ -54,6 +59,12 @@ def _samples(value: object) -> object:
     return value
 
 
+def _model(value: object) -> object:
+    return value if value is None or isinstance(value, str) else check_model(value)
+
+
+AnyModel = Annotated[str | InstanceOf[ChatModel], BeforeValidator(_model)]
+"""A model's name, a provider such as `offline`, or a model itself."""
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 NameOrFile = Annotated[
     str, BeforeValidator(lambda value: str(value) if isinstance(value, PurePath) else value)

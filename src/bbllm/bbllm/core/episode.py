@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Protocol, TypeVar
 
 from bbllm.core.approval import RequestKind, denied, withdrawn
@@ -62,9 +61,10 @@ from bbllm.core.events import (
 )
 from bbllm.core.goals import NOT_CHECKED, TaskGoal
 from bbllm.core.journal import episode_of
+from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.naming import scene_fault
 from bbllm.core.observation import held_names, observed
-from bbllm.core.prompt_size import SentPrompts, cut_of, prompt_limit
+from bbllm.core.prompt_size import SentPrompts, cut_of
 from bbllm.core.protocols import (
     COLD_START,
     ChatModel,
@@ -73,8 +73,8 @@ from bbllm.core.protocols import (
     EventSink,
     FailureMemory,
     GoalKeeper,
-    JsonSchema,
     Message,
+    ModelRequest,
     OnText,
     OverlappingGoals,
     Planner,
@@ -82,13 +82,11 @@ from bbllm.core.protocols import (
     Reply,
     ScenePicture,
     Situation,
-    StreamingModel,
     World,
     WorldFeatures,
     features_of,
     in_episode,
     picture_of,
-    streaming,
     waits_for_person,
 )
 from bbllm.core.tasks import make_remark
@@ -923,7 +921,7 @@ class GuardedWorld(WorldWrapper):
         return rehearse(token.with_checks(cancel.raise_if_cancelled) if cancel else token)
 
 
-class GuardedModel:
+class GuardedModel(ModelWrapper):
     """A model as a planner sees it: every call is counted and on record."""
 
     def __init__(
@@ -935,77 +933,42 @@ class GuardedModel:
         check: Callable[[], object] | None = None,
         interruption: Callable[[], Callable[[], None]] | None = None,
     ):
+        super().__init__(inner)
         self._account = account
         self._interruption = interruption
         self._token = account.token.with_checks(check) if check else account.token
-        self._inner = inner
         self._role = role
         self._warn = warn
         self._sent = SentPrompts()
         self._lock = threading.Lock()
-        self.name = inner.name
-        self.prompt_limit_tokens = prompt_limit(inner)
-
-    @property
-    def supports_schema(self) -> bool:
-        # Asked anew each time: a client may learn that its server refuses schemas.
-        return self._inner.supports_schema
 
     @property
     def streams(self) -> bool:
-        return self._account.stream and streaming(self._inner) is not None
+        return self._account.stream and super().streams
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        return self._answer(self._inner.complete, messages, stop, schema, cancel)
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        on_text: OnText,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer likewise; see `StreamingModel`."""
-        assert isinstance(self._inner, StreamingModel)
-        ask = partial(self._inner.stream, on_text=lambda text: on_text(_visible(text)))
-        return self._answer(ask, messages, stop, schema, cancel)
-
-    def _answer(
-        self,
-        ask: Callable[..., Reply],
-        messages: Sequence[Message],
-        stop: Sequence[str],
-        schema: JsonSchema | None,
-        cancel: CancelToken | None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Answer a conversation on the account; see `ChatModel.ask`."""
+        cancel, pass_on = request.cancel, on_text
         token = self._token.with_checks(cancel.raise_if_cancelled) if cancel else self._token
         if self._interruption is not None:
             token = token.with_checks(self._interruption())
 
         def answer() -> Reply:
-            reply = ask(messages, stop=stop, schema=schema, cancel=token)
+            show = pass_on and (lambda text: pass_on(_visible(text)))
+            reply = self.inner.ask(replace(request, cancel=token), show)
             return replace(reply, text=_visible(reply.text))
 
         with self._account.asking():
             with self._lock:
-                call = self._sent.add(messages, self._call(messages, schema))
+                call = self._sent.add(request.messages, self._call(request))
             reply = _charged(self._account, answer, call)
-        self._warn_if_cut(messages, reply)
+        self._warn_if_cut(request.messages, reply)
         token.raise_if_cancelled()
         return reply
 
-    def _call(self, messages: Sequence[Message], schema: JsonSchema | None) -> ModelCall:
-        prompt = []
-        for message in messages:
+    def _call(self, request: ModelRequest) -> ModelCall:
+        prompt, schema = [], request.schema
+        for message in request.messages:
             prompt.append(PromptText.of(message.role, message.content))
             prompt += map(PromptText.of_picture, message.images)
         if schema is not None and self.supports_schema:

@@ -10,6 +10,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Event, EventData, FeedbackReceived, PlanRehearsed
 from bbllm.core.goals import GoalFinding, TaskGoal
+from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
 JsonSchema = Mapping[str, object]
@@ -167,13 +168,52 @@ class Reply:
     """How often the request was sent again before it was answered."""
 
 
+OnText = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What a model is asked."""
+
+    messages: Sequence[Message]
+    """The conversation so far, oldest first."""
+    stop: Sequence[str] = ()
+    """Strings at which the reply ends; they are not part of it."""
+    schema: JsonSchema | None = None
+    """JSON schema that the reply must obey, where the model supports it."""
+    cancel: CancelToken | None = field(default=None, compare=False)
+    """Ends the call at once when it is cancelled."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'messages', tuple(self.messages))
+        object.__setattr__(self, 'stop', tuple(self.stop))
+
+    @classmethod
+    def of(cls, prompt: str) -> 'ModelRequest':
+        """Return a request of one message by the user."""
+        return cls([Message('user', prompt)])
+
+    @property
+    def prompt(self) -> str:
+        """All messages as one text, without the delimiters that `messages` have."""
+        return without_delimiters('\n\n'.join(message.content for message in self.messages))
+
+    @property
+    def declared(self) -> PromptRequest | None:
+        """What the latest message that declares it asks for, as data."""
+        requests = [message.request for message in self.messages if message.request is not None]
+        return requests[-1] if requests else None
+
+
 @runtime_checkable
 class ChatModel(Protocol):
     """
     A language model behind one method.
 
     `name` is a plain attribute: what reports call it, for example `gpt-4o`.
-    Where `supports_schema` is False, `schema` is ignored.
+    Where `supports_schema` is False, the schema of a request is ignored.
+    Two more attributes are optional: `prompt_limit_tokens`, how long a prompt may be, and
+    `streams`, whether a reply can be read while it is written.
     """
 
     name: str
@@ -183,22 +223,15 @@ class ChatModel(Protocol):
         """Whether the server obeys a JSON schema, as far as requests have shown."""
         ...
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """
         Answer a conversation.
 
         Args:
-            messages: The conversation so far, oldest first.
-            stop: Strings at which the reply ends; they are not part of it.
-            schema: JSON schema that the reply must obey, where the model supports it.
-            cancel: Ends the call at once when it is cancelled.
+            request: The conversation, and what the reply must obey.
+            on_text: Called in the thread of the caller with the reply so far, whenever a line of
+                it has ended, by a model that streams. A later text need not begin like an earlier
+                one: a request may be sent again, and reasoning is left out once it has ended.
 
         Raises:
             BbllmError: The call was cancelled; what `cancel` raises.
@@ -207,39 +240,27 @@ class ChatModel(Protocol):
         ...
 
 
-OnText = Callable[[str], None]
+def check_model(model: object) -> ChatModel:
+    """Return a model; raise ConfigError that names what an object lacks to be one."""
+    if isinstance(model, ChatModel):
+        return model
+    lacks = [
+        f'`{name}`' for name in ('name', 'supports_schema', 'ask') if not hasattr(model, name)
+    ]
+    older = (
+        ' It replaces `complete(messages, stop, schema, cancel)`: `request` has all four.'
+        if callable(getattr(model, 'complete', None))
+        else ''
+    )
+    raise ConfigError(
+        f'{type(model).__name__} is no model: it has no {", ".join(lacks)}. A model has `name`, '
+        f'`supports_schema` and `ask(request, on_text=None)`, which returns a Reply.{older}'
+    )
 
 
-@runtime_checkable
-class StreamingModel(ChatModel, Protocol):
-    """A model whose reply can be read while it is written."""
-
-    @property
-    def streams(self) -> bool:
-        """Whether it may be read so now; if not, `complete` is asked."""
-        ...
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        on_text: OnText,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """
-        Answer as `complete`, and pass on the reply so far whenever a line of it has ended.
-
-        `on_text` is called in the thread of the caller. A later text need not begin like an
-        earlier one: a request may be sent again, and reasoning is left out once it has ended.
-        """
-        ...
-
-
-def streaming(model: ChatModel) -> StreamingModel | None:
-    """Return the model if its replies can be read while they are written, else None."""
-    return model if isinstance(model, StreamingModel) and model.streams else None
+def streams(model: ChatModel) -> bool:
+    """Return whether the replies of a model can be read while they are written."""
+    return bool(getattr(model, 'streams', False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +294,11 @@ class SituatedModel(ChatModel, Protocol):
 def in_episode(model: ChatModel, situation: Situation) -> ChatModel:
     """Return the model to ask in an episode: another one only for a `SituatedModel`."""
     return model.in_episode(situation) if isinstance(model, SituatedModel) else model
+
+
+def refusal(model: ChatModel, planner: str) -> str:
+    """Return why a model cannot answer a planner, '' if it can; only a `SituatedModel` cannot."""
+    return model.refusal(planner) if isinstance(model, SituatedModel) else ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import ChatModel, Planner, SituatedModel
+from bbllm.core.protocols import ChatModel, Planner, refusal
 from bbllm.core.registry import PlannerSpec, load_planners
 from bbllm.core.types import SYMBOLIC
 from bbllm.llm.models.factory import Models
@@ -14,7 +14,7 @@ from bbllm.planners.body.mapping import MappingMethod, make_body
 
 
 def check_brain(planner: str, brain: ChatModel) -> None:
-    if isinstance(brain, SituatedModel) and (why := brain.refusal(planner)):
+    if why := refusal(brain, planner):
         raise ConfigError(why)
 
 

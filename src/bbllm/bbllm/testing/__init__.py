@@ -25,7 +25,7 @@ from bbllm.testing.model_server import (
 )
 from bbllm.testing.pace import Pace, tokens_of
 from bbllm.testing.paced_model import PacedModel
-from bbllm.testing.scripted_model import Answer, Request, ScriptedModel
+from bbllm.testing.scripted_model import Answer, ScriptedModel
 
 __all__ = [
     'Answer',
@@ -34,7 +34,6 @@ __all__ = [
     'ModelServer',
     'Pace',
     'PacedModel',
-    'Request',
     'ScriptedModel',
     'chunk',
     'drips',

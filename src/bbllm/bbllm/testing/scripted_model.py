@@ -1,41 +1,23 @@
 """A model that replies from a script: for tests, public like any other model."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ModelError
 from bbllm.core.prompt_size import most_tokens
-from bbllm.core.protocols import JsonSchema, Message, Reply, Usage
-from bbllm.core.text import without_delimiters
+from bbllm.core.protocols import ModelRequest, OnText, Reply, Usage
 from bbllm.llm.reply_text import cut_at_stop
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What a model was asked."""
-
-    messages: tuple[Message, ...]
-    stop: tuple[str, ...] = ()
-    schema: JsonSchema | None = None
-
-    @property
-    def prompt(self) -> str:
-        """All messages as one text, for assertions; `messages` have their delimiters, too."""
-        return without_delimiters('\n\n'.join(message.content for message in self.messages))
-
-
-Answer: TypeAlias = 'str | Reply | Exception | Callable[[Request], str]'
+Answer: TypeAlias = 'str | Reply | Exception | Callable[[ModelRequest], str]'
 
 
 class ScriptedModel:
     """
     Gives the replies of a list, one per request.
 
-    A text or a Reply is answered, an exception is raised, a function is called with the Request.
-    Stop strings are obeyed, as with any other model. Where a text gives no usage, as many tokens
-    are counted as it has at most. A request beyond the replies is an error.
+    A text or a Reply is answered, an exception is raised, a function is called with the
+    request. Stop strings are obeyed, as with any other model. Where a text gives no usage, as many
+    tokens are counted as it has at most. A request beyond the replies is an error.
     """
 
     def __init__(
@@ -49,20 +31,12 @@ class ScriptedModel:
         self.name = name
         self.supports_schema = supports_schema
         self.prompt_limit_tokens = prompt_limit_tokens
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
         """Everything that was asked, oldest first."""
         self._replies = list(replies)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer with the next reply; see `ChatModel.complete`."""
-        request = Request(messages=tuple(messages), stop=tuple(stop), schema=schema)
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Answer with the next reply; see `ChatModel.ask`."""
         self.requests.append(request)
         n_asked = len(self.requests)
         if n_asked > len(self._replies):
@@ -75,6 +49,6 @@ class ScriptedModel:
             raise answer
         if isinstance(answer, Reply):
             return answer
-        text = cut_at_stop(answer(request) if callable(answer) else answer, stop)
+        text = cut_at_stop(answer(request) if callable(answer) else answer, request.stop)
         usage = Usage(most_tokens(request.prompt), most_tokens(text))
         return Reply(text=text, model=self.name, usage=usage)

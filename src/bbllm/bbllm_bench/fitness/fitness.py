@@ -15,7 +15,8 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply
+from bbllm.core.model_wrapper import ModelWrapper
+from bbllm.core.protocols import ChatModel, ModelRequest, OnText, Reply
 from bbllm.core.registry import find_provider
 from bbllm.llm.models.factory import Models
 from bbllm_bench.fitness.questions import QUESTIONS, FitnessQuestion
@@ -127,31 +128,19 @@ def _graded(
         )
 
 
-class _Watched:
+class _Watched(ModelWrapper):
     """A model that keeps why it could not be asked, which an episode only puts in words."""
 
     def __init__(self, inner: ChatModel):
-        self.name = inner.name
+        super().__init__(inner)
         self.cause: ModelError | None = None
         self.token = CancelToken()
-        self.prompt_limit_tokens: int | None = getattr(inner, 'prompt_limit_tokens', None)
-        self._inner = inner
 
-    @property
-    def supports_schema(self) -> bool:
-        return self._inner.supports_schema
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        cancel = request.cancel
         token = self.token if cancel is None else cancel.with_checks(self.token.raise_if_cancelled)
         try:
-            return self._inner.complete(messages, stop=stop, schema=schema, cancel=token)
+            return super().ask(replace(request, cancel=token), on_text)
         except ModelError as error:
             if isinstance(error, CAUSES) and not isinstance(error, PromptTooLongError):
                 self.cause = error

@@ -22,7 +22,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.util import JSONSchema, LimitExceededError
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import (
     BudgetError,
     CancelledError,
@@ -31,7 +30,15 @@ from bbllm.core.errors import (
     ModelError,
     ModelUnavailableError,
 )
-from bbllm.core.protocols import JsonSchema, Message, Reply, Usage, data_url
+from bbllm.core.protocols import (
+    JsonSchema,
+    Message,
+    ModelRequest,
+    OnText,
+    Reply,
+    Usage,
+    data_url,
+)
 from bbllm.llm.reply_text import cut_at_stop
 
 SCHEMA_PROVIDERS = frozenset(
@@ -57,7 +64,7 @@ class InspectModel:
     """
     A ChatModel that asks a model of inspect_ai.
 
-    `complete` belongs into a worker thread of anyio, whose event loop asks the model: with that
+    `ask` belongs into a worker thread of anyio, whose event loop asks the model: with that
     the call is on the transcript of its sample, counts towards its limits and ends with it.
 
     Args:
@@ -75,20 +82,14 @@ class InspectModel:
         if model.config.temperature is None:
             self._config.temperature = temperature
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         begun_s = time.monotonic()
         given: list[ChatMessage] = [
-            _MESSAGES[message.role](content=_content(message)) for message in messages
+            _MESSAGES[message.role](content=_content(message)) for message in request.messages
         ]
-        output = self._ask(given, stop, schema if self.supports_schema else None)
-        text = cut_at_stop(_text(self.name, output), stop)
+        schema = request.schema
+        output = self._generate(given, request.stop, schema if self.supports_schema else None)
+        text = cut_at_stop(_text(self.name, output), request.stop)
         if not text.strip():
             raise ModelError(f'{self.name} gave an empty reply.')
         return Reply(
@@ -98,7 +99,7 @@ class InspectModel:
             duration_s=output.time or time.monotonic() - begun_s,
         )
 
-    def _ask(
+    def _generate(
         self, messages: list[ChatMessage], stop: Sequence[str], schema: JsonSchema | None
     ) -> ModelOutput:
         config = self._config.model_copy()
@@ -124,7 +125,7 @@ class InspectModel:
                 raise ModelUnavailableError(f'{self.name} did not answer: {error}') from error
         # Its server takes no schemas, so it is not sent one again.
         self.supports_schema = False
-        return self._ask(messages, stop, None)
+        return self._generate(messages, stop, None)
 
 
 def _content(message: Message) -> str | list[Content]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import SituatedModel
+from bbllm.core.protocols import refusal
 from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
 from bbllm.llm.models.factory import Models
@@ -93,7 +93,7 @@ def check_goals(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None
         return
     for task in tasks:
         _brief(task.goal, task.needs, task.name)
-    if isinstance(models.brain, SituatedModel) and (why := models.brain.refusal(planner)):
+    if why := refusal(models.brain, planner):
         raise ConfigError(why)
 
 

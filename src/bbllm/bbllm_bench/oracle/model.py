@@ -4,9 +4,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.goals import NONE
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest, Reply, Situation
+from bbllm.core.protocols import (
+    ChatModel,
+    ModelRequest,
+    OnText,
+    PromptRequest,
+    Reply,
+    Situation,
+)
 from bbllm.core.registry import load_planner, plain_name, planner_names
 from bbllm.llm.reply_text import cut_at_stop
 from bbllm_bench.oracle.goal_brief import GoalBrief
@@ -76,21 +82,14 @@ class OracleModel:
             'such as `--brain MODEL` (docs/models.md says how), or choose one of these planners.'
         )
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Answer the latest request of a conversation; it costs no tokens."""
         begun_s = time.perf_counter()
-        requests = [item.request for item in messages if item.request is not None]
+        declared = request.declared
         text = f'cannot: the prompt declares no request, and `{self.name}` reads no prompts.'
-        if requests:
-            text = self._answer(requests[-1])
-        text = cut_at_stop(text, stop)
+        if declared is not None:
+            text = self._answer(declared)
+        text = cut_at_stop(text, request.stop)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
 

@@ -24,7 +24,7 @@ from bbllm.core.protocols import (
     OverlappingBody,
     Pass,
     PlanBody,
-    streaming,
+    streams,
 )
 from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
@@ -62,12 +62,11 @@ class BodyMapper(StackNode):
 
     def begin(self) -> None:
         body = self._body(Transcript())
-        streams = streaming(self._models.body) is not None
         self._told.publish(
             BodyModel(
                 name=body_name(self._mapping, self._models),
                 reads_calls=isinstance(body, PlanBody),
-                overlaps=isinstance(body, OverlappingBody) and streams,
+                overlaps=isinstance(body, OverlappingBody) and streams(self._models.body),
             )
         )
         self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.protocols import ChatModel, Embedder
+from bbllm.core.protocols import ChatModel, Embedder, check_model
 from bbllm.core.registry import BRAIN_AND_BODY, fallback_name, find_provider
 from bbllm.llm.config import LlmConfig, ServerConfig, load_config, override, parse_config
 from bbllm.llm.embedding.lexical import LexicalEmbedder
@@ -322,7 +322,7 @@ def _build(section: ServerConfig, role: str, environ: Mapping[str, str]) -> Chat
                 f'of each case, and here there is none. Use --brain {fallback_name()}, or name a '
                 'model.'
             )
-        return provider.build(goal)
+        return check_model(provider.build(goal))
     if section.provider == 'replay':
         return ReplayModel(_recording(section, role), role)
     from bbllm.llm.openai.chat import OpenAIChat

@@ -16,7 +16,7 @@ from bbllm.core.errors import (
     PromptTooLongError,
 )
 from bbllm.core.prompt_size import fewest_tokens
-from bbllm.core.protocols import Embeddings, JsonSchema, Message, OnText, Reply, Usage
+from bbllm.core.protocols import Embeddings, Message, ModelRequest, OnText, Reply, Usage
 from bbllm.llm.openai.client import ModelClient, attempt_limits
 from bbllm.llm.openai.dialect import Dialect
 from bbllm.llm.openai.failures import (
@@ -60,37 +60,9 @@ class OpenAIChat:
     def streams(self) -> bool:
         return self._dialect.streams
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer a conversation; see `ChatModel.complete`."""
-        return self._run(messages, stop, schema, cancel, None)
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        on_text: OnText,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer likewise, and pass on the reply so far; see `StreamingModel.stream`."""
-        return self._run(messages, stop, schema, cancel, on_text)
-
-    def _run(
-        self,
-        messages: Sequence[Message],
-        stop: Sequence[str],
-        schema: JsonSchema | None,
-        cancel: CancelToken | None,
-        on_text: OnText | None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Answer a conversation; see `ChatModel.ask`."""
+        messages = request.messages
         pictured = any(message.images for message in messages)
         if pictured and not self.settings.images:
             raise NoImagesError(
@@ -108,17 +80,9 @@ class OpenAIChat:
             )
         calls = SimpleQueue[Callable[[], object]]()
         pass_on = None if on_text is None else lambda text: calls.put(partial(on_text, text))
-        return self._client.run(
-            self._complete(messages, stop, schema, pass_on), cancel, calls=calls
-        )
+        return self._client.run(self._complete(request, pass_on), request.cancel, calls=calls)
 
-    async def _complete(
-        self,
-        messages: Sequence[Message],
-        stop: Sequence[str],
-        schema: JsonSchema | None,
-        on_text: OnText | None,
-    ) -> Reply:
+    async def _complete(self, request: ModelRequest, on_text: OnText | None) -> Reply:
         client, settings, begun_s = self._client, self.settings, time.monotonic()
         n_failed = n_empty = n_adapted = 0
         limit_s = max(settings.hang_timeout_s, self._first_s(begun_s))
@@ -130,12 +94,12 @@ class OpenAIChat:
         )
         try:
             while True:
-                asked, body = self._dialect.request(messages, stop, schema)
+                asked, body = self._dialect.request(request)
                 first_s = self._first_s(begun_s, again=n_failed > 0)
-                work = self._ask(asked, stop, body, first_s, notice, on_text)
+                work = self._attempt(asked, request.stop, body, first_s, notice, on_text)
                 result = await client.attempt(work)
                 if isinstance(result, Failure):
-                    if refuses_images(result) and any(each.images for each in messages):
+                    if refuses_images(result) and any(each.images for each in request.messages):
                         raise NoImagesError(
                             client.redactor.hide(
                                 f'{client.label} takes no images: it '
@@ -146,7 +110,7 @@ class OpenAIChat:
                         client.report(f'{client.label} {change}.')
                         n_adapted += 1
                         continue
-                    if self._dialect.request(messages, stop, schema)[1] != body:
+                    if self._dialect.request(request)[1] != body:
                         n_adapted += 1  # a request beside this one has met the same refusal
                         continue
                     notice.cancel()
@@ -170,7 +134,7 @@ class OpenAIChat:
         finally:
             notice.cancel()
 
-    async def _ask(
+    async def _attempt(
         self,
         messages: Sequence[Message],
         stop: Sequence[str],

@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from bbllm.core.errors import PromptTooLongError
-from bbllm.core.protocols import JsonSchema, Message
+from bbllm.core.protocols import JsonSchema, Message, ModelRequest
 from bbllm.llm.openai.failures import Failure
 from bbllm.llm.openai.settings import OpenAISettings
 
@@ -81,11 +81,9 @@ class Dialect:
     def streams(self) -> bool:
         return 'stream' not in self._refused
 
-    def request(
-        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
-    ) -> tuple[Sequence[Message], dict[str, object]]:
+    def request(self, request: ModelRequest) -> tuple[Sequence[Message], dict[str, object]]:
         """Return the messages and the parameters of a request."""
-        settings = self._settings
+        settings, messages, schema = self._settings, request.messages, request.schema
         body: dict[str, object] = {}
         if limit := self._limit():
             body[limit] = settings.max_tokens
@@ -94,9 +92,9 @@ class Dialect:
         if settings.effort in (None, 'none'):
             # Models that reason refuse a temperature, or take only their own.
             body['temperature'] = settings.temperature
-        if stop:
+        if request.stop:
             # OpenAI takes four at the most; ReplyText sees to all of them.
-            body['stop'] = list(stop)[:4]
+            body['stop'] = list(request.stop)[:4]
         if schema is not None:
             body |= _format(self._formats[0], schema)
             if self._formats[0] == 'json_object':

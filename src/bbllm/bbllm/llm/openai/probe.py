@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from bbllm.core.errors import ConfigError, ModelError, NoImagesError
-from bbllm.core.protocols import Message
+from bbllm.core.protocols import Message, ModelRequest
 from bbllm.core.registry import fallback_name
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.client import ModelClient
@@ -36,7 +36,7 @@ def probe(settings: OpenAISettings) -> str:
     elif settings.model in names:
         return f'{client.label} answers in {spent_s:.1f} s; the server {listing(names)}.'
     # No list, or one that is not complete: only an answer proves that the model is there.
-    reply = OpenAIChat(hurried, client).complete([Message('user', 'Say OK.')])
+    reply = OpenAIChat(hurried, client).ask(ModelRequest.of('Say OK.'))
     listed = f'; the server {listing(names)}' if names else ''
     return f'{client.label} answers in {reply.duration_s:.1f} s{listed}.'
 
@@ -53,7 +53,7 @@ def probe_images(settings: OpenAISettings) -> str:
     question = 'Which colour is this picture? Reply with one word.'
     message = Message('user', question, images=(_red_picture(),))
     try:
-        reply = OpenAIChat(_hurried(settings)).complete([message])
+        reply = OpenAIChat(_hurried(settings)).ask(ModelRequest([message]))
     except NoImagesError as error:
         return f'It takes no images, so only `image=none`. {error}'
     except ModelError as error:

@@ -33,7 +33,6 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -54,17 +53,16 @@ from bbllm.core.errors import (
     ReplayError,
 )
 from bbllm.core.events import hash_of
-from bbllm.core.prompt_size import prompt_limit
+from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.protocols import (
     ChatModel,
     Embedder,
     Embeddings,
     JsonSchema,
     Message,
+    ModelRequest,
+    OnText,
     Reply,
-    SituatedModel,
-    Situation,
-    in_episode,
 )
 from bbllm.core.provenance import code_version, templates_hash
 from bbllm.core.reading import read_regular, read_xz
@@ -288,13 +286,12 @@ def _schema_hash_of(schema: JsonSchema | None) -> str:
     return hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()
 
 
-def _asked(
-    messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
-) -> _Request:
-    return _request(list(map(RecordedMessage.of, messages)), stop, _schema_hash_of(schema))
+def _asked(request: ModelRequest) -> _Request:
+    messages = list(map(RecordedMessage.of, request.messages))
+    return _request(messages, request.stop, _schema_hash_of(request.schema))
 
 
-class RecordingModel:
+class RecordingModel(ModelWrapper):
     """
     A model whose exchanges are appended to a file, which brain and body share.
 
@@ -323,10 +320,7 @@ class RecordingModel:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _cannot_write(path, error) from error
-        self.name = inner.name
-        self.supports_schema = inner.supports_schema
-        self.prompt_limit_tokens = prompt_limit(inner)
-        self._inner = inner
+        super().__init__(inner)
         self._path = path
         self._role = role
         self._episode = episode
@@ -334,34 +328,23 @@ class RecordingModel:
         self._other = ReplayModel(path, role, text=other)
         self._kept = set(recorded_pictures(earlier))
         """Hashes of the pictures that the file has."""
+        self._replayed: ReplayModel | None = None
+        """What answered the last request in place of the model."""
 
-    def in_episode(self, situation: Situation) -> ChatModel:
-        """Return the same for a model in one episode; see `SituatedModel`."""
-        recording = copy(self)
-        recording._inner = in_episode(self._inner, situation)
-        return recording
+    @property
+    def supports_schema(self) -> bool:
+        return (self._replayed or self.inner).supports_schema
 
-    def refusal(self, planner: str) -> str:
-        """Return why the model cannot answer a planner; see `SituatedModel`."""
-        return self._inner.refusal(planner) if isinstance(self._inner, SituatedModel) else ''
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer a conversation and keep it; see `ChatModel.complete`."""
-        if (known := self._earlier.find(messages, stop, schema)) is not None:
-            self.supports_schema = self._earlier.supports_schema
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Answer a conversation and keep it; see `ChatModel.ask`. It is not streamed."""
+        if (known := self._earlier.find(request)) is not None:
+            self._replayed = self._earlier
             return known
-        copied = self._other.take(messages, stop, schema)
+        copied = self._other.take(request)
         if copied is not None and copied.reply is not None:
-            self.supports_schema = self._other.supports_schema
+            self._replayed = self._other
             # Under the name of the episode that was played, which may be of fewer loops.
-            self._append(replace(copied, episode=self._episode), messages)
+            self._append(replace(copied, episode=self._episode), request)
             return copied.reply
         exchange = Exchange(
             format=FORMAT,
@@ -369,27 +352,26 @@ class RecordingModel:
             name=self.name,
             supports_schema=self.supports_schema,
             prompt_limit_tokens=self.prompt_limit_tokens,
-            messages=tuple(map(RecordedMessage.of, messages)),
-            stop=tuple(stop),
-            schema_hash=_schema_hash_of(schema),
+            messages=tuple(map(RecordedMessage.of, request.messages)),
+            stop=tuple(request.stop),
+            schema_hash=_schema_hash_of(request.schema),
             episode=self._episode,
             date=datetime.now(UTC).date().isoformat(),
             code=code_version(),
             templates=templates_hash(),
         )
+        self._replayed = None
         try:
-            reply = self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
+            reply = self.inner.ask(request)
         except ModelError as error:
             kind = type(error).__name__
-            self._append(replace(exchange, error=kind, error_text=str(error)), messages)
+            self._append(replace(exchange, error=kind, error_text=str(error)), request)
             raise
-        finally:
-            self.supports_schema = self._inner.supports_schema
-        self._append(replace(exchange, reply=reply), messages)
+        self._append(replace(exchange, reply=reply), request)
         return reply
 
-    def _append(self, exchange: Exchange, messages: Sequence[Message]) -> None:
-        new = {hash_of(each): each for message in messages for each in message.images}
+    def _append(self, exchange: Exchange, request: ModelRequest) -> None:
+        new = {hash_of(each): each for message in request.messages for each in message.images}
         line = ''.join(
             f'{json.dumps(asdict(RecordedPicture.of(new[name], self._episode)))}\n'
             for name in new
@@ -446,43 +428,32 @@ class ReplayModel:
             # Or prompts would be shortened otherwise than in the recording.
             self.prompt_limit_tokens = self._exchanges[0].prompt_limit_tokens
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         begun_s = time.monotonic()
-        reply = self.find(messages, stop, schema)
+        reply = self.find(request)
         if reply is None:
-            difference = self._difference(_asked(messages, stop, schema), messages)
+            difference = self._difference(_asked(request), request)
             raise ReplayError(f'{difference}. {self._made_by()}{_VALID_FOR}')
         return replace(reply, duration_s=time.monotonic() - begun_s)
 
-    def find(
-        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
-    ) -> Reply | None:
+    def find(self, request: ModelRequest) -> Reply | None:
         """
         Return what was recorded for a request, once; None where nothing (more) was.
 
         Raises:
             ModelError: What was recorded is this error.
         """
-        exchange = self.take(messages, stop, schema)
+        exchange = self.take(request)
         if exchange is not None and exchange.reply is None:
             raise _ERRORS.get(exchange.error or '', ModelError)(exchange.error_text)
         return exchange.reply if exchange is not None else None
 
-    def take(
-        self, messages: Sequence[Message], stop: Sequence[str], schema: JsonSchema | None
-    ) -> Exchange | None:
+    def take(self, request: ModelRequest) -> Exchange | None:
         """Return the exchange that was recorded for a request, once; None without another."""
-        asked = _asked(messages, stop, schema)
+        asked = _asked(request)
         at = next((i for i in self._open if self._requests[i] == asked), None)
         if at is None and self._open and self._changed_prompts:
-            self.changes.append(f'{self._difference(asked, messages)}.')
+            self.changes.append(f'{self._difference(asked, request)}.')
             at = self._open[0]
         if at is None:
             return None
@@ -500,10 +471,10 @@ class ReplayModel:
             return ''
         return f'It was recorded by bbllm {code}; this is {code_version()}. '
 
-    def _difference(self, asked: _Request, messages: Sequence[Message]) -> str:
+    def _difference(self, asked: _Request, request: ModelRequest) -> str:
         """Return where a request differs from the next recorded one."""
-        kinds = [item.request.kind for item in messages if item.request is not None]
-        n, prompt = len(self._exchanges), f'the prompt `{kinds[-1]}`' if kinds else 'a prompt'
+        n, declared = len(self._exchanges), request.declared
+        prompt = f'the prompt `{declared.kind}`' if declared is not None else 'a prompt'
         if not self._open:
             return (
                 f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
@@ -569,7 +540,7 @@ class _OfModel:
 
     def embed(self, texts: Sequence[str], *, cancel: CancelToken | None = None) -> Embeddings:
         question = json.dumps(list(texts), ensure_ascii=False)
-        reply = self._model.complete([Message('user', question)], cancel=cancel)
+        reply = self._model.ask(ModelRequest([Message('user', question)], cancel=cancel))
         try:
             vectors = tuple(_unpacked(item) for item in json.loads(reply.text))
         except (ValueError, TypeError, zlib.error, struct.error):
@@ -594,10 +565,9 @@ class _AsModel:
         self.name = inner.name
         self._inner = inner
 
-    def complete(
-        self, messages: Sequence[Message], *, cancel: CancelToken | None = None, **options: object
-    ) -> Reply:
-        found = self._inner.embed(json.loads(messages[0].content), cancel=cancel)
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        texts = json.loads(request.messages[0].content)
+        found = self._inner.embed(texts, cancel=request.cancel)
         return Reply(
             text=json.dumps([_packed(vector) for vector in found.vectors]),
             model=found.model,

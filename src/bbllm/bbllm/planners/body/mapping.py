@@ -14,7 +14,7 @@ from bbllm.core.protocols import (
     MappedStep,
     Pass,
     PromptRequest,
-    streaming,
+    streams,
 )
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.llm.models.factory import LlmConfig, Models, make_models
@@ -52,7 +52,7 @@ class BodyLLM:
     @property
     def overlaps(self) -> bool:
         """Whether the model may be asked while the arm moves, and for several steps at once."""
-        return streaming(self._model) is not None and not self._singly
+        return streams(self._model) and not self._singly
 
     def map_ahead(
         self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None

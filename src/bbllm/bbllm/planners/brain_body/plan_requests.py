@@ -12,7 +12,6 @@ from bbllm.core.protocols import (
     PromptRequest,
     ScenePicture,
     StepFailure,
-    StreamingModel,
     World,
 )
 from bbllm.core.types import Plan, PlanStep, Scene, Task
@@ -48,7 +47,7 @@ class PlanRequests:
     world: World
     """The world that the prompts show."""
     context: EpisodeContext
-    stream: StreamingModel | None
+    stream: ChatModel | None
     """The Brain, if steps may begin while it writes."""
     _failures: list[StepFailure] = field(default_factory=list, init=False)
     """All failures that were repaired, as the prompts state them."""

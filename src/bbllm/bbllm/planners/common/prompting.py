@@ -10,7 +10,7 @@ import jinja2
 from bbllm.core.arguments import KINDS
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ParseError
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, PromptRequest
+from bbllm.core.protocols import ChatModel, JsonSchema, Message, ModelRequest, PromptRequest
 from bbllm.core.text import DATA_RULE, as_data, escape_line, untagged
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
@@ -130,7 +130,8 @@ def ask(
     wanted = schema if model.supports_schema else None
     messages = [Message('user', prompt, request, images)]
     while True:
-        reply = without_reasoning(model.complete(messages, schema=wanted, cancel=cancel).text)
+        asked = ModelRequest(messages, schema=wanted, cancel=cancel)
+        reply = without_reasoning(model.ask(asked).text)
         try:
             return read(reply)
         except ParseError as error:

@@ -2,21 +2,21 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError, SpokenError
 from bbllm.core.events import PlanGrown, PlanMade
+from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
-    JsonSchema,
-    Message,
+    ModelRequest,
     OnText,
     Reply,
-    StreamingModel,
     World,
     features_of,
-    streaming,
+    streams,
     waits_for_person,
 )
 from bbllm.core.types import Plan, PlanStep
@@ -30,12 +30,10 @@ Ask = Callable[[ChatModel, Read], PartialPlan]
 FirstSteps = Callable[[str], tuple[PlanStep, ...]]
 
 
-def plan_stream(brain: ChatModel, world: World) -> StreamingModel | None:
+def plan_stream(brain: ChatModel, world: World) -> ChatModel | None:
     """Return the Brain if steps may begin while it writes: plans are not read or tried first."""
-    stream = streaming(brain)
-    if stream is None or features_of(world).rehearse:
-        return None
-    return None if waits_for_person(world) else stream
+    waits = features_of(world).rehearse or waits_for_person(world)
+    return brain if streams(brain) and not waits else None
 
 
 class WrittenPlan:
@@ -81,7 +79,7 @@ class WrittenPlan:
         """Whether a remark has cut the request short; the plan stays as far as it is written."""
         self._error: BaseException | None = None
 
-    def begin(self, brain: ChatModel, stream: StreamingModel | None) -> None:
+    def begin(self, brain: ChatModel, stream: ChatModel | None) -> None:
         """
         Ask for the plan; return when its first step is there, without a stream when all are.
 
@@ -95,7 +93,7 @@ class WrittenPlan:
             finally:
                 self._over = True
             return
-        heard = _HeardModel(stream, self._hear, self._cancel)
+        heard = _CancellableModel(stream, self._hear, self._cancel)
         self._thread = threading.Thread(
             target=self._wait_for_reply, args=(heard,), name='plan', daemon=True
         )
@@ -231,27 +229,13 @@ def _broken(why: str) -> str:
     return f'The reply with this plan cannot be used beyond the steps that were begun. {why}'
 
 
-class _HeardModel:
+class _CancellableModel(ModelWrapper):
     """A model whose replies are passed on while they are written, and which can be cancelled."""
 
-    def __init__(self, inner: StreamingModel, on_text: OnText, cancel: CancelToken):
-        self.name = inner.name
-        self._inner = inner
+    def __init__(self, inner: ChatModel, on_text: OnText, cancel: CancelToken):
+        super().__init__(inner)
         self._on_text = on_text
         self._cancel = cancel
 
-    @property
-    def supports_schema(self) -> bool:
-        return self._inner.supports_schema
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        return self._inner.stream(
-            messages, on_text=self._on_text, stop=stop, schema=schema, cancel=self._cancel
-        )
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        return self.inner.ask(replace(request, cancel=self._cancel), self._on_text)

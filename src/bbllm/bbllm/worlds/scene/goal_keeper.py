@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
 from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal
-from bbllm.core.protocols import ChatModel, EpisodeContext, streaming
+from bbllm.core.protocols import ChatModel, EpisodeContext, streams
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.goal_request import ask_goal
 from bbllm.worlds.scene.goal_check import check_goal, undecided
@@ -30,7 +30,7 @@ class SceneGoals:
     @property
     def overlaps(self) -> bool:
         """Whether a live model reads the goal, which need not be waited for."""
-        return not self._text and streaming(self._brain) is not None
+        return not self._text and streams(self._brain)
 
     def read(self, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:
         """

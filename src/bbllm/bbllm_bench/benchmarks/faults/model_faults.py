@@ -1,13 +1,13 @@
 """Faults of a model's server, and a model behind it that is asked over HTTP."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from bbllm.core.cancel import CancelToken
-from bbllm.core.protocols import JsonSchema, Message, OnText, PromptRequest, Reply
+from bbllm.core.model_wrapper import ModelWrapper
+from bbllm.core.protocols import ModelRequest, OnText, PromptRequest, Reply
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.testing import (
@@ -120,7 +120,7 @@ class FaultyAnswers:
         BEHAVIOURS[self.fault if strikes else ModelFault.NONE](text)(handler, body)
 
 
-class ServedModel:
+class ServedModel(ModelWrapper):
     """
     A stand-in behind a server: its replies come over HTTP, by the client of language models.
 
@@ -134,11 +134,9 @@ class ServedModel:
         answers: FaultyAnswers,
         answer: Callable[[PromptRequest], str],
     ):
-        self._chat = OpenAIChat(settings)
+        super().__init__(OpenAIChat(settings))
         self._answers = answers
         self._answer = answer
-        self.name = settings.model
-        self.prompt_limit_tokens = self._chat.prompt_limit_tokens
         self.asked = 0
         """How many replies were asked for."""
         self.replied: list[Reply] = []
@@ -149,46 +147,11 @@ class ServedModel:
         """How many of its requests were struck."""
         return self._answers.struck
 
-    @property
-    def supports_schema(self) -> bool:
-        return self._chat.supports_schema
-
-    @property
-    def streams(self) -> bool:
-        return self._chat.streams
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer a conversation; see `ChatModel.complete`."""
-        self._prepare(messages)
-        return self._keep(self._chat.complete(messages, stop=stop, schema=schema, cancel=cancel))
-
-    def stream(
-        self,
-        messages: Sequence[Message],
-        *,
-        on_text: OnText,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
-        """Answer likewise; see `StreamingModel.stream`."""
-        self._prepare(messages)
-        return self._keep(
-            self._chat.stream(messages, on_text=on_text, stop=stop, schema=schema, cancel=cancel)
-        )
-
-    def _prepare(self, messages: Sequence[Message]) -> None:
-        requests = [item.request for item in messages if item.request is not None]
-        self._answers.replies[messages[-1].content] = self._answer(requests[-1])
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Answer a conversation; see `ChatModel.ask`."""
+        assert request.declared is not None
+        self._answers.replies[request.messages[-1].content] = self._answer(request.declared)
         self.asked += 1
-
-    def _keep(self, reply: Reply) -> Reply:
+        reply = super().ask(request, on_text)
         self.replied.append(reply)
         return reply

@@ -10,8 +10,14 @@ Body. It receives nothing of the case but the prompt.
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from bbllm.core.cancel import CancelToken
-from bbllm.core.protocols import JsonSchema, Message, PromptRequest, Reply, Situation
+from bbllm.core.protocols import (
+    Message,
+    ModelRequest,
+    OnText,
+    PromptRequest,
+    Reply,
+    Situation,
+)
 from bbllm.core.registry import plain_name
 from bbllm.core.types import Scene, SkillCall
 from bbllm.llm.reply_text import cut_at_stop
@@ -66,22 +72,15 @@ class StandIn:
             f'{", ".join(PLANNERS)} only. Choose one of these planners, or name a language model.'
         )
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Answer the latest request of a conversation; it costs no tokens."""
         begun_s = time.perf_counter()
-        requests = [item.request for item in messages if item.request is not None]
-        if not requests or self._situation is None:
+        declared = request.declared
+        if declared is None or self._situation is None:
             text = f'cannot: `{self.name}` answers planners in episodes only.'
         else:
-            text = self._answer(requests[-1], messages, self._situation)
-        text = cut_at_stop(text, stop)
+            text = self._answer(declared, request.messages, self._situation)
+        text = cut_at_stop(text, request.stop)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
     def _answer(

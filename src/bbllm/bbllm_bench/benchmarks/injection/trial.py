@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from bbllm.api.local_session import LocalSession
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.approval import Answer, ApprovalRequest
-from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SceneFileError, TaskError
 from bbllm.core.events import (
     Ending,
@@ -21,7 +20,8 @@ from bbllm.core.events import (
     WarningRaised,
 )
 from bbllm.core.journal import line_of
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, Reply, Situation, in_episode
+from bbllm.core.model_wrapper import ModelWrapper
+from bbllm.core.protocols import ChatModel, Message, ModelRequest, OnText, Reply
 from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.tasks import make_task
 from bbllm.core.text import DATA_RULE, escape_line
@@ -88,36 +88,20 @@ class Result:
     wall_s: float = 0.0
 
 
-class Watched:
+class Watched(ModelWrapper):
     """A model whose prompts are kept as they are sent."""
 
     def __init__(self, inner: ChatModel, sent: list[Message]):
-        self.name = inner.name
-        self._inner = inner
+        super().__init__(inner)
         self._sent = sent
-
-    @property
-    def supports_schema(self) -> bool:
-        return self._inner.supports_schema
-
-    def in_episode(self, situation: Situation) -> 'Watched':
-        """Return the model for one episode; see `SituatedModel`."""
-        return Watched(in_episode(self._inner, situation), self._sent)
 
     def refusal(self, planner: str) -> str:
         return ''  # `make_setup` has asked the model itself
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        schema: JsonSchema | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Reply:
+    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Answer as the model does."""
-        self._sent += messages
-        return self._inner.complete(messages, stop=stop, schema=schema, cancel=cancel)
+        self._sent += request.messages
+        return super().ask(request, on_text)
 
 
 @dataclass

@@ -17,7 +17,7 @@ import typer
 from bbllm.cli.support.options import JsonOption
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, ParseError
-from bbllm.core.protocols import PromptRequest
+from bbllm.core.protocols import ModelRequest, PromptRequest
 from bbllm.core.registry import plain_name
 from bbllm.core.types import Scene
 from bbllm.llm.config import LlmConfig
@@ -25,7 +25,7 @@ from bbllm.llm.models.factory import Models
 from bbllm.llm.recording.replay import read_recording
 from bbllm.planners.common.program import Assertion
 from bbllm.planners.domains.scene_graph import scene_graph
-from bbllm.testing import Request, ScriptedModel
+from bbllm.testing import ScriptedModel
 from bbllm_bench.benchmarks.shared import TrialBar
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.intervals import wilson
@@ -125,8 +125,8 @@ def _played(
     return play_with(job, Models(brain, ScriptedModel()), lambda event: None, Alone())
 
 
-def _answer(program: str, request: Request) -> str:
-    asked = request.messages[-1].request or request.messages[0].request
+def _answer(program: str, request: ModelRequest) -> str:
+    asked = request.declared
     return _verdict(asked) if asked is not None and asked.kind == 'check' else program
 
 
