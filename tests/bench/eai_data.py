@@ -63,8 +63,8 @@ def house() -> Graph:
         Node(CURTAIN + 1, 'curtain', 'Decor'),
     ):
         graph.nodes[node.id] = node
-    for thing in (LAMP, BOOK, DESK, CURTAIN, CURTAIN + 1):
-        graph.add(thing, Relation.INSIDE, STUDY)
+    for item in (LAMP, BOOK, DESK, CURTAIN, CURTAIN + 1):
+        graph.add(item, Relation.INSIDE, STUDY)
     graph.add(ME, Relation.INSIDE, HALL)
     graph.add(BOOK, Relation.ON, DESK)
     graph.add_both_ways(CURTAIN, Relation.INSIDE, (CURTAIN + 1,))

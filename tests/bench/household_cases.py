@@ -43,9 +43,9 @@ class Person:
         self._world = world
         self.outcomes: list[Outcome] = []
 
-    def do(self, skill: str, *things: str) -> None:
+    def do(self, skill: str, *items: str) -> None:
         """Make one call, which must succeed."""
-        outcome = self._world.execute(SkillCall(skill, things))
+        outcome = self._world.execute(SkillCall(skill, items))
         self.outcomes.append(outcome)
         assert outcome.succeeded, f'{outcome.call}: {outcome.message}'
 

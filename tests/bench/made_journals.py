@@ -48,7 +48,7 @@ class Journal:
         self,
         name: str,
         *,
-        look: bool = True,
+        observed: bool = True,
         felt: bool = True,
         up: bool = True,
         code: Code = Code.WOULD_NOT_RISE,
@@ -57,17 +57,17 @@ class Journal:
         call = SkillCall('pick', (name,))
         if name in self._fixed:
             stuck = Outcome(call=call, status=Status.FAILED, code=code, message='No.')
-            return self._done(call, stuck, look=look)
+            return self._done(call, stuck, observed=observed)
         self._held, self._around = name, ''
         self._poses[name][2] += LIFT_M if up else 0.0
         force = (0.0, 0.0, -9.81 * self._masses[name]) if felt else None
-        return self._done(call, look=look, force_n=force)
+        return self._done(call, observed=observed, force_n=force)
 
     def place(
         self,
         on: str = '',
         *,
-        look: bool = True,
+        observed: bool = True,
         status: Status = Status.SUCCEEDED,
         keeps: bool = False,
         stays: bool = False,
@@ -81,7 +81,7 @@ class Journal:
             self._poses[name][:3] = [base[0], base[1], base[2] + 0.04]
         call = SkillCall('place', (on or '0.4 0.2 0',))
         outcome = Outcome(call=call, status=status, message='' if not status else 'It slipped.')
-        return self._done(call, outcome, look=look)
+        return self._done(call, outcome, observed=observed)
 
     def open_gripper(self) -> Journal:
         """The hand opens, and whatever it holds falls straight down."""
@@ -114,12 +114,12 @@ class Journal:
         call: SkillCall,
         outcome: Outcome | None = None,
         *,
-        look: bool = True,
+        observed: bool = True,
         force_n: tuple[float, float, float] | None = (0.0, 0.0, 0.0),
     ) -> Journal:
         self._add(call)
         self._add(outcome or Outcome(call=call, status=Status.SUCCEEDED))
-        if look:
+        if observed:
             blocks: Any = {name: tuple(pose) for name, pose in self._poses.items()}
             near = self._held or self._around
             x, y, z = self._poses[near][:3] if near else HAND[:3]

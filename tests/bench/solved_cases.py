@@ -57,9 +57,9 @@ def _on_side(items: Sequence[SceneObject], sign: int) -> list[SceneObject]:
     return [item for item in items if sign * item.pose.position_m[1] > 0.02]
 
 
-def _on(things: Sequence[SceneObject], places: Sequence[SceneObject]) -> Pairs:
-    assert len(places) >= len(things), 'there are not enough free places'
-    return ((item.name, place) for item, place in zip(things, places, strict=False))
+def _on(entities: Sequence[SceneObject], places: Sequence[SceneObject]) -> Pairs:
+    assert len(places) >= len(entities), 'there are not enough free places'
+    return ((item.name, place) for item, place in zip(entities, places, strict=False))
 
 
 def _pattern(case: Case, steps: Sequence[tuple[int, int]], sign: int = 0) -> list[SceneObject]:

@@ -75,7 +75,7 @@ HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
             (
                 f'brain: {{provider: {name}, goal: {{seed: 1}}}}\nbody: {{provider: offline}}',
                 *({}, f'{name} offline'),
-                [(f'`{name}` is a deterministic stand-in that is told the goal', 'not planning')],
+                [(f'`{name}` is a deterministic stand-in that receives the goal', 'not planning')],
             )
             for name in ('expert', 'uninformed')
         ],

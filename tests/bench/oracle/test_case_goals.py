@@ -59,7 +59,7 @@ def test_a_brief_states_the_goal_and_nothing_that_has_to_be_found_out(task: str)
     assert not any(item.name in brief.model_dump_json() for item in case.scene.objects)
 
 
-def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
+def test_the_number_of_fixed_blocks_is_handed_over_as_in_the_instruction() -> None:
     case = case_of('movable_to_corner')
     fixed = tuple(item.model_copy(update={'fixed': True}) for item in case.scene.objects)
     scene = case.scene.model_copy(update={'objects': fixed})
@@ -76,7 +76,7 @@ def test_how_many_are_fixed_is_told_as_the_instruction_tells_it() -> None:
         {'kind': 'hold', 'which': 'heaviest', 'raised_m': 0.05},
     ],
 )
-def test_what_is_fixed_is_told_of_no_goal_that_does_not_heed_it(goal: dict[str, object]) -> None:
+def test_fixed_blocks_are_refused_for_goals_that_ignore_them(goal: dict[str, object]) -> None:
     cubes = [{'kind': 'cube', 'count': 3, 'mass': [0.05, 0.1], 'mass_ratio': 1.2, 'fixed': 1}]
     made = suite(generated(objects=cubes) | {'goal': {**goal, **STANDING}, 'needs': 'movable'})
 
@@ -95,13 +95,13 @@ def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
         assert brief_of(make_case(made, 'a', seed=0, trial=0), 1).n_fixed == n_fixed
 
 
-def test_only_who_has_to_be_told_is_told() -> None:
+def test_only_models_that_need_the_goal_receive_it() -> None:
     case = case_of('stack')
     plain = LlmConfig(brain=ModelConfig(provider='offline'))
 
     assert with_goal(plain, case) is plain
-    told = with_goal(plain, case, said='expert')
-    assert GoalBrief.model_validate(told.brain.goal) == brief_of(case, case.seed)
+    reported = with_goal(plain, case, provider='expert')
+    assert GoalBrief.model_validate(reported.brain.goal) == brief_of(case, case.seed)
 
 
 def test_each_episode_has_a_model_with_its_own_brief() -> None:
@@ -115,7 +115,7 @@ def test_each_episode_has_a_model_with_its_own_brief() -> None:
     assert one is same is not two
 
 
-def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
+def test_a_run_states_that_it_measures_the_plumbing(tmp_path: Path) -> None:
     (both,) = (text for text in prepared(tmp_path / 'h', **HOUSE).notices if 'plumbing' in text)
     assert both.startswith('The Brain and the Body `expert` is a deterministic stand-in')
     run = prepared(tmp_path)
@@ -125,7 +125,7 @@ def test_a_run_says_that_it_measures_the_plumbing(tmp_path: Path) -> None:
     assert any('measures the plumbing, not planning' in notice for notice in run.notices)
 
 
-def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
+def test_a_run_whose_planner_asks_no_body_needs_and_names_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ('OPENAI_API_KEY', 'OPENAI_BASE_URL'):
@@ -140,19 +140,22 @@ def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
 
 
 @pytest.mark.parametrize(
-    ('changes', 'told'),
+    ('changes', 'reported'),
     [
         ({'planner': 'brain_body'}, 'brain_body cannot work with `expert`'),
         ({'planner': 'brain_body', 'brain': 'uninformed'}, 'llm_pop'),
         ({'suite': 'tabletop', 'tasks': ('letter_l',)}, 'letter_l has the goal letter_l'),
-        ({'suite': 'tabletop'}, 'They know tower, corners, hold, contained, layout; choose tasks'),
+        (
+            {'suite': 'tabletop'},
+            'They reach tower, corners, hold, contained, layout; choose tasks',
+        ),
         (
             {'suite': 'table_sorting', 'planner': 'brain_body', 'body': 'uninformed'},
             '`uninformed` can only be the Brain. Use --body offline',
         ),
         ({'suite': 'table_sorting'}, 'answers prog_prompt, lang_prompt, huang'),
         ({**HOUSE, 'planner': 'llm_pop'}, 'plays in no world of the kind household'),
-        ({**HOUSE, 'brain': 'offline'}, 'knows nothing of houses'),
+        ({**HOUSE, 'brain': 'offline'}, 'answers nothing in houses'),
         ({**HOUSE, 'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
         ({**HOUSE, 'brain': 'uninformed'}, '`uninformed` works in'),
         (
@@ -161,13 +164,13 @@ def test_a_run_whose_planner_asks_no_body_needs_none_and_says_nothing_of_one(
         ),
     ],
 )
-def test_what_they_cannot_play_is_said_before_anything_starts(
-    tmp_path: Path, changes: dict[str, Any], told: str
+def test_unplayable_tasks_are_refused_before_anything_starts(
+    tmp_path: Path, changes: dict[str, Any], reported: str
 ) -> None:
     with pytest.raises(ConfigError) as raised:
         prepared(tmp_path / 'out', **changes)
 
-    assert told in str(raised.value)
+    assert reported in str(raised.value)
     assert not (tmp_path / 'out').exists()
 
 

@@ -60,7 +60,7 @@ def scene() -> Scene:
         ('base_llm', 'auto'),
     ],
 )
-def test_two_things_come_into_their_containers_with_every_planner(
+def test_two_objects_come_into_their_containers_with_every_planner(
     planner: str, mapping: str
 ) -> None:
     result = played(planner, TWO, mapping).result

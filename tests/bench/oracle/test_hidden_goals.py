@@ -143,7 +143,7 @@ def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(planner:
     assert world.held is None
 
 
-def test_where_no_force_is_measured_it_says_that_it_guesses(planner: str) -> None:
+def test_without_a_measured_force_the_reply_states_a_guess(planner: str) -> None:
     world = table(0, 0.05, 0.1, noise_n=None)
 
     episode = play(planner, GoalBrief(goal=HEAVIEST, needs='weights'), world)
@@ -154,8 +154,8 @@ def test_where_no_force_is_measured_it_says_that_it_guesses(planner: str) -> Non
         return
     assert episode.ending is Ending.FINISHED
     assert world.held is not None
-    told = [str(getattr(event.data, 'text', '')) for event in episode.events]
-    assert any('No force is measured, so that this is a guess.' in text for text in told)
+    reported = [str(getattr(event.data, 'text', '')) for event in episode.events]
+    assert any('No force is measured, so that this is a guess.' in text for text in reported)
 
 
 def test_a_corner_where_a_place_failed_is_given_up_for_another(planner: str) -> None:

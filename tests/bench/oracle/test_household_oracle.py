@@ -138,7 +138,7 @@ def test_tasks_are_done_with_every_planner_and_ablation(
 
 
 @pytest.mark.slow
-def test_a_loop_that_never_hears_of_failures_loses_what_one_that_hears_of_them_reaches() -> None:
+def test_planners_with_feedback_reach_goals_that_planners_without_it_lose() -> None:
     def n_passed(planner: str, k: int = 0) -> int:
         cases = [case_of('wash_the_plate', trial) for trial in range(6)]
         return sum(played(planner, case, k=k).result.passed for case in cases)
@@ -252,7 +252,7 @@ def texts(reply: str, start: int = 0) -> list[str]:
     return [step.text for step in parse_plan(reply, start)]
 
 
-def test_a_plan_goes_on_from_what_was_done_whatever_the_prompt_says() -> None:
+def test_a_plan_continues_from_the_executed_steps_whatever_the_prompt_is() -> None:
     episode = Episode(case_of(SALMON, 1))
     whole = texts(episode.ask('plan'))
     n_calls = len(episode.plan())

@@ -25,7 +25,7 @@ from tests.drawn import examples
 COLORS = ('red', 'green', 'blue', 'yellow', 'orange')
 
 
-def thing(name: str, kind: Kind, x: float, y: float) -> SceneObject:
+def item(name: str, kind: Kind, x: float, y: float) -> SceneObject:
     color = '' if kind is Kind.LOCATION else name.split('_')[0]
     z = 0.0 if kind is Kind.LOCATION else 0.02
     return SceneObject(name=name, kind=kind, pose=Pose(position_m=(x, y, z)), color=color)
@@ -33,10 +33,10 @@ def thing(name: str, kind: Kind, x: float, y: float) -> SceneObject:
 
 SCENE = Scene(
     (
-        *(thing(f'{c}_cube', Kind.CUBE, 0.4, 0.1 + 0.1 * i) for i, c in enumerate(COLORS)),
-        thing('grey_cylinder', Kind.CYLINDER, 0.6, 0.2),
-        thing('location_A', Kind.LOCATION, 0.5, -0.1),
-        thing('location_B', Kind.LOCATION, 0.5, -0.2),
+        *(item(f'{c}_cube', Kind.CUBE, 0.4, 0.1 + 0.1 * i) for i, c in enumerate(COLORS)),
+        item('grey_cylinder', Kind.CYLINDER, 0.6, 0.2),
+        item('location_A', Kind.LOCATION, 0.5, -0.1),
+        item('location_B', Kind.LOCATION, 0.5, -0.2),
     ),
     SKILLS,
     (Fact('red_cube', 'on', 'table'),),
@@ -95,14 +95,14 @@ def test_a_goal_of_several_parts_has_conditions_unless_one_part_moves_what_anoth
 
 
 def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
-    there = thing('red_cube', Kind.CUBE, 0.5, -0.2)
+    there = item('red_cube', Kind.CUBE, 0.5, -0.2)
     scene = Scene((there, *SCENE.objects[1:]), SKILLS, (), 0.0)
 
     assert plan('put the red cube on location_B', scene) == '0: return to base\n1: Done'
 
 
 @pytest.mark.parametrize(
-    ('instruction', 'told'),
+    ('instruction', 'reported'),
     [
         ('juggle the cubes', "'juggle'"),
         ('put the red cube on location_Z', "'location_Z'. Did you mean location_"),
@@ -111,7 +111,7 @@ def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
         ('put all cubes except red_cube on location_A', "'except'"),
         ('put all the cubes on location_A', 'location_A: 1 places for 5 objects'),
         ('put the red cube on location_A, location_B', '2 places for 1 objects'),
-        ('pick all the cubes', 'one thing at a time'),
+        ('pick all the cubes', 'one object at a time'),
         ('wait 90 seconds', 'at most 60 seconds'),
         ('把红色方块放到位置B', '把红色方块放到位置B'),
         ('create a plus sign with three cubes', 'needed'),
@@ -121,13 +121,13 @@ def test_where_all_is_so_already_only_the_way_home_is_left() -> None:
         ('cubes ' * MAX_CHARACTERS, f'I read at most {MAX_CHARACTERS}'),
     ],
 )
-def test_a_refusal_names_the_words_and_says_that_a_language_model_would_understand(
-    instruction: str, told: str
+def test_a_refusal_names_the_words_and_suggests_a_language_model(
+    instruction: str, reported: str
 ) -> None:
     text = plan(instruction)
 
     assert text.startswith('cannot: ')
-    assert told in text
+    assert reported in text
     assert text.endswith(HINT)
     assert 'A language model would understand more' in HINT and '--brain' in HINT
 
@@ -141,11 +141,11 @@ def test_a_refusal_names_the_words_and_says_that_a_language_model_would_understa
         'pick up the red cube and place it on location_B, then return to base',
     ],
 )
-def test_plain_ways_to_say_the_same_have_the_same_plan(instruction: str) -> None:
+def test_equal_instructions_in_other_words_have_the_same_plan(instruction: str) -> None:
     assert plan(instruction) == plan('put the red cube on location_B')
 
 
-def test_a_tower_is_built_where_the_task_says_in_any_order_of_words() -> None:
+def test_a_tower_is_built_at_its_place_in_any_order_of_words() -> None:
     first = plan('build a tower on location_A using the cubes')
 
     assert first.startswith(

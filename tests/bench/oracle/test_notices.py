@@ -12,20 +12,22 @@ PLUMBING = 'it measures the plumbing, not planning.'
 
 
 @pytest.mark.parametrize('name', handed_the_goal())
-def test_summary_and_terminal_say_that_the_plumbing_was_measured(name: str) -> None:
+def test_summary_and_terminal_state_that_the_plumbing_was_measured(name: str) -> None:
     summary = summarize_run(make_settings(brain=name), [make_result()], [])
 
     (notice,) = summary.notices
-    assert notice.startswith(f'Brain: {name} is a deterministic stand-in that is told the goal')
+    assert notice.startswith(f'Brain: {name} is a deterministic stand-in that receives the goal')
     assert notice.endswith(PLUMBING)
     assert notice in lines_for_terminal(summary)
 
 
-@pytest.mark.parametrize(('brain', 'said'), [('replay of expert', True), ('my-expert-7b', False)])
-def test_a_replay_is_named_too_and_a_model_is_not(brain: str, said: bool) -> None:
+@pytest.mark.parametrize(
+    ('brain', 'stated'), [('replay of expert', True), ('my-expert-7b', False)]
+)
+def test_a_replay_is_named_too_and_a_model_is_not(brain: str, stated: bool) -> None:
     notices = summarize_run(make_settings(brain=brain, body='offline'), [], []).notices
 
-    assert any(PLUMBING in notice for notice in notices) is said
+    assert any(PLUMBING in notice for notice in notices) is stated
 
 
 @pytest.mark.parametrize(
@@ -38,8 +40,8 @@ def test_a_body_is_named_where_it_may_be_asked(planner: str, roles: list[str]) -
     assert roles_of('offline', settings, {}) == roles
     # A Body that has answered was asked.
     assert roles_of('offline', settings, {'body': ['offline']}) == ['Body']
-    told = [f'Body: offline {stand_ins()["offline"]}.']
-    assert notices_about(['offline'], settings, {}) == (told if roles else [])
+    reported = [f'Body: offline {stand_ins()["offline"]}.']
+    assert notices_about(['offline'], settings, {}) == (reported if roles else [])
 
 
 def test_what_replies_to_other_prompts_come_to_is_no_figure_of_the_model() -> None:

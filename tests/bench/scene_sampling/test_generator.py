@@ -75,7 +75,7 @@ def test_every_table_has_what_the_bench_promises(name: str, cases: dict[str, lis
 
 
 @pytest.mark.parametrize('name', TASKS)
-def test_what_is_out_of_reach_is_what_inverse_kinematics_says(name: str) -> None:
+def test_out_of_reach_is_decided_by_inverse_kinematics(name: str) -> None:
     reach = ReachCache(FR3)
     case = case_of(name, trial=3)
     items = (*case.scene.movables, *case.scene.places)
@@ -184,7 +184,7 @@ def test_segregate_needs_moves_to_both_sides_whose_first_locations_are_out_of_re
             assert sides(case, LOCATION, reach=True)[side] >= needed
 
 
-def test_the_number_of_things_and_the_colours_vary(cases: dict[str, list[Case]]) -> None:
+def test_the_number_of_objects_and_the_colours_vary(cases: dict[str, list[Case]]) -> None:
     for name in TASKS:
         assert len({len(case.scene.movables) for case in cases[name]}) > 1
         assert len({frozenset(x.name for x in case.scene.movables) for case in cases[name]}) > 5
@@ -265,7 +265,7 @@ def test_the_fingerprint_is_of_instruction_scene_and_goal() -> None:
         assert (fingerprint(changed) == plain) is same, changes
 
 
-def test_a_misspelt_word_of_a_puzzle_is_told_with_those_there_are() -> None:
+def test_a_misspelt_word_of_a_puzzle_is_refused_with_the_known_ones() -> None:
     layout = {'kind': 'layout', 'near_m': 0.02, 'still_m': 0.01, **STANDING}
     puzzle = {'kind': 'towers', 'n': 4, 'places': 3, 'least': 1}
     made = suite(task(instruction='At most {movs}.', scene=None, goal=layout, puzzle=puzzle))
@@ -274,7 +274,7 @@ def test_a_misspelt_word_of_a_puzzle_is_told_with_those_there_are() -> None:
         make_case(made, 'a', seed=0, trial=0)
 
 
-def test_a_recipe_whose_things_cannot_stand_is_told_with_task_and_trial() -> None:
+def test_a_recipe_whose_objects_cannot_stand_is_refused_with_task_and_trial() -> None:
     twins = [{'kind': 'cube', 'count': 2, 'colors': ['dark red', 'dark-red']}]
 
     with pytest.raises(
@@ -283,7 +283,7 @@ def test_a_recipe_whose_things_cannot_stand_is_told_with_task_and_trial() -> Non
         make_case(suite(generated(objects=twins)), 'a', seed=4, trial=2)
 
 
-def test_an_unknown_task_is_told_with_the_nearest() -> None:
+def test_an_unknown_task_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="mean 'plus_sign'"):
         make_case(SUITE, 'plus_sing', seed=0, trial=0)
 
@@ -305,7 +305,7 @@ def test_an_unknown_task_is_told_with_the_nearest() -> None:
          ('no free place for a cube of objects[0]',)),
     ],
 )  # fmt: skip
-def test_a_scene_that_cannot_be_made_is_told_with_the_rule_that_failed(
+def test_a_scene_that_cannot_be_made_is_refused_with_the_rule_that_failed(
     recipe: dict[str, object], words: tuple[str, ...]
 ) -> None:
     with pytest.raises(CaseError) as caught:

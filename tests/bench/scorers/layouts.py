@@ -80,7 +80,7 @@ TABLE = SceneObject(
 )
 
 
-def thing(name: str, spot: Spot) -> SceneObject:
+def entity(name: str, spot: Spot) -> SceneObject:
     """Make what a name says, for example `red_cube` or `location_A`; z may be left out."""
     place = name.startswith('location')
     kind = Kind.LOCATION if place else Kind(name.split('_')[1])
@@ -95,7 +95,7 @@ def thing(name: str, spot: Spot) -> SceneObject:
 
 
 def objects(spots: Spots) -> dict[str, SceneObject]:
-    return {'table': TABLE, **{name: thing(name, spot) for name, spot in spots.items()}}
+    return {'table': TABLE, **{name: entity(name, spot) for name, spot in spots.items()}}
 
 
 def table(spots: Spots, *, start: Spots | None = None, beyond: Collection[str] = ()) -> FinalState:

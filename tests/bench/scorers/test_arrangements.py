@@ -226,7 +226,7 @@ PAIR_FAILING: Failing = {
 }
 
 
-def test_one_location_cannot_be_given_to_two_things() -> None:
+def test_one_location_cannot_be_given_to_two_objects() -> None:
     wide = PAIRS.model_copy(update={'location_m': 0.03})
     spots = {**PAIR_DONE, 'location_A': (0.4, 0.2), 'location_B': (0.6, 0.4)}
     beside: dict[str, Spot] = {'red_cube': (0.4, 0.178), 'grey_cylinder': (0.4, 0.222)}
@@ -571,7 +571,7 @@ L_FAILING: Failing = {
 }
 
 
-def test_the_goal_says_how_many_cubes_each_bar_needs() -> None:
+def test_the_goal_defines_how_many_cubes_each_bar_needs() -> None:
     lying = table(pattern((0, 1, -1j, -2j)))
     long = LETTER.model_copy(update={'least_up': 3, 'least_cubes': 5})
     short = LETTER.model_copy(update={'least_up': 1})

@@ -148,7 +148,7 @@ IN_FAILING = {
         in_now(UPSIDE_DOWN, in_moved('orange', 0.5, 0.0, 0.076)),
         'bowl is not upright.',
     ),
-    'another thing in the container': (
+    'another object in the container': (
         in_now(in_moved('orange', 0.5, 0.04, 0.036), in_moved('can', 0.5, -0.04, 0.046)),
         'can is in bowl, where it does not belong.',
     ),
@@ -187,16 +187,20 @@ TOWER_FAILING = {
         leaning(two(GREEN_ON_RED), 'green_cube', 30, 0.007),
         'green_cube is tipped',
     ),
-    'still in the hand': (TWO, two(GREEN_ON_RED, held='green_cube'), 'still holds green_cube'),
+    'still in the hand': (
+        TWO,
+        two(GREEN_ON_RED, held='green_cube'),
+        'green_cube is still in the hand',
+    ),
     'the heavier on the lighter': (
         LIGHTER_UP,
         two(RED_ON_GREEN),
         'red_cube, which weighs 150 g, is on green_cube, which weighs 100 g',
     ),
-    'weights that nobody tells': (
+    'unknown weights': (
         LIGHTER_UP,
         dataclasses.replace(two(GREEN_ON_RED), mass_kg={}),
-        'nothing tells what red_cube and green_cube weigh',
+        'the masses of red_cube and green_cube are unknown',
     ),
     'the fixed one on top': (
         ON_FIXED,
@@ -261,7 +265,7 @@ CORNER_FAILING = {
     'still in the hand': (
         CORNERS,
         weighing(small_table(BOTH, start=CORNER_START), held='red_cube'),
-        'still holds red_cube',
+        'red_cube is still in the hand',
     ),
     'the fixed one too': (
         MOVABLE_CORNERS,
@@ -286,7 +290,7 @@ CORNER_FAILING = {
     inward=st.floats(0.0, 0.15),
     along=st.floats(0.0, 0.15),
 )
-def test_a_corner_reaches_as_far_as_the_goal_says_whichever_it_is(
+def test_each_corner_reaches_as_far_as_the_goal_defines(
     side: tuple[int, int], inward: float, along: float
 ) -> None:
     spot = (0.5 + side[0] * (0.18 - inward), side[1] * (0.3 - along))
@@ -335,9 +339,9 @@ HOLD_FAILING = {
         dataclasses.replace(hold_now(UP), mass_kg=dict.fromkeys(MASSES_KG, 0.1)),
         'weighs 100 g, but green_cube weighs 100 g',
     ),
-    'weights that nobody tells': (
+    'unknown weights': (
         dataclasses.replace(hold_now(UP), mass_kg={}),
-        'nothing tells what red_cube weighs',
+        'the mass of red_cube is unknown',
     ),
 }
 

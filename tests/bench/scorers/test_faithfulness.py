@@ -116,7 +116,7 @@ def test_what_is_carried_along_is_in_no_other_room_under_any_rules() -> None:
         assert rules(judged(case, *calls, world=world)) == [], mode
 
 
-def test_a_name_that_cannot_be_grounded_breaks_a_rule_though_the_world_never_hears_of_it():
+def test_a_name_that_cannot_be_grounded_breaks_a_rule_without_reaching_the_world():
     program = "    # 1: go\n    find('unicorn')\n    levitate('salmon')\n    find('salmon')"
     result, _ = played(program, program)  # it is asked again, and insists
 
@@ -140,7 +140,7 @@ def test_a_line_of_a_plan_that_was_left_out_counts_and_one_of_beliefs_does_not()
     assert found.steps == 3
 
 
-def test_a_planner_that_is_told_of_two_hands_is_faithful_with_a_thing_in_each() -> None:
+def test_a_planner_whose_prompts_have_two_hands_may_fill_both() -> None:
     calls = ("find('salmon')", "grab('salmon')", "find('cereal')", "grab('cereal')")
     result, _ = played('\n'.join(['# 1: take two', *calls]))
 
@@ -160,7 +160,7 @@ def test_a_planner_that_is_told_of_two_hands_is_faithful_with_a_thing_in_each() 
         ('of_somebody_else', ('two_at_once',)),
     ],
 )
-def test_only_planners_whose_prompts_allow_one_thing_are_judged_by_that_rule(
+def test_only_planners_whose_prompts_allow_one_object_are_judged_by_that_rule(
     planner: str, untold: tuple[str, ...]
 ) -> None:
     assert untold_rules(SALMON, planner) == untold
@@ -180,7 +180,7 @@ def test_a_journal_of_another_house_is_refused() -> None:
         faithfulness_of(opened_house(SALMON), episode)
 
 
-def test_on_a_table_the_codes_of_refusals_tell_of_rules() -> None:
+def test_on_a_table_codes_of_refusals_reveal_broken_rules() -> None:
     codes = (Code.NONE, Code.ALREADY_HOLDING, Code.NO_PATH, Code.UNKNOWN_OBJECT, Code.NONE)
 
     class Table:
@@ -224,9 +224,9 @@ def test_figures_are_over_the_episodes_that_were_held_against_the_rules() -> Non
     rate = figures.rate('faithful')
     assert (rate.value, rate.n) == (pytest.approx(1 / 3), 3)
     assert figures.rate('faithful_strict').value == pytest.approx(1 / 3)
-    told = [dataclasses.replace(one, untold_rules=('two_at_once',)) for one in MIXED]
-    assert Figures.of(told).rate('faithful').value == pytest.approx(2 / 3)
-    assert Figures.of(told).rate('faithful_strict').value == pytest.approx(1 / 3)
+    reported = [dataclasses.replace(one, untold_rules=('two_at_once',)) for one in MIXED]
+    assert Figures.of(reported).rate('faithful').value == pytest.approx(2 / 3)
+    assert Figures.of(reported).rate('faithful_strict').value == pytest.approx(1 / 3)
     assert figures.broken_rules == {'two_at_once': 3, 'already_open': 1}
     assert figures.discarded == 2
 
@@ -267,7 +267,7 @@ def test_a_journal_that_cannot_be_done_again_leaves_only_faithfulness_unjudged(
     assert (result.faithful, result.broken_rules) == (None, None)
 
 
-def test_a_thing_out_of_sight_is_one_that_is_not_in_the_scene_and_no_more() -> None:
+def test_an_object_out_of_sight_counts_as_unknown_only() -> None:
     world = HouseholdWorld(SALMON.house.build(), visibility=Visibility(reach='room'))
     shut_in = named('milk')
     assert shut_in not in world.observe().names

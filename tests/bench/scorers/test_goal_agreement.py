@@ -52,20 +52,20 @@ def random_condition(graph: Graph, rng: Random) -> tuple[dict[str, object], str]
     nodes = [node for n, node in sorted(graph.nodes.items()) if n != graph.character]
     loose = [node for node in nodes if Property.GRABBABLE in node.properties]
     kind = rng.choice(('on', 'inside', 'inside', 'is', 'held'))
-    thing = rng.choice(nodes if kind == 'is' else loose).class_name
-    there = sum(node.class_name == thing for node in nodes)
+    item = rng.choice(nodes if kind == 'is' else loose).class_name
+    there = sum(node.class_name == item for node in nodes)
     negated = rng.random() < 0.3
     count = 1 if negated else rng.randint(1, min(there, 2))
-    some = f'{count} of {thing}' if count > 1 else thing
+    some = f'{count} of {item}' if count > 1 else item
     stated: dict[str, object] = {'count': count, 'not': negated}
     if kind == 'held':
-        return {**stated, 'held': thing}, f'{"not " * negated}held({some})'
+        return {**stated, 'held': item}, f'{"not " * negated}held({some})'
     second = rng.choice(WORDS)
     if kind != 'is':
-        fitting = [n.class_name for n in nodes if n.class_name != thing]
+        fitting = [n.class_name for n in nodes if n.class_name != item]
         second = rng.choice(sorted(set(fitting)))
     word = {'on': 'on', 'inside': 'in', 'is': 'state'}[kind]
-    return {**stated, 'thing': thing, kind: second}, f'{"not " * negated}{word}({some}, {second})'
+    return {**stated, 'thing': item, kind: second}, f'{"not " * negated}{word}({some}, {second})'
 
 
 def test_in_a_house_that_is_seen_whole_the_check_agrees_with_the_judge() -> None:

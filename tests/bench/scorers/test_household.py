@@ -83,7 +83,7 @@ def test_conditions_are_of_any_object_of_a_class(
 
 
 @pytest.mark.parametrize('word', [state.value.lower() for state in State])
-def test_a_state_is_the_things_own(graph: Graph, word: str) -> None:
+def test_a_state_is_of_the_object_itself(graph: Graph, word: str) -> None:
     assert not passes(graph, {'thing': 'tv', 'is': word})
 
     graph.nodes[11].states.add(State(word.upper()))
@@ -94,14 +94,14 @@ def test_a_state_is_the_things_own(graph: Graph, word: str) -> None:
 
 
 @pytest.mark.parametrize('word', STATE_WORDS[-4:])
-def test_what_has_become_of_a_thing_is_a_word_of_it(graph: Graph, word: str) -> None:
+def test_a_derived_state_is_a_word_of_its_object(graph: Graph, word: str) -> None:
     wanted = {'thing': 'salmon', 'is': word}
 
     assert passes(graph, wanted, derived={(21, word)})
     assert not passes(graph, wanted, derived={(22, word)})
 
 
-def test_a_person_sits_or_lies_anywhere_or_on_a_thing_of_a_class(graph: Graph) -> None:
+def test_a_person_sits_or_lies_anywhere_or_on_an_object_of_a_class(graph: Graph) -> None:
     graph.nodes[1].states.add(State.SITTING)
     graph.add(1, Relation.ON, 11)
     graph.add(1, Relation.CLOSE, 11)
@@ -128,7 +128,7 @@ def test_a_seat_that_the_person_left_is_not_what_it_sits_on(graph: Graph) -> Non
         assert judge_household(goal, graph, frozenset(), seat=seat).verdict is verdict
 
 
-def test_conditions_of_the_same_thing_are_not_met_by_two(graph: Graph) -> None:
+def test_conditions_on_the_same_object_are_not_met_by_two(graph: Graph) -> None:
     graph.nodes[24].class_name = graph.nodes[25].class_name = 'plate'
     conditions = [{'held': 'plate'}, {'thing': 'salmon', 'on': 'plate'}]
     tied = HouseholdGoal.model_validate(
@@ -153,7 +153,7 @@ def test_what_must_not_be_so_fails_where_it_is(graph: Graph) -> None:
     assert judgement.reason == 'It must not be so: book on sofa. It is, of book_25.'
 
 
-def test_a_final_state_is_judged_by_classes_with_what_has_become_of_things(graph: Graph) -> None:
+def test_a_final_state_is_judged_by_classes_with_derived_states(graph: Graph) -> None:
     goal = FinalStateGoal(
         kind='final_state',
         relations=('book ON sofa', 'character HOLDS_RH book'),

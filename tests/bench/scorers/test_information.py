@@ -89,10 +89,10 @@ JOURNALS: dict[str, tuple[Case, Journal, str]] = {
     'a Body that is asked on the way': (
         STACK, Journal(STACK).reply().pick(HEAVY).reply('body').place().reply('body').pick(LIGHT)
         .reply('body').place(HEAVY).reply(), 'Weighed only after'),
-    'nobody looked at what was up': (STACK, second(look=False), f'Not weighed: {HEAVY}.'),
+    'what was up was not observed': (STACK, second(observed=False), f'Not weighed: {HEAVY}.'),
     'no force was measured': (STACK, second(felt=False), f'Not weighed: {HEAVY}.'),
     'it was not up': (STACK, second(up=False), f'Not weighed: {HEAVY}.'),
-    'a later look at what is still held': (
+    'a later observation of what is still held': (
         STACK, Journal(STACK).reply().pick(LIGHT).place().pick(HEAVY, felt=False).wait().place()
         .reply().pick(LIGHT).place(HEAVY), WEIGHED),
     'the last of a tower is weighed when the others stand': (
@@ -131,35 +131,35 @@ JOURNALS: dict[str, tuple[Case, Journal, str]] = {
     'a pick after the place': (
         CORNER, Journal(CORNER).reply().place().pick(LOOSE).reply(), 'Nothing was put down'),
     # The tower decides, not what was last put beside it.
-    'what was stacked by luck, and a look at something else': (
+    'what was stacked by luck, and an observation of something else': (
         THREE, Journal(THREE).reply().pick(MIDDLE).place(BOTTOM).reply().pick(TOP).place(MIDDLE)
         .reply(), f'Not weighed: {BOTTOM}; weighed only'),
 }  # fmt: skip
 """By what happened: the rule by which enough was known, or how what was lacking begins."""
 
 
-@pytest.mark.parametrize(('case', 'journal', 'told'), JOURNALS.values(), ids=JOURNALS.keys())
+@pytest.mark.parametrize(('case', 'journal', 'reported'), JOURNALS.values(), ids=JOURNALS.keys())
 def test_only_what_was_found_out_before_the_reply_that_decides_informs(
-    case: Case, journal: Journal, told: str
+    case: Case, journal: Journal, reported: str
 ) -> None:
     found = known(case, journal)
 
-    assert (found.rule or found.reason).startswith(told)
-    assert found.holds is (told in (WEIGHED, GATED, REST_IS_FIXED, REST_IS_MOVABLE))
+    assert (found.rule or found.reason).startswith(reported)
+    assert found.holds is (reported in (WEIGHED, GATED, REST_IS_FIXED, REST_IS_MOVABLE))
 
 
-@pytest.mark.parametrize(('look', 'stays'), [(True, False), (True, True), (False, False)])
+@pytest.mark.parametrize(('observed', 'stays'), [(True, False), (True, True), (False, False)])
 def test_a_hand_that_opens_after_a_place_that_let_go_decides_nothing_anew(
-    look: bool, stays: bool
+    observed: bool, stays: bool
 ) -> None:
     """Else the tower that was built blindly would be one that was built when all was known."""
-    journal = slipped(look=look, stays=stays).reply().open_gripper().reply()
+    journal = slipped(observed=observed, stays=stays).reply().open_gripper().reply()
 
     assert not known(STACK, journal).holds
 
 
 @pytest.mark.parametrize('planner', ['brain_body', 'base_llm'])
-def test_a_planner_whose_prompts_tell_no_force_is_not_informed_by_what_was_measured(
+def test_a_planner_whose_prompts_have_no_force_is_not_informed_by_measurements(
     planner: str,
 ) -> None:
     """Whatever the journal holds: nobody was shown it, so whoever is right was lucky."""
@@ -171,7 +171,7 @@ def test_a_planner_whose_prompts_tell_no_force_is_not_informed_by_what_was_measu
         assert known(case, journal).reason == f'The prompts of {planner} tell no force.'
 
 
-def test_of_a_planner_that_is_not_installed_nobody_can_say_what_it_knew() -> None:
+def test_a_planner_that_is_not_installed_cannot_be_judged_informed() -> None:
     journal = Journal(STACK, 'gone').reply().pick(LIGHT).place(HEAVY).reply()
 
     with pytest.raises(UnknownNameError, match='gone'):

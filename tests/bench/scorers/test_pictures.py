@@ -74,7 +74,7 @@ def test_how_an_object_is_seen_goes_by_the_name_that_pictures_give_it() -> None:
     assert left.off_mm == right.off_mm == 0.0
 
 
-def test_names_are_bound_only_among_objects_that_look_alike() -> None:
+def test_names_are_bound_only_among_objects_of_equal_appearance() -> None:
     true = scene(cube('left', 0.4, 0.2), cube('right', 0.4, -0.2), cube('b', 0.5, 0, color='blue'))
     swapped = scene(
         cube('right', 0.4, 0.2), cube('left', 0.4, -0.2), cube('b', 0.5, 0, color='blue')

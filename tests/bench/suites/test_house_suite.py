@@ -84,10 +84,10 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
 
 
 @pytest.mark.parametrize(
-    ('changes', 'told'),
+    ('changes', 'reported'),
     [
         (goal_of({'thing': 'salmn', 'on': 'sofa'}),
-         "no class of things in studio named 'salmn'. Did you mean 'salmon'?"),
+         "no class of objects in studio named 'salmn'. Did you mean 'salmon'?"),
         (goal_of({'thing': 'tv', 'is': 'onn'}), "nothing can be 'onn'. Did you mean 'on'?"),
         (goal_of({'thing': 'salmon'}), "'salmon' is no condition; write one of"),
         (goal_of({'held': 'salmon', 'on': 'sofa'}), "'salmon in a hand on sofa' is no condition"),
@@ -103,13 +103,13 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
         ({'scene': 'tabletop'}, 'give one of houses, scene (a fixed one), generate and puzzle'),
         ({'houses': None, 'scene': 'tabletop'}, 'household cannot be that of a task on a table'),
         ({'goal': SIDES}, 'segregated cannot be that of a task in houses'),
-        ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only things in or on others'),
+        ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only objects in or on others'),
         (goal_of({'thing': 'tv', 'is': 'on'}, {'thing': 'tv', 'is': 'on', 'not': True}),
-         "'tv is on' and 'not: tv is on' can never hold at once"),
+         "'tv is on' and 'not: tv is on' can never be met at once"),
         (goal_of({'person': 'sitting'}, {'person': 'lying'}),
-         "'person sitting' and 'person lying' can never hold at once"),
+         "'person sitting' and 'person lying' can never be met at once"),
         (goal_of({'held': 'salmon'}, {'held': 'book', 'count': 2}),
-         'a person has 2 hands, and 3 things are to be held (salmon, book)'),
+         'a person has 2 hands, and 3 objects are to be held (salmon, book)'),
         ({'goal': {'kind': 'household', 'all': [{'held': 'book'}], 'same': ['book']}},
          'ties two conditions or more that speak of one book'),
         ({'at_first': [{'thing': 'salmon', 'is': 'open'}]},
@@ -122,19 +122,21 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
         ({'at_first': [{'thing': 'salmon', 'is': 'clean', 'count': 2}]}, 'can be arranged'),
         (goal_of({'thing': 'book', 'on': 'desk', 'count': 2},
                  {'thing': 'book', 'on': 'desk', 'not': True}),
-         "'book on desk (at least 2)' and 'not: book on desk' can never hold at once"),
+         "'book on desk (at least 2)' and 'not: book on desk' can never be met at once"),
         (goal_of({'thing': 'fridge', 'is': 'open', 'by': 'fridge'}),
          'by with what is heated, washed or toasted'),
         ({'file_mode': 'sain'}, "'sane'"),
         ({'file_visibility': 'rooms'}, "'rooms_seen_open_only'"),
     ],
 )  # fmt: skip
-def test_a_bad_suite_is_told_what_would_have_worked(changes: dict[str, Any], told: str) -> None:
+def test_a_bad_suite_is_refused_with_what_would_have_worked(
+    changes: dict[str, Any], reported: str
+) -> None:
     with pytest.raises(SuiteFileError) as caught:
         suite(**changes)
 
     assert '/x/mine.yaml' in str(caught.value)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
 
 
 def test_a_suite_is_all_on_tables_or_all_in_houses() -> None:
@@ -160,7 +162,7 @@ def test_a_task_whose_goal_always_holds_at_first_has_no_case() -> None:
     [{'thing': 'fridge', 'inside': 'milk'}],
     [{'thing': 'mug', 'on': 'milk'}, {'thing': 'milk', 'inside': 'mug'}],
 ])  # fmt: skip
-def test_a_start_in_which_things_would_be_in_each_other_in_a_ring_is_none(
+def test_a_start_with_objects_inside_each_other_in_a_ring_is_refused(
     at_first: list[dict[str, str]],
 ) -> None:
     with pytest.raises(CaseError, match=r'at_first wants .* name another place'):

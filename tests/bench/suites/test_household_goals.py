@@ -65,22 +65,22 @@ def test_expert_finds_a_plan_and_none_that_is_shorter(task: TaskSpec) -> None:
     assert all(household.step(line).succeeded for line in lines)
 
 
-def test_instructions_say_the_goal_and_the_predicates_read_back() -> None:
+def test_predicates_in_instructions_read_back_as_the_goal() -> None:
     text = (config_dir() / 'suites' / 'household_goals.yaml').read_text()
     few = yaml.safe_load(text)
     few['tasks'] = few['tasks'][:3]
-    said = parse_suite(yaml.safe_dump({**few, 'say': 'predicates'}), Path('/x/goals.yaml'))
+    stated = parse_suite(yaml.safe_dump({**few, 'say': 'predicates'}), Path('/x/goals.yaml'))
 
-    for plain, task in zip(SUITE.tasks, said.tasks, strict=False):
+    for plain, task in zip(SUITE.tasks, stated.tasks, strict=False):
         names = [name for each in goal_of_task(task).all for name in each.classes]
         predicates = parse_goal(task.instruction, names)
         assert predicates is not None
         assert goal_of(predicates) == goal_of_task(plain)
         assert parse_goal(plain.instruction, names) is None  # a sentence
-    assert said.sha256 != parse_suite(yaml.safe_dump(few), Path('/x/goals.yaml')).sha256
+    assert stated.sha256 != parse_suite(yaml.safe_dump(few), Path('/x/goals.yaml')).sha256
 
 
-def test_a_goal_that_predicates_cannot_say_is_told_so() -> None:
+def test_a_goal_that_predicates_cannot_express_is_refused() -> None:
     data = {
         'say': 'predicates',
         'tasks': [{

@@ -37,8 +37,8 @@ def played(task: str, *lines: str) -> str:
     for text in lines:
         word, *names = text.split()
         nodes = household.graph.nodes
-        things = [(name, next(n for n in nodes if nodes[n].class_name == name)) for name in names]
-        assert household.step(ScriptLine(Action(word.upper()), tuple(things))).succeeded, text
+        items = [(name, next(n for n in nodes if nodes[n].class_name == name)) for name in names]
+        assert household.step(ScriptLine(Action(word.upper()), tuple(items))).succeeded, text
         states.look(household.graph)
     judged = judge_household(goal, household.graph, states.now)
     return f'{judged.verdict.value} {judged.reason}'
@@ -48,13 +48,13 @@ def played(task: str, *lines: str) -> str:
 def test_milk_that_is_heated_by_the_stove_is_not_heated_with_the_microwave(
     device: str, verdict: str
 ) -> None:
-    told = played(
+    reported = played(
         'heat_milk', 'walk fridge', 'open fridge', 'grab milk', f'walk {device}',
         f'open {device}', f'putin milk {device}', f'close {device}', f'switchon {device}',
     )  # fmt: skip
 
-    assert told.startswith(verdict)
-    assert (verdict == 'passed') or 'milk is heated by microwave' in told
+    assert reported.startswith(verdict)
+    assert (verdict == 'passed') or 'milk is heated by microwave' in reported
 
 
 def test_who_still_holds_what_was_on_the_table_has_not_taken_it_away() -> None:
@@ -71,7 +71,7 @@ def test_who_still_holds_what_was_on_the_table_has_not_taken_it_away() -> None:
     'trial', [0, *(pytest.param(trial, marks=pytest.mark.slow) for trial in (1, 2, 3, 4))]
 )
 @pytest.mark.parametrize('task', TASKS)
-def test_each_task_is_solved_within_its_limit_as_told_in_classes(task: str, trial: int) -> None:
+def test_each_task_is_solved_within_its_limit_by_a_plan_in_classes(task: str, trial: int) -> None:
     case = make_case(SUITE, task, seed=0, trial=trial)
     goal = case.house_goal
     assert isinstance(goal, HouseholdGoal)

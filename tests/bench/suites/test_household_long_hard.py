@@ -40,7 +40,7 @@ def end_of(task: str) -> HouseState:
 
 @pytest.mark.parametrize('seed', [0, 1, 2])
 @pytest.mark.parametrize('task', TASKS)
-def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed: int) -> None:
+def test_each_case_is_solved_within_its_limit_by_a_plan_in_classes(task: str, seed: int) -> None:
     case = case_of(task, seed, trial=seed)
     before = case.house.build()
 
@@ -53,7 +53,7 @@ def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed
 
 
 @pytest.mark.parametrize(
-    ('task', 'thing', 'place', 'told'),
+    ('task', 'item', 'place', 'reported'),
     [
         ('toast_for_six', 'breadslice', 'fridge', 'Only 5: breadslice is toasted on kitchentable'),
         ('toast_for_six', 'plate', 'fridge', 'Only 5: plate is washed by faucet on kitchentable'),
@@ -65,13 +65,13 @@ def test_each_case_is_solved_within_its_limit_as_told_in_classes(task: str, seed
     ],
 )
 def test_one_object_that_is_elsewhere_is_named_with_the_figure(
-    task: str, thing: str, place: str, told: str
+    task: str, item: str, place: str, reported: str
 ) -> None:
     case = case_of(task, seed=0)
     end = end_of(case.task)
     goal, graph = case.house_goal, end.graph.copy()
     [where] = [n for n in graph.nodes if graph.nodes[n].class_name == place][:1]
-    good = [each for each in goal.all if isinstance(goal, HouseholdGoal) and each.thing == thing]
+    good = [each for each in goal.all if isinstance(goal, HouseholdGoal) and each.thing == item]
     moved = end.view.fitting(good[0])[0]
 
     for relation in (Relation.ON, Relation.INSIDE):
@@ -80,7 +80,7 @@ def test_one_object_that_is_elsewhere_is_named_with_the_figure(
     judged = judge_household(goal, graph, end.derived)
 
     assert not judged.passed
-    assert told in judged.reason
+    assert reported in judged.reason
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_a_seventh_plate_or_one_washed_by_something_else_fails() -> None:
     plates = end.view.of_class('plate')
 
     other = frozenset(pair for pair in end.derived if pair != (plates[0], 'washed by faucet'))
-    told = judge_household(case.house_goal, end.graph, other).reason
-    assert 'plate is washed by faucet on kitchentable (at least 6)' in told
+    reported = judge_household(case.house_goal, end.graph, other).reason
+    assert 'plate is washed by faucet on kitchentable (at least 6)' in reported
 
     graph = end.graph.copy()
     seventh = graph.nodes[plates[0]].copy()
@@ -123,8 +123,8 @@ def test_a_seventh_plate_or_one_washed_by_something_else_fails() -> None:
     graph.nodes[seventh.id] = seventh
     table = next(n for n in graph.nodes if graph.nodes[n].class_name == 'kitchentable')
     graph.add(seventh.id, Relation.ON, table)
-    told = judge_household(case.house_goal, graph, end.derived).reason
-    assert 'It must not be so: plate on kitchentable (at least 7)' in told
+    reported = judge_household(case.house_goal, graph, end.derived).reason
+    assert 'It must not be so: plate on kitchentable (at least 7)' in reported
 
 
 def test_the_seed_deals_the_hiding_places_anew_one_object_to_each() -> None:

@@ -154,14 +154,14 @@ def test_the_ambiguous_set_has_two_names_and_a_new_flat_its_own_first_graphs(
     assert [task.n_goals for task in read_set(tmp_path, 'env1')[0]] == [2, 0]
 
 
-def test_without_a_copy_it_is_said_where_it_is_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_without_a_copy_names_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
 
     with pytest.raises(SuiteFileError, match=r'github.com/NVlabs/progprompt-vh.*--data DIR'):
         load_suite('household_original')
 
 
-def test_what_is_wrong_with_a_copy_is_said_by_file(data: Path) -> None:
+def test_faults_of_a_copy_are_reported_by_file(data: Path) -> None:
     with pytest.raises(UnknownNameError, match='test_unseen'):
         read_set(data, 'test_unsen')
     with pytest.raises(ConfigError, match='no folder'):
@@ -208,9 +208,9 @@ def test_every_annotated_plan_of_a_real_copy_reaches_all_its_goals(name: str) ->
         world = HouseholdWorld(case.house.build(), mode=case.house.mode)
         for step in (step for steps in plans[task.instruction].values() for step in steps):
             skill = re.findall(r'\[(\w+)\]', step)[0]
-            things = tuple(
+            entities = tuple(
                 f'{word}_{number}' for word, number in re.findall(r'<(\w+)> \((\d+)\)', step)
             )
-            assert world.execute(SkillCall(skill, things)).succeeded, step
+            assert world.execute(SkillCall(skill, entities)).succeeded, step
         judgement = judge_household(case.house_goal, world.graph, world.derived.now)
         assert judgement.verdict is Verdict.PASSED, (task.name, judgement.reason)

@@ -84,18 +84,24 @@ def test_a_near_miss_fails_and_its_reason_has_the_figure(name: str) -> None:
     if isinstance(case.goal, Hold):
         others = [spec.name for spec in case.table.objects if spec.name not in names]
         nearest = min(others, key=lambda other: abs(mass(case, other) - mass(case, names[0])))
-        state, told = end_of(case, [nearest]), f'{names[0]}, weighs {grams(case, names[0])} g'
+        state, fault = end_of(case, [nearest]), f'{names[0]}, weighs {grams(case, names[0])} g'
     elif isinstance(case.goal, Corners):
-        state, told = end_of(case, names[:-1]), 'cm from the nearest corner; 6.0 cm are allowed'
+        state, fault = (
+            end_of(case, names[:-1]),
+            'cm from the nearest corner; 6.0 cm are allowed',
+        )
     elif case.goal.near_m < 0.01:
-        state, told = end_of(case, names, off_m=0.007), '0.7 cm from the middle of'
+        state, fault = end_of(case, names, off_m=0.007), '0.7 cm from the middle of'
     elif case.goal.order == 'any':
-        state, told = end_of(case, names[:-1]), 'the highest tower has 4 blocks, not 5'
+        state, fault = end_of(case, names[:-1]), 'the highest tower has 4 blocks, not 5'
     else:
         names[-1], names[-2] = names[-2], names[-1]
-        state, told = end_of(case, names), f'{names[-1]}, which weighs {grams(case, names[-1])} g'
+        state, fault = (
+            end_of(case, names),
+            f'{names[-1]}, which weighs {grams(case, names[-1])} g',
+        )
 
-    assert told in judge(case.goal, state).reason
+    assert fault in judge(case.goal, state).reason
 
 
 def mass(case: Case, name: str) -> float:

@@ -98,7 +98,7 @@ def test_no_task_is_done_at_the_start_and_each_can_be_done(name: str) -> None:
 
 
 @pytest.mark.parametrize('name', TASKS)
-def test_nothing_that_can_be_seen_tells_blocks_apart_but_colour_and_place(name: str) -> None:
+def test_blocks_differ_visibly_only_in_colour_and_place(name: str) -> None:
     for case in cases_of(name):
         seen = list(case.scene.movables)
         assert len(seen) == (3 if 'tower' in name else 2)

@@ -120,7 +120,7 @@ def test_a_suite_is_read_from_any_path_and_its_scenes_lie_beside_it(tmp_path: Pa
         assert [item.name for item in mine.scenes['one'].movables] == ['red_cube']
 
 
-def test_an_unknown_suite_and_an_unknown_task_are_told_with_the_nearest() -> None:
+def test_an_unknown_suite_or_task_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"suite named 'tabletp'.*mean 'tabletop'"):
         load_suite('tabletp')
     with pytest.raises(UnknownNameError, match=r"suite tabletop named 'leter_l'.*mean 'letter_l'"):
@@ -178,7 +178,7 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (generated(table={'xyz': 1}), ('generate, table', "mean 'xy'")),
     ],
 )  # fmt: skip
-def test_a_field_that_will_not_do_is_told_with_its_task_and_what_would(
+def test_a_bad_field_is_refused_with_its_task_and_what_would_do(
     bad: dict[str, object], words: tuple[str, ...]
 ) -> None:
     with pytest.raises(SuiteFileError) as caught:
@@ -189,7 +189,7 @@ def test_a_field_that_will_not_do_is_told_with_its_task_and_what_would(
     assert 'good' not in message
 
 
-def test_a_task_name_that_comes_twice_is_told() -> None:
+def test_a_task_name_given_twice_is_refused() -> None:
     with pytest.raises(SuiteFileError, match='the task name a is given 2 times'):
         suite(task(), task())
 
@@ -250,7 +250,7 @@ def test_a_goal_that_needs_what_its_scene_lacks_is_refused(
         assert word in str(caught.value)
 
 
-def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SuiteFileError, match=r'none\.yaml cannot be read: No such file'):
         load_suite(tmp_path / 'none.yaml')
     with pytest.raises(SuiteFileError, match='cannot be read: Is a directory'):

@@ -26,8 +26,8 @@ def program(case: Case) -> str:
     """Write what a model would: a part with a comment for each thing."""
     inside: dict[str, str] = case.table_goal.inside  # type: ignore[union-attr]
     return '\n'.join(
-        f"# {i}: put the {thing} there\ngrab_and_putin('{thing}', '{container}')"
-        for i, (thing, container) in enumerate(inside.items(), 1)
+        f"# {i}: put the {entity} there\ngrab_and_putin('{entity}', '{container}')"
+        for i, (entity, container) in enumerate(inside.items(), 1)
     )
 
 
@@ -66,8 +66,8 @@ def test_what_does_not_belong_into_a_container_fails_the_task() -> None:
     before = world.observe()
     moves = {'banana': 'plate', 'strawberry': 'plate', 'bottle': 'plate'}
 
-    for thing, container in moves.items():
-        assert world.execute(SkillCall('grab_and_putin', (thing, container))).succeeded
+    for entity, container in moves.items():
+        assert world.execute(SkillCall('grab_and_putin', (entity, container))).succeeded
 
     world.settled()
     judgement = judged(case, before, world.observe())
@@ -76,7 +76,7 @@ def test_what_does_not_belong_into_a_container_fails_the_task() -> None:
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_scenes_are_drawn_for_every_trial_and_have_as_many_distractors_as_they_say(
+def test_each_trial_draws_a_scene_with_the_stated_number_of_distractors(
     name: str,
 ) -> None:
     cases = [make_case(SUITE, name, seed=0, trial=trial) for trial in range(5)]

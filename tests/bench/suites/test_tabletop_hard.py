@@ -56,8 +56,8 @@ def after(case: Case, moves: tuple[tuple[str, str], ...]) -> FinalState:
     for name, target in moves:
         item = now[name]
         if is_pose_like(target):
-            said = parse_pose(target)
-            pose = yaw_pose(said.position_m, math.radians(said.yaw_deg or 0.0))
+            stated = parse_pose(target)
+            pose = yaw_pose(stated.position_m, math.radians(stated.yaw_deg or 0.0))
         else:
             x, y, _ = now[target].pose.position_m
             pose = Pose(position_m=(x, y, top_z(now[target]) + half_height(item)))
@@ -93,7 +93,7 @@ def test_each_case_is_crowded_and_its_moves_reach_the_goal(name: str, seed: int)
     'name',
     ['retrieve_one', 'insert_three', pytest.param('partly_possible', marks=pytest.mark.slow)],
 )
-def test_the_arm_solves_a_case_as_the_search_says(name: str) -> None:
+def test_the_arm_carries_out_the_solution_of_the_search(name: str) -> None:
     case = case_of(name)
     expert = ModelConfig(provider='expert')
     config = RunConfig(

@@ -42,7 +42,7 @@ def played(
 
 @pytest.mark.parametrize('task', NAMES)
 @pytest.mark.parametrize('trial', range(3))
-def test_the_first_three_things_are_fixed_too_heavy_and_out_of_reach(
+def test_the_first_three_objects_are_fixed_too_heavy_and_out_of_reach(
     task: str, trial: int
 ) -> None:
     case = case_of(task, trial)
@@ -54,7 +54,7 @@ def test_the_first_three_things_are_fixed_too_heavy_and_out_of_reach(
     assert {*case.table.fixed, *heavy, *far} == set(first)
 
 
-def test_with_as_many_loops_as_there_are_such_things_only_who_believes_succeeds() -> None:
+def test_with_a_loop_for_each_such_object_only_planners_with_beliefs_succeed() -> None:
     case = case_of('red_triangle')
     believing, forgetful = (played(case, state, 3).result for state in ('rules', 'no'))
 
@@ -102,7 +102,7 @@ def test_only_the_last_episode_is_on_record_and_counts(third: tuple[Case, Episod
     assert game.result.unsafe == 0
 
 
-def test_a_session_tells_what_the_episodes_before_took_and_keeps_their_journals(
+def test_a_session_reports_the_cost_of_earlier_episodes_and_keeps_their_journals(
     third: tuple[Case, EpisodeRecord], tmp_path: Path
 ) -> None:
     case, game = third

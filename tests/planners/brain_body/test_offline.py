@@ -240,7 +240,7 @@ def test_where_there_is_no_solution_the_true_reason_is_told() -> None:
         unreachable=['pink_cube'],
     )
 
-    with pytest.raises(GaveUpError, match=r'2 things can be used and 3 are needed.*pink_cube is'):
+    with pytest.raises(GaveUpError, match=r'2 objects can be used and 3 are needed.*pink_cube is'):
         run(TRIANGLE, world, Diary(), k=5)
 
 

@@ -233,8 +233,8 @@ def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
         ('state(red_cube, on)', 'is no condition'),
     ],
 )
-def test_what_is_not_in_the_grammar_is_refused_with_what_is(text: str, said: str) -> None:
-    with pytest.raises(ParseError, match=re.escape(said)):
+def test_what_is_not_in_the_grammar_is_refused_with_what_is(text: str, stated: str) -> None:
+    with pytest.raises(ParseError, match=re.escape(stated)):
         parse_goal(text, scene(START))
 
 

@@ -122,17 +122,17 @@ class Selection:
     """Objects of the scene."""
     count: int = 1
     """How many of them must fit."""
-    said: str = ''
+    text: str = ''
     """How it was written."""
 
     def __str__(self) -> str:
-        return self.said
+        return self.text
 
     @property
     def in_words(self) -> str:
         if self.count == len(self.names):
             return listed(self.names)
-        short = self.said.rpartition(' of ')[2].split('|')
+        short = self.text.rpartition(' of ')[2].split('|')
         return f'{self.count} of {", ".join(short)}' if self.count > 1 else ' or '.join(short)
 
 
@@ -141,7 +141,7 @@ class GoalCondition:
     """One requirement."""
 
     kind: ConditionKind
-    things: tuple[Selection, ...]
+    subjects: tuple[Selection, ...]
     """What it is about: one selection, or the parts of a tower or line in their order."""
     place: Selection | None = None
     """What that is related to."""
@@ -151,20 +151,20 @@ class GoalCondition:
 
     def __str__(self) -> str:
         more = [str(self.place)] if self.place else [self.word] if self.word else []
-        text = f'{self.kind.value}({", ".join([*map(str, self.things), *more])})'
+        text = f'{self.kind.value}({", ".join([*map(str, self.subjects), *more])})'
         return f'not {text}' if self.negated else text
 
     @property
     def in_words(self) -> str:
         """The condition as a sentence without its full stop, for people."""
-        who, words = self.things[0].in_words, self.kind.words
+        who, words = self.subjects[0].in_words, self.kind.words
         if self.kind in SHAPES:
             form = f'{"do not form" if self.negated else "form"} one {words}'
-            if len(self.things) == 1:
+            if len(self.subjects) == 1:
                 return f'{who} {form}'
             order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
-            return f'{", ".join(item.in_words for item in self.things)} {form}, {order}'
-        is_ = ('are' if self.things[0].count > 1 else 'is') + (' not' if self.negated else '')
+            return f'{", ".join(item.in_words for item in self.subjects)} {form}, {order}'
+        is_ = ('are' if self.subjects[0].count > 1 else 'is') + (' not' if self.negated else '')
         second = self.place.in_words if self.place else WORDS.get(self.kind, {}).get(self.word, '')
         return f'{who} {is_} {words.format(second)}'
 
@@ -191,7 +191,7 @@ class TaskGoal:
     @property
     def to_hold(self) -> frozenset[str]:
         """Objects that may be in the hand at the end."""
-        held = [c.things[0].names for c in self.conditions if c.kind is K.HELD and not c.negated]
+        held = [c.subjects[0].names for c in self.conditions if c.kind is K.HELD and not c.negated]
         return frozenset(name for names in held for name in names)
 
 
@@ -317,7 +317,7 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
         )
     if negated:
         _check_unnumbered(kind, parts)
-    things = (_movable(_selection(parts[0], scene), scene),)
+    subjects = (_movable(_selection(parts[0], scene), scene),)
     if kind in WORDS:
         word = plain(parts[1])
         if word not in WORDS[kind]:
@@ -325,17 +325,17 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
                 f'{parts[1][:QUOTED]!r} is none of {", ".join(WORDS[kind])}, which '
                 f'{kind.value} takes.'
             )
-        return GoalCondition(kind, things, word=word, negated=negated)
+        return GoalCondition(kind, subjects, word=word, negated=negated)
     if wanted == 1:
-        return GoalCondition(kind, things, negated=negated)
+        return GoalCondition(kind, subjects, negated=negated)
     place = _place(parts[1:], scene)
-    others = [name for name in things[0].names if name not in place.names]
-    if len(place.names) == place.count and len(others) < (1 if negated else things[0].count):
+    others = [name for name in subjects[0].names if name not in place.names]
+    if len(place.names) == place.count and len(others) < (1 if negated else subjects[0].count):
         raise ParseError(
             f'{kind.value}({args[:QUOTED]}) relates an object to itself. {kind.form} takes '
             f'different objects; for a task that asks for that, there is no condition: `{NONE}`.'
         )
-    return GoalCondition(kind, things, place, negated=negated)
+    return GoalCondition(kind, subjects, place, negated=negated)
 
 
 def _check_unnumbered(kind: ConditionKind, parts: Sequence[str]) -> None:
@@ -385,8 +385,8 @@ def _parts_of_shape(
             f'many of some in any order, as in {kind.value}(3 of a|b|c|d).'
         )
     if in_order and kind is K.PLUS:  # it has no order
-        said = f'{len(members)} of {"|".join(members)}'
-        chosen = (Selection(tuple(members), len(members), said),)
+        text = f'{len(members)} of {"|".join(members)}'
+        chosen = (Selection(tuple(members), len(members), text),)
     size = len(members) if len(chosen) > 1 else chosen[0].count
     if size < 2 or (kind is K.PLUS and size != PLUS_SIZE):
         least = '5 objects, as in plus(5 of a|b|c|d|e|f)' if kind is K.PLUS else 'two or more'

@@ -66,14 +66,18 @@ def readings_for(case: Case) -> int:
     return min(MOST_WEIGHED, math.ceil(2 * (sds * sd_n / gap_n) ** 2))
 
 
-def with_goal(llm: LlmConfig, case: Case, *, said: str | None = None) -> LlmConfig:
+def with_goal(llm: LlmConfig, case: Case, *, provider: str | None = None) -> LlmConfig:
     """
-    Return the sections with the goal of a case, where the provider, or the one said, needs it.
+    Return the sections with the goal of a case, where the provider, or the one given, needs it.
 
     Raises:
         ConfigError: See `brief_of`.
     """
-    return _with(llm, brief_of(case, case.seed)) if needs_goal(said or llm.brain.provider) else llm
+    return (
+        _with(llm, brief_of(case, case.seed))
+        if needs_goal(provider or llm.brain.provider)
+        else llm
+    )
 
 
 def with_goal_of(llm: LlmConfig, tasks: Iterable[TaskSpec]) -> LlmConfig:
@@ -105,8 +109,8 @@ def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
 def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
     if not isinstance(goal, KnownGoal):
         raise ConfigError(
-            f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` do not '
-            'know. They know tower, corners, hold, contained, layout; choose tasks that have '
+            f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` cannot '
+            'reach. They reach tower, corners, hold, contained, layout; choose tasks that have '
             'one of these: --tasks.'
         )
     by_what_is_fixed = (isinstance(goal, Tower) and goal.order == 'on_fixed') or (

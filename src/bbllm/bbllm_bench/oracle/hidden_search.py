@@ -69,7 +69,7 @@ class Blocks(Board):
 
     def __init__(self, scene: Scene, events: Sequence[Event]):
         super().__init__(scene, Lessons(PromptRequest(kind='plan'), scene), room_m=APART_M)
-        self.names = tuple(name for name, thing in self.things.items() if thing.movable)
+        self.names = tuple(name for name, entity in self.objects.items() if entity.movable)
         self.corners = [
             (item.pose.position_m[0] + i * item.size_m[0] / 2,
              item.pose.position_m[1] + j * item.size_m[1] / 2)
@@ -156,7 +156,7 @@ class Blocks(Board):
     # --- actions --------------------------------------------------------------------------------
     def at(self, name: str) -> Point:
         """Return where a block is, or was taken, seen from above [m]."""
-        x, y, _ = self.things[name].at or self._seen[name]
+        x, y, _ = self.objects[name].at or self._seen[name]
         return x, y
 
     def actions(self) -> list[BlockAction]:
@@ -168,7 +168,7 @@ class Blocks(Board):
                 # Set down with a hand that is not turned, a block is where it was in its frame.
                 dx, dy = (-off for off in self.grip_m) if self.grip_m else (0.0, 0.0)
                 yaw = 0.0
-                dz = max(0.0, self.things[step.name].height / 2 - GRIP_BELOW_TOP_M)
+                dz = max(0.0, self.objects[step.name].height / 2 - GRIP_BELOW_TOP_M)
                 if i == 0 and self._tcp is not None:  # it keeps the pose in the hand
                     held_at = self._seen[step.name]
                     dx, dy, dz = (self._tcp.position_m[axis] - held_at[axis] for axis in range(3))
@@ -287,7 +287,7 @@ def _lay_out(
     if goal.order == 'any' and blocks.stuck:
         built = [name for base in sorted(blocks.stuck) for name in blocks.pile(base)[1:]]
         # What is on top elsewhere goes there first.
-        free.sort(key=lambda name: -(blocks.things[name].at or (0.0, 0.0, math.inf))[2])
+        free.sort(key=lambda name: -(blocks.objects[name].at or (0.0, 0.0, math.inf))[2])
         free = [*built, *(name for name in free if name not in built)]
     if goal.order.endswith('on_fixed') or blocks.stuck:
         pile = [name for name in heaviest_first if name not in free][:1] + free
@@ -339,7 +339,7 @@ def _to_corners(blocks: Blocks, names: Sequence[str]) -> str:
     best = min(permutations(usable, len(names)), key=length_m)
     for name, spot in zip(names, best, strict=True):
         raised = name == blocks.held or blocks.on.get(name) in blocks.names
-        if raised or not spot.near(blocks.things[name], AT_CORNER_M):
+        if raised or not spot.near(blocks.objects[name], AT_CORNER_M):
             blocks.pick(name)
             blocks.put(spot)
     return f'{" and ".join(names)}: each in a corner of its own.'

@@ -133,7 +133,7 @@ _MOVE = rf'({_ITEMS}) {_ON}({_PLACE})(?= & M|$)'
 
 
 def read_instruction(
-    text: str, things: Mapping[str, TableObject], held: str | None = None
+    text: str, objects: Mapping[str, TableObject], held: str | None = None
 ) -> list[TableGoal]:
     """
     Return the goals of an instruction.
@@ -146,23 +146,23 @@ def read_instruction(
             f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}. {HINT}'
         )
     text = text.partition(WHAT_COUNTS)[0]
-    clauses = _clauses(_words(text, things))
-    parts = {part for name in things for part in name.lower().split('_')}
-    known = VOCABULARY | {*things} | parts
+    clauses = _clauses(_words(text, objects))
+    parts = {part for name in objects for part in name.lower().split('_')}
+    known = VOCABULARY | {*objects} | parts
     spelled = {word.lower(): word for word in re.findall(r'\w+', text)}
     unknown = [w for clause in clauses for w in clause if w not in known and not _is_number(w)]
     if unknown:
-        close = difflib.get_close_matches(unknown[0], things, n=1, cutoff=0.75)
+        close = difflib.get_close_matches(unknown[0], objects, n=1, cutoff=0.75)
         hint = f' Did you mean {close[0]}?' if close else ''
         listed = ', '.join(repr(spelled.get(w, w)[:24]) for w in dict.fromkeys(unknown[:5]))
         raise RefusalError(f'I do not understand {listed}.{hint} {HINT}')
-    reader = _Reader(things, held)
+    reader = _Reader(objects, held)
     goals: list[TableGoal] = []
     for clause in clauses:
         try:
             goals += reader.read(clause)
         except RefusalError:
-            asking = PICK | PUT | STACK | COLORS | {*ISH, *things}
+            asking = PICK | PUT | STACK | COLORS | {*ISH, *objects}
             if not goals or asking.intersection(clause):
                 raise
             continue  # it only explains what was asked for before
@@ -171,24 +171,24 @@ def read_instruction(
     return goals
 
 
-def names_in(text: str, things: Mapping[str, TableObject]) -> list[str]:
+def names_in(text: str, objects: Mapping[str, TableObject]) -> list[str]:
     """Return all objects that a piece of text names or describes."""
-    reader = _Reader(things)
+    reader = _Reader(objects)
     try:
-        reader.symbols(_words(text, things))
+        reader.symbols(_words(text, objects))
     except RefusalError:
         return []
     return [name for select in reader.selects.values() for name in select.names]
 
 
-def _words(text: str, things: Mapping[str, TableObject]) -> list[str]:
+def _words(text: str, objects: Mapping[str, TableObject]) -> list[str]:
     """Return the words of a text; a name of the scene is one word, also if it has spaces."""
     text = ' '.join(text.lower().split())
     for pattern, spelling in _SPELLINGS:
         text = re.sub(pattern, spelling, text)
     text = _LETTERS.sub(lambda found: re.sub(r'\b([a-z])\b', r'location_\1', found[0]), text)
     text = re.sub(r'\blocations?(?= location_)', '', text)
-    for name in sorted(things, key=len, reverse=True):
+    for name in sorted(objects, key=len, reverse=True):
         spaced = re.escape(name.lower()).replace('_', '[ _]')
         text = re.sub(rf'\b{spaced}\b', name, text, flags=re.IGNORECASE)
     return re.findall(rf'{_NUMBER}(?!\w)|\w+|[,;]', text)
@@ -221,11 +221,11 @@ def _side(text: str) -> Side | None:
 class _Reader:
     """Reads one clause after the other, and remembers what `it` or `them` means."""
 
-    def __init__(self, things: Mapping[str, TableObject], held: str | None = None):
-        self._things = things
+    def __init__(self, objects: Mapping[str, TableObject], held: str | None = None):
+        self._objects = objects
         self.selects: dict[str, Select] = {}
         """By symbol: the objects that it stands for."""
-        self._last = self._symbol(Select(held, (held,))) if held and held in things else ''
+        self._last = self._symbol(Select(held, (held,))) if held and held in objects else ''
 
     def read(self, words: list[str]) -> list[TableGoal]:
         """
@@ -268,7 +268,7 @@ class _Reader:
             return []
         self._last, items = found[1], self._phrase(found[1])
         if items[0].count != 1:
-            raise RefusalError(f"I {verb} one thing at a time, not '{items[0].said}'.")
+            raise RefusalError(f"I {verb} one object at a time, not '{items[0].words}'.")
         if verb in TURN:
             turns: list[TableGoal] = [
                 Act('rotate', items, amount=turn_deg) for turn_deg in angles_deg(found[2])
@@ -302,7 +302,7 @@ class _Reader:
             return [Arrange('tower', items)]
         if verb in PICK:
             if len(items) > 1 or items[0].count != 1:
-                raise RefusalError(f"The hand holds one thing at a time, not '{items[0].said}'.")
+                raise RefusalError(f"The hand takes one object at a time, not '{items[0].words}'.")
             return [Act('pick', items)]
         return [Arrange('free', items)] if plain != text and verb in PUT else []
 
@@ -334,7 +334,7 @@ class _Reader:
                 return [Arrange('per side', phrase)]
         kinds: dict[str, list[str]] = {}
         for name in dict.fromkeys(n for one in self._phrase(text) for n in one.names):
-            kinds.setdefault(self._things[name].kind, []).append(name)
+            kinds.setdefault(self._objects[name].kind, []).append(name)
         apart = two or verb in SPLIT or words & {'apart', 'opposite', 'different'}
         if not apart or len(kinds) < 2:
             return []
@@ -367,7 +367,7 @@ class _Reader:
         Raises:
             RefusalError: The scene has no such object, or too few.
         """
-        inside, nouns = DESCRIBING | {*self._things}, NOUNS | {*self._things}
+        inside, nouns = DESCRIBING | {*self._objects}, NOUNS | {*self._objects}
         found: list[str] = []
         for describes, run in itertools.groupby(words, lambda w: w in inside or w.isdecimal()):
             part = [*run]
@@ -389,12 +389,12 @@ class _Reader:
         return re.sub(r'(?:^& )|(?: &$)|( &)+(?= &)', '', ' '.join(found))
 
     def _symbol(self, select: Select) -> str:
-        kinds = {self._things[name].kind for name in select.names}
+        kinds = {self._objects[name].kind for name in select.names}
         vague = select.count == 1 and len(select.names) > 1
         letter = {'location': 'T' if vague else 'L', 'container': 'C', 'fixture': 'T'}.get(
             min(kinds) if len(kinds) == 1 else '', 'X'
         )
-        if all(self._things[name].movable for name in select.names):
+        if all(self._objects[name].movable for name in select.names):
             letter = 'M'
         symbol = f'{letter}{len(self.selects)}'
         self.selects[symbol] = select
@@ -407,15 +407,15 @@ class _Reader:
         return self.symbols(['cubes'])
 
     def _select(self, part: Sequence[str], noun: str) -> Select:
-        content = [word for word in part if word in self._things or word in COLORS or word in ISH]
+        content = [word for word in part if word in self._objects or word in COLORS or word in ISH]
         numbers = [word for word in part if word in NUMBERS or word.isdecimal()]
         if part[-1] == 'one':
             numbers = numbers[:-1]
-        said = ' '.join(w for w in dict.fromkeys((*part, noun)) if w not in ARTICLES | ALL | A)
-        names = tuple(name for name in self._things if self._fits(name, content, noun))
+        words = ' '.join(w for w in dict.fromkeys((*part, noun)) if w not in ARTICLES | ALL | A)
+        names = tuple(name for name in self._objects if self._fits(name, content, noun))
         if not names or not (content or noun):
-            known = ', '.join(self._things) or 'none'
-            raise RefusalError(f"There is no '{said}' in the scene. It has: {known}.")
+            known = ', '.join(self._objects) or 'none'
+            raise RefusalError(f"There is no '{words}' in the scene. It has: {known}.")
         counted = bool(numbers) or not A.isdisjoint(part)
         count: int | None = 2 if 'both' in part else 1
         if numbers:
@@ -423,17 +423,17 @@ class _Reader:
         elif not counted and (noun in PLURALS or not ALL.isdisjoint(part)):
             count = None
         if count is not None and count > len(names):
-            raise RefusalError(f"'{said}' are more than there are: {', '.join(names)}.")
-        return Select(said, names, count, counted=counted)
+            raise RefusalError(f"'{words}' are more than there are: {', '.join(names)}.")
+        return Select(words, names, count, counted=counted)
 
     def _fits(self, name: str, content: Sequence[str], noun: str) -> bool:
-        thing = self._things[name]
-        if named := [word for word in content if word in self._things]:
+        entity = self._objects[name]
+        if named := [word for word in content if word in self._objects]:
             return name in named
         kind = KINDS.get(_singular(noun))
-        if thing.kind != kind if kind else not thing.movable:
+        if entity.kind != kind if kind else not entity.movable:
             return False
-        words = {thing.color, *name.lower().split('_')}
+        words = {entity.color, *name.lower().split('_')}
         return all(words & ISH.get(word, {word}) for word in content)
 
 

@@ -47,7 +47,7 @@ class Lessons:
         """What a person asked for beyond the task."""
         self.notes: list[str] = []
         """What was not understood."""
-        self._things = objects_of(scene)
+        self._objects = objects_of(scene)
         self._tries: Counter[str] = Counter()
         for fact in scene.facts:
             if fact.estimated and fact.predicate == 'is' and fact.object in _HOPELESS:
@@ -92,14 +92,14 @@ class Lessons:
         if negative and not instead:
             wanted, unwanted = '', text.lower()[negative.end() :]
         takes = instead or re.match(r'\s*(?:please\s+)?(?:use|take|prefer|try)\b', wanted)
-        good = names_in(wanted, self._things) if takes else []
-        bad = names_in(unwanted, self._things)
+        good = names_in(wanted, self._objects) if takes else []
+        bad = names_in(unwanted, self._objects)
         self.preferred += good
         for name in bad:
             self.bad.setdefault(name, f'a person said: {text}')
         if good or bad:
             return
         try:
-            self.wishes += read_instruction(text, self._things, held)
+            self.wishes += read_instruction(text, self._objects, held)
         except RefusalError:
             self.notes.append(text)

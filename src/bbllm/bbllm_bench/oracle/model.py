@@ -79,7 +79,7 @@ class OracleModel:
         return (
             f'The planner {planner} cannot work with `{self.name}`{self._where}, which is no '
             f'language model and answers {", ".join(self._planners)} only. Name a language model, '
-            'such as `--brain MODEL` (docs/models.md says how), or choose one of these planners.'
+            'such as `--brain MODEL` (see docs/models.md), or choose one of these planners.'
         )
 
     def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
@@ -130,9 +130,9 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
         return 'cannot: `offline` is in no episode.'
     if scene is None or scene.is_symbolic:
         return IN_HOUSES
-    things = objects_of(scene)
+    objects = objects_of(scene)
     try:
-        goals = read_instruction(situation.task.instruction, things, scene.held)
+        goals = read_instruction(situation.task.instruction, objects, scene.held)
         lessons = Lessons(request, scene, situation.remarks())
         for text in lessons.notes:
             situation.not_understood(text)
@@ -140,7 +140,7 @@ def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
             changed = lessons.bad or lessons.preferred  # no condition states what is left out
             reach = (x for x in scene.facts if x.predicate == 'reachable' and x.object == 'no')
             far = {fact.subject for fact in reach}
-            return NONE if changed else conditions_text([*goals, *lessons.wishes], things, far)
+            return NONE if changed else conditions_text([*goals, *lessons.wishes], objects, far)
         steps = steps_for(goals, scene, lessons)
     except RefusalError as error:
         if request.kind == 'goal':

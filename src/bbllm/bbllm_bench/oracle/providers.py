@@ -6,7 +6,7 @@ from functools import partial
 from bbllm.core.protocols import ChatModel
 from bbllm.core.registry import ModelProvider
 
-_TOLD = 'is a deterministic stand-in that is told the goal, not a language model'
+_WITH_GOAL = 'is a deterministic stand-in that receives the goal, not a language model'
 _PLUMBING = 'it measures the plumbing, not planning'
 
 
@@ -30,14 +30,14 @@ OFFLINE = ModelProvider(
 )
 EXPERT = ModelProvider(
     build=partial(_expert, gather=True),
-    remark=f'{_TOLD}: {_PLUMBING}',
-    short='a program that is told the goal, not a language model',
+    remark=f'{_WITH_GOAL}: {_PLUMBING}',
+    short='a program that receives the goal, not a language model',
     needs_goal=True,
 )
 UNINFORMED = ModelProvider(
     build=partial(_expert, gather=False),
-    remark=f'{_TOLD}, and guesses what it does not know: {_PLUMBING}',
-    short='a program that is told the goal and guesses, not a language model',
+    remark=f'{_WITH_GOAL}, and guesses what it does not know: {_PLUMBING}',
+    short='a program that receives the goal and guesses, not a language model',
     roles=('brain',),
     needs_goal=True,
 )

@@ -40,17 +40,17 @@ def call_text(step: str, scene: Scene | None) -> str:
     skills = {skill.name for skill in scene.skills}
     # A step about an object that got lost is to be refused by the world, not passed over.
     lost = {name: TableObject(name, 'other') for name in lost_names(scene)}
-    things = objects_of(scene) | lost
+    objects = objects_of(scene) | lost
     pair = _PUT_IN.fullmatch(step.strip().rstrip('.').lower())
     if pair and 'grab_and_putin' in skills:
         words = [name.strip().replace(' ', '_') for name in pair.groups()]
         return (
-            f'<rob0>[grab_and_putin] <{words[0]}><{words[1]}>' if {*words} <= {*things} else PASS
+            f'<rob0>[grab_and_putin] <{words[0]}><{words[1]}>' if {*words} <= {*objects} else PASS
         )
     try:
         # `it` is what is in the hand; what it is makes no difference to a call.
-        held = scene.held or next((n for n, thing in things.items() if thing.movable), None)
-        (goal, *_) = read_instruction(step, things, held)
+        held = scene.held or next((n for n, entity in objects.items() if entity.movable), None)
+        (goal, *_) = read_instruction(step, objects, held)
     except RefusalError:
         return PASS
     skill, *args = _call(goal)

@@ -130,7 +130,7 @@ class Board:
     """
 
     def __init__(self, scene: Scene, lessons: Lessons, room_m: float = FREE_M):
-        self.things = objects_of(scene)
+        self.objects = objects_of(scene)
         self.held = scene.held
         self.lessons = lessons
         self._room_m = room_m
@@ -139,7 +139,7 @@ class Board:
         """Objects that the robot has placed."""
         self.away: list[tuple[Sequence[TablePlace], float]] = []
         """Where nothing is put aside, and how far around [m]."""
-        self.locations = [cell_of(t) for t in self.things.values() if t.kind == 'location']
+        self.locations = [cell_of(t) for t in self.objects.values() if t.kind == 'location']
         """The named places, in the scene's order."""
         # Of several objects that something stands on, the nearest, which is the first.
         self.on = {f.subject: f.object for f in scene.facts[::-1] if f.predicate in ('on', 'in')}
@@ -155,16 +155,16 @@ class Board:
             case _ if name == self.held:
                 return False
             case TablePlace():
-                return where.near(self.things[name], PLACED_M)
+                return where.near(self.objects[name], PLACED_M)
             case OnTop():
                 return self.on.get(name) == where.base
             case Region(side=None):
                 return name in self.moved
-        return self.things[name].side == where.side
+        return self.objects[name].side == where.side
 
     def standing_at(self, cell: TablePlace, within: float = NEAR_M) -> list[str]:
         """Return the objects near a place, the lowest first."""
-        items = [t for t in self.things.values() if t.movable and cell.near(t, within)]
+        items = [t for t in self.objects.values() if t.movable and cell.near(t, within)]
         return [t.name for t in sorted(items, key=lambda t: t.at[2] if t.at else 0.0)]
 
     def pile(self, name: str) -> list[str]:
@@ -177,7 +177,7 @@ class Board:
     def in_the_way(self, where: Where, but: Collection[str]) -> str | None:
         """Return an object that leaves no room for another there, the highest of its pile."""
         found: list[str] = []
-        if isinstance(where, OnTop) and self.things[where.base].kind != 'container':
+        if isinstance(where, OnTop) and self.objects[where.base].kind != 'container':
             found = self.pile(where.base)[1:]
         elif isinstance(where, TablePlace):
             found = self.standing_at(where, TIGHT_M)
@@ -224,7 +224,7 @@ class Board:
                 usable = fresh
             if len(usable) < needed and select.names:
                 raise RefusalError(
-                    f"of '{select.said}', {len(usable)} can be used, but {needed} must be. "
+                    f"of '{select.words}', {len(usable)} can be used, but {needed} must be. "
                     f'{self.lessons.reasons(select.names)}'
                 )
             chosen[select] = usable[: select.count]
@@ -258,7 +258,7 @@ class Board:
 
     def put(self, where: Where) -> None:
         assert self.held is not None  # steps that place come after steps that pick
-        item, half = self.things[self.held], self.things[self.held].height / 2
+        item, half = self.objects[self.held], self.objects[self.held].height / 2
         if isinstance(where, Region):
             cells = self.free_cells(where.side)
             if not cells:
@@ -266,7 +266,7 @@ class Board:
             asked_for = (cell for cell in cells if cell.key in self.lessons.preferred)
             where = next(asked_for, cells[0])
         key = where.base if isinstance(where, OnTop) else where.key
-        if (below := self.things.get(key)) is not None and below.at is not None:
+        if (below := self.objects.get(key)) is not None and below.at is not None:
             rise = 0.0 if below.kind == 'location' else below.height / 2
             at = (*below.at[:2], below.at[2] + rise + half)
             step = f'on {key}'
@@ -276,10 +276,10 @@ class Board:
             at = (where.x, where.y, half)
             step = f'at {where.pose or f"{key} {half:.3f}"}'
         self.steps.append(TableStep('place', f'place {item.name} {step}', item.name, at))
-        self.things[item.name] = replace(item, at=at)
+        self.objects[item.name] = replace(item, at=at)
         self.moved.add(item.name)
         self.held = None
 
     def _lift(self, name: str) -> None:
         self.on.pop(name, None)
-        self.things[name] = replace(self.things[name], at=None)
+        self.objects[name] = replace(self.objects[name], at=None)

@@ -73,7 +73,7 @@ def _object(item: SceneObject) -> TableObject:
 class Select:
     """Some objects, by name or by description."""
 
-    said: str
+    words: str
     """The words, for messages."""
     names: tuple[str, ...]
     """All that fit, in the scene's order."""

@@ -69,7 +69,7 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
     offered = {skill.name for skill in scene.skills}
     for goal in goals:
         if isinstance(goal, Act) and goal.verb in ONE_SKILL and goal.verb not in offered:
-            raise RefusalError(f'there is no skill here to {goal.verb} things.')
+            raise RefusalError(f'there is no skill here to {goal.verb} objects.')
     for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Act)):
         arranged: list[Arrange] = []
         for goal in stage:
@@ -123,11 +123,11 @@ def _do(act: Act, board: Board) -> None:
     if board.held is not None:
         board.put(Region())
     board.steps.append(TableStep(act.verb, text))
-    thing = board.things[name]
-    if act.way and thing.at is not None:
-        (x, y, z), (u, v) = thing.at, DIRECTIONS[act.way]
+    entity = board.objects[name]
+    if act.way and entity.at is not None:
+        (x, y, z), (u, v) = entity.at, DIRECTIONS[act.way]
         there = (x + u * act.amount, y + v * act.amount, z)
-        board.things[name] = replace(thing, at=there)
+        board.objects[name] = replace(entity, at=there)
 
 
 def _arrange(goals: Sequence[Arrange], board: Board) -> None:
@@ -184,7 +184,7 @@ def _settle(targets: Targets, board: Board) -> None:
 
 def _for_one(where: Where, board: Board) -> bool:
     """Whether there is room for one object only."""
-    on_top = isinstance(where, OnTop) and board.things[where.base].movable
+    on_top = isinstance(where, OnTop) and board.objects[where.base].movable
     return on_top or isinstance(where, TablePlace)
 
 
@@ -201,7 +201,7 @@ def _next(todo: Targets, there: Iterable[str], board: Board) -> str:
     cells = {name: where for name, where in todo.items() if isinstance(where, TablePlace)}
 
     def rank(n: str) -> tuple[bool, bool]:
-        beside = (c.near(board.things[n], BESIDE_M) for o, c in cells.items() if o != n)
+        beside = (c.near(board.objects[n], BESIDE_M) for o, c in cells.items() if o != n)
         return board.in_the_way(todo[n], {n, *there}) is not None, not any(beside)
 
     return min(ready, key=rank)
@@ -216,7 +216,7 @@ def _loose(goal: Arrange, board: Board, used: Targets) -> Targets:
         region = Region(goal.side)
         settled = [n for item in goal.items for n in item.names if board.is_at(n, region)]
         return dict.fromkeys(board.ranked(board.choose(goal.items, settled, used)), region)
-    first = board.things.get(goal.spots[0])
+    first = board.objects.get(goal.spots[0])
     if first is not None and first.kind != 'location':
         return _inside(goal, board, used)
     cells = [cell for spot in goal.spots for cell in board.locations if cell.key == spot]
@@ -261,7 +261,7 @@ def _tower(goal: Arrange, board: Board, used: Targets) -> Targets:
         return _loose(replace(goal, shape=shape, items=(bottom,)), board, used) | targets
     if len(chosen) < 2:
         names = [name for item in goal.items for name in item.names]
-        raise RefusalError(f'a tower takes two things at least. {board.lessons.reasons(names)}')
+        raise RefusalError(f'a tower takes at least two objects. {board.lessons.reasons(names)}')
     return targets
 
 
@@ -288,9 +288,9 @@ def _shared(goal: Arrange, board: Board) -> Targets:
     halves: dict[Side, list[str]] = {'left': [], 'right': []}
 
     def leftness(name: str) -> float:
-        thing = board.things[name]
-        at_home = any(cell.near(thing) and cell.key not in bad for cell in board.locations)
-        return (thing.at[1] if thing.at else 0.0) * (100 if at_home else 1)
+        entity = board.objects[name]
+        at_home = any(cell.near(entity) and cell.key not in bad for cell in board.locations)
+        return (entity.at[1] if entity.at else 0.0) * (100 if at_home else 1)
 
     for item in goal.items:
         n = item.count or 1
@@ -322,19 +322,19 @@ def _pattern(goal: Arrange, board: Board) -> tuple[dict[str, TablePlace], list[s
     Raises:
         RefusalError: Too few objects, or no room, with what ruled them out.
     """
-    things = board.choose(goal.items)
-    n = max(len(things), 1)
+    objects = board.choose(goal.items)
+    n = max(len(objects), 1)
     line = [(-i, 0) if goal.shape == 'column' else (0, -i) for i in range(n)]
     shapes = OFFSETS.get(goal.shape, [line])
     # cells of many patterns are the same, and nothing moves meanwhile
     standing = cache(board.standing_at)
-    for steps in (steps for steps in shapes if len(steps) <= len(things)):
+    for steps in (steps for steps in shapes if len(steps) <= len(objects)):
         best: tuple[float, dict[str, TablePlace], list[str]] | None = None
         for cells in patterns(tuple(steps[::-1] if goal.reverse else steps), goal.side):
             cost = PULL * off_middle(cells)
             if best is not None and cost >= best[0]:
                 break  # and the others are further off
-            if (filled := _filled(goal, things, cells, board, standing)) is not None:
+            if (filled := _filled(goal, objects, cells, board, standing)) is not None:
                 pairs, strangers = filled
                 cost += sum(not board.is_at(name, cell) for name, cell in pairs.items())
                 cost += CLEARING * len(strangers)
@@ -345,7 +345,7 @@ def _pattern(goal: Arrange, board: Board) -> tuple[dict[str, TablePlace], list[s
     names = [name for item in goal.items for name in item.names]
     names += [cell.key for cell in board.locations]
     raise RefusalError(
-        f'{len(things)} things can be used and {" or ".join(str(len(s)) for s in shapes)} are '
+        f'{len(objects)} objects can be used and {" or ".join(str(len(s)) for s in shapes)} are '
         'needed, with as many free places in the pattern that was asked for. '
         f'{board.lessons.reasons(names)}'
     )
@@ -353,7 +353,7 @@ def _pattern(goal: Arrange, board: Board) -> tuple[dict[str, TablePlace], list[s
 
 def _filled(
     goal: Arrange,
-    things: Sequence[str],
+    objects: Sequence[str],
     cells: Sequence[TablePlace],
     board: Board,
     standing: Callable[[TablePlace], Sequence[str]],
@@ -364,17 +364,17 @@ def _filled(
     if any(cell.key in bad and cell not in there.values() for cell in cells):
         return None
     if goal.by_color:
-        things = sorted(things, key=lambda name: board.things[name].hue)
-        pairs = dict(zip(things, cells, strict=True))
+        objects = sorted(objects, key=lambda name: board.objects[name].hue)
+        pairs = dict(zip(objects, cells, strict=True))
     else:
-        pairs = _keeping(board.ranked(things, [*there])[: len(cells)], cells, standing)
+        pairs = _keeping(board.ranked(objects, [*there])[: len(cells)], cells, standing)
     line = len({cell.x for cell in cells}) == 1 or len({cell.y for cell in cells}) == 1
-    kinds = () if line else {board.things[name].kind for name in pairs}
+    kinds = () if line else {board.objects[name].kind for name in pairs}
     strangers = [
-        thing.name
-        for thing in board.things.values()
-        if thing.movable and thing.at and thing.name not in pairs
-        and gap(cells, *thing.at[:2]) < (KEEP_OUT_M if thing.kind in kinds else FREE_M)
+        entity.name
+        for entity in board.objects.values()
+        if entity.movable and entity.at and entity.name not in pairs
+        and gap(cells, *entity.at[:2]) < (KEEP_OUT_M if entity.kind in kinds else FREE_M)
     ]  # fmt: skip
     return None if any(name in bad for name in strangers) else (pairs, strangers)
 

@@ -85,7 +85,7 @@ def models_of(job: EpisodeSpec) -> Models:
             method, config.llm, brain=config.brain, body=config.body, case=job.case
         )
     return _models(
-        with_goal(config.llm, job.case, said=config.brain).model_dump_json(by_alias=True),
+        with_goal(config.llm, job.case, provider=config.brain).model_dump_json(by_alias=True),
         MappingMethod(config.mapping),
         config.brain,
         config.body,

@@ -131,7 +131,7 @@ def _generated(
         failed[faults[0]] += 1
     rules = '; '.join(f'{rule} ({count} times)' for rule, count in failed.most_common(4))
     raise CaseError(
-        f'No scene for {of} in {TRIES} tries: {rules}. In its `generate`, ask for fewer things '
+        f'No scene for {of} in {TRIES} tries: {rules}. In its `generate`, ask for fewer objects '
         '(count), give them a larger area, a smaller spacing_m or pitch, or other distances '
         '(reach_m for what is within reach, beyond_m for what is not).'
     )

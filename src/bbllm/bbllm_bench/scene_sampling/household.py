@@ -60,8 +60,8 @@ def draw_start(
         if not judge_household(goal, drawn, derived(drawn)).passed:
             return drawn
     raise NoStartError(
-        f'each of {TRIES} starts has reached the goal already; say with `at_first` how things are '
-        'before, as in at_first: [{thing: salmon, on: kitchencounter}]'
+        f'each of {TRIES} starts has reached the goal already; define the start with `at_first`, '
+        'as in at_first: [{thing: salmon, on: kitchencounter}]'
     )
 
 

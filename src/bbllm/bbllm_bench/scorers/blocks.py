@@ -169,7 +169,7 @@ def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
         if goal.order == 'on_fixed':
             break
         if low is None or high is None:
-            return f'nothing tells what {below} and {above} weigh.'
+            return f'the masses of {below} and {above} are unknown.'
         if not high < low:
             reported = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
             return f'{reported}, which weighs {1000 * low:.0f} g.'
@@ -178,7 +178,7 @@ def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
 
 def _untouched(table: Table, still_m: float) -> list[Condition]:
     """Check that the hand has let go, and that what is fixed to the table is where it was."""
-    holding = f'the hand still holds {table.held}.' if table.held else ''
+    holding = f'{table.held} is still in the hand.' if table.held else ''
     fixed = [name for name in table.movables if name in table.fixed]
     faults = [table.moved(name, still_m, ' although it is fixed') for name in fixed]
     texts = [f'{name} where it was' for name in fixed]
@@ -245,7 +245,7 @@ def hold(goal: Hold, table: Table) -> list[Condition]:
 def _other(goal: Hold, table: Table, held: str) -> str:
     masses = {name: table.mass_kg[name] for name in table.movables if name in table.mass_kg}
     if held not in masses:
-        return f'nothing tells what {held} weighs.'
+        return f'the mass of {held} is unknown.'
     own = masses[held]
     if (wanted := goal.wanted(masses)) == held:
         return ''

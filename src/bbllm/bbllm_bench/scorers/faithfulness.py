@@ -190,7 +190,7 @@ class _Replay:
                 return rules
         if succeeded:
             raise OtherCaseError(
-                f'The journal says that {call} succeeded, and it cannot be done in the house of '
-                'its case: that is another case.'
+                f'The journal records that {call} succeeded, and it cannot be done in the house '
+                'of its case: that is another case.'
             )
         return rules

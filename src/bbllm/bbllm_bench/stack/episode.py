@@ -113,7 +113,7 @@ class _Files:
         job = self._job
         # Names and descriptions of a file are its path's and nobody's.
         scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
-        told = with_goal(job.config.llm, job.case, said=job.config.brain)
+        told = with_goal(job.config.llm, job.case, provider=job.config.brain)
         llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
         try:
             self._scene.write_text(yaml_text(scene), 'utf-8')

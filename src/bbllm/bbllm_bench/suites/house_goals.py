@@ -129,7 +129,9 @@ class HouseholdGoal(FileRecord):
         texts = [str(condition) for condition in conditions]
         for text in texts:
             if texts.count(text) > 1:
-                raise ValueError(f'the condition {text!r} is given twice; say it once, or count')
+                raise ValueError(
+                    f'the condition {text!r} is given twice; give it once, with count'
+                )
         return conditions
 
     @model_validator(mode='after')
@@ -145,7 +147,7 @@ class HouseholdGoal(FileRecord):
         for one, other in combinations(self.all, 2):
             if _opposed(one, other):
                 raise ValueError(
-                    f'the conditions {str(one)!r} and {str(other)!r} can never hold at once; '
+                    f'the conditions {str(one)!r} and {str(other)!r} can never be met at once; '
                     'leave one of them out'
                 )
         held: dict[str, int] = {}
@@ -154,8 +156,8 @@ class HouseholdGoal(FileRecord):
                 held[each.held] = max(held.get(each.held, 0), each.count)
         if sum(held.values()) > len(HANDS):
             raise ValueError(
-                f'a person has {len(HANDS)} hands, and {sum(held.values())} things are to be held '
-                f'({", ".join(held)}); ask for fewer'
+                f'a person has {len(HANDS)} hands, and {sum(held.values())} objects are to be '
+                f'held ({", ".join(held)}); ask for fewer'
             )
         return self
 

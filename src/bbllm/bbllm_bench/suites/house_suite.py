@@ -63,7 +63,7 @@ def faults_of(
     for house in houses:
         there = Counter(node.class_name for node in house.graph.nodes.values())
         unknown = [
-            f'{condition}: {UnknownNameError(f"class of things in {house.name}", name, there)}'
+            f'{condition}: {UnknownNameError(f"class of objects in {house.name}", name, there)}'
             for condition in (*conditions, *at_first)
             for name in condition.classes
             if name not in there
@@ -96,7 +96,7 @@ def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
 
 
 START = (
-    'only things in or on others, and their states can be arranged, each for all things of a '
+    'only objects in or on others, and their states can be arranged, each for all objects of a '
     'class: {thing: salmon, on: kitchencounter}, {thing: lightswitch, is: on}, {thing: anything, '
     'on: kitchentable, not: true} (a surface that is empty)'
 )

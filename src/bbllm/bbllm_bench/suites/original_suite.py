@@ -209,7 +209,7 @@ def with_original(
     with_goals = {re.sub(r'\W+', '_', task.name).strip('_')[:64]: task for task in playable}
     if not with_goals:
         raise SuiteFileError(
-            f'{where}: no task of {name} has a goal: their final graphs say nothing that the '
+            f'{where}: no task of {name} has a goal: their final graphs state nothing that the '
             'first ones do not.'
         )
     lacking = [*left_out, *(task.name for task in tasks if not task.n_goals)]

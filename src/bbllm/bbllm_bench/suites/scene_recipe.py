@@ -148,7 +148,7 @@ class GoodsGroup(Group):
         for kind in self.kinds:
             if kind not in OBJECT_MODELS:
                 known = ', '.join(OBJECT_MODELS)
-                raise ValueError(f'{kind!r} is no kind of thing; there are {known}')
+                raise ValueError(f'{kind!r} is no kind of object; there are {known}')
         if self.count is not None and greatest(self.count) > len(self.kinds):
             raise ValueError(f'a count of {self.count} does not fit {len(self.kinds)} kinds')
         return self

@@ -202,8 +202,8 @@ def _as_predicates(task: TaskSpec, where: str) -> TaskSpec:
     text = text_of(goal) if isinstance(goal, HouseholdGoal) else None
     if text is None:
         raise SuiteFileError(
-            f'{where}: say = predicates will not do: its goal is more than things on and in '
-            'places, open, closed, on, off or held; say sentence.'
+            f'{where}: say = predicates will not do: its goal is more than objects on and in '
+            'places, open, closed, on, off or held; write say: sentence.'
         )
     return task.model_copy(update={'instruction': text})
 

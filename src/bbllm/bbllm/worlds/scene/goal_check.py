@@ -118,13 +118,13 @@ def undecided(goal: TaskGoal, start: Scene) -> str:
     as a light that is off in a house of three.
     """
     for condition in goal.conditions:
-        choice = len(condition.things) == 1 and condition.things[0].count < len(
-            condition.things[0].names
+        choice = len(condition.subjects) == 1 and condition.subjects[0].count < len(
+            condition.subjects[0].names
         )
         if choice and not condition.negated:
             found = check_goal(TaskGoal((condition,)), start, start)
             if found.met:
-                return f'`{condition}` holds before anything has moved'
+                return f'`{condition}` is met before anything has moved'
     return ''
 
 
@@ -134,7 +134,7 @@ def _hidden(
     """Return that an object that could decide a condition is not in sight, '' if none could."""
     if scene.whole:
         return ''
-    (chosen,) = condition.things  # only houses are seen in part, and they have no shapes
+    (chosen,) = condition.subjects  # only houses are seen in part, and they have no shapes
     gone = [name for name in chosen.names if name not in scene.names]
     places = condition.place.names if condition.place else ()
     far = [name for name in places if name not in scene.names]
@@ -146,7 +146,7 @@ def _hidden(
 
 def _chosen(condition: GoalCondition, fault_of: Callable[[str], str]) -> str:
     """Return the fault of a condition that each of some objects meets or does not."""
-    selection = condition.things[0]
+    selection = condition.subjects[0]
     faults = {name: fault_of(name) for name in selection.names}
     good = [name for name, fault in faults.items() if not fault]
     if condition.negated:
@@ -166,7 +166,7 @@ def _chosen(condition: GoalCondition, fault_of: Callable[[str], str]) -> str:
 
 def _alone(condition: GoalCondition, name: str) -> GoalCondition:
     """Return that one object is so, without `not`."""
-    return replace(condition, things=(Selection((name,), 1, name),), negated=False)
+    return replace(condition, subjects=(Selection((name,), 1, name),), negated=False)
 
 
 def _cm(length_m: float) -> str:
@@ -206,7 +206,7 @@ class _Table:
     def _with_reach(self, fault: str, condition: GoalCondition) -> str:
         far = [
             name
-            for item in condition.things
+            for item in condition.subjects
             for name in item.names
             if name in fault and self._scene.has(name, 'reachable', 'no')
         ]
@@ -394,9 +394,9 @@ class _Table:
         self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], bool], Fault]
     ) -> str:
         """Return the fault of a shape: of its members in order, or of the best choice of them."""
-        ordered = len(condition.things) > 1
-        names = [name for item in condition.things for name in item.names]
-        size = len(names) if ordered else condition.things[0].count
+        ordered = len(condition.subjects) > 1
+        names = [name for item in condition.subjects for name in item.names]
+        size = len(names) if ordered else condition.subjects[0].count
         there = [self._items[n] for n in names if n in self._items and n not in self._held]
         missing = [name for name in names if name not in self._items or name in self._held]
         if len(there) < size:
@@ -411,10 +411,10 @@ class _Table:
                     break
             fault = best[2]
         if condition.negated:
-            return '' if fault else GoalCondition(condition.kind, condition.things).in_words
+            return '' if fault else GoalCondition(condition.kind, condition.subjects).in_words
         if fault:
             fault = self._with_reach(fault, condition)
-        who = listed([item.in_words for item in condition.things])
+        who = listed([item.in_words for item in condition.subjects])
         return fault and f'there is no {condition.kind.words} of {who}: {fault}'
 
     @cached_property

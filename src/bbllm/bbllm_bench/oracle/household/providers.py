@@ -75,8 +75,8 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
     for role, model in asked.items():
         if model.name != NAME and find_provider(model.name) is not None:
             raise ConfigError(
-                f'`{model.name}`, which is no language model, knows nothing of houses. Name a '
-                f'language model (docs/models.md says how), or say --{role} {NAME}: it is told '
+                f'`{model.name}`, which is no language model, answers nothing in houses. Name a '
+                f'language model (see docs/models.md), or give --{role} {NAME}: it gets '
                 'the goal, and measures the plumbing.'
             )
     if not isinstance(models.brain, OracleModel):
@@ -86,7 +86,7 @@ def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> Non
     for task in tasks:
         if not isinstance(task.goal, HouseholdGoal | GraphGoal):
             raise ConfigError(
-                f'The task {task.name} has the goal {task.goal.kind}, of which `{NAME}` knows '
-                'nothing; it finds plans for goals of the kind household, as those of the suite '
+                f'The task {task.name} has the goal {task.goal.kind}, for which `{NAME}` has '
+                'no plan; it finds plans for goals of the kind household, as those of the suite '
                 'household. Name a language model for this one.'
             )

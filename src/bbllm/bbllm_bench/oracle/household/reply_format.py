@@ -99,7 +99,7 @@ def estimate(functions: str, house: HouseCopy, names: ShortNames) -> str:
         around = scene_graph(house.observe())
         for name in house.touched:
             words = list(around.states.get(name, ()))
-            places = [(how, place) for thing, how, place in around.placed if thing == name]
+            places = [(how, place) for item, how, place in around.placed if item == name]
             words += [f'{how} {names.short(place)}' for how, place in places]
             words += ['in hand'] if name in around.held else []
             if words:
