@@ -156,7 +156,7 @@ def test_a_run_whose_planner_asks_no_body_needs_and_names_none(
         ({'suite': 'table_sorting'}, 'answers prog_prompt, lang_prompt, huang'),
         ({**HOUSE, 'planner': 'llm_pop'}, 'plays in no world of the kind household'),
         ({**HOUSE, 'brain': 'offline'}, 'answers nothing in houses'),
-        ({**HOUSE, 'planner': 'lang_prompt', 'body': 'offline'}, 'say --body expert'),
+        ({**HOUSE, 'planner': 'lang_prompt', 'body': 'offline'}, 'give --body expert'),
         ({**HOUSE, 'brain': 'uninformed'}, '`uninformed` works in'),
         (
             {**HOUSE, 'planner': 'llm_state', 'brain': 'offline'},

@@ -2,9 +2,6 @@
 
 import itertools
 import math
-import subprocess
-import sys
-from collections import Counter
 
 import pytest
 
@@ -16,10 +13,9 @@ from bbllm.worlds.scene.reaching import ReachCache
 from bbllm_bench.scene_sampling.generator import CaseError, make_case
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.suites.case import Case, fingerprint
-from bbllm_bench.suites.goals import LetterL, PlusSign, Triangle
 from bbllm_bench.suites.scores import Verdict
 from bbllm_bench.suites.suite import load_suite
-from tests.bench.solved_cases import SPECTRUM, distance, in_reach, solved, start_of
+from tests.bench.solved_cases import distance, solved, start_of
 from tests.bench.suite_files import STANDING, generated, suite, task
 
 SUITE = load_suite('tabletop')
@@ -30,22 +26,6 @@ CUBE, CYLINDER, LOCATION = Kind.CUBE, Kind.CYLINDER, Kind.LOCATION
 
 def case_of(name: str, trial: int = 0, seed: int = 0) -> Case:
     return make_case(SUITE, name, seed=seed, trial=trial)
-
-
-def sides(case: Case, kind: Kind, *, reach: bool) -> Counter[str]:
-    """How many things of a kind are left and right."""
-    items = [item for item in (*case.scene.movables, *case.scene.places) if item.kind is kind]
-    return Counter(
-        'left' if item.pose.position_m[1] > 0 else 'right'
-        for item in items
-        if (item.name not in case.out_of_reach) is reach
-    )
-
-
-def is_like_red(color: str) -> bool:
-    goal = SUITE.task('red_triangle').goal
-    assert isinstance(goal, Triangle)
-    return color in goal.colors
 
 
 @pytest.fixture(scope='module')
@@ -93,16 +73,6 @@ def test_the_task_is_not_done_at_the_start_and_can_be_done(
         assert judgement.verdict is Verdict.PASSED, (case.trial, judgement.reason)
 
 
-def test_no_cube_stands_so_near_to_a_pattern_that_it_would_spoil_the_sign() -> None:
-    for name in ('letter_l', 'plus_sign'):
-        spec = SUITE.task(name)
-        assert isinstance(spec.goal, LetterL | PlusSign) and spec.generate is not None
-        tolerance = spec.goal.residual_edges * spec.goal.edge_m
-        for group in spec.generate.locations:
-            if group.pattern in ('letter_l', 'plus'):
-                assert group.pitch[1] + tolerance < spec.generate.spacing_m, name
-
-
 @pytest.mark.parametrize('name', TASKS)
 def test_a_generated_table_stands_still(name: str) -> None:
     case = case_of(name, trial=1)
@@ -111,83 +81,6 @@ def test_a_generated_table_stands_still(name: str) -> None:
     poses = simulation.object_poses()
     for item in case.scene.movables:
         assert math.dist(item.pose.position_m, poses[item.name].position_m) < 2e-4, item.name
-
-
-def test_right_side_has_most_cubes_on_the_left_and_places_for_them(
-    cases: dict[str, list[Case]],
-) -> None:
-    for case in (*cases['right_side'], *cases['letter_l']):
-        assert case.out_of_reach == ()
-    for case in cases['right_side']:
-        cubes = sides(case, CUBE, reach=True)
-        assert 4 <= cubes.total() <= 6
-        assert cubes['left'] > cubes['right']
-        assert sides(case, LOCATION, reach=True)['right'] >= cubes['left']
-        assert 2 <= sides(case, CYLINDER, reach=True).total() <= 3
-
-
-def test_color_line_has_one_cube_out_of_reach_whose_place_is_between_others(
-    cases: dict[str, list[Case]],
-) -> None:
-    for case in cases['color_line']:
-        near = [SPECTRUM.index(item.color) for item in in_reach(case, CUBE)]
-        assert 5 <= len(near) <= 6
-        (far,) = (
-            SPECTRUM.index(item.color)
-            for item in case.scene.movables
-            if item.kind is CUBE and item.name in case.out_of_reach
-        )
-        assert min(near) < far < max(near)
-        assert sides(case, LOCATION, reach=False).total() >= 1
-
-
-def test_pairs_a_side_has_two_of_each_within_reach_and_one_loop_for_who_takes_them_in_order(
-    cases: dict[str, list[Case]],
-) -> None:
-    for case in cases['pairs_a_side']:
-        assert len(in_reach(case, CUBE)) == len(in_reach(case, CYLINDER)) == 2
-        assert min(sides(case, LOCATION, reach=True).values()) >= 3
-        for kind, lost in ((CUBE, 1), (CYLINDER, 0)):
-            names = [item.name for item in case.scene.movables if item.kind is kind]
-            assert len(set(names[:2]) & set(case.out_of_reach)) == lost
-        assert {item.name for item in case.scene.places[-2:]} < {*case.out_of_reach}
-
-
-@pytest.mark.parametrize('name', ['red_triangle', 'plus_sign'])
-def test_two_cubes_that_would_do_are_listed_first_and_out_of_reach(
-    name: str, cases: dict[str, list[Case]]
-) -> None:
-    for case in cases[name]:
-        first = case.scene.movables[:2]
-        assert all(item.kind is CUBE and item.name in case.out_of_reach for item in first)
-        assert sides(case, CUBE, reach=False).total() == 2
-        if name == 'red_triangle':
-            assert all(is_like_red(item.color) for item in first)
-            assert 3 <= sum(is_like_red(item.color) for item in in_reach(case, CUBE)) <= 4
-        else:
-            assert 5 <= len(in_reach(case, CUBE)) <= 6
-        assert sides(case, LOCATION, reach=False).total() == 2
-
-
-def test_segregate_needs_moves_to_both_sides_whose_first_locations_are_out_of_reach(
-    cases: dict[str, list[Case]],
-) -> None:
-    for case in cases['segregate']:
-        for kind in (CUBE, CYLINDER):
-            assert min(sides(case, kind, reach=True)[side] for side in ('left', 'right')) >= 1
-        assert sides(case, CUBE, reach=False).total() == 1
-        assert sides(case, CYLINDER, reach=False).total() == 0
-        assert sides(case, LOCATION, reach=False) == {'left': 1, 'right': 1}
-        assert {item.name for item in case.scene.places[:2]} < {*case.out_of_reach}
-        for side in ('left', 'right'):
-            needed = max(len(in_reach(case, CUBE)), len(in_reach(case, CYLINDER)))
-            assert sides(case, LOCATION, reach=True)[side] >= needed
-
-
-def test_the_number_of_objects_and_the_colours_vary(cases: dict[str, list[Case]]) -> None:
-    for name in TASKS:
-        assert len({len(case.scene.movables) for case in cases[name]}) > 1
-        assert len({frozenset(x.name for x in case.scene.movables) for case in cases[name]}) > 5
 
 
 # --- Generated cases are the same everywhere; what cannot be generated is refused with the rule
@@ -216,23 +109,6 @@ def test_the_same_seeds_give_the_same_cases_and_others_give_others() -> None:
 @pytest.mark.parametrize('name', TASKS)
 def test_the_same_seeds_give_the_same_scenes_everywhere(name: str) -> None:
     assert [fingerprint(case_of(name, trial))[:12] for trial in (0, 1)] == PINNED[name]
-
-
-def test_another_process_with_other_hashes_makes_the_same_case() -> None:
-    code = (
-        'from bbllm_bench.suites.suite import load_suite; '
-        'from bbllm_bench.scene_sampling.generator import make_case; '
-        'from bbllm_bench.suites.case import fingerprint; '
-        "print(fingerprint(make_case(load_suite('tabletop'), 'segregate', seed=5, trial=7)))"
-    )
-    run = subprocess.run(
-        [sys.executable, '-c', code],
-        env={'PYTHONHASHSEED': '7', 'PYTHONPATH': ':'.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout.strip() == fingerprint(case_of('segregate', trial=7, seed=5))
 
 
 def test_a_fixed_scene_is_the_same_in_all_trials_and_its_reach_is_computed() -> None:

@@ -112,27 +112,6 @@ def test_neighbours_along_a_bar_of_a_letter_are_equally_far_apart() -> None:
     assert_fails(LETTER, letter((0.05, 0.09), 0.07), '3 of 4 places of the best L are filled')
 
 
-right_nudges = st.floats(-0.1, 0.1)
-
-
-@given(
-    ys=st.lists(st.floats(-0.35, -0.03), min_size=3, max_size=3),  # off the white cylinder
-    which=st.sampled_from(['red_cube', 'blue_cube', 'green_cube']),
-    to=st.floats(-0.019, 0.5),
-    x=right_nudges,
-)
-def test_a_nudge_over_the_margin_flips_the_verdict(
-    ys: list[float], which: str, to: float, x: float
-) -> None:
-    names = ['red_cube', 'blue_cube', 'green_cube']
-    done = {**RIGHT_DONE, **{name: (RIGHT_DONE[name][0], y) for name, y in zip(names, ys)}}
-    inside = {**done, which: (RIGHT_DONE[which][0] + x, -0.021 - abs(to) / 2)}
-
-    assert_passes(CUBES_RIGHT, table(done))
-    assert_passes(CUBES_RIGHT, table(inside))
-    assert_fails(CUBES_RIGHT, table({**done, which: (RIGHT_DONE[which][0] + x, to)}), which)
-
-
 # --- Shapes apart: cubes in one half, cylinders in the other.
 
 APART_DONE: dict[str, Spot] = {
@@ -233,23 +212,6 @@ def test_one_location_cannot_be_given_to_two_objects() -> None:
 
     assert_fails(wide, table({**spots, **beside}), 'shares location_A with')
     assert_passes(wide, table({**spots, **beside, 'location_B': (0.4, 0.23)}))
-
-
-@given(
-    which=st.sampled_from(['red_cube', 'grey_cylinder', 'blue_cube', 'white_cylinder']),
-    angle=st.floats(0, 6.28),
-    inside=st.floats(0, 0.0195),
-    outside=st.floats(0.0205, 0.06),
-)
-def test_a_nudge_off_its_location_flips_the_verdict(
-    which: str, angle: float, inside: float, outside: float
-) -> None:
-    near, off = cmath.rect(inside, angle), cmath.rect(outside, angle)
-
-    assert_passes(PAIRS, table(moved(PAIR_DONE, which, near.real, near.imag)))
-    assert_fails(
-        PAIRS, table(moved(PAIR_DONE, which, off.real, off.imag)), f'{which} stands on no location'
-    )
 
 
 # --- Cubes in a line by colour.
@@ -366,29 +328,6 @@ def test_a_nudge_out_of_the_line_flips_the_verdict(
     assert_fails(LINE, table(moved(done, name, over * limit, 0)))
 
 
-@given(
-    colors=colors,
-    which=st.integers(0, 6),
-    near=st.floats(-0.1, 0.039),
-    kept=st.floats(0.041, 0.099),
-    far=st.floats(0.101, 0.2),
-)
-def test_a_nudge_along_the_line_flips_the_verdict(
-    colors: tuple[str, ...], which: int, near: float, kept: float, far: float
-) -> None:
-    index = which % (len(colors) - 1)
-
-    def with_gap(gap: float) -> FinalState:
-        """Lay a line of 5 cm from cube to cube, but for one gap; its middle is the centre."""
-        gaps = [gap if i == index else 0.05 for i in range(len(colors) - 1)]
-        ys = [sum(gaps) / 2 - sum(gaps[:i]) for i in range(len(colors))]
-        return table({f'{color}_cube': (0.5, y) for color, y in zip(colors, ys)})
-
-    assert_passes(LINE, with_gap(kept))
-    assert_fails(LINE, with_gap(near))
-    assert_fails(LINE, with_gap(far), 'has a hole')
-
-
 # --- Three reddish cubes as a triangle on the right.
 
 TRIO: dict[str, Spot] = {
@@ -435,62 +374,6 @@ TRI_FAILING: Failing = {
     ),
     'a corner that is out of reach': (table(TRI_DONE, beyond=['red_cube']), 'only 2 cubes'),
 }
-
-# Three angles that add up to 180 degrees, none below 27.
-angles = st.tuples(st.floats(27, 70), st.floats(27, 70)).map(
-    lambda two: (*two, 180.0 - two[0] - two[1])
-)
-
-
-def of_angles(angles: tuple[float, float, float], shortest: float, turn: float) -> list[complex]:
-    """Return the corners of a triangle by its angles [deg] and its shortest side [m]."""
-    a, b, c = (shortest * math.sin(math.radians(angle)) for angle in angles)
-    a, b, c = (side / math.sin(math.radians(min(angles))) for side in (a, b, c))
-    return [0j, cmath.rect(c, turn), cmath.rect(b, turn + math.radians(angles[0]))]
-
-
-def tri_laid(points: list[complex]) -> dict[str, Spot]:
-    """Lay the corners on the right, well within it."""
-    shift = complex(0.5, -0.04 - max(point.imag for point in points))
-    return tri_corners(*(((point + shift).real, (point + shift).imag) for point in points))
-
-
-@given(angles=angles, shortest=st.floats(0.062, 0.1), turn=st.floats(0, 6.28))
-def test_any_triangle_within_the_limits_passes(
-    angles: tuple[float, float, float], shortest: float, turn: float
-) -> None:
-    assert_passes(TRIANGLE, table(tri_laid(of_angles(angles, shortest, turn))))
-
-
-@given(
-    flat=st.floats(1, 24), share=st.floats(0.3, 0.7), turn=st.floats(0, 6.28), size=st.floats(1, 2)
-)
-def test_a_triangle_with_a_narrow_angle_fails(
-    flat: float, share: float, turn: float, size: float
-) -> None:
-    rest = 180.0 - flat
-    points = of_angles((flat, rest * share, rest * (1 - share)), 0.06 * size, turn)
-
-    assert_fails(TRIANGLE, table(tri_laid(points)))
-
-
-@given(side=st.integers(0, 2), along=st.floats(0, 1), inside=st.floats(0, 0.0795))
-def test_another_cube_nudged_near_flips_the_verdict(
-    side: int, along: float, inside: float
-) -> None:
-    points = [complex(*TRIO[name][:2]) for name in TRIO]
-    a, b, c = points[side], points[side - 2], points[side - 1]
-    foot = a + along * (b - a)
-    outward = (b - a) * 1j / abs(b - a)
-    if ((c - a) * outward.conjugate()).real > 0:
-        outward = -outward
-
-    def with_other(way: float) -> FinalState:
-        spot = foot + way * outward
-        return table({**TRIO, 'blue_cube': (spot.real, spot.imag)})
-
-    assert_fails(TRIANGLE, with_other(inside), 'blue_cube')
-    assert_passes(TRIANGLE, with_other(0.0805))
 
 
 # --- Cubes as a capital L.
@@ -625,22 +508,6 @@ def test_a_nudge_beyond_tolerance_flips_the_verdict(
     if len(cells) == LETTER.least_cubes:  # a longer one may lose a cube and be an L still
         assert_fails(LETTER, table(moved(done, name, large.real, large.imag)))
         assert_fails(LETTER, table({other: done[other] for other in done if other != name}))
-
-
-@given(
-    cells=cells,
-    pitch=st.floats(0.041, 0.099),
-    out=st.floats(10.2, 30),
-    inside=st.floats(0, 9.8),
-    left=st.booleans(),
-)
-def test_turning_it_too_far_flips_the_verdict(
-    cells: tuple[complex, ...], pitch: float, out: float, inside: float, left: bool
-) -> None:
-    sign = 1 if left else -1
-
-    assert_passes(LETTER, table(pattern(cells, pitch, turn_deg=sign * inside)))
-    assert_fails(LETTER, table(pattern(cells, pitch, turn_deg=sign * out)))
 
 
 # --- Five cubes as a plus sign.

@@ -1,6 +1,5 @@
 """Objects on others, in containers, towers, blocks at corners, and the heaviest in the hand."""
 
-import cmath
 import dataclasses
 from collections.abc import Collection
 from dataclasses import replace
@@ -17,9 +16,7 @@ from tests.bench.scorers.layouts import (
     STANDING,
     Spot,
     Spots,
-    assert_fails,
     assert_judged,
-    assert_passes,
     judged,
     leaning,
     moved,
@@ -96,16 +93,6 @@ ON_FAILING: dict[str, tuple[FinalState, str]] = {
         'grey_cylinder has toppled',
     ),
 }
-
-
-@given(angle=st.floats(0, 6.28), inside=st.floats(0, 0.0145), outside=st.floats(0.0155, 0.019))
-def test_a_nudge_off_the_middle_flips_the_verdict(
-    angle: float, inside: float, outside: float
-) -> None:
-    near, off = cmath.rect(inside, angle), cmath.rect(outside, angle)
-
-    assert_passes(ON_GOAL, table(moved(ON_DONE, 'red_cube', near.real, near.imag)))
-    assert_fails(ON_GOAL, table(moved(ON_DONE, 'red_cube', off.real, off.imag)), 'red_cube is 1.')
 
 
 # --- Things in containers: what counts as in, and what does not.
@@ -283,22 +270,6 @@ CORNER_FAILING = {
         'no block within reach can be moved',
     ),
 }
-
-
-@given(
-    side=st.sampled_from([(1, 1), (1, -1), (-1, 1), (-1, -1)]),
-    inward=st.floats(0.0, 0.15),
-    along=st.floats(0.0, 0.15),
-)
-def test_each_corner_reaches_as_far_as_the_goal_defines(
-    side: tuple[int, int], inward: float, along: float
-) -> None:
-    spot = (0.5 + side[0] * (0.18 - inward), side[1] * (0.3 - along))
-    way = (inward**2 + along**2) ** 0.5
-    if abs(way - 0.08) < 1e-6:
-        return
-    check = assert_passes if way < 0.08 else assert_fails
-    check(CORNERS, small_table({'red_cube': spot}))
 
 
 # --- The heaviest block in the hand, well above the table, and everything else at rest.

@@ -9,10 +9,8 @@ import pytest
 
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, LineDiscarded, RepairBegun, StepFailed
-from bbllm.core.naming import class_of
-from bbllm.core.protocols import EpisodeContext, Planner, World
+from bbllm.core.protocols import EpisodeContext, World
 from bbllm.core.types import Code, Outcome, PlanStep, SkillCall, Status, Task
-from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
@@ -27,9 +25,6 @@ from bbllm_bench.scorers.faithfulness import (
 )
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import load_suite
-from bbllm_planners.fltrnn.baselines import PlanningOnly
-from bbllm_planners.fltrnn.grammar import shown
-from bbllm_planners.fltrnn.planner import FLTRNN
 from tests.bench.household_cases import case_of, played, world_of
 from tests.bench.made_results import make_result
 
@@ -309,50 +304,3 @@ def test_replies_of_nothing_but_unknown_actions_break_that_rule() -> None:
     assert result.broken_rules == {'unknown_action': 2}
     assert repeated.broken_rules == {'unknown_action': 1}, 'what the second repeats counts once'
     assert (result.faithful, result.discarded, result.refused) == (False, 2, 2)
-
-
-# --- A plan that breaks a rule is as unfaithful where FLTRNN refuses it as where a world hears it
-
-NAMES = world_of(SALMON).observe().names
-GOAL = 'inside_salmon_fridge: 1'
-
-
-def write(*calls: str) -> str:
-    """Write `grab salmon` as a call on the first thing of the class, and the end below."""
-    lines = []
-    for text in calls:
-        verb, *words = text.split()
-        ids = [
-            shown(next((n for n in NAMES if class_of(n) == word), f'{word}_9')) for word in words
-        ]
-        lines.append(f'{verb}({", ".join(map(repr, ids))})')
-    return '\n'.join([*lines, '# done'])
-
-
-def fltrnn_judged(
-    planner: type[FLTRNN] | type[PlanningOnly], replies: Sequence[str]
-) -> Faithfulness:
-    run = EpisodeRun(Task('t', GOAL), planner='p', brain='b', body='b')
-    built: Planner = planner(ScriptedModel(replies), None)  # type: ignore[arg-type]
-    return faithfulness_of(SALMON, run.execute(built, world_of(SALMON)))
-
-
-@pytest.mark.parametrize(
-    ('calls', 'rules'),
-    [
-        (('walk salmon', 'grab salmon', 'walk cereal', 'grab cereal'), {'two_at_once'}),
-        (('walk unicorn',), {'unknown_object'}),
-        (('walk microwave', 'open microwave', 'open microwave'), {'already_open'}),
-        (('walk livingroom', 'grab salmon'), {'not_in_room'}),
-    ],
-)
-def test_the_same_plan_breaks_the_same_rules_with_and_without_a_memory_graph(
-    calls: tuple[str, ...], rules: set[str]
-) -> None:
-    text = write(*calls)
-
-    alone = fltrnn_judged(PlanningOnly, [text])
-    refused = fltrnn_judged(FLTRNN, [f'subgoal{{{GOAL}}}', text, *['# done'] * 9])
-
-    assert rules <= set(alone.counts)
-    assert set(refused.counts) == set(alone.counts)

@@ -1,7 +1,6 @@
 """The suite `partial_hard`: each case can be done, near misses fail, and `expert` does it."""
 
 import dataclasses
-import functools
 import itertools
 import math
 
@@ -147,37 +146,3 @@ def test_expert_does_it_within_the_actions_allowed(task: str) -> None:
 @pytest.mark.parametrize('task', ['off_centre_tower', 'unknown_fixed'])
 def test_who_takes_everything_for_granted_fails(task: str) -> None:
     assert played(task, 'uninformed', seed=1).verdict == 'failed'
-
-
-# --- how many actions always do, by search
-
-Pile = tuple[int, bool]
-"""How high it is, and whether its lowest block may be the fixed one."""
-
-
-@functools.cache
-def worst(piles: tuple[Pile, ...]) -> int:
-    """Return the fewest actions that always end in one tower, whichever block is fixed."""
-    n_blocks = sum(height for height, _ in piles)
-    bases = [height for height, open_ in piles if open_]
-    if len(bases) == 1:  # it is known, and all others go onto it
-        return 2 * (n_blocks - bases[0])
-    found = [1000]
-    for i, (height, open_) in enumerate(piles):
-        rest = piles[:i] + piles[i + 1 :]
-        if height > 1:
-            continue  # to take a pile down again informs of nothing
-        for j, (below, base) in enumerate(rest):
-            moved = (*rest[:j], (below + 1, base), *rest[j + 1 :])
-            free = 2 + worst(tuple(sorted(moved)))
-            # A lift that fails takes one action, and then all others go onto that block.
-            found.append(max(1 + 2 * (n_blocks - 1), free) if open_ else free)
-    return min(found)
-
-
-def test_the_actions_of_a_tower_on_an_unknown_base_are_what_a_search_finds() -> None:
-    needed = [worst(((1, True),) * n) for n in (2, 3, 4, 5)]
-
-    assert needed == [3, 7, 11, 15]
-    limit = SUITE.task('tower_of_five').limit_steps
-    assert limit is not None and limit >= needed[-1]

@@ -19,26 +19,8 @@ from tests.bench.suite_files import generated, goal, suite, task
 
 # --- Suite files: what is read from them, and what is said of those that cannot be used
 
-SEVEN = (
-    ('right_side', 'easy', 0),
-    ('letter_l', 'medium', 0),
-    ('color_line', 'medium', 1),
-    ('pairs_a_side', 'medium', 1),
-    ('red_triangle', 'hard', 2),
-    ('plus_sign', 'hard', 2),
-    ('segregate', 'hard', 2),
-)
 
 REDDISH = ['red', 'pink', 'rose']
-
-
-def test_the_tabletop_suite_has_the_seven_tasks_of_the_paper() -> None:
-    tabletop = load_suite('tabletop')
-
-    assert [(t.name, t.difficulty, t.least_loops) for t in tabletop.tasks] == list(SEVEN)
-    assert tabletop.name == 'tabletop'
-    assert tabletop.description
-    assert 'tabletop' in list_suites()
 
 
 def lengths_of(goal: Goal) -> list[str]:

@@ -147,7 +147,7 @@ def test_in_a_bench_a_plan_without_steps_stays_given_up() -> None:
         (['nonsense', 'more nonsense'], 'Conditions are on(a, b)'),
         (['on(red_cube, moon)', 'on(red_cube, sun)'], "no object named 'sun'"),
         ([ModelUnavailableError('no server')], 'no server'),
-        (['on(red_cube|blue_cube, table)'], 'holds before anything has moved'),
+        (['on(red_cube|blue_cube, table)'], 'is met before anything has moved'),
     ],
 )
 def test_without_a_goal_that_can_be_used_the_task_is_done_and_not_checked(

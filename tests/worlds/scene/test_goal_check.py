@@ -200,7 +200,7 @@ def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ('text', 'said'),
+    ('text', 'stated'),
     [
         ('', 'is no condition'),
         ('red on blue', 'is no condition'),
@@ -352,7 +352,7 @@ def test_a_reply_without_a_usable_condition_is_refused_with_the_whole_form(reply
 def test_a_choice_that_is_met_before_anything_moves_decides_nothing() -> None:
     start = scene({**START, 'pink_cube': (0.5, -0.1)})
 
-    assert 'holds before' in undecided(
+    assert 'is met before' in undecided(
         parse_goal('on(red_cube|pink_cube, location_A)', start), start
     )
     assert not undecided(parse_goal('on(pink_cube, location_A)', start), start)
