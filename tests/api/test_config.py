@@ -9,7 +9,7 @@ from bbllm.api.config import OWN_FILES, EpisodeConfig, EpisodeOptions, check_wor
 from bbllm.api.settings import describe
 from bbllm.cli.support.lazy import command_of
 from bbllm.cli.support.requests import spelled
-from bbllm.cli.support.verbs import find_verbs
+from bbllm.cli.support.verb_group import find_verbs
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.planners.common.methods import MappingMethod

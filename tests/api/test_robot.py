@@ -23,7 +23,7 @@ from bbllm import (
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
-from bbllm.testing import Pace, PacedModel, Request, ScriptedModel
+from bbllm.testing import Pace, PacedModel, ScriptedModel
 from tests.doubles.paper_world import PaperWorld
 
 PUBLIC = {
@@ -324,7 +324,7 @@ def test_what_cannot_be_had_is_an_error_with_what_can(
 
 
 def test_constraints_stand_in_the_prompt_of_a_plan_and_not_in_that_of_a_goal() -> None:
-    def answer(request: Request) -> str:
+    def answer(request: bbllm.ModelRequest) -> str:
         return (
             'none' if request.prompt.endswith('Conditions:') else 'cannot: it may not be touched.'
         )

@@ -9,7 +9,7 @@ from typer.testing import Result
 
 from bbllm.cli.support.lazy import command_of
 from bbllm.cli.support.plain_help import COMMON, FEW
-from bbllm.cli.support.verbs import find_verbs
+from bbllm.cli.support.verb_group import find_verbs
 from bbllm_bench.commands.bench import COMMANDS
 
 Command = Callable[..., Result]

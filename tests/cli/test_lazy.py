@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from bbllm.cli.support.lazy import command_of
-from bbllm.cli.support.verbs import find_verbs
+from bbllm.cli.support.verb_group import find_verbs
 from bbllm_bench.commands.bench import COMMANDS
 
 HELP = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from bbllm.cli.support.verbs import GROUP, Verb, find_verbs
+from bbllm.cli.support.verb_group import GROUP, Verb, find_verbs
 from bbllm.core import plugins
 
 OURS = {'approve', 'bench', 'demo', 'doctor', 'run', 'show', 'up'}

@@ -14,7 +14,7 @@ pytest.importorskip('uvicorn', reason='the extra `console` is not installed: mak
 
 from bbllm.core.events import EventData
 from bbllm.core.journal import read_damaged
-from bbllm_viewer.console.record_desk import REFUSAL, RecordDesk
+from bbllm_viewer.console.desk import REFUSAL, RecordDesk
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.web.server import Address
 from tests.browser import Visitor, launched

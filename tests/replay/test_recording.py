@@ -19,9 +19,8 @@ from bbllm.core.journal import read_damaged
 from bbllm.core.types import Scene, SkillCall
 from bbllm.robots.fr3 import FR3
 from bbllm_viewer.console.feed import Feed
-from bbllm_viewer.replay import packed_motion as packing
-from bbllm_viewer.replay.packed_motion import packed_motion
-from bbllm_viewer.replay.recording import LONGEST_S, play_times, recording_of
+from bbllm_viewer.replay import recording as packing
+from bbllm_viewer.replay.recording import LONGEST_S, packed_motion, play_times, recording_of
 from tests.recorded_episodes import (
     START_S,
     TABLE,

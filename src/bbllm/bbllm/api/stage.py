@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.session import Seen
-from bbllm.api.sources import by_pictures, check_sources, source_of
-from bbllm.core.errors import UnknownNameError
+from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.protocols import World
 from bbllm.core.registry import uses_force
 from bbllm.core.types import Scene
+from bbllm.scene.sources import NO_TROUBLE, TRUTH
 
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
+    from bbllm.sim.driver import SimDriver
     from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.render import VideoRecorder
+    from bbllm.worlds.tabletop.object_source import ObjectSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +143,35 @@ def _household(options: EpisodeConfig) -> Stage:
             f'({pairs}{", ..." * (len(dropped) > 4)}); the other modes keep them.'
         )
     return Stage(world, lambda: world.time_s, lambda: Settled(world.observe()), lambda path: None)
+
+
+def by_pictures(options: EpisodeConfig) -> bool:
+    """Whether scenes come from pictures."""
+    return options.sources != TRUTH
+
+
+def check_sources(options: EpisodeConfig) -> None:
+    """Raise ConfigError where pictures are asked for in a house, or trouble without pictures."""
+    if not by_pictures(options) and options.trouble != NO_TROUBLE:
+        raise ConfigError(
+            f'The trouble {options.trouble} is for pictures: choose camera as sources '
+            "(--sources camera, or sources='camera' in Python), or leave it out."
+        )
+    if by_pictures(options) and options.house:
+        raise ConfigError(
+            'A household is symbols, of which there are no pictures: leave sources out.'
+        )
+
+
+def source_of(options: EpisodeConfig) -> Callable[[SimDriver], ObjectSource] | None:
+    """Return what makes the source of objects; None for the simulator's state."""
+    if not by_pictures(options):
+        return None
+    from bbllm.core.plugins import load_part
+    from bbllm.scene.scene_file import load_scene
+
+    camera_source = load_part('bbllm.sources', 'camera')
+    source: Callable[[SimDriver], ObjectSource] = camera_source(
+        load_scene(options.scene), trouble=options.trouble, seed=options.seed
+    )
+    return source

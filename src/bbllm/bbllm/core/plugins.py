@@ -104,3 +104,12 @@ def _folders() -> list[list[object]]:
 def _file() -> Path:
     base = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
     return base / 'bbllm' / f'plugins-{sha256(sys.prefix.encode()).hexdigest()[:16]}.json'
+
+
+def how_to_install(extra: str) -> str:
+    """
+    Return the commands that install an extra, without a full stop.
+
+    They install from a clone: the name bbllm on a package index is not this project.
+    """
+    return f"in a clone of the repository: make extras, or pip install '.[{extra}]'"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.extras import how_to_install
+from bbllm.core.plugins import how_to_install
 
 VIDEO_SUFFIXES = ('.gif', '.webp', '.mp4')
 SHADE_BITS = 2

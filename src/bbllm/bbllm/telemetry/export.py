@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from bbllm.core.events import EpisodeEnded, Event
-from bbllm.core.extras import how_to_install
+from bbllm.core.plugins import how_to_install
 from bbllm.core.protocols import EventSink
 from bbllm.core.version import VERSION
 

@@ -17,7 +17,7 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.extras import how_to_install
+from bbllm.core.plugins import how_to_install
 from bbllm_bench.commands.options import MAX_JOBS
 
 MOST = 1_000_000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.ros_environment import need_ros
-from bbllm.cli.support.recording import Recording
-from bbllm.cli.support.session import Ran, run_on_stack
+from bbllm.cli.support.session import Ran, Recording, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.tasks import make_task
 

@@ -22,14 +22,20 @@ from bbllm.core.journal import (
 )
 from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_json, escape_line
-from bbllm_bench.commands.episode_files import write_index, write_page, write_video
+from bbllm_bench.commands.episode_files import (
+    ReplayOptions,
+    print_episode,
+    print_prompts,
+    replay_in_browser,
+    write_index,
+    write_page,
+    write_video,
+)
 from bbllm_bench.commands.failure_listing import (
     FailureOptions,
     check_failure_options,
     show_failures,
 )
-from bbllm_viewer.commands.episode_view import print_episode, print_prompts
-from bbllm_viewer.commands.replay_browser import ReplayOptions, replay_in_browser
 
 
 def _episodes() -> list[str]:

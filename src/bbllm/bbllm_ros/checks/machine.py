@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.extras import how_to_install
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
+from bbllm.core.plugins import how_to_install
 from bbllm_viewer.commands.browser import PACKAGES as PAGE_PACKAGES
 from bbllm_viewer.commands.browser import missing_packages
 

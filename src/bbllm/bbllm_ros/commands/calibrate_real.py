@@ -63,8 +63,8 @@ def real(
     choose_domain(domain)
     check_new(out)
     from bbllm_ros.calibration.arm_camera import ArmCamera
-    from bbllm_vision.calibration.by_hand import collect_by_hand
     from bbllm_vision.calibration.calibration_file import calibration_of, camera_root, save
+    from bbllm_vision.calibration.collecting import collect_by_hand
 
     output, board = Output(json), TagBoard().measured(square_mm * 1e-3)
 

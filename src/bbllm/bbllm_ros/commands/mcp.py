@@ -11,9 +11,9 @@ from bbllm.cli.support.options import JsonOption, StackOptions
 from bbllm.cli.support.requests import option
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.extras import how_to_install
 from bbllm.core.journal import summarize
 from bbllm.core.paths import state_dir
+from bbllm.core.plugins import how_to_install
 from bbllm.core.progress import progress_of
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene

@@ -31,8 +31,8 @@ from bbllm.cli.support.options import (
     RehearsalOptions,
     domain_option,
 )
-from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.requests import flag, option, spelled
+from bbllm.cli.support.session import Recording
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace

@@ -14,7 +14,7 @@ from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm.core.extras import how_to_install
+from bbllm.core.plugins import how_to_install
 
 if TYPE_CHECKING:
     from bbllm_viewer.console.desk import Desk

@@ -1,6 +1,7 @@
 """A session with a robot, in this process or on a stack, as the page directs it."""
 
 import threading
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 
@@ -12,15 +13,18 @@ from bbllm.core.events import Episode, EpisodeStarted, Event
 from bbllm.core.journal import read_damaged
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
+from bbllm.core.types import SceneObject
 from bbllm_viewer.console.desk import REMARK_S
 from bbllm_viewer.console.feed import Feed
-from bbllm_viewer.console.live_scene import PERIOD_S, LiveScene
+from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row
 
 CHECK_EVERY = 4
 """One check for requests and for nodes that have gone for so many pictures."""
 END_S = 5.0
 """How long the thread may take to end, wall clock [s]."""
 STOPPED = 'Stopped in the browser.'
+PERIOD_S = 0.05
+"""Between two pictures, wall clock [s]."""
 
 
 class SessionDesk(AbstractContextManager['SessionDesk']):
@@ -110,3 +114,25 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
                 if seen.objects and seen.joints_rad is not None and seen.width_m is not None:
                     drawing.show(seen.objects, seen.joints_rad.tolist(), seen.width_m)
             turn += 1
+
+
+class LiveScene:
+    """Shows where the arm and the objects are; of one thread."""
+
+    def __init__(self, feed: Feed):
+        self._feed = feed
+        self._kinds: tuple[object, ...] = ()
+        """What there is to draw, apart from where it is."""
+        self._drawn: DrawnScene | None = None
+
+    def show(
+        self, objects: Iterable[SceneObject], joints_rad: Sequence[float], width_m: float
+    ) -> None:
+        """Show objects, in the frame of the base, and the arm, with joints of shape (7,)."""
+        objects = tuple(objects)
+        kinds = tuple((item.name, item.kind, item.color, item.size_m) for item in objects)
+        if self._drawn is None or kinds != self._kinds:
+            self._kinds, self._drawn = kinds, DrawnScene(objects)
+            self._feed.set('drawn', self._drawn.description)
+        poses = {item.name: item.pose for item in objects}
+        self._feed.set('qpos', plain_row(self._drawn.qpos(joints_rad, width_m, poses)))

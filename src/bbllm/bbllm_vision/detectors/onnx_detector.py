@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.extras import how_to_install
+from bbllm.core.plugins import how_to_install
 from bbllm.core.types import Pose
 from bbllm.scene.camera import Mask, Pixels, RgbdImage
 from bbllm.scene.catalogue import Catalogue, CatalogueEntry

@@ -9,9 +9,8 @@ from bbllm.cli.support.options import (
     TaskArgument,
     WorldName,
 )
-from bbllm.cli.support.recording import Recording
 from bbllm.cli.support.requests import flag, option, spelled
-from bbllm.cli.support.session import finish, found_session, run_here, run_on_stack
+from bbllm.cli.support.session import Recording, finish, found_session, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.tasks import make_task

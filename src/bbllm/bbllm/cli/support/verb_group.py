@@ -6,14 +6,14 @@ import sys
 import time
 import traceback
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 from bbllm.cli.support.lazy import from_module
-from bbllm.cli.support.verbs import find_verbs
 from bbllm.cli.views import StdoutError
 from bbllm.core.errors import (
     ApprovalError,
@@ -24,6 +24,7 @@ from bbllm.core.errors import (
     UnknownNameError,
 )
 from bbllm.core.paths import state_dir
+from bbllm.core.plugins import Plugin, installed
 from bbllm.core.text import escape_hidden, json_text
 
 FAILED = 1
@@ -34,6 +35,7 @@ BAD_INPUT = 2
 """What was typed, or a file that was named, cannot be used."""
 INTERRUPTED = 130
 """Ctrl-C, as shells count it: 128 + SIGINT."""
+GROUP = 'bbllm.commands'
 UNHEARD = 141
 """The reader of stdout went away, as shells count it: 128 + SIGPIPE."""
 
@@ -130,3 +132,44 @@ def _save_traceback() -> Path | str:
         sys.stderr.write(text)
         return 'above'
     return path
+
+
+class Verb(NamedTuple):
+    """Where a verb is, and the line about it in `bbllm --help`."""
+
+    module: str
+    """Its dotted name; has a function or a Typer application that is called like the verb."""
+    help: str
+
+
+@cache
+def find_verbs() -> dict[str, Verb]:
+    """
+    Return all verbs: those of bbllm first, then by the names of their entry points.
+
+    An entry point of the group `bbllm.commands` names a dictionary with the help line of each
+    verb; the module of a verb is beside the module of the dictionary and has its name. What
+    cannot be loaded, or has a name that is taken, is left out with a warning on stderr.
+    """
+    found: dict[str, Verb] = {}
+    for point in sorted(installed(GROUP), key=_after_ours):
+        try:
+            lines = {str(name): str(text) for name, text in point.load().items()}
+        except Exception as error:  # a package of somebody else may fail in any way
+            _warn(f'The verbs of {point.value} cannot be loaded: {type(error).__name__}: {error}')
+            continue
+        for name, text in lines.items():
+            verb = Verb(f'{point.module}.{name}', text)
+            taken = found.setdefault(name, verb)
+            if taken is not verb:
+                _warn(f'{verb.module} is left out: `bbllm {name}` is {taken.module}.')
+    return found
+
+
+def _after_ours(point: Plugin) -> tuple[bool, str]:
+    """Sort so that no other package can take the name of a verb of bbllm, such as `approve`."""
+    return point.package != 'bbllm', point.name
+
+
+def _warn(text: str) -> None:
+    typer.echo(f'warning: {text}', err=True)

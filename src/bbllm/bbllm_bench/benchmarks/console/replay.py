@@ -45,7 +45,7 @@ def measure_replay(
     repeats: int, seed: int, advance: Callable[[str], None], n_steps: int
 ) -> Mapping[str, Measured]:
     """Measure an episode of so many steps, each with a model call; a seek in a drag, and far."""
-    from bbllm_viewer.console.record_desk import RecordDesk
+    from bbllm_viewer.console.desk import RecordDesk
     from bbllm_viewer.console.server import PageServer
     from bbllm_viewer.web.server import Address
 
