@@ -29,27 +29,19 @@ def test_the_shipped_file_says_what_holds_without_it() -> None:
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
-        ('brain: {modle: x}', r'unknown key `brain\.modle`\. Did you mean `model`\?'),
-        ('brains: {}', r'unknown key `brains`\. Did you mean `brain`\?'),
-        ('brain: {provider: opanai}', r"`brain\.provider` must be one of auto, openai.*'opanai'"),
-        ('brain: {temperature: 3}', r'`brain\.temperature` should be less than or equal to 2'),
-        ('brain: {temperature: .nan}', r'`brain\.temperature`'),
-        ('brain: {timeout_s: 0}', r'`brain\.timeout_s` should be greater than 0, not 0'),
-        ('body: {max_tokens: many}', r"`body\.max_tokens` .*integer.*'many'"),
-        (
-            'body: {schema: maybe}',
-            r"`body\.schema` must be auto, json_.*text, not 'maybe'",
-        ),
-        ('body: [1]', r'`body` .*not a list or section'),
-        ('embeddings: {provider: offline}', r"`embeddings\.provider` .*'lexical'.*'offline'"),
-        ('embeddings: {temperature: 0}', r'unknown key `embeddings\.temperature`\..*timeout_s'),
+        ('brain: {modle: x}', "brain: unknown field 'modle'; did you mean 'model'"),
+        ('brains: {}', "unknown field 'brains'; did you mean 'brain'"),
+        ('brain: {provider: opanai}', r"brain, provider: must be one of auto, openai.*'opanai'"),
+        ('brain: {temperature: 3}', "temperature = '3' .*less than or equal to 2"),
+        ('brain: {temperature: .nan}', "temperature = 'nan' .*finite"),
+        ('body: {schema: maybe}', "body: schema = 'maybe' .*'auto', 'json_.* or 'text'"),
+        ('body: [1]', r'body = .*dictionary'),
         ('embeddings: {api_key_env: my key}', r'embeddings\.api_key_env'),
-        ('- brain', 'must hold the sections'),
+        ('- brain', 'expected the sections'),
         ('brain: {', 'line 1'),
         ('brain: \x00', 'YAML does not allow'),
-        ('brain: {context_tokens: 4047}', r'`brain\.context_tokens` .* least 4048, .*not 4047'),
+        ('brain: {context_tokens: 4047}', 'brain, context_tokens: .* least 4048, .*not 4047'),
         ('brain: {max_tokens: 100, context_tokens: 99}', 'at least 2100, which is max_tokens'),
-        ('brain: {context_tokens: long}', r"`brain\.context_tokens` .*integer.*not 'long'"),
     ],
 )
 def test_a_bad_file_is_explained(text: str, message: str) -> None:
@@ -169,12 +161,12 @@ def test_a_schema_may_be_wanted_or_not_in_one_word(schema: str, form: str) -> No
 @pytest.mark.parametrize(
     ('role', 'listed', 'message'),
     [
-        ('brain', ('b', 'a'), 'the server lists 2 models: a, b. Say --brain NAME'),
-        ('brain', (), 'the server lists no models. Say --brain NAME'),
-        ('brain', None, r'answered 404 .*no such page. Say --brain NAME.*--brain offline'),
+        ('brain', ('b', 'a'), 'the server lists 2 models: a, b. Use --brain NAME'),
+        ('brain', (), 'the server lists no models. Use --brain NAME'),
+        ('brain', None, r'answered 404 .*no such page. Use --brain NAME.*--brain offline'),
         ('brain', [f'm{i:03}' for i in range(99)], 'lists 99 models: m000, .*m029 and 69 more'),
-        ('body', ('a', 'b'), 'the server lists 2 models: a, b. Say --body NAME.*--body offline'),
-        ('embeddings', ('a',), 'the server lists 1 model: a. Say --body NAME.*--body lexical'),
+        ('body', ('a', 'b'), 'the server lists 2 models: a, b. Use --body NAME.*--body offline'),
+        ('embeddings', ('a',), 'the server lists 1 model: a. Use --body NAME.*--body lexical'),
     ],
 )
 def test_no_model_of_several_is_chosen_for_the_user_but_all_are_listed(
@@ -239,7 +231,7 @@ def test_a_recording_is_never_written_into_another(tmp_path: Path) -> None:
     path = tmp_path / 'talk.jsonl'
     path.write_text('{}\n')
 
-    with pytest.raises(ConfigError, match='already holds a recording'):
+    with pytest.raises(ConfigError, match='is a recording already'):
         make_models(DEFAULTS, record=path, environ={})
     with pytest.raises(ConfigError, match='exclude each other'):
         make_models(DEFAULTS, record=path, replay=path, environ={})

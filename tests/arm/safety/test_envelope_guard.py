@@ -220,8 +220,8 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
 @pytest.mark.parametrize(
     ('text', 'said'),
     [
-        ('', 'holds no safety: expected the fields workspace, tcp_speed'),
-        ('- 1', 'holds no safety'),
+        ('', 'is no safety: expected the fields workspace, tcp_speed'),
+        ('- 1', 'is no safety'),
         ('tcp_sped: {max_m_s: 1}', "unknown field 'tcp_sped'; did you mean 'tcp_speed'?"),
         ('tcp_speed: {max_ms: 1}', "tcp_speed: unknown field 'max_ms'; did you mean 'max_m_s'?"),
         ('tcp_speed: {max_m_s: 5}', "tcp_speed: max_m_s = '5' will not do"),

@@ -113,7 +113,7 @@ def test_an_unknown_suite_or_task_is_refused_with_the_nearest() -> None:
     ('text', 'words'),
     [
         ('tasks: [\n  {name: a\n', ('not valid YAML', 'line 3')),
-        ('- a', ('holds no suite', 'tasks')),
+        ('- a', ('is no suite', 'tasks')),
         ('tasks: []', ('a suite needs a task',)),
         ('tsks: []', ("unknown field 'tsks'", "did you mean 'tasks'")),
         ('tasks: 3', ('tasks', 'should be a list')),

@@ -105,7 +105,7 @@ def test_a_house_of_ones_own_is_expanded(tmp_path: Path) -> None:
         ('rooms: {kitchen: []}\nclasses: {box2: "A, b, c, d"}', 'box2: .* is not `category'),
         ('rooms: {kitchen: []}\nroof: red', "unknown field 'roof'"),
         ('rooms: {kitchen: [&a {box: {inside: [*a]}}]}', 'is within what it repeats'),
-        ('[1, 2]', 'holds no house'),
+        ('[1, 2]', 'is no house'),
         ('rooms: {kitchen: [', 'is not valid YAML'),
     ],
 )

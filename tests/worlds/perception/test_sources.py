@@ -144,7 +144,7 @@ objects:
             'visible characters in one line',
         ),
         ('objects: [', 'not valid YAML'),
-        ('- a', 'holds no catalogue'),
+        ('- a', 'is no catalogue'),
     ],
 )
 def test_catalogue_that_will_not_do_is_an_error_that_says_where(

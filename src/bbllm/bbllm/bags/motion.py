@@ -117,10 +117,10 @@ class MotionWriter:
         half_m = sample.finger_m / 2
         with self._lock:
             data = self._joints.filled(sample.world_s, (*sample.joints_rad, half_m, half_m))
-            self._file.write('joint_states', data, sample.stamp_s)
+            self._file.add('joint_states', data, sample.stamp_s)
             if self._objects.take(sample.poses):
                 data = self._objects.filled(sample.world_s)
-                self._file.write('objects', data, sample.stamp_s)
+                self._file.add('objects', data, sample.stamp_s)
         self._file.flush()
 
     def close(self) -> None:

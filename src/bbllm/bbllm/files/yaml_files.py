@@ -124,7 +124,7 @@ def _fault(mark: yaml.Mark, problem: str) -> yaml.MarkedYAMLError:
 
 
 def parse_yaml(text: str, loader: type[StrictLoader] = StrictLoader) -> object:
-    """Return what a text holds; raises YamlError."""
+    """Return the value of a text; raises YamlError."""
     try:
         data: object = loader(text).get_single_data()
     except yaml.YAMLError as error:
@@ -132,7 +132,7 @@ def parse_yaml(text: str, loader: type[StrictLoader] = StrictLoader) -> object:
         # libyaml names the line after the last one for what ends too early.
         last = text.count('\n')
         line = f' in line {min(mark.line, last) + 1}' if mark is not None else ''
-        problem = getattr(error, 'problem', None) or 'it holds characters that YAML does not allow'
+        problem = getattr(error, 'problem', None) or 'it has characters that YAML does not allow'
         raise YamlError(f'is not valid YAML{line}: {cut(escape_line(problem), 200)}') from error
     return data
 
@@ -201,9 +201,7 @@ class YamlFiles:
         except YamlError as error:
             raise self._error(f'{where} {error}.') from error
         if not isinstance(data, dict):
-            raise self._error(
-                f'{where} holds no {self._kind}: expected the fields {self._fields}.'
-            )
+            raise self._error(f'{where} is no {self._kind}: expected the fields {self._fields}.')
         return data
 
     def _paths(self) -> dict[str, Path]:

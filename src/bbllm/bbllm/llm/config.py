@@ -12,7 +12,6 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -20,15 +19,13 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
 )
-from pydantic_core import ErrorDetails
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.reading import read_text
 from bbllm.core.redaction import SECRET_NAMES, Redactor, is_key_like
 from bbllm.core.registry import provider_names
-from bbllm.core.text import cut
-from bbllm.files.yaml_files import MOST_BYTES, YamlError, parse_yaml
+from bbllm.files.yaml_files import MOST_BYTES, FileRecord, YamlError, explain, parse_yaml
 
 BUILT_IN = ('auto', 'openai', 'replay')
 EmbeddingProvider = Literal['auto', 'lexical', 'openai', 'replay']
@@ -53,14 +50,14 @@ def _room_for_prompts(value: int | None, info: ValidationInfo) -> int | None:
     if value is not None and value < least:
         raise ValueError(
             f'must be at least {least}, which is max_tokens for the reply and '
-            f'{LEAST_PROMPT_TOKENS} for the shortest prompts'
+            f'{LEAST_PROMPT_TOKENS} for the shortest prompts, not {value}'
         )
     return value
 
 
 def _provider(value: str) -> str:
     if value not in (known := (*BUILT_IN, *provider_names())):
-        raise ValueError(f'must be one of {", ".join(known)}')
+        raise ValueError(f'must be one of {", ".join(known)}, not {value[:60]!r}')
     return value
 
 
@@ -72,10 +69,10 @@ ImageDetail = Literal['low', 'high', 'auto']
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
-class ServerConfig(BaseModel):
+class ServerConfig(FileRecord):
     """What every section of the file has: where a server is and how long to wait for it."""
 
-    model_config = ConfigDict(extra='forbid', frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
     provider: str
     model: _ModelName = ''
@@ -141,10 +138,8 @@ class EmbeddingConfig(ServerConfig):
 Section = TypeVar('Section', bound=ServerConfig)
 
 
-class LlmConfig(BaseModel):
+class LlmConfig(FileRecord):
     """The whole file."""
-
-    model_config = ConfigDict(extra='forbid', frozen=True)
 
     brain: ModelConfig = Field(default_factory=ModelConfig)
     body: ModelConfig = Field(default_factory=ModelConfig)
@@ -179,8 +174,8 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
         data = {}
     if not isinstance(data, dict):
         raise ConfigError(
-            f'{source} must hold the sections `brain:`, `body:`, `embeddings:` and `eyes:`, and '
-            'may hold `keep_prompts:`.'
+            f'{source} is no configuration of models: expected the sections `brain:`, `body:`, '
+            '`embeddings:` and `eyes:`, or `keep_prompts:`.'
         )
     for place, value in _values(data):
         _refuse_secrets(place, value, source)
@@ -192,7 +187,7 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
     try:
         return LlmConfig.model_validate(data)
     except ValidationError as error:
-        problem = _explain(error.errors(include_url=False, include_context=False)[0])
+        problem = Redactor().hide(explain(error, data))
     # Outside of `except`: pydantic's own text repeats the whole input.
     raise ConfigError(f'{source}: {problem}')
 
@@ -264,32 +259,7 @@ def _refuse_secrets(place: str, value: object, source: str) -> None:
         found = is_key_like(text) or (value is not None and bool(SECRET_NAMES.search(name)))
     if found:
         raise ConfigError(
-            f'{source}: {place} looks like it holds a key or a password (not shown here). Keep '
+            f'{source}: {place} may be a key or a password (not shown here). Keep '
             'secrets in the environment: put the NAME of the variable into `api_key_env` (or '
             '`base_url_env` for a URL with user:password@), and set that variable in your shell.'
         )
-
-
-def _explain(error: ErrorDetails) -> str:
-    parts = [cut(str(part), 60) for part in error['loc'] if part not in ('bool', 'literal')]
-    place = '.'.join(parts)
-    given: object = error['input']
-    if error['type'] == 'extra_forbidden':
-        *section, name = parts
-        kinds: dict[str, type[BaseModel]] = {'': LlmConfig, 'embeddings': EmbeddingConfig}
-        named = kinds.get('.'.join(section), ModelConfig).model_fields
-        known = sorted({info.alias or key for key, info in named.items()} - {'goal'})
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f' Did you mean `{close[0]}`?' if close else ''
-        return f'unknown key `{place}`.{hint} Known: {", ".join(known)}.'
-    if 'schema' in place:
-        key = '.'.join(place.split('.')[:2])
-        return f'`{key}` must be {", ".join(get_args(ReplyFormat))}, not {_show(given)}.'
-    message = error['msg'].removeprefix('Value error, ').removeprefix('Input ')
-    return f'`{place}` {message[0].lower()}{message[1:]}, not {_show(given)}.'
-
-
-def _show(value: object) -> str:
-    if isinstance(value, (dict, list)):
-        return 'a list or section'
-    return Redactor().hide(repr(value))[:60]

@@ -94,14 +94,14 @@ class EpisodeBag:
         description = robot_description(arm)
         self._frames = DescribedFrames(description)
         self._tf = _tf_template(_links(self._frames.moving))
-        self._file.write_fields('robot_description', {'data': description}, self._now_s)
+        self._file.add_fields('robot_description', {'data': description}, self._now_s)
         links = _links(self._frames.fixed)
         fixed = [_numbers(*joint.at(0.0)) for joint in self._frames.fixed]
         if arm.base_link != WORLD_FRAME:  # in which objects are
             links.append((arm.base_link, WORLD_FRAME))
             fixed.append((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
         static = _transforms(links, fixed, self._now_s)
-        self._file.write_fields('tf_static', static, self._now_s)
+        self._file.add_fields('tf_static', static, self._now_s)
         robot.on_goal = self._take_goal
 
     @property
@@ -137,21 +137,19 @@ class EpisodeBag:
             moved = self._objects.take(simulation.object_poses())
             arm = self._arm.filled(stamp_s, q, dq, torques)
             whole = (q + half_m, dq + still, torques + still)
-            self._file.write('franka/joint_states', arm, stamp_s)
+            self._file.add('franka/joint_states', arm, stamp_s)
             hand = self._hand.filled(stamp_s, half_m, still, still)
-            self._file.write('franka_gripper/joint_states', hand, stamp_s)
-            self._file.write('joint_states', self._joints.filled(stamp_s, *whole), stamp_s)
-            self._file.write(
-                WRENCH_TOPIC, self._wrench.filled(stamp_s, [wrench.tolist()]), stamp_s
-            )
+            self._file.add('franka_gripper/joint_states', hand, stamp_s)
+            self._file.add('joint_states', self._joints.filled(stamp_s, *whole), stamp_s)
+            self._file.add(WRENCH_TOPIC, self._wrench.filled(stamp_s, [wrench.tolist()]), stamp_s)
             positions = dict(zip(self._names, q + half_m, strict=True))
             frames = [_numbers(*at) for _, *at in self._frames.moved(positions)]
-            self._file.write('tf', self._tf.filled(stamp_s, frames), stamp_s)
+            self._file.add('tf', self._tf.filled(stamp_s, frames), stamp_s)
             if moved or stamp_s >= self._lying_s + LYING_S:
                 self._lying_s = stamp_s
-                self._file.write('objects', self._objects.filled(stamp_s), stamp_s)
+                self._file.add('objects', self._objects.filled(stamp_s), stamp_s)
                 places = self._places.filled(stamp_s, self._objects.poses)
-                self._file.write('tf', places, stamp_s)
+                self._file.add('tf', places, stamp_s)
         self._file.flush()
 
     def hear(self, event: Event) -> None:
@@ -163,17 +161,17 @@ class EpisodeBag:
             scene = self._on_the_clock(data.scene)
             event = replace(event, data=replace(data, scene=scene))
             if data.moment != 'predicted':
-                self._file.write_fields('scene', fields_of(scene, SCENE), now_s)
+                self._file.add_fields('scene', fields_of(scene, SCENE), now_s)
         elif isinstance(data, Observed):
             # In the thread that has just observed, so the world is not moving.
-            self._file.write_fields(
+            self._file.add_fields(
                 'scene', fields_of(self._on_the_clock(self._observe()), SCENE), now_s
             )
         fields = event_fields(event, self._episode_id, now_s)
         if isinstance(data, PlanMade):
             plans: Any = fields['plan']
-            self._file.write_fields('plan', plans[0], now_s)
-        self._file.write_fields('episode_events', fields, now_s)
+            self._file.add_fields('plan', plans[0], now_s)
+        self._file.add_fields('episode_events', fields, now_s)
         self._file.flush()
 
     @property
@@ -186,7 +184,7 @@ class EpisodeBag:
     def _take_goal(self, goal: GoalSeen) -> None:
         if goal.trajectory is not None:
             stamp_s = self._epoch_s + goal.stamp_s
-            self._file.write_fields(
+            self._file.add_fields(
                 GOALS_TOPIC, trajectory_fields(goal.trajectory, stamp_s), stamp_s
             )
 

@@ -23,8 +23,7 @@ from bbllm.testing.model_server import (
     status,
     streams,
 )
-from bbllm.testing.pace import Pace, tokens_of
-from bbllm.testing.paced_model import PacedModel
+from bbllm.testing.paced_model import Pace, PacedModel, tokens_of
 from bbllm.testing.scripted_model import Answer, ScriptedModel
 
 __all__ = [

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from bbllm.testing.pace import Pace
+from bbllm.testing.paced_model import Pace
 
 Behaviour = Callable[['Handler', dict[str, Any]], None]
 

@@ -84,7 +84,7 @@ def make_models(
         raise ConfigError('--record and --replay exclude each other: a replay is on record.')
     if record is not None and record.is_file() and record.stat().st_size > 0:
         raise ConfigError(
-            f'{record} already holds a recording. Name another file for --record, or delete it.'
+            f'{record} is a recording already. Name another file for --record, or delete it.'
         )
     roles = ('brain', 'embeddings' if embedding else 'body')
     sections = resolve_all(config, roles, overrides=overrides, replay=replay, environ=environ)
@@ -343,7 +343,7 @@ def _build_embedder(section: ServerConfig, environ: Mapping[str, str]) -> Embedd
 def _recording(section: ServerConfig, role: str) -> Path:
     if section.recording is None:
         raise ConfigError(
-            f'The section `{role}` has `provider: replay` but no file to answer from. Say '
+            f'The section `{role}` has `provider: replay` but no file to answer from. Use '
             '--replay FILE, or set `recording` in config/llm.yaml.'
         )
     return section.recording

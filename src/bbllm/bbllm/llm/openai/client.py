@@ -321,8 +321,8 @@ class _Loop(asyncio.SelectorEventLoop):
 
     async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
         # A thread of anyio is a daemon as the one that starts it, which is the client's.
-        look_up = partial(socket.getaddrinfo, host, port, **options)
-        return await anyio.to_thread.run_sync(look_up, abandon_on_cancel=True)
+        resolve = partial(socket.getaddrinfo, host, port, **options)
+        return await anyio.to_thread.run_sync(resolve, abandon_on_cancel=True)
 
 
 def _serve(loop: asyncio.AbstractEventLoop, cleanup: AsyncExitStack) -> None:

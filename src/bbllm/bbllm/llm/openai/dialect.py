@@ -126,16 +126,16 @@ class Dialect:
     def _blamed(self, failure: Failure, sent: Mapping[str, object]) -> str | None:
         if failure.status not in (400, 404, 415, 422, 501):
             return None
-        if failure.kind is PromptTooLongError or _TOO_LARGE.search(failure.said):
+        if failure.kind is PromptTooLongError or _TOO_LARGE.search(failure.text):
             return None
         in_use = {*sent, 'stream'} - self._refused
         named = 'tools' if failure.param == 'tool_choice' else (failure.param or '').split('.')[0]
         named = named.partition('[')[0]
         if named in in_use and named in _PARAMETERS:
             return named
-        if _UNKNOWN.search(failure.said):
+        if _UNKNOWN.search(failure.text):
             for name, (words, _) in _PARAMETERS.items():
-                if name in in_use and re.search(words, failure.said, re.IGNORECASE):
+                if name in in_use and re.search(words, failure.text, re.IGNORECASE):
                     return name
         return None
 

@@ -68,7 +68,7 @@ class Failure:
     """HTTP status, 0 where there was no answer."""
     param: str | None = None
     """The parameter that the server blames, if it names one."""
-    said: str = ''
+    text: str = ''
     """The server's own text."""
 
 
@@ -76,7 +76,7 @@ def refuses_images(failure: Failure) -> bool:
     """Return whether a server refused a request because its model takes no images."""
     # llama.cpp answers 500.
     refused = failure.status in (400, 404, 415, 422, 500, 501)
-    return refused and _NO_IMAGES.search(failure.said) is not None
+    return refused and _NO_IMAGES.search(failure.text) is not None
 
 
 class OddReplyError(Exception):
@@ -140,7 +140,7 @@ def with_models(failure: Failure, settings: OpenAISettings, names: Sequence[str]
     listed = ', '.join(sorted(names)[:12])
     more = f' and {len(names) - 12} more' if len(names) > 12 else ''
     hint = (
-        f'{nearest}The server has: {listed}{more}. Set `model` in config/llm.yaml or say '
+        f'{nearest}The server has: {listed}{more}. Set `model` in config/llm.yaml, or use '
         '`--brain NAME`, `--body NAME`.'
     )
     return replace(failure, hint=hint)
@@ -187,7 +187,7 @@ def _of_status(
         wait_s=retry_after_s(error.response.headers),
         status=status,
         param=error.param if isinstance(error.param, str) else None,
-        said=stated,
+        text=stated,
     )
 
 

@@ -91,7 +91,7 @@ def only_model(settings: OpenAISettings, role: str) -> str:
     help_text = (
         f'S{where[1:]}.'
         if role == 'eyes'  # has no option
-        else f'Say --{option} NAME, or {where}; to go on without a language model: --{option} '
+        else f'Use --{option} NAME, or {where}; to go on without a language model: --{option} '
         f'{keyless}.'
     )
     text = f'No model is named for `{role}` at {settings.host}: the server {found}. {help_text}'

@@ -89,7 +89,7 @@ def openai_settings(
     key = environ.get(section.api_key_env, '').strip()
     if key and (not key.isascii() or not key.isprintable() or ' ' in key):
         raise ConfigError(
-            f'${section.api_key_env} holds characters that a key cannot have. Set it again; it '
+            f'${section.api_key_env} has characters that a key cannot have. Set it again; it '
             'may have been copied with a line end or a quotation mark.'
         )
     url = section.base_url or environ.get(section.base_url_env, '').strip() or OPENAI_URL

@@ -81,7 +81,7 @@ _ERRORS: dict[str, type[ModelError]] = {
     )
 }
 _VALID_FOR = (
-    'A recording only holds for the same task, scene, planner, settings and version of bbllm; '
+    'A recording is valid only for the same task, scene, planner, settings and version of bbllm; '
     'make a new one with --record, or replay that of a suite with --changed-prompts.'
 )
 
@@ -477,7 +477,7 @@ class ReplayModel:
         prompt = f'the prompt `{declared.kind}`' if declared is not None else 'a prompt'
         if not self._open:
             return (
-                f'{self._path} holds {n} exchanges of the {self._role}, all of which were '
+                f'{self._path} has {n} exchanges of the {self._role}, all of which were '
                 f'answered; now it is asked once more ({prompt})'
             )
         where = (
@@ -546,7 +546,7 @@ class _OfModel:
         except (ValueError, TypeError, zlib.error, struct.error):
             vectors = ()
         if len(vectors) != len(texts):
-            raise ReplayError(f'{self._path} holds a reply without the vectors that were to come.')
+            raise ReplayError(f'A reply in {self._path} is not the vectors that were asked for.')
         return Embeddings(
             vectors=vectors,
             model=reply.model,
