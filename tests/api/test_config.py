@@ -1,10 +1,13 @@
 """Options of an episode: declared once, for flags, keywords and parameters of nodes."""
 
+import ast
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import bbllm
 from bbllm.api.config import OWN_FILES, EpisodeConfig, EpisodeOptions, check_world
 from bbllm.api.settings import describe
 from bbllm.cli.support.lazy import command_of
@@ -26,6 +29,81 @@ def test_a_program_can_choose_all_that_verbs_can_but_files_that_verbs_write() ->
     assert {*EpisodeOptions.__annotations__} - {'limits'} == {*EpisodeConfig.model_fields} - {
         *OWN_FILES
     }
+
+
+DECLARERS = frozenset(
+    {'setting', 'model_setting', 'limit', 'option', 'flag', 'count', 'param', 'Option'}
+)
+"""What makes a flag, a keyword or a parameter, by the name of the function."""
+OTHERS = {
+    ('programs', 'planner'): 'prog_prompt, with options',
+    ('recorded', 'record'): 'a switch: make the recordings that are missing',
+    ('faults', 'planner'): 'several',
+    ('injection', 'body'): 'a stand-in, or a model',
+    ('injection', 'record'): 'a folder',
+    ('injection', 'replay'): 'likewise',
+    ('show', 'video'): 'of an episode on record',
+    ('injection', 'brain'): 'a stand-in that obeys what it reads, or a model',
+    ('injection', 'goal'): 'whose goal is at risk',
+    ('eyes', 'trouble'): 'several',
+    ('FailureOptions', 'planner'): 'a filter of failures on record',
+    ('FailureOptions', 'brain'): 'likewise',
+    ('DriverRequest', 'record'): 'messages of a driver',
+    ('show', 'speed'): 'of a video',
+    ('SceneSourceChoice', 'sources'): 'a list of sources of a stack, of which camera is one',
+    (
+        'StateEstimatorParams',
+        'scene',
+    ): 'furniture for scenes from pictures, empty beside a simulator',
+    ('PerceptionParams', 'scene'): 'likewise',
+    ('_SuiteFile', 'visibility'): 'a field of suite files',
+    ('Suite', 'visibility'): 'likewise',
+    ('HouseStart', 'visibility'): 'likewise',
+}
+"""Fields and arguments that have the name of an option and are another one, and what they are.
+Every `seed` of the bench is another one, too: it makes tables and houses."""
+
+
+def declarations(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield owner and name of the options of an episode that a module declares by itself."""
+    for owner in ast.walk(tree):
+        fields: list[tuple[str, ast.expr | None, ast.expr | None]] = []
+        if isinstance(owner, ast.ClassDef):
+            found = (item for item in owner.body if isinstance(item, ast.AnnAssign))
+            fields = [(ast.unparse(item.target), item.annotation, item.value) for item in found]
+        elif isinstance(owner, ast.FunctionDef):
+            args = owner.args
+            own = [None] * (len(args.args) - len(args.defaults)) + [
+                *args.defaults,
+                *args.kw_defaults,
+            ]
+            both = zip((*args.args, *args.kwonlyargs), own, strict=True)
+            fields = [(item.arg, item.annotation, default) for item, default in both]
+        for name, kind, default in fields:
+            option = EpisodeConfig.model_fields.get(name)
+            calls = [
+                node.func
+                for part in (kind, default)
+                if part
+                for node in ast.walk(part)
+                if isinstance(node, ast.Call)
+            ]
+            value = default.value if isinstance(default, ast.Constant) else None
+            is_copy = (
+                isinstance(owner, ast.ClassDef) and value and option and value == option.default
+            )
+            if option and (
+                is_copy or any(ast.unparse(x).split('.')[-1] in DECLARERS for x in calls)
+            ):
+                yield owner.name, name
+
+
+def test_an_option_of_an_episode_is_declared_in_one_module() -> None:
+    root = Path(bbllm.__file__).parents[1]
+    modules = [path for path in root.glob('bbllm*/**/*.py') if path.name != 'config.py']
+    found = {each for path in modules for each in declarations(ast.parse(path.read_text()))}
+
+    assert {(owner, name) for owner, name in found if name != 'seed'} == OTHERS.keys()
 
 
 def test_parameters_of_nodes_are_the_options_of_their_names() -> None:
@@ -68,7 +146,7 @@ def test_values_are_taken_as_people_write_them(
         ({'trouble': 'fog'}, UnknownNameError, 'Known: clutter, light, moved, none'),
         ({'feedback_loops': 101}, ConfigError, 'feedback_loops cannot be 101. It is: How often'),
         ({'feedback_loops': 101}, ConfigError, 'Between 0 and 100. For example 3.'),
-        ({'brain': 5}, ConfigError, 'brain cannot be 5'),
+        ({'brain': 5}, ConfigError, 'int is no model'),
     ],
 )
 def test_what_cannot_be_used_is_an_error_with_what_can(

@@ -47,9 +47,11 @@ def play(job: EpisodeSpec) -> EpisodeRecord:
     if job.talk is not None:
         job.talk.parent.mkdir(exist_ok=True)
         job.talk.touch()
-    recording = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n' if job.config.record else ''
+    line = f'{{"episode": "{job.key.name}", "n": {job.key.k}}}\n'
     return EpisodeRecord(
-        result=result, journal=f'{{"of": "{job.key.name}"}}\n', recording=recording
+        result=result,
+        journal=f'{{"of": "{job.key.name}"}}\n',
+        recording=line if job.config.records else '',
     )
 
 

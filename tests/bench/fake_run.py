@@ -84,7 +84,7 @@ def make_plan(settings: RunSettings, **changes: Any) -> RunPlan:
     """Return a plan of the fake suite."""
     values: dict[str, Any] = {
         'settings': settings,
-        'config': fake_play.make_config(record=changes.get('record') is not None),
+        'config': fake_play.make_config(records=changes.get('record') is not None),
         'make_case': fake_play.make_case,
     }
     return RunPlan(**{**values, **changes})

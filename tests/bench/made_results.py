@@ -82,7 +82,6 @@ def make_settings(**changes: Any) -> RunSettings:
             'trials': 2,
             'seed': 0,
             'tasks': tasks,
-            'limits': {},
             'llm': {'brain': {'provider': 'offline'}, 'body': {'provider': 'offline'}},
             'prompts': {'planning.md.j2': 'p1'},
             'versions': {'bbllm': '1', 'commit': 'c1', 'mujoco': '3'},

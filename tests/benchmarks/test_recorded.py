@@ -271,14 +271,17 @@ def first_job(item: RecordedRun, folder: Path) -> EpisodeSpec:
     except SuiteFileError as error:
         pytest.skip(str(error))
     changes: dict[str, Any] = {'tasks': (task,), 'trials': 1, 'ks': (max(item.ks),)}
-    request = replace(item.request(brain=item.stand_in), record=folder / 'talk.jsonl', **changes)
+    request = item.request(brain=item.stand_in).model_copy(
+        update={'record': folder / 'talk.jsonl', **changes}
+    )
     plan = prepare(request, folder).plan
     (key,) = plan.settings.keys
     return EpisodeSpec(key=key, case=plan.make_case(task, key.trial), config=plan.config)
 
 
 def replayed(job: EpisodeSpec, recording: str, *, changed_prompts: bool = False) -> EpisodeRecord:
-    config = replace(job.config, record=False, changed_prompts=changed_prompts)
+    update = {'records': False, 'changed_prompts': changed_prompts}
+    config = job.config.model_copy(update=update)
     return play(replace(job, config=config, replay=recording))
 
 

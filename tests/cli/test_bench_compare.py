@@ -30,9 +30,9 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     assert any('measures the plumbing' in notice for notice in told['notices'])
     files = [out / row['folder'] / 'settings.json' for row in told['planners']]
     first, second, third = (json.loads(file.read_text()) for file in files)
-    for name in ('suite_sha256', 'seed', 'tasks', 'limits'):
+    for name in ('suite_sha256', 'seed', 'tasks', 'token_limit'):
         assert first[name] == second[name] == third[name]
-    assert first['limits']['tokens'] == 90000
+    assert first['token_limit'] == 90000
     # All three ask the Brain before the first step.
     assert all(told['prompt_curves'][row['planner']][0][0] == 0 for row in told['planners'])
     kept = json.loads((out / 'compare.json').read_text())

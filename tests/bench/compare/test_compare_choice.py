@@ -166,7 +166,7 @@ def test_a_memory_is_given_to_planners_that_use_it_and_others_start_cold(tmp_pat
 
     cold, warm = (item.prepared.plan.settings for item in choice.contenders)
     assert (cold.memory, cold.memory_hash) == (None, '')
-    assert warm.memory_hash == choice.contenders[1].prepared.plan.config.memory.hash != ''
+    assert warm.memory_hash == choice.contenders[1].prepared.plan.config.failures.hash != ''
     assert choice.contenders[0].folder != choice.contenders[1].folder
     with pytest.raises(ConfigError, match='None of these planners uses --memory'):
         chosen('brain_body,base_llm', tmp_path, **models)

@@ -21,8 +21,8 @@ PARTS = ({'name': 'EASY', 'difficulty': 'easy'}, {'name': 'HARD', 'difficulty': 
 
 
 def entry(planner: str, results: Sequence[EpisodeResult], **changes: Any) -> PlannerResults:
-    limits = {'steps': 50, 'model_calls': None}
-    settings = make_settings(**{'planner': planner, 'trials': N, 'limits': limits, **changes})
+    limits = {'step_limit': 50, 'model_call_limit': 0}
+    settings = make_settings(**{'planner': planner, 'trials': N, **limits, **changes})
     return PlannerResults(planner, SavedRun(Path('out') / planner, settings, tuple(results)))
 
 

@@ -7,7 +7,7 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.prices import Price, PriceTable
 from bbllm_bench.log.results import EpisodeKey
-from bbllm_bench.log.run_settings import RunSettings, join
+from bbllm_bench.log.run_settings import RunSettings, join, read_settings
 from tests.bench.made_results import make_settings
 
 SETTINGS = make_settings(suite='fake', tasks=['fine'], ks=(0, 3))
@@ -76,3 +76,10 @@ def test_what_a_folder_was_made_without_is_no_difference_of_its_own() -> None:
 
     assert 'llm.brain.provider: was none, is offline' in str(refused.value)
     assert 'was none, is none' not in str(refused.value)
+
+
+def test_settings_of_an_older_version_are_refused_by_the_name_of_what_differs() -> None:
+    older = {**SETTINGS.model_dump(mode='json'), 'limits': {'steps': 50, 'wall_s': None}}
+
+    with pytest.raises(ConfigError, match=r'old/settings.json .*limits: Extra inputs .*--out'):
+        read_settings(older, 'old/settings.json')

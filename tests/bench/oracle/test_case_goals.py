@@ -100,8 +100,8 @@ def test_only_models_that_need_the_goal_receive_it() -> None:
     plain = LlmConfig(brain=ModelConfig(provider='offline'))
 
     assert with_goal(plain, case) is plain
-    reported = with_goal(plain, case, provider='expert')
-    assert GoalBrief.model_validate(reported.brain.goal) == brief_of(case, case.seed)
+    told = with_goal(LlmConfig(brain=ModelConfig(provider='expert')), case)
+    assert GoalBrief.model_validate(told.brain.goal) == brief_of(case, case.seed)
 
 
 def test_each_episode_has_a_model_with_its_own_brief() -> None:

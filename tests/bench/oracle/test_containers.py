@@ -6,7 +6,8 @@ import pytest
 
 from bbllm.core.protocols import Message, ModelRequest, PromptRequest, Situation, in_episode
 from bbllm.core.types import Fact, Scene, Task
-from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig
+from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
@@ -29,13 +30,12 @@ def case_of(task: str = TWO, trial: int = 0) -> Case:
 
 def played(planner: str, task: str, mapping: str = 'auto') -> EpisodeRecord:
     offline = ModelConfig(provider='offline')
-    config = RunConfig(
-        planner=planner,
-        brain=None,
-        body='lexical' if mapping == 'embedding' else None,
-        mapping=mapping,
-        llm=LlmConfig(brain=ModelConfig(provider='expert'), body=offline),
+    llm = LlmConfig(
+        brain=ModelConfig(provider='expert'),
+        body=offline,
+        embeddings=EmbeddingConfig(provider='lexical'),
     )
+    config = RunConfig(planner=planner, mapping=MappingMethod(mapping), llm=llm)
     return play(EpisodeSpec(key=EpisodeKey(task, 0, 0), case=case_of(task), config=config))
 
 

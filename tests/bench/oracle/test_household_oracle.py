@@ -16,10 +16,11 @@ from bbllm.core.events import Event
 from bbllm.core.naming import class_of, id_of
 from bbllm.core.protocols import ChatModel, Message, ModelRequest, PromptRequest, Situation
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
-from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig
 from bbllm.planners.common.belief.grammar import REASON, UPDATE
 from bbllm.planners.common.grounding import Policy
 from bbllm.planners.common.low_level_plan import parse_low_level_plan
+from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.program import Referents
 from bbllm.planners.domains.languages import HOUSEHOLD
@@ -65,13 +66,8 @@ def job_of(
     seen: str | None = None,
 ) -> EpisodeSpec:
     expert = ModelConfig(provider='expert')
-    config = RunConfig(
-        planner=planner,
-        brain=None,
-        body='lexical' if mapping == 'embedding' else None,
-        mapping=mapping,
-        llm=LlmConfig(brain=expert, body=expert),
-    )
+    llm = LlmConfig(brain=expert, body=expert, embeddings=EmbeddingConfig(provider='lexical'))
+    config = RunConfig(planner=planner, mapping=MappingMethod(mapping), llm=llm)
     if seen is not None:
         case = dataclasses.replace(case, scene=case.house.model_copy(update={'visibility': seen}))
     return EpisodeSpec(key=EpisodeKey(case.task, case.trial, k), case=case, config=config)

@@ -191,7 +191,7 @@ def test_date_of_a_run_in_sessions_names_first_and_last_day() -> None:
 
 
 def test_all_settings_are_listed_by_their_path() -> None:
-    shown = settings_of(made_up.make_settings(limits={'steps': 50}))
+    shown = settings_of(made_up.make_settings(step_limit=50))
 
-    assert (shown['limits.steps'], shown['ks'], shown['replay']) == ('50', '0, 1, 2, 3', 'none')
+    assert (shown['step_limit'], shown['ks'], shown['replay']) == ('50', '0, 1, 2, 3', 'none')
     assert shown['llm.brain.model'] == 'some-large-model'

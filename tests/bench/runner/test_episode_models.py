@@ -18,7 +18,7 @@ from tests.bench.fake_play import make_job
 def test_beside_a_recording_the_models_are_asked_what_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = replace(make_job(record=True), talk=tmp_path / 'first.jsonl')
+    first = replace(make_job(records=True), talk=tmp_path / 'first.jsonl')
     live = ScriptedModel(['plan', 'repair'])
     monkeypatch.setattr(episode_models, 'models_of', lambda job: Models(live, live))
     with open_models(first) as (models, recording):
@@ -39,7 +39,7 @@ def test_beside_a_recording_the_models_are_asked_what_it_lacks(
 def test_an_episode_that_was_interrupted_asks_only_what_has_no_answer_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = replace(make_job(record=True), talk=tmp_path / 'talk' / 'fine.jsonl')
+    job = replace(make_job(records=True), talk=tmp_path / 'talk' / 'fine.jsonl')
 
     def talk(*replies: str | Reply | Exception) -> str:
         model = ScriptedModel(list(replies))

@@ -33,7 +33,7 @@ def job_of(task: str = 'red_triangle', k: int = 3, **changes: Any) -> EpisodeSpe
 
 @pytest.fixture(scope='module')
 def recorded() -> EpisodeRecord:
-    return play(job_of(record=True))
+    return play(job_of(records=True))
 
 
 def timeless(played: EpisodeRecord) -> dict[str, Any]:

@@ -97,7 +97,6 @@ def test_what_auto_came_to_is_fixed_for_all_workers(
 
     run = prepared(tmp_path / 'out', brain=None, body='offline', llm_config=tmp_path / 'llm.yaml')
 
-    assert run.plan.config.brain is None
     assert run.plan.config.llm.brain.provider == 'openai'
     assert run.plan.config.llm.brain.base_url == 'http://127.0.0.1:9/v1'
     assert run.plan.config.llm.body.provider == 'offline'
@@ -170,15 +169,15 @@ def test_a_memory_is_part_of_the_settings_and_has_no_failures_of_the_cases_playe
     other = prepared(tmp_path, planner=planner, memory=ledger, seed=3).plan
     cold = prepared(tmp_path, seed=1).plan
 
-    assert [each.times for each in warm.config.memory.failures] == [1]
-    assert [each.times for each in other.config.memory.failures] == [2]
+    assert [each.times for each in warm.config.failures.failures] == [1]
+    assert [each.times for each in other.config.failures.failures] == [2]
     hashes = [plan.settings.memory_hash for plan in (warm, other, cold)]
-    assert hashes == [warm.config.memory.hash, other.config.memory.hash, '']
+    assert hashes == [warm.config.failures.hash, other.config.failures.hash, '']
     assert len({*hashes}) == 3
-    assert warm.settings.memory == str(ledger)
+    assert warm.settings.memory == ledger
     # A run goes on with its own memory only, wherever that is.
     moved = warm.settings.model_copy(update={'memory': 'elsewhere.sqlite'})
-    assert join(warm.settings, moved, 'run').memory == str(ledger)
+    assert join(warm.settings, moved, 'run').memory == ledger
     changed = warm.settings.model_copy(update={'memory_hash': hashes[1]})
     with pytest.raises(ConfigError, match='memory_hash'):
         join(warm.settings, changed, 'run')

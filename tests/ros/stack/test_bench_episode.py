@@ -10,7 +10,7 @@ import pytest
 from bbllm_interfaces.srv import MapStep
 
 from bbllm.core.errors import BbllmError
-from bbllm.core.events import EventKind, Limits
+from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall
@@ -38,13 +38,12 @@ from tests.ros.stacks import process_alive, started
 pytestmark = pytest.mark.ros
 
 BODY_MARK = '<rob0>'
+STAND_IN = ModelConfig(provider='offline')
 OFFLINE = RunConfig(
     planner='brain_body:map_ahead=no',
-    brain='offline',
-    body='offline',
-    mapping='auto',
-    llm=LlmConfig(),
+    llm=LlmConfig(brain=STAND_IN, body=STAND_IN),
 )
+RECORDED = OFFLINE.model_copy(update={'records': True})
 Answers = Callable[[Handler, dict[str, Any]], None]
 
 
@@ -77,11 +76,11 @@ def asking(server: ModelServer) -> RunConfig:
     role = {'provider': 'openai', 'model': 'fake', 'base_url': server.url, 'retries': 0}
     role = {**role, 'schema': False}
     llm = LlmConfig.model_validate({'brain': role, 'body': role})
-    return replace(OFFLINE, brain=None, body=None, llm=llm)
+    return OFFLINE.model_copy(update={'llm': llm})
 
 
 def script_of(job: EpisodeSpec) -> dict[str, list[str]]:
-    played = play_here(replace(job, config=replace(OFFLINE, record=True)))
+    played = play_here(replace(job, config=RECORDED))
     script: dict[str, list[str]] = {'brain': [], 'body': []}
     for line in map(json.loads, played.recording.splitlines()):
         script[line['role']].append(line['reply']['text'])
@@ -158,7 +157,7 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
 
 @pytest.mark.slow
 def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Path) -> None:
-    job = job_of('red_triangle', 3, replace(OFFLINE, record=True))
+    job = job_of('red_triangle', 3, RECORDED)
 
     recorded = play_over_ros(job)
 
@@ -170,7 +169,7 @@ def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Pat
     lines = [json.loads(line) for line in recorded.recording.splitlines()]
     assert {line['episode'] for line in lines} == {job.key.name}
     assert len(lines) == recorded.result.model_calls
-    replayed = replace(job, replay=recorded.recording, config=replace(OFFLINE, brain=None))
+    replayed = replace(job, replay=recorded.recording, config=OFFLINE)
     for play in (play_here, play_over_ros):
         again = play(replayed).result
         assert told(again) == told(recorded.result)
@@ -215,14 +214,14 @@ def test_stack_that_cannot_start_is_an_episode_lost_with_the_reason(stacks: list
     ('change', 'says'),
     [
         ({'planner': 'brain_bodies'}, 'Did you mean .brain_body.'),
-        ({'brain': 'openai:gpt-4o'}, 'OPENAI_API_KEY'),
+        ({'llm': LlmConfig(brain=ModelConfig(provider='openai', model='a'))}, 'OPENAI_API_KEY'),
     ],
 )
 def test_setup_that_cannot_be_used_is_refused_before_a_node_starts(
-    stacks: list[Stack], change: dict[str, str], says: str
+    stacks: list[Stack], change: dict[str, object], says: str
 ) -> None:
     with pytest.raises(BbllmError, match=says):
-        play_over_ros(job_of('right_side', 3, replace(OFFLINE, **change)))
+        play_over_ros(job_of('right_side', 3, OFFLINE.model_copy(update=change)))
 
     assert not stacks
 
@@ -271,14 +270,7 @@ def test_what_the_first_episode_found_out_is_told_to_the_brain_of_the_next() -> 
     (fixed,) = case.table.fixed
     other = next(spec.name for spec in case.table.objects[3:])
     case = replace(case, earlier=(f'Pick {fixed}.',), instruction=f'Put {other} on location_A.')
-    config = RunConfig(
-        planner='brain_body:open_state=rules',
-        brain='offline',
-        body='offline',
-        mapping='auto',
-        llm=LlmConfig(),
-        record=True,
-    )
+    config = RunConfig(planner='brain_body:open_state=rules', llm=OFFLINE.llm, records=True)
 
     game = play_over_ros(EpisodeSpec(key=EpisodeKey('second', 0, 0), case=case, config=config))
 
@@ -293,10 +285,7 @@ def test_what_the_first_episode_found_out_is_told_to_the_brain_of_the_next() -> 
 
 def test_the_node_that_plans_reads_the_brief_of_its_case(tmp_path: Path) -> None:
     llm = LlmConfig(brain=ModelConfig(provider='uninformed'), body=ModelConfig(provider='offline'))
-    limits = Limits(steps=2, tokens=10**6)
-    config = RunConfig(
-        planner='llm_pop', brain=None, body=None, mapping='auto', llm=llm, limits=limits
-    )
+    config = RunConfig(planner='llm_pop', llm=llm, step_limit=2, token_limit=10**6)
     case = make_case(load_suite('partial'), 'tower_by_weight', seed=3, trial=1)
     files = _Files(
         tmp_path, EpisodeSpec(key=EpisodeKey('tower_by_weight', 1, 3), case=case, config=config)

@@ -229,9 +229,9 @@ class LimitChoice(Settings):
     @classmethod
     def _spread(cls, values: Any) -> Any:
         """Take the limits of an episode as one value, too."""
-        if not isinstance(values, dict) or 'limits' not in values:
+        limits = values.get('limits') if isinstance(values, dict) else None
+        if not isinstance(limits, Limits):
             return values
-        limits: Limits = values['limits']
         spread = {
             'step_limit': limits.steps or 0,
             'model_call_limit': limits.model_calls or 0,

@@ -145,7 +145,7 @@ def _introduce(choice: Choice, folder: Path, bench: BenchOptions, output: Output
     for reason, names in reasons.items():
         output.print(f'Left out: {", ".join(names)}: {reason}.', 'dim')
     own = any(task.limit_steps for task in choice.suite.tasks)
-    budget = budgets_text(to_json(bench.limit.limits), own=own)
+    budget = budgets_text(to_json(bench.chosen.limits), own=own)
     planners = count_of(len(choice.contenders), 'planner')
     output.print(f'{planners}; each episode may use {budget}.')
 

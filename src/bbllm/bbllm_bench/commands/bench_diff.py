@@ -10,6 +10,7 @@ from bbllm.cli.support.options import JsonOption, count
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.text import count_of
+from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.store import SavedRun, read_run
 from bbllm_bench.metrics.metrics import METRICS, Metric
 from bbllm_bench.metrics.pairs import (
@@ -27,8 +28,8 @@ MOST_CASES = 12
 OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')
 """Settings that make cases what they are; where they agree, the cases do."""
 OF_METHODS = (
-    *('planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'limits', 'llm'),
-    *('prompts', 'changed_prompts', 'memory_hash'),
+    *PlayChoice.model_fields,
+    *('brain', 'body', 'world', 'llm', 'prompts', 'changed_prompts', 'memory_hash'),
 )
 """Settings that say how they were played."""
 

@@ -11,8 +11,9 @@ from bbllm.cli.support.options import count
 from bbllm.cli.support.requests import given, option
 from bbllm.cli.views.output import Output
 from bbllm_bench.commands.bench_compare import end_comparison, play_choice, print_results
-from bbllm_bench.commands.options import BenchOptions, ReplayChoice
+from bbllm_bench.commands.options import BenchOptions
 from bbllm_bench.compare.feedback import FORMS, feedback_grids, planner_with, read_forms
+from bbllm_bench.log.choices import ReplayChoice
 
 
 def feedback(

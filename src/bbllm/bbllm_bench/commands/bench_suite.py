@@ -14,8 +14,9 @@ from bbllm.cli.support.requests import given, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
-from bbllm_bench.commands.options import BenchOptions, ReplayChoice, parse_ks
+from bbllm_bench.commands.options import BenchOptions, parse_ks
 from bbllm_bench.commands.progress import ProgressView
+from bbllm_bench.log.choices import ReplayChoice
 from bbllm_bench.report.summary import closing_line
 from bbllm_bench.report.summary_table import print_summary
 

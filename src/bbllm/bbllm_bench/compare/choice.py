@@ -96,7 +96,7 @@ def choose(
             if must:
                 raise
             left_out.append(LeftOutPlanner(planner=planner, reason=str(error)))
-    if request.memory and not any(x.prepared.plan.config.memory.hash for x in contenders):
+    if request.memory and not any(x.prepared.plan.config.failures.hash for x in contenders):
         raise ConfigError(
             'None of these planners uses --memory. Name one that does, as in --planners '
             'brain_body,brain_body:memory=yes, or leave it out.'
@@ -148,7 +148,8 @@ def recordings_of(request: BenchRequest, planner: str) -> BenchRequest:
     if replay is not None and replay.is_dir():
         packed = replay / f'{name}{COMPRESSED}'
         replay = packed if packed.exists() else replay / name
-    return replace(request, record=record / name if record else None, replay=replay)
+    own = {'record': record / name if record else None, 'replay': replay}
+    return request.model_copy(update=own)
 
 
 def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -166,17 +167,16 @@ def _own(
     request: BenchRequest, planner: str, make: PlannerSpec, embeddings: str | None
 ) -> BenchRequest:
     # That some play at K = 0 is in the table; it needs no notice for each.
-    own = replace(
-        request,
-        planner=planner,
-        ks=request.ks if make.uses_feedback else (0,),
+    own: dict[str, object] = {
+        'planner': planner,
+        'ks': request.ks if make.uses_feedback else (0,),
         # Others start cold.
-        memory=request.memory if uses_memory(make) else None,
-    )
-    if not make.needs_embedder or request.mapping == MappingMethod.EMBEDDING.value:
-        return own
-    lexical = LEXICAL if find_provider(request.brain or '') else None
-    return replace(own, mapping=MappingMethod.EMBEDDING.value, body=embeddings or lexical)
+        'memory': request.memory if uses_memory(make) else None,
+    }
+    if make.needs_embedder and request.mapping is not MappingMethod.EMBEDDING:
+        lexical = LEXICAL if find_provider(request.brain or '') else None
+        own |= {'mapping': MappingMethod.EMBEDDING, 'body': embeddings or lexical}
+    return request.model_copy(update=own)
 
 
 def _case(suite: Suite, seed: int, task: str, trial: int) -> Case:

@@ -12,7 +12,7 @@ Tokens are those that servers counted, and an estimate of the prompts' where one
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 
 from bbllm_bench.compare.plots import Curve, curves
@@ -104,7 +104,7 @@ class PlannerComparison(SummaryRecord):
     """By planner, mean tokens of a step by the steps of the episode."""
 
 
-_OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials', 'limits'}
+_OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials'}
 
 
 def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> PlannerComparison:
@@ -116,6 +116,7 @@ def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> Planner
     tasks = [task for name, task in known.items() if name in played]
     return PlannerComparison(
         **settings.model_dump(include=_OF_SETTINGS),
+        limits=asdict(settings.limits),
         own_limits=any(task.limit_steps for task in tasks),
         against=against,
         planners=tuple(map(_figures, entries)),

@@ -8,7 +8,8 @@ in turn. Both are drawn by number and seed alone, so that they do not depend on 
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bbllm.llm.config import LlmConfig
+from bbllm.llm.config import LlmConfig, ModelConfig
+from bbllm.planners.common.methods import MappingMethod
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.scene_sampling.generator import make_case
@@ -17,6 +18,7 @@ from bbllm_bench.suites.suite import Suite, TaskSpec, load_suite
 
 PLANNER, MODEL = 'brain_body', 'offline'
 """What plans, and the stand-in that answers for both of its models."""
+MODELS = {role: ModelConfig(provider=MODEL) for role in ('brain', 'body')}
 LOOPS = 3
 """Feedback loops of an episode that may repair."""
 RANDOM, SUITE = 'pick_place', 'tabletop'
@@ -81,7 +83,9 @@ def draw(number: int, settings: DemoSettings, llm: LlmConfig) -> DemoSpec:
     return DemoSpec(
         key=EpisodeKey(spec.name, trial, loops),
         case=make_case(suite, spec.name, seed=settings.seed, trial=trial),
-        config=RunConfig(planner=PLANNER, brain=MODEL, body=MODEL, mapping='text', llm=llm),
+        config=RunConfig(
+            planner=PLANNER, mapping=MappingMethod.TEXT, llm=llm.model_copy(update=MODELS)
+        ),
         number=number,
         miss=dice.number((1, picks)) if misses else None,
     )

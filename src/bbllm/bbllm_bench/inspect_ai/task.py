@@ -164,7 +164,7 @@ def _job(suite: str, planner: str, mapping: str, sample: dict[str, Any]) -> Epis
     return EpisodeSpec(
         key=EpisodeKey(name, trial, sample['k']),
         case=make_case(load_suite(suite), name, seed=seed, trial=trial),
-        config=RunConfig(planner=planner, mapping=mapping, llm=LlmConfig()),
+        config=RunConfig(planner=planner, mapping=_method(mapping), llm=LlmConfig()),
     )
 
 

@@ -1,47 +1,29 @@
 """The seam between the runner and what plays an episode: one function, records in and out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from bbllm.core.constants import TwinError
-from bbllm.core.events import Limits
 from bbllm.core.prompt_store import SUFFIX
 from bbllm.core.protocols import COLD_START, FailureMemory
 from bbllm.llm.config import LlmConfig
-from bbllm.scene.sources import NO_TROUBLE, TRUTH
+from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.suites.case import Case
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunConfig:
+class RunConfig(PlayChoice):
     """What all episodes of a run share; has no secret, so that it can be sent to other hosts."""
 
-    planner: str
     llm: LlmConfig
-    brain: str | None = None
-    """A provider or a model's name; None takes that of `llm`."""
-    body: str | None = None
-    mapping: str = 'auto'
-    """How steps become calls, a value of planners.bodies.MappingMethod."""
-    sources: str = TRUTH
-    """Where scenes come from on a table."""
-    trouble: str = NO_TROUBLE
-    """What makes pictures harder to use, where scenes come from them."""
-    rehearse: int = 0
-    """Number of simulations in which plans are tried first; 0 for none."""
-    twin_error: TwinError = 'none'
-    """What is wrong on purpose in these, a name of worlds.tabletop.rehearsal.WRONG_TWINS."""
-    limits: Limits = Limits()  # noqa: RUF009  # frozen, so sharing it is safe
-    record: bool = False
+    records: bool = False
     """Whether every exchange with a model is to be kept."""
     changed_prompts: bool = False
     """Whether a recording also answers prompts that have changed since."""
-    memory: FailureMemory = COLD_START
+    failures: FailureMemory = COLD_START
     """Failures of earlier episodes, the same for all of the run."""
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[float, float]] = {}
     """By model: price of a million prompt tokens, and of a million completion tokens."""
 
 
@@ -53,7 +35,7 @@ class EpisodeSpec:
     case: Case
     config: RunConfig
     replay: str | None = None
-    """Lines of a recording that answer instead of the models; None: the models. Where `record` is
+    """Lines of a recording that answer instead of the models; None: the models. Where `records` is
     set, the models are asked what it lacks."""
     talk: Path | None = None
     """File of this host that keeps the exchanges while the episode goes on, so that it can be

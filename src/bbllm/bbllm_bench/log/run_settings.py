@@ -5,8 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
 
+from bbllm.api.config import MemoryChoice
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Limits
+from bbllm_bench.log.choices import PlayChoice, ReplayChoice
 from bbllm_bench.log.prices import PriceTable, faults_in
 from bbllm_bench.log.results import EpisodeKey
 
@@ -34,33 +35,22 @@ class TaskSettings(BaseModel):
     limit_steps: int | None = None
 
 
-class RunSettings(BaseModel):
-    """What was asked for, and what answered."""
-
-    model_config = ConfigDict(frozen=True)
+class RunSettings(PlayChoice, ReplayChoice, MemoryChoice):
+    """What was asked for, and what answered; `record` and `replay` are files of the run."""
 
     suite: str
     suite_sha256: str
     world: str
     """tabletop, household or ros."""
-    sources: str = 'truth'
-    """Where scenes come from on simulated tables, a word of `scene.sources`."""
-    trouble: str = 'none'
-    """What makes pictures harder to use, likewise."""
-    rehearse: int = 0
-    """In how many simulations plans were tried before they moved the arm; 0 for none."""
-    twin_error: str = 'none'
-    """What was wrong in these on purpose."""
-    planner: str
     brain: str
+    """Name of the model that plans."""
     body: str
-    mapping: str
+    """Name of what maps steps."""
     ks: tuple[int, ...]
     """Feedback loops allowed, each a run of all trials."""
     trials: int
     seed: int
     tasks: tuple[TaskSettings, ...]
-    limits: Limits
     llm: Mapping[str, Mapping[str, Any]]
     """Settings of the models in force, by role; never a key."""
     prompts: Mapping[str, str]
@@ -68,17 +58,9 @@ class RunSettings(BaseModel):
     versions: Mapping[str, str]
     machine: Mapping[str, str]
     prices: PriceTable | None = None
-    record: str | None = None
-    """The file that records the exchanges with the models."""
-    replay: str | None = None
-    """The recording that answered instead of models."""
     replay_sha256: str | None = None
-    changed_prompts: bool = False
-    """Whether it also answered prompts that have changed since."""
-    memory: str | None = None
-    """The ledger whose failures the planner was given."""
     memory_hash: str = ''
-    """Of these failures; '' in a cold start."""
+    """Of the failures that the planner was given; '' in a cold start."""
     command: str = ''
     """What was typed last, for a shell; empty for a run that no command line began."""
 

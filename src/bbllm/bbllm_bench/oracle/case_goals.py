@@ -66,18 +66,14 @@ def readings_for(case: Case) -> int:
     return min(MOST_WEIGHED, math.ceil(2 * (sds * sd_n / gap_n) ** 2))
 
 
-def with_goal(llm: LlmConfig, case: Case, *, provider: str | None = None) -> LlmConfig:
+def with_goal(llm: LlmConfig, case: Case) -> LlmConfig:
     """
-    Return the sections with the goal of a case, where the provider, or the one given, needs it.
+    Return the sections with the goal of a case, where the provider of the Brain needs it.
 
     Raises:
         ConfigError: See `brief_of`.
     """
-    return (
-        _with(llm, brief_of(case, case.seed))
-        if needs_goal(provider or llm.brain.provider)
-        else llm
-    )
+    return _with(llm, brief_of(case, case.seed)) if needs_goal(llm.brain.provider) else llm
 
 
 def with_goal_of(llm: LlmConfig, tasks: Iterable[TaskSpec]) -> LlmConfig:

@@ -98,8 +98,8 @@ class RunSummary(SummaryRecord):
     body: str
     mapping: str
     world: str
-    sources: str = 'truth'
-    trouble: str = 'none'
+    sources: str
+    trouble: str
     seed: int
     trials: int
     notices: tuple[str, ...] = ()

@@ -64,7 +64,7 @@ def check_recording(record: Path | None, settings: RunSettings, folder: Path) ->
         return
     path = folder / SETTINGS
     known = read_json(path) if path.exists() else {}
-    if not isinstance(known, dict) or known.get('record') != settings.record:
+    if not isinstance(known, dict) or Path(known.get('record') or '') != settings.record:
         raise ConfigError(
             f'{record} already holds something. Name another file for --record, or delete it.'
         )

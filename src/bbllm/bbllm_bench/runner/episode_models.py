@@ -26,10 +26,10 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
     Raises:
         ConfigError: This machine lacks what they need: a key, or room for a recording.
     """
-    if job.replay is None or job.config.record:
+    if job.replay is None or job.config.records:
         models = models_of(job)
     else:
-        embedding = MappingMethod(job.config.mapping) is MappingMethod.EMBEDDING
+        embedding = job.config.mapping is MappingMethod.EMBEDDING
         place = Path('the recording of this episode')
         models = replay_models(
             place,
@@ -37,7 +37,7 @@ def open_models(job: EpisodeSpec) -> Iterator[tuple[Models, Callable[[], str]]]:
             text=job.replay,
             changed_prompts=job.config.changed_prompts,
         )
-    if not job.config.record:
+    if not job.config.records:
         yield models, str
         return
     with _file_of(job) as path:
@@ -79,19 +79,12 @@ def models_of(job: EpisodeSpec) -> Models:
     """
     config = job.config
     in_house = isinstance(job.case.scene, HouseStart)
-    if in_house and needs_house_oracle(config.llm, config.brain, config.body):
-        method = MappingMethod(config.mapping)
-        return models_in_house(
-            method, config.llm, brain=config.brain, body=config.body, case=job.case
-        )
-    return _models(
-        with_goal(config.llm, job.case, provider=config.brain).model_dump_json(by_alias=True),
-        MappingMethod(config.mapping),
-        config.brain,
-        config.body,
-    )
+    if in_house and needs_house_oracle(config.llm):
+        return models_in_house(config.mapping, config.llm, case=job.case)
+    llm = with_goal(config.llm, job.case)
+    return _models(llm.model_dump_json(by_alias=True), config.mapping)
 
 
 @lru_cache(maxsize=1)
-def _models(llm: str, mapping: MappingMethod, brain: str | None, body: str | None) -> Models:
-    return models_for(mapping, LlmConfig.model_validate_json(llm), brain=brain, body=body)
+def _models(llm: str, mapping: MappingMethod) -> Models:
+    return models_for(mapping, LlmConfig.model_validate_json(llm))

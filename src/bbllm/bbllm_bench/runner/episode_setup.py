@@ -17,6 +17,7 @@ from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import heard_by
+from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
@@ -74,43 +75,46 @@ def begin_episode(
     job: EpisodeSpec,
     models: Models,
     sink: EventSink,
-    world: str,
     around: Alone,
     *,
     name: str | None = None,
-    more: Mapping[str, object] = MappingProxyType({}),
+    **place: object,
 ) -> tuple[EpisodeRun, Callable[[World], Episode]]:
     """
     Return the episode of a job and what executes it in a world, once; its clock starts now.
 
-    *world* is what `--world` calls it, *name* that of the key where none is given, and *more* are
-    further settings for the journal.
+    Its name is that of the key where no *name* is given, and *place* are options of the table or
+    the house.
     """
-    settings = {
-        'world': world,
-        'suite': job.case.suite,
-        'task': job.case.task,
-        'trial': job.case.trial,
-        'seed': job.case.seed,
-        'scene': job.case.scene.name,
-        'mapping': job.config.mapping,
+    case, config = job.case, job.config
+    shared = PlayChoice.model_fields.keys() & EpisodeConfig.model_fields.keys()
+    own = {
+        'step_limit': case.limits(config.limits).steps or 0,
         'feedback_loops': job.key.k,
-        **more,
+        'goal': NO_GOAL,
+        'stream': False,
+    }
+    values = {each: getattr(config, each) for each in shared}
+    options = EpisodeConfig.of({**values, **own, **place})
+    settings = {
+        **options.settings,
+        'suite': case.suite,
+        'task': case.task,
+        'trial': case.trial,
+        'seed': case.seed,
         **around.settings,
     }
-    config = job.config
-    limits = job.case.limits(config.limits)
-    chosen = {'limits': limits, 'mapping': config.mapping, 'goal': NO_GOAL, 'stream': False}
     setup = EpisodeSetup(
         planner=config.planner,
         spec=load_planner(config.planner),
         models=replace(models, keep_prompts=config.llm.keep_prompts),
-        options=EpisodeConfig.of(chosen),
+        # Rehearsals are those of the world, which knows the table of the case.
+        options=options.model_copy(update={'rehearse': 0}),
         settings=settings,
-        memory=config.memory,
+        memory=config.failures,
         taking_remarks=around.taking_remarks,
     )
-    return setup.begin(make_task(job.case.instruction, name or job.key.name), [sink], k=job.key.k)
+    return setup.begin(make_task(case.instruction, name or job.key.name), [sink], k=job.key.k)
 
 
 class _OnRecord(Alone):

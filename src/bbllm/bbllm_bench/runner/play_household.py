@@ -26,8 +26,8 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         seed=job.case.noise_seed,
         constraints=house.constraints,
     )
-    more = {'mode': house.mode.value, 'visibility': house.visibility}
-    _, execute = begin_episode(job, models, sink, 'household', around, more=more)
+    rules = {'mode': house.mode.value, 'visibility': house.visibility}
+    _, execute = begin_episode(job, models, sink, around, house=house.name, **rules)
     watch = WatchedHousehold(world, goal)
     before, start = world.observe(), watch.judge()
     episode = execute(watch)

@@ -55,7 +55,8 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         around.opened(table)
 
     def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
-        run, play = begin_episode(part, models, sink, 'tabletop', around, name=name)
+        scene = part.case.scene.name
+        run, play = begin_episode(part, models, sink, around, name=name, scene=scene)
         cancels.append(run.cancel)
         return play(world)
 
@@ -132,13 +133,13 @@ def _remembered(table: World, job: EpisodeSpec) -> World:
 
 def _rehearsed(world: World, job: EpisodeSpec) -> World:
     """Return a world in which plans are rehearsed, where the run asks for it."""
-    if not job.config.rehearse:
+    if not (samples := job.config.samples()):
         return world
     from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, RehearsedWorld
 
     settings = RehearsalSettings(
         robot=job.case.table.robot,
-        samples=job.config.rehearse,
+        samples=samples,
         seed=job.case.noise_seed or 0,
         deviation=WRONG_TWINS[job.config.twin_error],
     )

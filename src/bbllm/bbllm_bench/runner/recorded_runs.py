@@ -10,7 +10,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -89,12 +89,8 @@ class RecordedRun(FileRecord):
         Raises:
             BbllmError: The recording or the suite cannot be used.
         """
-        request = replace(
-            self.request(replay=folder / self.file),
-            tasks=(task,),
-            trials=1,
-            ks=(max(self.ks),),
-        )
+        one = {'tasks': (task,), 'trials': 1, 'ks': (max(self.ks),)}
+        request = self.request(replay=folder / self.file).model_copy(update=one)
         plan = prepare(request, folder).plan
         (key,) = plan.settings.keys
         lines = (plan.replay or {}).get(key.name, '')

@@ -1,50 +1,85 @@
 """What a person asks of a bench."""
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Annotated
 
-from bbllm.core.constants import TwinError
-from bbllm.core.events import Limits
+from pydantic import BeforeValidator
+
+from bbllm.api.config import (
+    LimitChoice,
+    MappingChoice,
+    MemoryChoice,
+    ModelChoice,
+    SourceChoice,
+    model_setting,
+)
+from bbllm.api.settings import FilePath, revised, setting
+from bbllm.cli.support.options import WorldName
+from bbllm.core.errors import ConfigError
+from bbllm_bench.log.choices import PlannerName, ReplayChoice, TwinChoice
 from bbllm_bench.runner.runner import GIVE_UP_AFTER
 
+MAX_TRIALS = 999
+RUN = 'Run'
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchRequest:
+
+def parse_tasks(text: str) -> tuple[str, ...]:
+    """Read a list of names of tasks, `plus_sign,letter_l`; raises ConfigError if it has none."""
+    names = tuple(filter(None, (name.strip() for name in text.split(','))))
+    if not names:
+        raise ConfigError(
+            f'--tasks {text!r} names no task; use for example plus_sign,letter_l, or leave it '
+            'out to play all.'
+        )
+    return names
+
+
+TaskNames = Annotated[
+    tuple[str, ...], BeforeValidator(lambda x: parse_tasks(x) if isinstance(x, str) else x)
+]
+
+
+class RunChoice(MemoryChoice, LimitChoice, TwinChoice, SourceChoice, MappingChoice, ModelChoice):
+    """Which episodes of a suite run, with which models, where, and within which limits."""
+
+    brain: str | None = revised(ModelChoice, 'brain')
+    body: str | None = revised(ModelChoice, 'body')
+    trials: int = setting(5, 'Tables of each task.', low=1, high=MAX_TRIALS)
+    seed: int = setting(0, 'Makes the tables; the same ones on every machine.', low=0)
+    tasks: TaskNames = setting(
+        (),
+        'Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
+        kind=str,
+        metavar='LIST',
+    )
+    world: WorldName | None = setting(
+        None,
+        'tabletop: simulate in worker processes. ros: five nodes. household: symbols. By '
+        'default tabletop, and household for a suite that is played in houses.',
+    )
+    give_up_after: int = setting(
+        GIVE_UP_AFTER,
+        'End early when so many episodes in a row were lost, as without a server, or ended '
+        'without a usable reply of the model: an empty or endless reply, or a refusal. Replies '
+        'that make no sense, and tables that could not be made, do not count.',
+        low=1,
+        panel=RUN,
+    )
+    retry_lost: bool = setting(False, 'Play again what infrastructure lost before.', panel=RUN)
+    prices: FilePath | None = model_setting(None, 'Price table; see config/prices.example.yaml.')
+    data: FilePath | None = setting(
+        None,
+        "Your copy of ProgPrompt's data, for household_original; otherwise "
+        '$BBLLM_PROGPROMPT_DATA. For eai, the folder virtualhome_eval of the package eai-eval, '
+        'where that is not installed.',
+        metavar='DIR',
+        panel=RUN,
+    )
+
+
+class BenchRequest(RunChoice, ReplayChoice, PlannerName):
     """What a person asked for."""
 
     suite: str
     """Name of a suite, or path of its file."""
-    planner: str = 'brain_body'
-    brain: str | None = None
-    """A provider or a model's name; None takes that of the configuration."""
-    body: str | None = None
-    mapping: str = 'auto'
     ks: tuple[int, ...] = ()
     """Numbers of feedback loops; that of the suite if none is given."""
-    trials: int = 5
-    seed: int = 0
-    tasks: tuple[str, ...] = ()
-    """Names of tasks, or patterns of names such as `new_tasks_00*`; all where none is given."""
-    world: str = ''
-    """tabletop, household or ros; where the suite is played if it is empty."""
-    sources: str = 'truth'
-    """Where scenes come from on a table."""
-    trouble: str = 'none'
-    """What makes pictures harder to use."""
-    rehearse: int = 0
-    """In how many simulations plans are tried before they move the arm; 0 for none."""
-    twin_error: TwinError = 'none'
-    """What is wrong in these on purpose."""
-    limits: Limits = field(default_factory=Limits)
-    record: Path | None = None
-    replay: Path | None = None
-    changed_prompts: bool = False
-    """Whether a recording also answers prompts that have changed since."""
-    memory: Path | None = None
-    """Ledger with failures of earlier episodes, for a planner with `memory=yes`."""
-    prices: Path | None = None
-    llm_config: Path | None = None
-    give_up_after: int = GIVE_UP_AFTER
-    retry_lost: bool = False
-    data: Path | None = None
-    """The user's copy of what a suite needs and cannot bring."""

@@ -4,14 +4,16 @@ import fnmatch
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from bbllm.api.settings import Settings
 from bbllm.core.errors import ConfigError
 from bbllm.core.provenance import hash_templates
 from bbllm.core.registry import load_planner
 from bbllm.planners.assembly import check_domain
-from bbllm.planners.common.methods import MappingMethod
+from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.episodes import RunConfig
 from bbllm_bench.log.prices import PriceTable, load_prices
 from bbllm_bench.log.run_settings import RunSettings, TaskSettings
@@ -52,21 +54,21 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         ReplayError: The recording cannot be used.
     """
     suite = load_suite(request.suite, data=request.data)
-    world, ks = world_of(suite, request.world), request.ks or (suite.k,)
+    world, ks = world_of(suite, request.world or ''), request.ks or (suite.k,)
     extends = request.record is not None and request.replay is not None
     if extends and world == 'ros':
         raise ConfigError(
             '--record and --replay exclude each other with --world ros; leave one of them out.'
         )
     _check_changed_prompts(request, world)
-    request = replace(request, world=world, ks=ks)
+    request = request.model_copy(update={'world': world, 'ks': ks, 'rehearse': request.samples()})
     check_sources(world, request.sources, request.trouble)
     check_rehearsal(world, request.rehearse, request.twin_error)
     tasks = _tasks(suite, request.tasks)
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))
     if not planner.uses_feedback and request.ks != (0,):
-        request = replace(request, ks=(0,))
+        request = request.model_copy(update={'ks': (0,)})
         notices.append(
             f'{request.planner} has no feedback loops: each case is played once, as K = 0.'
         )
@@ -74,7 +76,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         if task.generate is not None:  # a recipe that makes no scene is refused before the run
             make_case(suite, task.name, seed=request.seed, trial=0)
     prices = load_prices(request.prices) if request.prices is not None else None
-    method = MappingMethod(request.mapping)
+    method = request.mapping
     if request.replay is None or extends:
         body = body_for(planner, method, request.brain, request.body)
         answering = asking(tasks, method, request.llm_config, brain=request.brain, body=body)
@@ -96,17 +98,11 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     plan = RunPlan(
         settings=settings,
         config=RunConfig(
-            planner=request.planner,
-            mapping=request.mapping,
+            **_shared(request, PlayChoice),
             llm=answering.llm,  # decided already: another machine must not decide otherwise
-            sources=request.sources,
-            trouble=request.trouble,
-            rehearse=request.rehearse,
-            twin_error=request.twin_error,
-            limits=request.limits,
-            record=request.record is not None,
+            records=request.record is not None,
             changed_prompts=request.changed_prompts,
-            memory=memory,
+            failures=memory,
             prices=prices.by_model if prices is not None else {},
         ),
         make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
@@ -142,39 +138,33 @@ def _settings(
     folder: Path,
     memory_hash: str,
 ) -> RunSettings:
-    return RunSettings(
-        suite=suite.name,
-        suite_sha256=suite.sha256,
-        world=request.world,
-        sources=request.sources,
-        trouble=request.trouble,
-        rehearse=request.rehearse,
-        twin_error=request.twin_error,
-        planner=request.planner,
-        brain=answering.models.brain.name,
-        body=answering.body,
-        mapping=request.mapping,
-        ks=tuple(sorted(set(request.ks))),
-        trials=request.trials,
-        seed=request.seed,
-        tasks=tuple(
+    own = {
+        'suite': suite.name,
+        'suite_sha256': suite.sha256,
+        'brain': answering.models.brain.name,
+        'body': answering.body,
+        'ks': tuple(sorted(set(request.ks))),
+        'tasks': tuple(
             TaskSettings.model_validate(task.model_dump(include={*TaskSettings.model_fields}))
             for task in tasks
         ),
-        limits=request.limits,
-        llm=answering.described,
-        prompts=hash_templates(),
-        versions=find_versions(),
-        machine=describe_machine(),
-        prices=prices,
-        record=_place(request.record, folder),
-        replay=str(request.replay) if request.replay is not None else None,
-        replay_sha256=hash_of(request.replay) if request.replay is not None else None,
-        changed_prompts=request.changed_prompts,
-        memory=str(request.memory) if request.memory is not None else None,
-        memory_hash=memory_hash,
-        command=shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-    )
+        'llm': answering.described,
+        'prompts': hash_templates(),
+        'versions': find_versions(),
+        'machine': describe_machine(),
+        'prices': prices,
+        'record': _place(request.record, folder),
+        'replay_sha256': hash_of(request.replay) if request.replay is not None else None,
+        'memory_hash': memory_hash,
+        'command': shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+    }
+    return RunSettings(**{**_shared(request, RunSettings), **own})
+
+
+def _shared(request: BenchRequest, record: type[Settings]) -> dict[str, Any]:
+    """Return what a request has of the fields of another record."""
+    names = record.model_fields.keys() & BenchRequest.model_fields.keys()
+    return {name: getattr(request, name) for name in names}
 
 
 def _tasks(suite: Suite, names: tuple[str, ...]) -> tuple[TaskSpec, ...]:
@@ -187,9 +177,9 @@ def _tasks(suite: Suite, names: tuple[str, ...]) -> tuple[TaskSpec, ...]:
     return tuple(task for task in suite.tasks if not names or task.name in wanted)
 
 
-def _place(record: Path | None, folder: Path) -> str | None:
+def _place(record: Path | None, folder: Path) -> Path | None:
     """Return where the recording is: seen from the folder where it is in there."""
     if record is None:
         return None
     path, inside = record.resolve(), folder.resolve()
-    return str(path.relative_to(inside) if path.is_relative_to(inside) else path)
+    return path.relative_to(inside) if path.is_relative_to(inside) else path

@@ -160,7 +160,7 @@ class _Session:
             self._keep_lost(key, str(case), NO_CASE)
             return None
         replay = None if self.plan.replay is None else self.plan.replay.get(key.name, '')
-        talk = self._talk(key) if self.plan.config.record else None
+        talk = self._talk(key) if self.plan.config.records else None
         return EpisodeSpec(key=key, case=case, config=self.plan.config, replay=replay, talk=talk)
 
     def _talk(self, key: EpisodeKey) -> Path:

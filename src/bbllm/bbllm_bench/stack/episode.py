@@ -12,14 +12,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from bbllm.api.config import LimitChoice
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
-from bbllm.core.events import Episode, Limits
+from bbllm.core.events import Episode
 from bbllm.core.journal import prompts_text, read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
 from bbllm.files.yaml_files import yaml_text
 from bbllm.llm.config import GOAL_SUFFIX
-from bbllm.planners.common.methods import MappingMethod
 from bbllm.worlds.tabletop.tabletop import STILL_M, furthest
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
 from bbllm_bench.oracle.case_goals import with_goal
@@ -113,8 +113,8 @@ class _Files:
         job = self._job
         # Names and descriptions of a file are its path's and nobody's.
         scene = job.case.scene.model_dump(mode='json', exclude={'name'}, exclude_none=True)
-        told = with_goal(job.config.llm, job.case, provider=job.config.brain)
-        llm = told.model_dump(mode='json', by_alias=True, exclude_none=True)
+        models = with_goal(job.config.llm, job.case)
+        llm = models.model_dump(mode='json', by_alias=True, exclude_none=True)
         try:
             self._scene.write_text(yaml_text(scene), 'utf-8')
             self._llm.write_text(yaml_text(llm), 'utf-8')
@@ -128,24 +128,21 @@ class _Files:
 
     def params(self) -> Mapping[str, Mapping[str, Value]]:
         config = self._job.config
-        matching = MappingMethod(config.mapping) is MappingMethod.EMBEDDING
         models: dict[str, Value] = {
             'llm_config': str(self._llm),
-            'brain': config.brain or '',
-            'record': str(self._recording) if config.record else '',
+            'record': str(self._recording) if config.records else '',
             'replay': str(self._replay) if self._job.replay is not None else '',
         }
-        body = config.body or ''
+        limits = {name: getattr(config, name) for name in LimitChoice.model_fields}
         return {
-            # With an embedder, `body` is none of its business: it would take it for a model.
             'brain_planner': {
                 **models,
-                'body': '' if matching else body,
                 'planner': config.planner,
                 'episodes_folder': str(self._episodes),
-                **_limits(self._job.case.limits(config.limits)),
+                **limits,
+                'step_limit': self._job.case.limits(config.limits).steps or 0,
             },
-            'body_mapper': {**models, 'body': body, 'mapping': config.mapping},
+            'body_mapper': {**models, 'mapping': config.mapping.value},
             # As in bench.play_tabletop: what was found out is kept over the episodes of a case.
             'state_estimator': {'open_state': 'rules' if self._job.case.earlier else 'off'},
             'mujoco_sim': {
@@ -216,17 +213,6 @@ def _text(path: Path) -> str:
     return path.read_text('utf-8', errors='replace') if path.exists() else ''
 
 
-def _limits(limits: Limits) -> dict[str, Value]:
-    """Return limits as parameters, for which 0 is none."""
-    return {
-        'step_limit': limits.steps or 0,
-        'model_call_limit': limits.model_calls or 0,
-        'token_limit': limits.tokens or 0,
-        'wall_limit_s': limits.wall_s or 0.0,
-        'allow_circles': limits.allow_circles,
-    }
-
-
 def _settled(client: StackClient) -> tuple[Scene, float]:
     """
     Wait until nothing moves; return the scene, and the world time that took [s].
@@ -244,8 +230,8 @@ def _settled(client: StackClient) -> tuple[Scene, float]:
             before = now
         if time.monotonic() > deadline_s:
             raise WorldError(
-                f'The things did not come to rest within {PATIENCE_S:g} s: the clock of the world '
-                f'went from {first.stamp_s:.2f} to {now.stamp_s:.2f}.'
+                f'The objects did not come to rest within {PATIENCE_S:g} s: the clock of the '
+                f'world went from {first.stamp_s:.2f} to {now.stamp_s:.2f}.'
             )
         time.sleep(LOOKS_APART_S / 2)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bbllm.api.config import MODELS, SIM, RehearsalChoice
+from bbllm.api.config import MODELS, SIM, ModelFileChoice, RehearsalChoice
 from bbllm.api.settings import setting
 from bbllm.cli.support.requests import flag, option
 from bbllm.core.constants import checked_namespace
@@ -32,7 +32,7 @@ LlmConfigOption = Annotated[
     typer.Option(
         '--llm-config',
         metavar='FILE',
-        help='Description of the models, instead of config/llm.yaml.',
+        help=ModelFileChoice.model_fields['llm_config'].description,
         rich_help_panel=MODELS,
         show_default=False,
     ),

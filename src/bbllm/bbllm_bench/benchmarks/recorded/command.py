@@ -4,7 +4,6 @@ import lzma
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +24,7 @@ from bbllm_bench.benchmarks.recorded.figures import (
     write_figures,
     write_into_docs,
 )
-from bbllm_bench.commands.options import MAX_JOBS, parse_tasks
+from bbllm_bench.commands.options import MAX_JOBS
 from bbllm_bench.commands.progress import ProgressView
 from bbllm_bench.compare.choice import Contender, folder_name
 from bbllm_bench.compare.run import PlannerRun, claim, play_all
@@ -41,7 +40,7 @@ from bbllm_bench.runner.recorded_runs import (
     read_index,
     shipped,
 )
-from bbllm_bench.runner.request import BenchRequest
+from bbllm_bench.runner.request import BenchRequest, parse_tasks
 from bbllm_bench.runner.run_setup import prepare
 from bbllm_bench.runner.runner import begin
 from bbllm_bench.runner.workers import LocalWorkers
@@ -219,9 +218,8 @@ def _to_record(
     run: RecordedRun, place: Path, target: Path, *, llm_config: Path | None
 ) -> Iterator[Contender]:
     talk = place / f'{run.name}.jsonl'
-    request = replace(
-        run.request(), ks=(max(run.ks),), record=talk, llm_config=llm_config, retry_lost=True
-    )
+    own = {'ks': (max(run.ks),), 'record': talk, 'llm_config': llm_config, 'retry_lost': True}
+    request = run.request().model_copy(update=own)
     path = target / folder_name(_recording_row(run))
     mine = _contender(_recording_row(run), request, target)
     check_recording(talk, mine.prepared.plan.settings, path)

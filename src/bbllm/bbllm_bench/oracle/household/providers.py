@@ -58,8 +58,8 @@ def models_in_house(
     return replace(models, body=oracle) if 'body' in oracles else models
 
 
-def needs_house_oracle(llm: LlmConfig, brain: str | None, body: str | None) -> bool:
-    return NAME in (brain or llm.brain.provider, body or llm.body.provider)
+def needs_house_oracle(llm: LlmConfig) -> bool:
+    return NAME in (llm.brain.provider, llm.body.provider)
 
 
 def check_houses(tasks: Iterable[TaskSpec], models: Models, planner: str) -> None:

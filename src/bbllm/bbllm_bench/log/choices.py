@@ -1,0 +1,45 @@
+"""Which options of an episode a run of the bench has; `EpisodeConfig` declares them."""
+
+from bbllm.api.config import (
+    SIM,
+    LimitChoice,
+    MappingChoice,
+    PlannerChoice,
+    RecordChoice,
+    RehearsalChoice,
+    SourceChoice,
+    model_setting,
+)
+from bbllm.api.settings import revised, setting
+from bbllm.core.constants import TwinError
+
+
+class TwinChoice(RehearsalChoice):
+    """Whether plans are rehearsed, and how well."""
+
+    twin_error: TwinError = setting(
+        'none',
+        'With --rehearse, what is wrong in the simulations on purpose: masses twice as large, '
+        'half of the friction, or all poses 5 mm off.',
+        worlds=SIM,
+    )
+
+
+class PlannerName(PlannerChoice):
+    """What is planned with, which other processes find by its name."""
+
+    planner: str = revised(PlannerChoice, 'planner')
+
+
+class PlayChoice(LimitChoice, TwinChoice, SourceChoice, MappingChoice, PlannerName):
+    """What decides how episodes go, beside models and memory."""
+
+
+class ReplayChoice(RecordChoice):
+    """Recordings of runs, of this version of bbllm or another."""
+
+    changed_prompts: bool = model_setting(
+        False,
+        'With --replay, go on where a prompt is not the recorded one: the recorded replies are '
+        'taken in their order, and no figure is one of the model (docs/bench.md).',
+    )
