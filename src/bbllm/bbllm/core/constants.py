@@ -2,7 +2,7 @@
 
 import re
 from enum import StrEnum
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 
@@ -59,6 +59,3 @@ class OpenStateMode(OptionWord):
 
 REHEARSAL_SAMPLES = 3
 """In how many simulations a plan is rehearsed where no number is given."""
-TwinError = Literal['none', 'mass', 'friction', 'pose']
-"""What is wrong on purpose in the simulations of rehearsals, see
-worlds.tabletop.rehearsal.WRONG_TWINS."""

@@ -1,7 +1,6 @@
 """Which options of an episode a run of the bench has; `EpisodeConfig` declares them."""
 
 from bbllm.api.config import (
-    SIM,
     LimitChoice,
     MappingChoice,
     PlannerChoice,
@@ -10,19 +9,7 @@ from bbllm.api.config import (
     SourceChoice,
     model_setting,
 )
-from bbllm.api.settings import revised, setting
-from bbllm.core.constants import TwinError
-
-
-class TwinChoice(RehearsalChoice):
-    """Whether plans are rehearsed, and how well."""
-
-    twin_error: TwinError = setting(
-        'none',
-        'With --rehearse, what is wrong in the simulations on purpose: masses twice as large, '
-        'half of the friction, or all poses 5 mm off.',
-        worlds=SIM,
-    )
+from bbllm.api.settings import revised
 
 
 class PlannerName(PlannerChoice):
@@ -31,7 +18,7 @@ class PlannerName(PlannerChoice):
     planner: str = revised(PlannerChoice, 'planner')
 
 
-class PlayChoice(LimitChoice, TwinChoice, SourceChoice, MappingChoice, PlannerName):
+class PlayChoice(LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, PlannerName):
     """What decides how episodes go, beside models and memory."""
 
 

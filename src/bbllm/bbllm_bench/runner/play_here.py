@@ -13,7 +13,6 @@ from bbllm_bench.suites.case import HouseStart
 from bbllm_bench.suites.suite import Suite
 
 HOUSEHOLD = 'household'
-NO_ERROR = 'none'
 TABLETOP = 'tabletop'
 
 
@@ -74,15 +73,11 @@ def check_sources(world: str, sources: str, trouble: str) -> None:
         )
 
 
-def check_rehearsal(world: str, rehearse: int, twin_error: str) -> None:
-    """Raise ConfigError where plans cannot be rehearsed in a world, or nothing is rehearsed."""
+def check_rehearsal(world: str, rehearse: int) -> None:
+    """Raise ConfigError where plans cannot be rehearsed in a world."""
     if rehearse and world != TABLETOP:
         raise ConfigError(
             f'--rehearse is for simulated tables in worker processes, and the suite is played in '
             f'the world {world}: leave --rehearse out, or choose a suite of tables and --world '
             f'{TABLETOP}.'
-        )
-    if twin_error != NO_ERROR and not rehearse:
-        raise ConfigError(
-            f'--twin-error {twin_error} is for rehearsals: add --rehearse, or leave it out.'
         )

@@ -135,13 +135,12 @@ def _rehearsed(world: World, job: EpisodeSpec) -> World:
     """Return a world in which plans are rehearsed, where the run asks for it."""
     if not (samples := job.config.samples()):
         return world
-    from bbllm.worlds.tabletop.rehearsal import WRONG_TWINS, RehearsalSettings, RehearsedWorld
+    from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
 
     settings = RehearsalSettings(
         robot=job.case.table.robot,
         samples=samples,
         seed=job.case.noise_seed or 0,
-        deviation=WRONG_TWINS[job.config.twin_error],
     )
     return RehearsedWorld(world, settings)
 

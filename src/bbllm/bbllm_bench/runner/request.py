@@ -9,13 +9,14 @@ from bbllm.api.config import (
     MappingChoice,
     MemoryChoice,
     ModelChoice,
+    RehearsalChoice,
     SourceChoice,
     model_setting,
 )
 from bbllm.api.settings import FilePath, revised, setting
 from bbllm.cli.support.options import WorldName
 from bbllm.core.errors import ConfigError
-from bbllm_bench.log.choices import PlannerName, ReplayChoice, TwinChoice
+from bbllm_bench.log.choices import PlannerName, ReplayChoice
 from bbllm_bench.runner.runner import GIVE_UP_AFTER
 
 MAX_TRIALS = 999
@@ -38,7 +39,9 @@ TaskNames = Annotated[
 ]
 
 
-class RunChoice(MemoryChoice, LimitChoice, TwinChoice, SourceChoice, MappingChoice, ModelChoice):
+class RunChoice(
+    MemoryChoice, LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, ModelChoice
+):
     """Which episodes of a suite run, with which models, where, and within which limits."""
 
     brain: str | None = revised(ModelChoice, 'brain')

@@ -63,7 +63,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     _check_changed_prompts(request, world)
     request = request.model_copy(update={'world': world, 'ks': ks, 'rehearse': request.samples()})
     check_sources(world, request.sources, request.trouble)
-    check_rehearsal(world, request.rehearse, request.twin_error)
+    check_rehearsal(world, request.rehearse)
     tasks = _tasks(suite, request.tasks)
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))

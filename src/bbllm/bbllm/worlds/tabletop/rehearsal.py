@@ -2,14 +2,14 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.core.cancel import CancelToken
-from bbllm.core.constants import REHEARSAL_SAMPLES, TwinError
+from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.errors import WorldError
 from bbllm.core.events import PlanRehearsed
 from bbllm.core.protocols import (
@@ -26,14 +26,6 @@ from bbllm.worlds.tabletop.approach import NearestApproach
 from bbllm.worlds.tabletop.deviation import Deviation, drawn, of_objects
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm.worlds.tabletop.twin import twin_of
-
-WRONG_TWINS: Mapping[TwinError, Deviation] = {
-    'none': Deviation(),
-    'mass': Deviation(mass=2.0),
-    'friction': Deviation(friction=0.5),
-    'pose': Deviation(shift_m=(0.005, 0.0, 0.0)),
-}
-"""Simulations that are wrong on purpose, to find out what a rehearsal is worth then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
