@@ -1,17 +1,15 @@
 """The bench of the arm: trials measure settled poses, and the report says what they found."""
 
-import io
 import json
 import math
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from bbllm.core.types import Pose
-from bbllm_bench.benchmarks.arm.command import figures_of, print_report, run_arm_bench
+from bbllm_bench.benchmarks.arm.command import figures_of, grids_of, notes_of, run_arm_bench
 from bbllm_bench.benchmarks.arm.trials import Trial, audit_stop, run_trial, yaw_error_deg
-from bbllm_bench.benchmarks.shared import write_json
+from bbllm_bench.benchmarks.shared import write_report
 from bbllm_bench.safety.limit_audit import NOTHING
 
 
@@ -56,15 +54,17 @@ def test_failures_count_against_success_but_not_into_the_errors() -> None:
     assert figures.failures == ('seed 1: it fell.',)
 
 
-def test_the_report_names_the_machine_and_is_json(tmp_path: Path) -> None:
+def test_the_report_names_the_machine_and_is_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = run_arm_bench(1, 5, shapes=0, processes=1, questions=4)
-    text = io.StringIO()
 
-    print_report(report, Console(file=text, width=140))
-    write_json(tmp_path / 'arm.json', report.as_json())
-    data = json.loads((tmp_path / 'arm.json').read_text())
+    out = tmp_path / 'arm.json'
+    write_report(out, report, grids_of(report), notes_of(report), json=False)
+    printed, data = capsys.readouterr().out, json.loads(out.read_text())
 
-    assert 'mujoco' in text.getvalue()
-    assert '1/1' in text.getvalue()
+    assert 'mujoco' in printed
+    assert '1/1' in printed
+    assert 'plan of a pick, processor time, ms' in printed
     assert data['violations'] == 0
     assert data['figures'][0]['kind'] == 'pick_place'

@@ -20,6 +20,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from bbllm.cli.views.output import Output, PlainConsole
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.intervals import wilson
+from bbllm_bench.report.grid import Grid, print_grid
 from bbllm_bench.report.plots import new_figure, to_png, to_svg
 from bbllm_bench.report.words import interval
 
@@ -80,6 +81,18 @@ def print_json(path: Path, report: object) -> None:
     """Print a report as the one object of stdout, with the file that it is in under `out`."""
     data = pydantic_core.from_json(pydantic_core.to_json(report, inf_nan_mode='null'))
     Output(json=True).result({**data, 'out': str(path)})
+
+
+def write_report(
+    out: Path, report: object, grids: Sequence[Grid], notes: Sequence[str] = (), *, json: bool
+) -> None:
+    """Print tables and sentences, and write the report; with *json* it is printed too."""
+    console = PlainConsole(stderr=json, markup=True)
+    for grid in grids:
+        print_grid(grid, console)
+    for text in (*notes, f'written to {out}'):
+        console.print(text, markup=False, soft_wrap=True)
+    write_json(out, report, printed=json)
 
 
 @contextmanager

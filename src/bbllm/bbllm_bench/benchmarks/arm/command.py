@@ -10,23 +10,27 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from bbllm.cli.support.options import JsonOption
-from bbllm.cli.views.output import PlainConsole
 from bbllm_bench.benchmarks.arm.trials import SCALE, Trial, audit_stop, run_trial
-from bbllm_bench.benchmarks.shared import machine_text, number, percentile, run_trials, write_json
+from bbllm_bench.benchmarks.shared import (
+    machine_text,
+    number,
+    percentile,
+    run_trials,
+    write_report,
+)
 from bbllm_bench.benchmarks.time.figures import Row
 from bbllm_bench.benchmarks.time.motion import measure_motion, measure_planning
-from bbllm_bench.benchmarks.time.report import print_rows
+from bbllm_bench.benchmarks.time.report import rows_grid
 from bbllm_bench.log.versions import describe_machine
-from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.report.grid import Grid, grid_of
 from bbllm_bench.safety.limit_audit import NOTHING, Audit
 
 app = typer.Typer(add_completion=False)
@@ -71,31 +75,6 @@ class ArmFigures:
     """One line per failed trial."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmReport:
-    """Everything that one run measured."""
-
-    machine: dict[str, str]
-    seed: int
-    scale: float
-    """Share of the joint limits that the arm uses."""
-    figures: tuple[ArmFigures, ...]
-    audit: Audit
-    """Limit violations over all trajectories that were sent."""
-    measured: Audit
-    """The same of the joints as they were measured, every 10 ms, contacts included."""
-    stops: Audit
-    """The same of the set points of cancelled motions and of the next ones, by differences."""
-    trajectories: int
-    timings: tuple[Row, ...]
-    """Rows of `bbllm bench time`: planning and simulation."""
-    wall_s: float
-    """Duration of the whole run [s]."""
-
-    def as_json(self) -> dict[str, object]:
-        return {**asdict(self), 'violations': self.audit.violations}
-
-
 @app.command()
 def arm(
     seed: Annotated[int, typer.Option(min=0, help='Of the first trial.')] = 0,
@@ -110,10 +89,7 @@ def arm(
     """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
     n, shapes = (20, 3) if quick else (200, 30)
     report = run_arm_bench(trials or n, seed, shapes=shapes, scale=scale)
-    console = PlainConsole(stderr=json, markup=True)
-    print_report(report, console)
-    write_json(out, report.as_json(), printed=json)
-    console.print(f'{report.wall_s:.0f} s; written to {out}')
+    write_report(out, report, grids_of(report), notes_of(report), json=json)
 
 
 def run_arm_bench(
@@ -124,8 +100,8 @@ def run_arm_bench(
     scale: float = SCALE,
     processes: int = MAX_PROCESSES,
     questions: int = 200,
-) -> ArmReport:
-    """Run all trials, and so many timings of each kind."""
+) -> dict[str, Any]:
+    """Run all trials, and so many timings of each kind; return the report."""
     start_s = time.perf_counter()
     # Timings come first, while nothing else runs.
     found = dict(measure_planning(questions, seed, lambda text: None))
@@ -137,22 +113,24 @@ def run_arm_bench(
         for index in range(count)
     ]
     trials = run_trials(run_trial, jobs, processes, every=20)
-    return ArmReport(
-        machine=describe_machine(),
-        seed=seed,
-        scale=scale,
-        figures=tuple(
+    audited = sum((trial.audit for trial in trials), NOTHING)
+    return {
+        'machine': describe_machine(),
+        'seed': seed,
+        'scale': scale,
+        'figures': [
             figures_of(kind, [trial for trial in trials if trial.kind == kind])
             for kind, count in counts.items()
             if count
-        ),
-        audit=sum((trial.audit for trial in trials), NOTHING),
-        measured=sum((trial.measured for trial in trials), NOTHING),
-        stops=sum((audit_stop(seed + index, scale) for index in range(STOPS)), NOTHING),
-        trajectories=sum(trial.trajectories for trial in trials),
-        timings=tuple(Row(key=key, measured=measured) for key, measured in found.items()),
-        wall_s=time.perf_counter() - start_s,
-    )
+        ],
+        'audit': audited,
+        'violations': audited.violations,
+        'measured': sum((trial.measured for trial in trials), NOTHING),
+        'stops': sum((audit_stop(seed + index, scale) for index in range(STOPS)), NOTHING),
+        'trajectories': sum(trial.trajectories for trial in trials),
+        'timings': [Row(key=key, measured=measured) for key, measured in found.items()],
+        'wall_s': time.perf_counter() - start_s,
+    }
 
 
 def figures_of(kind: str, trials: Sequence[Trial]) -> ArmFigures:
@@ -173,55 +151,50 @@ def figures_of(kind: str, trials: Sequence[Trial]) -> ArmFigures:
     )
 
 
-def print_report(report: ArmReport, console: Console) -> None:
-    _print_trials(report, console)
-    _print_limits(report, console)
-    for figures in report.figures:
-        for line in figures.failures:
-            console.print(f'{figures.kind} {line}', style='red', markup=False)
-    console.print(machine_text(report.machine), markup=False)
+def grids_of(report: Mapping[str, Any]) -> list[Grid]:
+    title = f'Arm, {report["scale"]:.0%} of the joint limits, seed {report["seed"]}'
+    rows = [_row(item) for item in report['figures']]
+    return [
+        grid_of(title, rows, notes={'task': CAPTION}),
+        grid_of('Limits', _limits(report)),
+        rows_grid(report['timings'], 'Planning and simulation'),
+    ]
 
 
-def _print_trials(report: ArmReport, console: Console) -> None:
-    rows = []
-    for item in report.figures:
-        target = TARGET_SUCCESS[item.kind]
-        color = 'green' if item.succeeded >= target * item.trials else 'red'
-        rows.append(
-            {
-                'task': TITLES[item.kind],
-                'success': f'[{color}]{item.succeeded}/{item.trials}[/]',
-                'target': f'{target:.0%}',
-                'error, mm': ' / '.join(f'{value:.2f}' for value in item.error_mm),
-                'yaw': number(item.yaw_p95_deg, 2),
-                'cycle': number(item.cycle_s, 2),
-                'moving': number(item.motion_s, 2),
-                'bound': f'{number(item.bound_s, 2)} / {number(item.share_bound_s, 2)}',
-            }
-        )
-    title = f'Arm, {report.scale:.0%} of the joint limits, seed {report.seed}'
-    print_grid(grid_of(title, rows, notes={'task': CAPTION}), console)
+def notes_of(report: Mapping[str, Any]) -> list[str]:
+    failures = [f'{item.kind} {line}' for item in report['figures'] for line in item.failures]
+    return [*failures, f'{machine_text(report["machine"])}; {report["wall_s"]:.0f} s']
 
 
-def _print_limits(report: ArmReport, console: Console) -> None:
-    audit = report.audit
-    samples = f'{audit.samples} samples of {report.trajectories} trajectories'
+def _row(item: ArmFigures) -> dict[str, str]:
+    target = TARGET_SUCCESS[item.kind]
+    color = 'green' if item.succeeded >= target * item.trials else 'red'
+    return {
+        'task': TITLES[item.kind],
+        'success': f'[{color}]{item.succeeded}/{item.trials}[/]',
+        'target': f'{target:.0%}',
+        'error, mm': ' / '.join(f'{value:.2f}' for value in item.error_mm),
+        'yaw': number(item.yaw_p95_deg, 2),
+        'cycle': number(item.cycle_s, 2),
+        'moving': number(item.motion_s, 2),
+        'bound': f'{number(item.bound_s, 2)} / {number(item.share_bound_s, 2)}',
+    }
+
+
+def _limits(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    audit, stops, measured = report['audit'], report['stops'], report['measured']
+    samples = f'{audit.samples} samples of {report["trajectories"]} trajectories'
     measures = (
         (f'limit violations in {samples}', f'{audit.violations}', '0'),
         ('nearest to a limit', f'{audit.worst:.1%}', '100%'),
         (
-            f'the same in {report.stops.samples} set points of {STOPS} stops and '
+            f'the same in {stops.samples} set points of {STOPS} stops and '
             'the motions after them, by differences',
-            *_audited(report.stops),
+            *_audited(stops),
         ),
-        (
-            f'measured joints, {report.measured.samples} samples every 10 ms',
-            *_audited(report.measured),
-        ),
+        (f'measured joints, {measured.samples} samples every 10 ms', *_audited(measured)),
     )
-    rows = [dict(zip(('measure', 'value', 'target'), measure)) for measure in measures]
-    print_grid(grid_of('Limits', rows), console)
-    print_rows(report.timings, 'Planning and simulation', console)
+    return [dict(zip(('measure', 'value', 'target'), measure)) for measure in measures]
 
 
 def _audited(audit: Audit) -> tuple[str, str]:

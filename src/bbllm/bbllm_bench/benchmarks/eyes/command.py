@@ -9,29 +9,32 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from bbllm.cli.support.options import JsonOption
-from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm_bench.benchmarks.eyes.tables import TROUBLES
 from bbllm_bench.benchmarks.eyes.trials import VISIBLE, Seen, Trial, run_trial
-from bbllm_bench.benchmarks.shared import machine_text, number, percentile, run_trials, write_json
+from bbllm_bench.benchmarks.shared import (
+    machine_text,
+    number,
+    percentile,
+    run_trials,
+    write_report,
+)
 from bbllm_bench.log.intervals import Estimate, rate_of
 from bbllm_bench.log.versions import describe_machine
-from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.report.grid import Grid, grid_of
 from bbllm_bench.report.summary import DISTANCES_M, SHARES
 
 app = typer.Typer(add_completion=False)
-MAX_PROCESSES = 2
 RESAMPLES = 2000
 SEED = 20
 """Of the resamples of tables."""
@@ -69,33 +72,6 @@ class EyesFigures:
     """Median and 95th percentile [mm]."""
     yaw_deg: tuple[Quantile, Quantile]
     """The same, of objects whose yaw can be seen [deg]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EyesReport:
-    """All that one run measured."""
-
-    machine: dict[str, str]
-    load: tuple[float, float]
-    """Of the machine at the start and at the end."""
-    seed: int
-    trials: int
-    pictures: int
-    after_one: tuple[EyesFigures, ...]
-    """After one picture, by trouble."""
-    tracked: tuple[EyesFigures, ...]
-    """After all pictures, by trouble."""
-    by_distance: tuple[EyesFigures, ...]
-    by_share: tuple[EyesFigures, ...]
-    by_kind: tuple[EyesFigures, ...]
-    by_posture: tuple[EyesFigures, ...]
-    detect_ms: tuple[float, float]
-    """Wall time of a detection in one thread: median and 95th percentile [ms]."""
-    processor_ms: tuple[float, float]
-    """The same in processor time [ms]."""
-    with_drawing_ms: tuple[float, float]
-    """Wall time with the picture [ms]."""
-    wall_s: float
 
 
 @app.command()
@@ -143,10 +119,7 @@ def eyes(
     report = run_eyes_bench(
         trials, seed, names, looks=pictures_of_each, folder=pictures, processes=processes
     )
-    console = PlainConsole(stderr=json, markup=True)
-    print_report(report, console)
-    write_json(out, asdict(report), printed=json)
-    console.print(f'{report.wall_s:.0f} s; written to {out}', markup=False)
+    write_report(out, report, grids_of(report), notes_of(report), json=json)
 
 
 def run_eyes_bench(
@@ -157,38 +130,37 @@ def run_eyes_bench(
     looks: int,
     folder: Path | None = None,
     processes: int = 1,
-) -> EyesReport:
-    """Run so many tables for each trouble."""
+) -> dict[str, Any]:
+    """Run so many tables for each trouble; return the report, whose times are of the first one."""
     load, begun_s = os.getloadavg()[0], time.perf_counter()
     jobs = [
         (index, seed, trouble, looks, folder) for trouble in troubles for index in range(trials)
     ]
     done = run_trials(run_trial, jobs, processes, every=20)
-    plain = [trial for trial in done if trial.trouble == troubles[0]]
-    detect_ms = [1e3 * value for trial in plain for value in trial.detect_s]
-    processor_ms = [1e3 * value for trial in plain for value in trial.processor_s]
-    drawn_ms = [
-        1e3 * (a + b) for trial in plain for a, b in zip(trial.detect_s, trial.draw_s, strict=True)
-    ]
-    return EyesReport(
-        machine=describe_machine(),
-        load=(load, os.getloadavg()[0]),
-        seed=seed,
-        trials=trials,
-        pictures=looks,
-        after_one=tuple(
-            figures_of(name, [trial for trial in done if trial.trouble == name])
-            for name in troubles
-        ),
-        tracked=tuple(
-            figures_of(name, [trial for trial in done if trial.trouble == name], tracked=True)
-            for name in troubles
-        ),
-        by_distance=tuple(
+    by_trouble = {name: [trial for trial in done if trial.trouble == name] for name in troubles}
+    plain = by_trouble[troubles[0]]
+    times_ms = {
+        'detect_ms': [1e3 * value for trial in plain for value in trial.detect_s],
+        'processor_ms': [1e3 * value for trial in plain for value in trial.processor_s],
+        'with_drawing_ms': [
+            1e3 * (a + b)
+            for trial in plain
+            for a, b in zip(trial.detect_s, trial.draw_s, strict=True)
+        ],
+    }
+    kinds = sorted({item.kind for trial in plain for item in trial.objects})
+    return {
+        'machine': describe_machine(),
+        'seed': seed,
+        'trials': trials,
+        'pictures': looks,
+        'after_one': [figures_of(name, found) for name, found in by_trouble.items()],
+        'tracked': [figures_of(name, found, tracked=True) for name, found in by_trouble.items()],
+        'by_distance': [
             figures_of(f'{low:.2f} to {high:.2f} m', plain, _between('distance_m', low, high))
             for low, high in pairwise(DISTANCES_M)
-        ),
-        by_share=tuple(
+        ],
+        'by_share': [
             figures_of(
                 f'{low:.0%} to {min(high, 1.0):.0%}',
                 plain,
@@ -196,20 +168,19 @@ def run_eyes_bench(
                 least=0.0,
             )
             for low, high in pairwise(SHARES)
-        ),
-        by_kind=tuple(
-            figures_of(kind, plain, _of_kind(kind))
-            for kind in sorted({item.kind for trial in plain for item in trial.objects})
-        ),
-        by_posture=tuple(
+        ],
+        'by_kind': [figures_of(kind, plain, _of_kind(kind)) for kind in kinds],
+        'by_posture': [
             figures_of(name, [trial for trial in plain if trial.home is home])
             for name, home in (('home', True), ('random', False))
-        ),
-        detect_ms=(percentile(detect_ms, 50), percentile(detect_ms, 95)),
-        processor_ms=(percentile(processor_ms, 50), percentile(processor_ms, 95)),
-        with_drawing_ms=(percentile(drawn_ms, 50), percentile(drawn_ms, 95)),
-        wall_s=time.perf_counter() - begun_s,
-    )
+        ],
+        **{
+            name: (percentile(values, 50), percentile(values, 95))
+            for name, values in times_ms.items()
+        },
+        'load': (load, os.getloadavg()[0]),
+        'wall_s': time.perf_counter() - begun_s,
+    }
 
 
 def _between(field: str, low: float, high: float) -> Callable[[Seen], bool]:
@@ -280,29 +251,43 @@ def _quantile(tables: Sequence[Sequence[float]], percent: float) -> Quantile:
     return Quantile(value=value, low=low, high=high)
 
 
-def print_report(report: EyesReport, console: Console) -> None:
-    title = f'Eyes, {report.trials} tables, seed {report.seed}'
-    one = [_row(item, 'trouble', goals=True) for item in report.after_one]
-    print_grid(grid_of(f'{title}, after one picture', one, notes={'trouble': CAPTION}), console)
-    many = [_row(item, 'trouble', goals=True) for item in report.tracked]
-    print_grid(grid_of(f'After {report.pictures} pictures, tracked', many), console)
-    for name, figures in (
-        ('distance from the camera', report.by_distance),
-        ('share in view', report.by_share),
-        ('kind', report.by_kind),
-        ('posture of the arm', report.by_posture),
-    ):
-        rows = [_row(item, name) for item in figures if item.objects]
-        print_grid(grid_of(f'By {name}, without trouble or with the first one', rows), console)
-    detect, used, drawn = report.detect_ms, report.processor_ms, report.with_drawing_ms
-    console.print(
-        f'A detection takes {used[0]:.0f} ms (95 %: {used[1]:.0f} ms) of processor time; goal '
-        f'{TARGET_S * 1e3:.0f} ms. In one thread that is {detect[0]:.0f} ms ({detect[1]:.0f} ms) '
-        f'of wall time, with its picture {drawn[0]:.0f} ms ({drawn[1]:.0f} ms). '
-        f'Load of the machine {report.load[0]:.1f} to {report.load[1]:.1f}.',
-        markup=False,
+def grids_of(report: Mapping[str, Any]) -> list[Grid]:
+    title = f'Eyes, {report["trials"]} tables, seed {report["seed"]}'
+    one, many = (
+        [_row(item, 'trouble', goals=True) for item in report[key]]
+        for key in ('after_one', 'tracked')
     )
-    console.print(machine_text(report.machine), markup=False)
+    parts = (
+        ('by_distance', 'distance from the camera'),
+        ('by_share', 'share in view'),
+        ('by_kind', 'kind'),
+        ('by_posture', 'posture of the arm'),
+    )
+    return [
+        grid_of(f'{title}, after one picture', one, notes={'trouble': CAPTION}),
+        grid_of(f'After {report["pictures"]} pictures, tracked', many),
+        *(
+            grid_of(
+                f'By {name}, without trouble or with the first one',
+                [_row(item, name) for item in report[key] if item.objects],
+            )
+            for key, name in parts
+        ),
+    ]
+
+
+def notes_of(report: Mapping[str, Any]) -> list[str]:
+    wall, used, drawn = (
+        '{:.0f} ms (95 %: {:.0f} ms)'.format(*report[key])
+        for key in ('detect_ms', 'processor_ms', 'with_drawing_ms')
+    )
+    before, after = report['load']
+    return [
+        f'A detection takes {used} of processor time; the goal is {TARGET_S * 1e3:.0f} ms. In one '
+        f'thread that is {wall} of wall time, with its picture {drawn}. '
+        f'Load of the machine {before:.1f} to {after:.1f}.',
+        f'{machine_text(report["machine"])}; {report["wall_s"]:.0f} s',
+    ]
 
 
 def _row(item: EyesFigures, heading: str, *, goals: bool = False) -> dict[str, str]:

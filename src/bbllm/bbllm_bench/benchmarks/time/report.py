@@ -24,7 +24,7 @@ from bbllm_bench.benchmarks.time.figures import (
 )
 from bbllm_bench.benchmarks.time.table import FIGURES
 from bbllm_bench.log.intervals import Estimate
-from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.report.grid import Grid, grid_of, print_grid
 
 CAPTION = (
     'In brackets: 95 % interval over the repetitions of this run. Value: median, of motion, task '
@@ -39,16 +39,16 @@ COMPARED = (
 
 
 def print_report(report: TimeReport, console: Console, title: str = 'Time') -> None:
-    print_rows(report.rows, f'{title}, {_commit(report)}', console)
+    print_grid(rows_grid(report.rows, f'{title}, {_commit(report)}'), console)
     _print_parts(report, console)
     _print_missing(report, console)
     _print_machine(report, console)
 
 
-def print_rows(rows: Sequence[Row], title: str, console: Console) -> None:
-    """Print rows of figures as a table, in the order of `FIGURES`."""
+def rows_grid(rows: Sequence[Row], title: str) -> Grid:
+    """Return rows of figures as a table, in the order of `FIGURES`."""
     cells = [_cells(figure, row) for figure, row in _shown(rows)]
-    print_grid(grid_of(title, cells, notes={'figure': CAPTION}), console)
+    return grid_of(title, cells, notes={'figure': CAPTION})
 
 
 def print_comparison(this: TimeReport, other: TimeReport, console: Console) -> None:
