@@ -188,10 +188,11 @@ def test_a_running_command_and_its_children_end_with_the_context() -> None:
         'subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]); '
         'print("it is up", flush=True); time.sleep(60)'
     )
-    with running(python(child), 'is up', 30.0, {}) as (pid, ready_s):
-        family = family_of(pid)
+    with running(python(child), 'is up', 30.0, {}) as started:
+        family = family_of(started.pid)
         assert len(family) == 2
-        assert ready_s > 0
+        assert started.ready_s > 0
+        assert started.line == 'it is up\n'
 
     deadline_s = time.monotonic() + 10.0
     while any(map(is_alive, family)):

@@ -84,10 +84,6 @@ BENCHMARKS = {
         'recorded.command',
         'Replay recorded replies of a language model, with a stand-in beside them.',
     ),
-    'programs': (
-        'recorded.programs',
-        'Play recorded programs of ProgPrompt in other houses.',
-    ),
     'stack': (
         'time.command',
         'Start-up, memory, speed and overhead of the five nodes (needs ROS).',

@@ -24,7 +24,6 @@ from bbllm.cli.views.output import PlainConsole
 from bbllm_bench.benchmarks.console.chromium import launched
 from bbllm_bench.benchmarks.console.pages import START_S, serving, shown
 from bbllm_bench.benchmarks.console.pictures import PICTURES
-from bbllm_bench.benchmarks.console.replay import measure_replay
 from bbllm_bench.benchmarks.time.command import Group, measure_and_print
 from bbllm_bench.benchmarks.time.figures import Measured
 from bbllm_bench.benchmarks.time.stack import (
@@ -49,9 +48,6 @@ def console(
     pictures: Annotated[
         Path | None, typer.Option(help='Only draw the pictures of the docs into this folder.')
     ] = None,
-    replay_steps: Annotated[
-        int | None, typer.Option(min=1, help='Only measure the replay of so many steps.')
-    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure what an open page of the console costs (needs ROS and Chromium, minutes)."""
@@ -60,18 +56,12 @@ def console(
             draw(pictures / name)
             PlainConsole(stderr=json).print(f'written to {pictures / name}')
         return
-    if replay_steps is None:
-        title = 'Console'
-        group = Group(
-            keys=('closed', 'read', 'open', 'frames', 'cores'),
-            measure=partial(measure_console, moves=2 * pairs),
-            repeats=rounds,
-        )
-    else:
-        title = f'Replay of {replay_steps:,} steps'
-        measure = partial(measure_replay, n_steps=replay_steps)
-        group = Group(keys=('build', 'size', 'drag', 'jump'), measure=measure)
-    measure_and_print([group], title, out, json=json)
+    group = Group(
+        keys=('closed', 'read', 'open', 'frames', 'cores'),
+        measure=partial(measure_console, moves=2 * pairs),
+        repeats=rounds,
+    )
+    measure_and_print([group], 'Console', out, json=json)
 
 
 def measure_console(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bbllm.core.errors import WorldError
+from bbllm_bench.benchmarks.time.processes import python, running, words_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -31,20 +29,12 @@ import('./console.js').then(({ view }) => {
 @contextmanager
 def serving(*words: str) -> Iterator[tuple[int, str]]:
     """Run `bbllm console`, or another verb with a page; yield its process id and address."""
-    command = [sys.executable, '-m', 'bbllm', *(words or ('console',))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            late = threading.Timer(START_S, process.kill)
-            late.start()
-            assert process.stdout is not None
-            found = (re.search(r'https?://\S+/', line) for line in process.stdout)
-            url = next(filter(None, found), None)
-            late.cancel()
-            if url is None:
-                raise WorldError(f'{" ".join(command)} printed no address within {START_S:g} s.')
-            yield process.pid, url[0]
-        finally:
-            process.terminate()
+    command = python('-m', 'bbllm', *(words or ('console',)))
+    with running(command, '://', START_S) as started:
+        url = re.search(r'https?://\S+/', started.line)
+        if url is None:
+            raise WorldError(f'{words_of(command)!r} printed no address: {started.line}')
+        yield started.pid, url[0]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from bbllm.core.errors import WorldError
 
@@ -57,12 +58,24 @@ def run_command(
     return printed, wall_s, used_s
 
 
+class Started(NamedTuple):
+    """A process that is ready."""
+
+    pid: int
+    ready_s: float
+    """From its start to the line that states so [s]."""
+    line: str
+
+
 @contextmanager
 def running(
-    command: Sequence[str], ready: str, timeout_s: float, environ: Mapping[str, str]
-) -> Iterator[tuple[int, float]]:
+    command: Sequence[str],
+    ready: str,
+    timeout_s: float,
+    environ: Mapping[str, str] | None = None,
+) -> Iterator[Started]:
     """
-    Yield process id and seconds until a line with *ready* was printed; then end it as Ctrl-C does.
+    Yield a process once a line with *ready* was printed; then end it as Ctrl-C does.
 
     Raises:
         WorldError: It ended before, or there was no such line in time; with what it printed.
@@ -95,7 +108,7 @@ def running(
                     f'{printed[-500:].strip()}'
                 )
             printed += line
-        yield process.pid, time.perf_counter() - begun_s
+        yield Started(process.pid, time.perf_counter() - begun_s, line)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

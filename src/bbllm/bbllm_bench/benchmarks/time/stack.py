@@ -25,7 +25,7 @@ from bbllm.core.types import Outcome, SkillCall
 from bbllm.scene.scene_file import load_scene
 from bbllm_bench.benchmarks.time.figures import Measured
 from bbllm_bench.benchmarks.time.machine import raw_factor
-from bbllm_bench.benchmarks.time.processes import family_of, python, run_command, running
+from bbllm_bench.benchmarks.time.processes import Started, family_of, python, run_command, running
 
 if TYPE_CHECKING:
     from bbllm_ros.stack.client import StackClient
@@ -102,10 +102,10 @@ def measure_starts(
 
 
 def _idle(windows: int, advance: Callable[[str], None], *options: str) -> Mapping[str, Measured]:
-    with up(*options) as (pid, _):
+    with up(*options) as started:
         time.sleep(SETTLE_S)
-        idle = tuple(cores_used(family_of(pid), WINDOW_S) for _ in range(windows))
-        nodes = family_of(pid)[1:]
+        idle = tuple(cores_used(family_of(started.pid), WINDOW_S) for _ in range(windows))
+        nodes = family_of(started.pid)[1:]
         shared, whole = (memory_mb(nodes, kind) for kind in ('Pss', 'Rss'))
     advance('idle stack')
     return {
@@ -119,8 +119,8 @@ def _starts(starts: int, advance: Callable[[str], None], *options: str) -> Mappi
     imports, raw = [], []
     options = ('--speed', '0', '--scene', FAST_SCENE, *options)
     for index in range(starts):
-        with up(*options) as (_, ready_s), connected() as client:
-            for key, value in zip(rows, (ready_s, *fast_factors(client)), strict=True):
+        with up(*options) as started, connected() as client:
+            for key, value in zip(rows, (started.ready_s, *fast_factors(client)), strict=True):
                 rows[key].append(value)
         imports.append(run_command(python('-c', ROS_AND_PHYSICS), START_S, _environ())[1])
         raw.append(raw_factor(load_scene(FAST_SCENE)))
@@ -135,8 +135,8 @@ def _starts(starts: int, advance: Callable[[str], None], *options: str) -> Mappi
     }
 
 
-def up(*options: str) -> AbstractContextManager[tuple[int, float]]:
-    """Start the stack; yields its process, and the seconds until it was ready."""
+def up(*options: str) -> AbstractContextManager[Started]:
+    """Start the stack; yields `bbllm up`."""
     return running(
         python('-m', 'bbllm', 'up', 'sim', *MODELS, *options), READY, START_S, _environ()
     )

@@ -111,8 +111,4 @@ FIGURES = (
         key='cores', title='cores used by the process of the console', unit='cores',
         beside='while the arm rests',
     ),
-    Figure(key='build', title='record of a long episode, processor time', unit='s'),
-    Figure(key='size', title='the record as JSON', unit='MB'),
-    Figure(key='drag', title='seek while the slider is drawn through the episode', unit='ms'),
-    Figure(key='jump', title='seek to a far moment', unit='ms'),
 )  # fmt: skip
