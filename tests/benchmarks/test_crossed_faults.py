@@ -19,7 +19,7 @@ from bbllm.core.protocols import ModelRequest, OnText, Reply
 from bbllm.core.registry import load_planners
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.sim.faults import Fault
-from bbllm_bench.benchmarks.faults import answers, playing
+from bbllm_bench.benchmarks.faults import playing
 from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, draw, rows_of
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault, ServedModel
 from bbllm_bench.benchmarks.faults.playing import WatchedTable, play
@@ -173,7 +173,7 @@ RELEASED = threading.Event()
 
 
 def leave_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = answers.answer
+    answer = playing.answer
     RELEASED.clear()
 
     def busy(planner: str, request: Any) -> str:
@@ -189,7 +189,7 @@ def drop_the_cube(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def throw(table: WatchedTable) -> Iterator[str]:
         yield from unrest(table)
-        (cube,) = (item for item in table.robot.objects() if item.name == answers.THING)
+        (cube,) = (item for item in table.robot.objects() if item.name == playing.THING)
         table.robot.set_object_pose(cube.name, replace(cube.pose, position_m=(2.0, 0.0, 0.02)))
 
     monkeypatch.setattr(WatchedTable, 'unrest', throw)
@@ -199,7 +199,7 @@ def push_the_cube(monkeypatch: pytest.MonkeyPatch) -> None:
     unrest = WatchedTable.unrest
 
     def release(table: WatchedTable) -> Iterator[str]:
-        (cube,) = (item for item in table.robot.objects() if item.name == answers.THING)
+        (cube,) = (item for item in table.robot.objects() if item.name == playing.THING)
         x, y, z = cube.pose.position_m
         table.robot.set_object_pose(cube.name, replace(cube.pose, position_m=(x, y, z + 0.05)))
         yield from unrest(table)

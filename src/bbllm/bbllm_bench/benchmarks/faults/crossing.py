@@ -11,7 +11,6 @@ from bbllm.core.records import to_json
 from bbllm.core.registry import load_planner, plain_name
 from bbllm.planners.assembly import check_domain
 from bbllm.sim.faults import Fault
-from bbllm_bench.benchmarks.faults.answers import TASK
 from bbllm_bench.benchmarks.faults.crossed import (
     INVARIANTS,
     KEYS,
@@ -21,7 +20,7 @@ from bbllm_bench.benchmarks.faults.crossed import (
     rows_of,
 )
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault
-from bbllm_bench.benchmarks.faults.playing import play
+from bbllm_bench.benchmarks.faults.playing import TASK, play
 from bbllm_bench.benchmarks.reply_forms import PLANNERS
 from bbllm_bench.benchmarks.shared import TrialBar, rate_text, results_of, write_json
 from bbllm_bench.compare.choice import ALL, read_planners

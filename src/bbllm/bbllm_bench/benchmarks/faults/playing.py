@@ -29,7 +29,7 @@ from bbllm.core.events import (
     SceneRecorded,
 )
 from bbllm.core.journal import JournalWriter, read_episode
-from bbllm.core.protocols import EventSink, World
+from bbllm.core.protocols import EventSink, PromptRequest, World
 from bbllm.core.registry import load_planner, uses_force
 from bbllm.core.tasks import make_task
 from bbllm.core.text import half_width, strip_hidden
@@ -44,7 +44,6 @@ from bbllm.sim.faults import Fault
 from bbllm.sim.robot import GoalSeen
 from bbllm.testing import ModelServer
 from bbllm.worlds.tabletop.tabletop import TabletopWorld, furthest
-from bbllm_bench.benchmarks.faults.answers import GOAL, TASK, answer, is_done
 from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, Violation, causes
 from bbllm_bench.benchmarks.faults.model_faults import (
     FIRST,
@@ -52,7 +51,15 @@ from bbllm_bench.benchmarks.faults.model_faults import (
     ModelFault,
     ServedModel,
 )
+from bbllm_bench.benchmarks.reply_forms import reply_in_form
+from bbllm_bench.oracle.reply_format import PlanLine
+from bbllm_bench.oracle.step_mapping import call_lines
 
+THING, PLACE = 'red_cube', 'location_B'
+TASK = 'put the red cube on location_B'
+GOAL = f'on({THING}, {PLACE})'
+PICK = PlanLine('pick', (THING,), 'lift the red cube')
+PUT = PlanLine('place', (PLACE,), f'set it down on {PLACE}')
 LOOPS = 5
 LIMITS = Limits(steps=60, model_calls=60)
 """Of an episode: a task takes two calls and two or three requests."""
@@ -72,6 +79,20 @@ LEFT_S = 10.0
 STILL_M = 0.001
 """An object that moves less rests [m]."""
 STEP_S = 0.02
+
+
+def is_done(scene: Scene) -> bool:
+    return scene.has(THING, 'on', PLACE)
+
+
+def answer(planner: str, request: PromptRequest) -> str:
+    """Return the reply to a planner's request: what is left of `TASK`, in the planner's form."""
+    if request.kind == 'call':
+        return call_lines(request)
+    scene = request.scene
+    assert scene is not None  # every planner of this project declares it
+    left = [] if is_done(scene) else [PUT] if scene.held == THING else [PICK, PUT]
+    return reply_in_form(planner, request, left, scene)
 
 
 def play(trial: CrossedTrial) -> CrossedResult:

@@ -24,10 +24,8 @@ from statistics import median
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from bbllm.cli.support.options import JsonOption
-from bbllm.cli.views.output import PlainConsole
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import BbllmError, LostNodeError, WorldError
 from bbllm.core.events import Ending, Event
@@ -35,9 +33,10 @@ from bbllm.core.journal import end_journal, read_episode
 from bbllm.core.paths import config_dir, episodes_dir
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import SkillCall
-from bbllm_bench.benchmarks.shared import TrialBar, exit_unless, write_json
+from bbllm_bench.benchmarks.shared import TrialBar, exit_unless, write_report
+from bbllm_bench.benchmarks.time.processes import family_of
 from bbllm_bench.log.versions import describe_machine
-from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.report.grid import Grid, grid_of
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.rclpy_support.domains import own_domain
 from bbllm_ros.rclpy_support.fast_subscription import Poller
@@ -132,16 +131,14 @@ def process_faults(
             bar.advance(f'{len(results)}/{len(drawn)} {_line(result)}', failed=not result.good)
 
         run_trials(drawn, on_result)
-    console = PlainConsole(stderr=json)
-    print_report(results, console)
     report = {
         'machine': describe_machine(),
         'seed': seed,
         'task': TASK,
         'results': [{**asdict(result), 'good': result.good} for result in results],
     }
-    write_json(out, report, printed=json)
-    console.print(f'written to {out}')
+    good = f'good: {sum(result.good for result in results)} of {len(results)}'
+    write_report(out, report, [grid_of_processes(results)], [good], json=json)
     exit_unless(all(result.good for result in results))
 
 
@@ -228,7 +225,7 @@ def run_on_owner(trial: ProcessFault, environ: dict[str, str]) -> ProcessFaultRe
     try:
         with StackClient(environ=environ) as client:
             client.wait_ready(NODES, READY_S)
-            nodes = _children(owner.pid)
+            nodes = family_of(owner.pid)[1:]
             with suffering(owner.pid, trial.manner) as begin:
                 result = _run_task(trial, Watch(client), begin)
     finally:
@@ -333,10 +330,6 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def _children(pid: int) -> list[int]:
-    return [int(word) for word in Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
-
-
 def _lives(pid: int) -> bool:
     try:
         return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] not in 'ZX'
@@ -344,7 +337,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def print_report(results: Sequence[ProcessFaultResult], console: Console) -> None:
+def grid_of_processes(results: Sequence[ProcessFaultResult]) -> Grid:
     rows = []
     for target in (*NODES, *OWNERS):
         for manner in Manner:
@@ -362,8 +355,7 @@ def print_report(results: Sequence[ProcessFaultResult], console: Console) -> Non
                         'named after, median / longest [s]': times,
                     }
                 )
-    print_grid(grid_of(f'{TASK}, with one fault of a process each', rows), console)
-    console.print(f'good: {sum(result.good for result in results)} of {len(results)}')
+    return grid_of(f'{TASK}, with one fault of a process each', rows)
 
 
 def _line(result: ProcessFaultResult) -> str:

@@ -14,10 +14,8 @@ from pathlib import Path
 
 from bbllm_interfaces.msg import SimGoal
 from rclpy.qos import QoSProfile
-from rich.console import Console
 
 from bbllm.arm.driver import RobotMode
-from bbllm.cli.views.output import PlainConsole
 from bbllm.core.errors import WorldError
 from bbllm.core.events import Event
 from bbllm.core.records import to_json
@@ -34,9 +32,9 @@ from bbllm_bench.benchmarks.faults.trials import (
     line_of,
     rows_of,
 )
-from bbllm_bench.benchmarks.shared import TrialBar, write_json
+from bbllm_bench.benchmarks.shared import TrialBar, write_report
 from bbllm_bench.log.versions import describe_machine
-from bbllm_bench.report.grid import grid_of, print_grid
+from bbllm_bench.report.grid import Grid, grid_of
 from bbllm_ros.rclpy_support.domains import own_domain
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.client import StackClient, TaskResult
@@ -64,6 +62,10 @@ SCENE_S = 15.0
 BACK_M = 0.005
 """An object that is this near to where it began is back [m]."""
 GOALS = QoSProfile(depth=1000)
+STRAY = (
+    'stray: goals of arm and hand while the user stop was in force or a person was waited for;\n'
+    f'crossed: goals that arrived within {IN_FLIGHT_S:g} s after the user stop (and were accepted)'
+)
 
 
 def measure(
@@ -82,8 +84,6 @@ def measure(
             )
 
         run_fault_bench(drawn, on_result)
-    console = PlainConsole(stderr=json)
-    print_report(results, console)
     report = {
         'machine': describe_machine(),
         'seed': seed,
@@ -91,8 +91,7 @@ def measure(
         'rows': rows_of(results),
         'results': [to_json(result) for result in results],
     }
-    write_json(out, report, printed=json)
-    console.print(f'written to {out}')
+    write_report(out, report, [grid_of_faults(results)], [sums_of(results)], json=json)
     return all(result.good for result in results)
 
 
@@ -244,7 +243,7 @@ def _things(scene: Scene) -> dict[str, Pose]:
     return {item.name: item.pose for item in scene.objects if item.kind in MOVABLE}
 
 
-def print_report(results: Sequence[FaultResult], console: Console) -> None:
+def grid_of_faults(results: Sequence[FaultResult]) -> Grid:
     rows = [
         {
             'fault': row['fault'],
@@ -257,15 +256,12 @@ def print_report(results: Sequence[FaultResult], console: Console) -> None:
         }
         for row in rows_of(results)
     ]
-    print_grid(grid_of(f'{TASK}, with one fault each', rows), console)
-    console.print(
-        'stray: goals of arm and hand while the user stop was in force or a person was waited '
-        f'for; crossed: goals that arrived within {IN_FLIGHT_S:g} s after the user stop (and were '
-        'accepted)',
-        style='dim',
-    )
+    return grid_of(f'{TASK}, with one fault each', rows, notes={'stray': STRAY})
+
+
+def sums_of(results: Sequence[FaultResult]) -> str:
     walls = [result.wall_s for result in results]
-    console.print(
+    return (
         f'{sum(result.approvals for result in results)} plans approved, '
         f'{sum(result.goals for result in results)} goals of arm and hand, '
         f'{sum(walls) / max(1, len(walls)):.1f} s a trial'
