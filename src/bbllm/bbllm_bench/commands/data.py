@@ -111,10 +111,10 @@ def demos(
     ):
 
         def show(figures: DemoFigures) -> None:
-            total = figures.total
-            text = f'{total.episodes}/{episodes} episodes, {total.frames:,} frames'
-            bar(completed=total.episodes, description=text)
-            if not output.live and total.episodes % EPISODES_A_LINE == 0:
+            done, frames = figures.episodes, figures.total['frames']
+            text = f'{done}/{episodes} episodes, {frames:,} frames'
+            bar(completed=done, description=text)
+            if not output.live and done % EPISODES_A_LINE == 0:
                 output.print(text)
 
         try:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.llm.config import LlmConfig
-from bbllm_bench.demonstrations.card import card_page
 from bbllm_bench.demonstrations.columns import (
     EPISODE,
     SLOTS,
@@ -26,7 +25,7 @@ from bbllm_bench.demonstrations.columns import (
     subtasks_of,
 )
 from bbllm_bench.demonstrations.drawing import DemoSettings, DemoSpec, draw
-from bbllm_bench.demonstrations.figures import DemoFigures
+from bbllm_bench.demonstrations.figures import DemoFigures, card_page
 from bbllm_bench.demonstrations.lerobot_files import LeRobotWriter
 from bbllm_bench.demonstrations.playing import FPS, DemoRecord
 from bbllm_bench.log.files import LOCK, locked

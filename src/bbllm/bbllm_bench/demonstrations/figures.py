@@ -1,14 +1,16 @@
-"""What a data set of demonstrations has: episodes, frames, failures and repairs, by task."""
+"""What a data set of demonstrations has: counts by task, and the page README.md with them."""
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+
+import jinja2
 
 from bbllm.core.types import Status
 from bbllm_bench.demonstrations.columns import Played
-from bbllm_bench.demonstrations.drawing import RANDOM
+from bbllm_bench.demonstrations.drawing import LOOPS, MODEL, PLANNER, RANDOM, SUITE, DemoSettings
 from bbllm_bench.demonstrations.playing import FPS
-from bbllm_bench.report.grid import Grid, grid_of
+from bbllm_bench.report.grid import Grid, grid_of, markdown_of
 
 NOTES = {
     'succeeded': 'succeeded: episodes that the hidden checker passed',
@@ -16,43 +18,32 @@ NOTES = {
     'repairs': 'repairs: failed steps that the planner planned anew for (feedback loops)',
     'repaired': 'repaired: episodes with a repair that succeeded',
 }
+TABLE_AT = 2
+"""Line of a grid's Markdown after its heading, which the page has itself."""
 
 
-@dataclass
-class TaskCounts:
-    """The episodes of one task."""
-
-    episodes: int = 0
-    frames: int = 0
-    succeeded: int = 0
-    failed: int = 0
-    calls: int = 0
-    failed_calls: int = 0
-    repairs: int = 0
-    repaired: int = 0
-
-    def add(self, played: Played) -> None:
-        result, calls = played.result, played.demo.calls
-        self.episodes += 1
-        self.frames += len(played.demo)
-        self.succeeded += result.passed
-        self.failed += not result.passed
-        self.calls += len(calls)
-        self.failed_calls += sum(call.status != Status.SUCCEEDED.name for call in calls)
-        self.repairs += result.loops
-        self.repaired += result.passed and result.loops > 0
-
-    def shown(self, name: str) -> dict[str, str]:
-        counts = {key.replace('_', ' '): f'{count:,}' for key, count in asdict(self).items()}
-        return {'task': name, **counts, 'minutes': f'{self.frames / FPS / 60:.1f}'}
+def counts_of(played: Played) -> Counter[str]:
+    """Return what an episode adds to the counts of a data set."""
+    result, calls = played.result, played.demo.calls
+    return Counter({
+        'episodes': 1,
+        'frames': len(played.demo),
+        'succeeded': result.passed,
+        'failed': not result.passed,
+        'calls': len(calls),
+        'failed_calls': sum(call.status != Status.SUCCEEDED.name for call in calls),
+        'repairs': result.loops,
+        'repaired': result.passed and result.loops > 0,
+    })  # fmt: skip
 
 
 @dataclass
 class DemoFigures:
     """Counts of a data set as it grows."""
 
-    rows: dict[str, TaskCounts] = field(default_factory=dict)
-    total: TaskCounts = field(default_factory=TaskCounts)
+    total: Counter[str] = field(default_factory=Counter)
+    """By the words of `counts_of`."""
+    tasks: dict[str, Counter[str]] = field(default_factory=dict)
     codes: Counter[str] = field(default_factory=Counter)
     """What went wrong in the calls, by how often."""
     endings: Counter[str] = field(default_factory=Counter)
@@ -63,7 +54,7 @@ class DemoFigures:
 
     @property
     def episodes(self) -> int:
-        return self.total.episodes
+        return self.total['episodes']
 
     def add(self, played: Played, *, kept: bool) -> None:
         """Count an episode that was played."""
@@ -72,21 +63,48 @@ class DemoFigures:
             return
         case = played.spec.case
         name = RANDOM if case.suite == RANDOM else case.task
-        for row in (self.rows.setdefault(name, TaskCounts()), self.total):
-            row.add(played)
-        self.codes += Counter(call.code for call in played.demo.calls if call.code != 'NONE')
+        for counts in (self.tasks.setdefault(name, Counter()), self.total):
+            counts.update(counts_of(played))
+        self.codes.update(call.code for call in played.demo.calls if call.code != 'NONE')
         self.endings[played.result.ending] += 1
 
     def grid(self) -> Grid:
-        rows = [row.shown(name) for name, row in self.rows.items()]
-        return grid_of('', rows, [self.total.shown('all')], NOTES)
+        rows = [_row(name, counts) for name, counts in self.tasks.items()]
+        return grid_of('', rows, [_row('all', self.total)], NOTES)
 
     def as_json(self) -> Mapping[str, object]:
         return {
-            **asdict(self.total),
+            **self.total,
             'left_out': self.left_out,
             'lost': self.lost,
             'codes': dict(self.codes.most_common()),
             'endings': dict(self.endings.most_common()),
-            'tasks': {name: asdict(row) for name, row in self.rows.items()},
+            'tasks': self.tasks,
         }
+
+
+def _row(task: str, counts: Counter[str]) -> dict[str, str]:
+    shown = {name.replace('_', ' '): f'{count:,}' for name, count in counts.items()}
+    return {'task': task, **shown, 'minutes': f'{counts["frames"] / FPS / 60:.1f}'}
+
+
+def card_page(settings: DemoSettings, figures: DemoFigures) -> str:
+    """Return README.md; the same for equal settings, so that whole data sets can be compared."""
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader('bbllm_bench.demonstrations', ''),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # the output is Markdown
+    )
+    return templates.get_template('card.md.j2').render(
+        settings=settings,
+        figures=figures,
+        table='\n'.join(markdown_of(figures.grid())[TABLE_AT:]),
+        fps=FPS,
+        planner=PLANNER,
+        model=MODEL,
+        loops=LOOPS,
+        suite=SUITE,
+    )

@@ -26,14 +26,17 @@ import pyarrow.parquet as pq
 from bbllm_bench.demonstrations.statistics import Column, Stats, TotalStats, stats_of
 
 VERSION = 'v3.0'
-FILES_IN_CHUNK = 1000
-FILE_MB, VIDEO_MB = 100, 200
-"""How large a file grows before the next one begins; of tables here, uncompressed [MB]."""
+FILES_IN_CHUNK, FILE_MB, VIDEO_MB = 1000, 100, 200
+"""What lerobot goes by where it appends to a data set: files of a chunk, and their size [MB]."""
 ROWS_AT_ONCE = 100
 """How many episodes are one row group of their table."""
-PLACE = 'chunk-{chunk_index:03d}/file-{file_index:03d}'
-DATA = f'data/{PLACE}.parquet'
-EPISODES = f'meta/episodes/{PLACE}.parquet'
+DATA = 'data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet'
+FIRST = 'chunk-000/file-000.parquet'
+"""Of the frames and of the episodes there is one file each."""
+PLACES = tuple(
+    f'{part}/{of}_index' for part in ('data', 'meta/episodes') for of in ('chunk', 'file')
+)
+"""Columns of an episode: in which files its frames and its row are."""
 INDEX = '__index_level_0__'
 """How pandas calls an index without a name, which lerobot reads the texts from."""
 
@@ -58,10 +61,15 @@ class Feature:
 
     def array(self, values: Column) -> pa.Array:
         """Return values of shape (n,) or (n, d) as a column of a file."""
-        kind = pa.from_numpy_dtype(np.dtype(self.dtype))
-        flat = pa.array(values.astype(self.dtype).reshape(-1), type=kind)
+        flat = pa.array(values.astype(self.dtype).reshape(-1))
         size = self.shape[0]
         return flat if self.names is None else pa.FixedSizeListArray.from_arrays(flat, size)
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the column in a file."""
+        kind = pa.from_numpy_dtype(np.dtype(self.dtype))
+        return kind if self.names is None else pa.list_(kind, self.shape[0])
 
 
 INDEXES = {
@@ -101,15 +109,16 @@ class LeRobotWriter:
         self._fps, self._robot_type = fps, robot_type
         self._tasks, self._subtasks = dict[str, int](), dict[str, int]()
         self._totals = {name: TotalStats() for name in self._features}
-        self._data = _Files(folder, DATA)
-        self._episodes = _Files(folder, EPISODES)
+        # In the order of the columns of a file.
+        types = {name: feature.type for name, feature in self._features.items()}
+        self._frames_schema = pa.schema(types)
         self._rows: list[Mapping[str, object]] = []
         self._stack = ExitStack()
         self.episodes = self.frames = 0
 
     def __enter__(self) -> 'LeRobotWriter':
-        self._stack.enter_context(self._data)
-        self._stack.enter_context(self._episodes)
+        self._data = self._opened('data', self._frames_schema)
+        self._table = self._opened('meta/episodes', self._rows_schema)
         return self
 
     def __exit__(
@@ -156,7 +165,7 @@ class LeRobotWriter:
             name: values[name].astype(feature.dtype) for name, feature in self._features.items()
         }
         table = {name: self._features[name].array(rows[name]) for name in self._features}
-        chunk, file = self._data.write(pa.table(table))
+        self._data.write_table(pa.table(table, self._frames_schema))
         stats = {name: stats_of(column) for name, column in rows.items()}
         for name, found in stats.items():
             self._totals[name].add(found)
@@ -164,8 +173,7 @@ class LeRobotWriter:
             'episode_index': self.episodes,
             'tasks': [task],
             'length': n,
-            'data/chunk_index': chunk,
-            'data/file_index': file,
+            **dict.fromkeys(PLACES, 0),
             'dataset_from_index': begin,
             'dataset_to_index': end,
             **more,
@@ -180,14 +188,15 @@ class LeRobotWriter:
         if len(self._rows) == ROWS_AT_ONCE:
             self._write_rows()
 
+    def _opened(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
+        path = self._folder / name / FIRST
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return self._stack.enter_context(pq.ParquetWriter(path, schema, compression='snappy'))
+
     def _write_rows(self) -> None:
-        table = pa.Table.from_pylist(self._rows, self._rows_schema)
-        place = self._episodes.place(table.nbytes)
-        for name, index in zip(('chunk_index', 'file_index'), place):
-            column = pa.array([index] * len(table), pa.int64())
-            table = table.append_column(f'meta/episodes/{name}', column)
-        self._episodes.write(table)
-        self._rows.clear()
+        if self._rows:
+            self._table.write_table(pa.Table.from_pylist(self._rows, self._rows_schema))
+            self._rows.clear()
 
     def _write_meta(self) -> None:
         meta = self._folder / 'meta'
@@ -215,55 +224,11 @@ class LeRobotWriter:
             (meta / f'{name}.json').write_text(text, encoding='utf-8')
 
 
-@dataclass
-class _Files:
-    """Parquet files of one kind, a new one where the last is full."""
-
-    folder: Path
-    pattern: str
-    chunk: int = 0
-    file: int = 0
-    size: int = 0
-    writer: pq.ParquetWriter | None = None
-
-    def __enter__(self) -> '_Files':
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
-
-    def place(self, nbytes: int) -> tuple[int, int]:
-        """Return the indexes of chunk and file that so many bytes go to."""
-        if self.size and self.size + nbytes > FILE_MB * 1024**2:
-            self._close()
-            self.size = 0
-            self.file += 1
-            if self.file == FILES_IN_CHUNK:
-                self.chunk, self.file = self.chunk + 1, 0
-        return self.chunk, self.file
-
-    def write(self, table: pa.Table) -> tuple[int, int]:
-        """Append a table as a row group; return the indexes of chunk and file."""
-        chunk, file = self.place(table.nbytes)
-        if self.writer is None:
-            path = self.folder / self.pattern.format(chunk_index=chunk, file_index=file)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.writer = pq.ParquetWriter(path, table.schema, compression='snappy')
-        self.writer.write_table(table)
-        self.size += table.nbytes
-        return chunk, file
-
-    def _close(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
-            self.writer = None
-
-
 def _episode_schema(features: Mapping[str, Feature], more: Mapping[str, pa.DataType]) -> pa.Schema:
     own = {
         'episode_index': pa.int64(),
         'tasks': pa.list_(pa.string()),
-        **dict.fromkeys(('length', 'data/chunk_index', 'data/file_index'), pa.int64()),
+        **dict.fromkeys(('length', *PLACES), pa.int64()),
         **dict.fromkeys(('dataset_from_index', 'dataset_to_index'), pa.int64()),
     }
     stats = {
