@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import bbllm
-from bbllm import testing
+from bbllm import planning, testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / 'docs').rglob('*.md')) + sorted((ROOT / 'design').glob('*.md'))
@@ -109,7 +109,7 @@ def test_page_names_every_public_name_and_every_option_and_method_of_a_robot() -
     methods = {name for name in vars(bbllm.Robot) if not name.startswith('_')}
     options = set(inspect.signature(bbllm.Robot).parameters) - {'world', 'options'}
 
-    names = {*bbllm.__all__, *testing.__all__, *methods}
+    names = {*bbllm.__all__, *planning.__all__, *testing.__all__, *methods}
     missing = {x for x in names if not re.search(rf'\b{x}\b', text)}
     assert missing | {name for name in options if f'`{name}' not in text} == set()
 

@@ -1,5 +1,7 @@
 """The guides to skills, worlds and scene files: their programs run, their files load."""
 
+import ast
+import importlib
 import re
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,37 @@ SCENES = DOCS / 'scene-files.md'
 
 def snippets(path: Path, language: str) -> list[str]:
     return re.findall(rf'^```{language}\n(.*?)^```', path.read_text(), re.DOTALL | re.MULTILINE)
+
+
+PUBLIC = ('bbllm', 'bbllm.planning', 'bbllm.robots', 'bbllm.skills', 'bbllm.testing')
+PROGRAMS = {
+    **{path.name: [path.read_text()] for path in sorted(DOCS.parent.glob('examples/*.py'))},
+    **{page.relative_to(DOCS).as_posix(): snippets(page, 'python') for page in DOCS.rglob('*.md')},
+}
+"""The code of each example and of each page."""
+
+
+@pytest.mark.parametrize('name', [name for name, programs in PROGRAMS.items() if programs])
+def test_examples_and_pages_import_public_names_alone(name: str) -> None:
+    nodes = [node for text in PROGRAMS[name] for node in ast.walk(ast.parse(text))]
+    imported = {
+        (node.module, item.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith('bbllm')
+        for item in node.names
+    }
+    modules = {
+        item.name
+        for node in nodes
+        if isinstance(node, ast.Import)
+        for item in node.names
+        if item.name.startswith('bbllm')
+    }
+
+    assert modules <= {*PUBLIC}
+    assert {module for module, _ in imported} <= {*PUBLIC}
+    public = {(face, each) for face in PUBLIC for each in importlib.import_module(face).__all__}
+    assert imported <= public
 
 
 @pytest.mark.parametrize('name', PRINTS)

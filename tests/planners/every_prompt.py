@@ -23,11 +23,8 @@ from bbllm.core.types import (
 )
 from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.prompting import Prompts
-from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.call_grammar import CallForm
-from bbllm.planners.common.model_planner import PromptHistory
-from bbllm.planners.common.program import ProgramCondition, TriedCall
 from bbllm.planners.common.prompting import declared
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames
@@ -36,6 +33,7 @@ from bbllm_planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortT
 from bbllm_planners.inner_monologue.planner import Monologue, next_prompt
 from bbllm_planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
 from bbllm_planners.llm_pop.fine_tuned import FtRound, Question, ft_prompt
+from bbllm_planners.llm_pop.history import PromptHistory
 from bbllm_planners.llm_pop.planner import (
     DONE,
     HISTORY,
@@ -44,7 +42,9 @@ from bbllm_planners.llm_pop.planner import (
     evaluator_prompt,
     planner_prompt,
 )
+from bbllm_planners.llm_state.prompting import PlanPrompts
 from bbllm_planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
+from bbllm_planners.prog_prompt.program import ProgramCondition, TriedCall
 from bbllm_planners.prog_prompt.prompting import ProgPrompts
 
 SAID = 'leave the green cube where it is'
@@ -166,7 +166,7 @@ def _lang_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str
 def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     names = ShortNames()
     names.see(scene)
-    rendered = StatePrompts(names, messages=True)
+    rendered = PlanPrompts(names, messages=True)
     state = OpenState({name: ('heavy',)}, f'It took {name}.')
     history = [outcome(name)]
     yield 'llm_state attention', rendered.attention(task, state, history, scene)

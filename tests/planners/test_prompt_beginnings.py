@@ -6,11 +6,11 @@ from itertools import takewhile
 import pytest
 
 from bbllm.core.types import Outcome, PlanStep, SkillCall, Task
-from bbllm.planners.common.belief.model_state_estimator import StatePrompts
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.fltrnn.planner import FLTRNN
+from bbllm_planners.llm_state.prompting import PlanPrompts
 from bbllm_planners.prog_prompt.lang_prompt import Example, steps_prompt
 from tests.planners.house_player import Studio, bring, call, cells, lines, play, player
 from tests.planners.small_house import SmallHouse
@@ -26,7 +26,7 @@ class Working:
         self.world = SmallHouse(visibility) if visibility else SmallHouse()
         self.names = ShortNames()
         self.history: list[Outcome] = []
-        self.prompts = StatePrompts(self.names)
+        self.prompts = PlanPrompts(self.names)
         self.names.see(self.world.observe())
 
     def do(self, *calls: str) -> None:

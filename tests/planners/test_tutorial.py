@@ -128,7 +128,7 @@ def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
 
 
 @pytest.mark.usefixtures('installed')
-def test_its_planner_plays_on_a_table_and_calls_things_by_their_names() -> None:
+def test_its_planner_plays_on_a_table_and_accepts_the_names_that_people_use() -> None:
     world = busy_table()
     replies = ['note: A is free\ndo: grasp(Red cube)', '```\ndo: place(location_A)\n```', 'Done.']
 
@@ -168,18 +168,18 @@ def test_a_command_of_the_page_plays_its_planner(
         )
 
     assert played.returncode == 0, played.stdout + played.stderr
-    told = json.loads(played.stdout)
+    printed = json.loads(played.stdout)
     if words[0] == 'run':
-        assert (told['planner'], told['ending']) == ('notebook', 'FINISHED')
+        assert (printed['planner'], printed['ending']) == ('notebook', 'FINISHED')
     elif words[1] == 'compare':
-        assert [row['planner'] for row in told['planners']] == words[
+        assert [row['planner'] for row in printed['planners']] == words[
             words.index('--planners') + 1
         ].split(',')
         assert [
-            (row['passed'], row['metrics']['faithful']['value']) for row in told['planners']
+            (row['passed'], row['metrics']['faithful']['value']) for row in printed['planners']
         ] == [(1, 1.0)] * 3
     else:
-        assert (told['planner'], told['by_k'][-1]['passed']) == ('notebook:note=no', 1)
+        assert (printed['planner'], printed['by_k'][-1]['passed']) == ('notebook:note=no', 1)
 
 
 BROKEN = """

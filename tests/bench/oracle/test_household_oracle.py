@@ -18,11 +18,9 @@ from bbllm.core.protocols import ChatModel, Message, ModelRequest, PromptRequest
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig
 from bbllm.planners.common.belief.grammar import REASON, UPDATE
-from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_plan import parse_low_level_plan
+from bbllm.planners.common.grounding import Policy, Referents
 from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Referents
 from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.household import Household, Mode
@@ -48,6 +46,7 @@ from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.scores import Verdict
 from bbllm_bench.suites.suite import load_suite, parse_suite
+from bbllm_planners.low_level_plan import parse_low_level_plan
 from tests.bench.household_cases import SUITE, TASKS, case_of, world_of
 
 TASK = Task('t', 'tidy up')

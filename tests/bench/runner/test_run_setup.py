@@ -31,7 +31,7 @@ def test_settings_say_all_that_decides_the_results(tmp_path: Path) -> None:
         data['versions']
     )
     assert len(data['prompts']['brain_body/prompts/tabletop/planning.md.j2']) == 64
-    assert 'common/belief/prompts/policy.md.j2' in data['prompts']
+    assert 'llm_state/prompts/policy.md.j2' in data['prompts']
     assert data['llm'] == {'brain': {'provider': 'offline'}, 'body': {'provider': 'offline'}}
     assert len(settings.keys) == 7 * 2 * 2
 

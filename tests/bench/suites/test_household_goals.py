@@ -6,7 +6,6 @@ import pytest
 import yaml
 
 from bbllm.core.paths import config_dir
-from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.worlds.household.houses import list_houses
 from bbllm_bench.metrics.task_groups import BINS, bin_of, groups_of
 from bbllm_bench.oracle.household.house_state import HouseState
@@ -16,6 +15,7 @@ from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.house_predicates import goal_of
 from bbllm_bench.suites.suite import TaskSpec, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from bbllm_planners.goal_predicates import parse_goal
 from tests.bench.made_results import make_settings
 
 SUITE = load_suite('household_goals')

@@ -5,16 +5,16 @@ import pytest
 from bbllm.core.errors import ParseError
 from bbllm.core.events import Ending, Episode, EventKind
 from bbllm.core.naming import class_of
-from bbllm.planners.common.goal_predicates import (
+from bbllm.testing import ScriptedModel
+from bbllm.worlds.household.visibility import Visibility
+from bbllm_planners.fltrnn.planner import FLTRNN
+from bbllm_planners.goal_predicates import (
     GoalPredicate,
     contradiction,
     goal_text,
     nested_places,
     parse_goal,
 )
-from bbllm.testing import ScriptedModel
-from bbllm.worlds.household.visibility import Visibility
-from bbllm_planners.fltrnn.planner import FLTRNN
 from bbllm_planners.inner_monologue.planner import InnerMonologue
 from bbllm_planners.llm_state.planner import LLMState
 from tests.planners.house_player import Studio, play

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from bbllm.core.types import Kind, Scene, SkillCall
-from bbllm.planners.common.grounding import Policy, ground
-from bbllm.planners.common.program import Referents, absent_text, meant_text
+from bbllm.planners.common.grounding import Policy, Referents, absent_text, ground
 from bbllm.planners.domains.scene_graph import class_scene, meant_by, scene_graph
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_planners.prog_prompt.program import meant_text
 from tests.planners.made_scenes import made_scene
 from tests.planners.symbolic_table import Diary
 

@@ -11,13 +11,13 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, Limits
 from bbllm.core.protocols import PASS
 from bbllm.core.types import Code, SkillCall, Task
-from bbllm.planners.common.low_level_hands import MAX_WAITS
-from bbllm.planners.common.low_level_plan import parse_low_level_plan
 from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm.planners.domains.languages import HOUSEHOLD, TABLETOP
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.testing import ScriptedModel
+from bbllm_planners.hands import MAX_WAITS
 from bbllm_planners.llm_state.planner import LLMState
+from bbllm_planners.low_level_plan import parse_low_level_plan
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import busy_table

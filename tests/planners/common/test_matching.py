@@ -11,9 +11,10 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Embeddings
 from bbllm.core.types import PlanStep
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.common.matching import MatchingBody, Similarity
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_planners.similarity import Similarity
 from tests.planners.symbolic_table import busy_table
 
 

@@ -9,7 +9,6 @@ import yaml
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm_planners.fltrnn.grammar import parse_calls
 from bbllm_planners.fltrnn.memory_graph import MemoryGraph
 from bbllm_planners.fltrnn.prompting import (
@@ -18,6 +17,7 @@ from bbllm_planners.fltrnn.prompting import (
     household_demonstrations,
     read_demonstrations,
 )
+from bbllm_planners.goal_predicates import parse_goal
 
 ALL = household_demonstrations()
 GOOD = {

@@ -6,10 +6,10 @@ import pytest
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
-from bbllm.planners.common.goal_predicates import parse_goal
 from bbllm.planners.common.reply_diagnostics import LostReplyError
 from bbllm_planners.fltrnn.grammar import MAX_REPORTED, parse_calls, parse_sub_goals
 from bbllm_planners.fltrnn.sub_goals import Goal, decompose
+from bbllm_planners.goal_predicates import parse_goal
 
 CLASSES = ('milk', 'table', 'microwave', 'pie')
 

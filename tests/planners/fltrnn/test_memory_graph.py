@@ -3,9 +3,9 @@
 import pytest
 
 from bbllm.core.types import Scene, SkillCall
-from bbllm.planners.common.goal_predicates import GoalPredicate, GoalRelation
 from bbllm_planners.fltrnn.grammar import parse_thing
 from bbllm_planners.fltrnn.memory_graph import ARITY, MemoryGraph
+from bbllm_planners.goal_predicates import GoalPredicate, GoalRelation
 from tests.planners.house_player import Studio, id_of
 from tests.planners.made_scenes import made_scene
 

@@ -9,7 +9,6 @@ from bbllm.core.errors import GaveUpError
 from bbllm.core.protocols import ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Task
-from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.testing import ScriptedModel
 from bbllm_planners.llm_pop.fine_tuned import (
     FORMS,
@@ -27,6 +26,7 @@ from bbllm_planners.llm_pop.fine_tuned_grammar import (
     parse_some,
 )
 from bbllm_planners.llm_pop.grammar import Verb
+from bbllm_planners.llm_pop.history import PromptHistory
 from tests.planners.every_prompt import table
 from tests.planners.pop_runs import BOTH, NoBody
 from tests.planners.symbolic_table import Diary, busy_table

@@ -13,11 +13,11 @@ from bbllm.core.observation import Observed, observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
-from bbllm.planners.common.model_planner import PromptHistory
 from bbllm.scene.transforms import rotate
 from bbllm.testing import ScriptedModel
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm_planners.llm_pop.grammar import parse_evaluator, parse_planner
+from bbllm_planners.llm_pop.history import PromptHistory
 from bbllm_planners.llm_pop.planner import (
     CURRENT,
     DONE,

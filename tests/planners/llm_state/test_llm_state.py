@@ -12,11 +12,11 @@ from bbllm.core.protocols import ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
-from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import SEEN
 from bbllm_planners.llm_state import planner as llm_state
 from bbllm_planners.llm_state.planner import LLMState
+from bbllm_planners.llm_state.prompting import PLAN_LIMIT
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
 

@@ -10,10 +10,10 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.assembly import check_mapping
 from bbllm.planners.body.mapping import MappingMethod
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.program import written
 from bbllm.testing import ScriptedModel
 from bbllm_planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm_planners.prog_prompt.lang_prompt import LangPrompt
+from bbllm_planners.prog_prompt.program import written
 from bbllm_planners.prog_prompt.prompting import offered
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import SkillCall
-from bbllm.planners.common.program import (
+from bbllm_planners.prog_prompt.grammar import MAX_LINES, parse_program
+from bbllm_planners.prog_prompt.program import (
     Assertion,
     Program,
     ProgramCondition,
     ProgramPart,
     written,
 )
-from bbllm_planners.prog_prompt.grammar import MAX_LINES, parse_program
 
 SALMON = """\t# 1: take the salmon
 \tfind('salmon')

@@ -10,11 +10,11 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel, ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
-from bbllm.planners.common.program import written
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.prog_prompt.grammar import parse_rest
 from bbllm_planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
+from bbllm_planners.prog_prompt.program import written
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import Diary

@@ -8,10 +8,10 @@ import pytest
 
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Scene, SkillCall, Task
-from bbllm.planners.common.program import Assertion, ProgramCondition
 from bbllm.testing import ScriptedModel
 from bbllm_planners.prog_prompt.grammar import parse_program, parse_verdict
 from bbllm_planners.prog_prompt.planner import ProgPrompt
+from bbllm_planners.prog_prompt.program import Assertion, ProgramCondition
 from bbllm_planners.prog_prompt.prompting import (
     HOUSEHOLD_SKILLS,
     ProgPrompts,

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from bbllm.planners.common.goal_predicates import (
+from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
+from bbllm_planners.goal_predicates import (
     STATE_OF,
     GoalPredicate,
     GoalRelation,
     goal_text,
 )
-from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseholdGoal
 
 _RELATIONS: Mapping[str, GoalRelation] = {word: relation for relation, word in STATE_OF.items()}
 

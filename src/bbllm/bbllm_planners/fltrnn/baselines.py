@@ -4,13 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.events import SubGoalBegun
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Scene, Task
-from bbllm.planners.common.low_level_hands import CallRunner
-from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm import EpisodeContext, Scene, Task, World, events
+from bbllm.planning import ModelPlanner, PlannerSpec, PromptRequest, parse_plan
 from bbllm_planners.fltrnn.context_selection import LONGEST_IN_WORDS, ContextSelector
 from bbllm_planners.fltrnn.grammar import ask_plan
 from bbllm_planners.fltrnn.memory_graph import MemoryGraph
@@ -22,6 +17,7 @@ from bbllm_planners.fltrnn.prompting import (
     household_demonstrations,
 )
 from bbllm_planners.fltrnn.sub_goals import Goal, embedder_of, read_goal
+from bbllm_planners.hands import CallRunner
 
 PROMPTS = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
 
@@ -61,7 +57,7 @@ class PlanningReasoning(ModelPlanner):
         worker = _Worker(self, goal, world, context)
         shown = [item.in_words for item in household_demonstrations()[:DEMONSTRATIONS]]
         for i, sub_task in enumerate(sub_tasks):
-            context.emit(SubGoalBegun(sub_task.text, index=i, of=len(sub_tasks)))
+            context.emit(events.SubGoalBegun(sub_task.text, index=i, of=len(sub_tasks)))
             worker.work_on(sub_task.text, world.observe(), shown, PROMPTS.act)
 
 

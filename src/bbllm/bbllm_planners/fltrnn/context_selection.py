@@ -16,13 +16,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bbllm.core.naming import class_of
-from bbllm.core.protocols import Embedder
-from bbllm.planners.common.goal_predicates import GoalPredicate, in_words
-from bbllm.planners.common.matching import Similarity
-from bbllm.planners.domains.scene_graph import reached
+from bbllm.planning import Embedder, class_of, reached
 from bbllm_planners.fltrnn.grammar import shown
 from bbllm_planners.fltrnn.memory_graph import MemoryGraph
+from bbllm_planners.goal_predicates import GoalPredicate, in_words
+from bbllm_planners.similarity import Similarity
 
 SOME = 3
 """Number of objects of a plural without a number."""

@@ -18,19 +18,19 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import LineDiscarded
-from bbllm.core.naming import class_of, id_of, instance_name
-from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
-from bbllm.core.types import SkillCall
-from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import (
+from bbllm import ChatModel, EpisodeContext, SkillCall, errors, events
+from bbllm.planning import (
     LostReplyError,
+    PromptRequest,
     ReplyDiagnostics,
+    ask,
+    class_of,
+    id_of,
+    instance_name,
+    meant_by,
     reason_of,
     refuse_if_impossible,
 )
-from bbllm.planners.domains.scene_graph import meant_by
 
 MAX_CALLS = 200
 """Longer plans come from models that repeat themselves."""
@@ -72,7 +72,7 @@ class ParsedPlan:
 
     calls: tuple[SkillCall, ...]
     """By the names of scenes; empty if all is done."""
-    discarded: tuple[LineDiscarded, ...] = ()
+    discarded: tuple[events.LineDiscarded, ...] = ()
 
 
 def shown(name: str) -> str:
@@ -106,19 +106,19 @@ def parse_calls(text: str, names: Collection[str] = ()) -> ParsedPlan:
     """
     lines = _Lines(text, names)
     if not lines.calls and lines.cannot:
-        raise GaveUpError(lines.cannot)
+        raise errors.GaveUpError(lines.cannot)
     if not lines.calls and (lines.discarded or not lines.ended):
         raise LostReplyError(
             f'There is no call in the reply. {_reason(lines.discarded)}', lines.discarded
         )
     if len(lines.calls) > MAX_CALLS:
-        raise ParseError(
+        raise errors.ParseError(
             f'The plan has {len(lines.calls)} calls; at most {MAX_CALLS} are accepted.'
         )
     return ParsedPlan(tuple(lines.calls), tuple(lines.discarded))
 
 
-def _reason(discarded: Sequence[LineDiscarded]) -> str:
+def _reason(discarded: Sequence[events.LineDiscarded]) -> str:
     """Return why the first of some lines cannot be used, and the form of a plan."""
     if not discarded:
         return f'A plan is {FORM}.'
@@ -132,7 +132,7 @@ class _Lines:
     def __init__(self, text: str, names: Collection[str]):
         self._names = names
         self.calls: list[SkillCall] = []
-        self.discarded: list[LineDiscarded] = []
+        self.discarded: list[events.LineDiscarded] = []
         self.cannot = ''
         self.ended = False
         self._block: int | None = None
@@ -167,7 +167,7 @@ class _Lines:
             return False
         if len(line) > MAX_LINE:
             why = f'it has {len(line)} characters, of {MAX_LINE}'
-            self.discarded.append(LineDiscarded(line[:MAX_REPORTED], why))
+            self.discarded.append(events.LineDiscarded(line[:MAX_REPORTED], why))
         elif head := _HEADER.fullmatch(line):
             if self._begun and self.calls:
                 return False  # continues with an invented task
@@ -182,7 +182,7 @@ class _Lines:
             call = SkillCall(verb, tuple(instance_name(w, int(n)) for w, n in things))
             if self.calls[-MAX_REPEATS:] == [call] * MAX_REPEATS:
                 why = f'it stands there more than {MAX_REPEATS} times in a row'
-                self.discarded.append(LineDiscarded(line[:MAX_REPORTED], why))
+                self.discarded.append(events.LineDiscarded(line[:MAX_REPORTED], why))
                 return False
             self.calls.append(call)
         elif reason := reason_of(line):
@@ -196,7 +196,9 @@ class _Lines:
 
     def _discard(self, line: str, *, in_block: bool = False) -> None:
         what = 'it stands in a block' if in_block else self._lack(line)
-        self.discarded.append(LineDiscarded(line[:MAX_REPORTED], f'{what}; a plan is {FORM}'))
+        self.discarded.append(
+            events.LineDiscarded(line[:MAX_REPORTED], f'{what}; a plan is {FORM}')
+        )
 
     def _lack(self, line: str) -> str:
         """Return what keeps a line from being a call."""
@@ -216,9 +218,11 @@ def parse_sub_goals(text: str) -> tuple[str, ...]:
     texts = tuple(filter(None, found))
     if not texts:
         refuse_if_impossible(text.splitlines())
-        raise ParseError(f'There is no sub-goal in the reply. They are written {SUB_GOALS_FORM}.')
+        raise errors.ParseError(
+            f'There is no sub-goal in the reply. They are written {SUB_GOALS_FORM}.'
+        )
     if len(texts) > MAX_SUB_GOALS:
-        raise ParseError(
+        raise errors.ParseError(
             f'The reply has {len(texts)} sub-goals; at most {MAX_SUB_GOALS} are accepted.'
         )
     return texts
@@ -229,7 +233,10 @@ def ask_plan(
     prompt: str,
     context: EpisodeContext,
     request: PromptRequest,
-    judge: Callable[[ParsedPlan], tuple[Sequence[LineDiscarded], str]] = lambda plan: ((), ''),
+    judge: Callable[[ParsedPlan], tuple[Sequence[events.LineDiscarded], str]] = lambda plan: (
+        (),
+        '',
+    ),
 ) -> ParsedPlan:
     """
     Ask for a plan, and once more if the reply cannot be used as it is.
@@ -258,12 +265,12 @@ def ask_plan(
         diagnostics.of_reply([*plan.discarded, *refused])
         if plan.discarded or objection:
             why = [_reason(plan.discarded)] if plan.discarded else []
-            raise ParseError(' '.join([*why, *([objection] if objection else [])]))
+            raise errors.ParseError(' '.join([*why, *([objection] if objection else [])]))
         return plan
 
     try:
         return ask(model, prompt, read, request=request, on_retry=context.warn)
-    except ParseError as error:
+    except errors.ParseError as error:
         if not latest:
             raise
         if isinstance(latest[-1], LostReplyError):

@@ -7,12 +7,17 @@ Source: Zhang et al., FLTRNN. As described there it refuses calls that break the
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bbllm.core.events import LineDiscarded
-from bbllm.core.naming import class_of
-from bbllm.core.skill_calls import nearest_first
-from bbllm.core.types import Code, Kind, Scene, SkillCall
-from bbllm.planners.common.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
-from bbllm.planners.domains.scene_graph import CHARACTER, further_skills, reached, scene_graph
+from bbllm import Kind, Scene, SkillCall, events
+from bbllm.planning import (
+    CHARACTER,
+    Code,
+    class_of,
+    further_skills,
+    nearest_first,
+    reached,
+    scene_graph,
+)
+from bbllm_planners.goal_predicates import PLACING, STATE_OF, GoalPredicate, GoalRelation
 
 GOING = frozenset({'walk', 'find'})
 ARITY = {
@@ -159,13 +164,13 @@ class MemoryGraph:
             return name == self.seat
         return STATE_OF[relation] in self._states.get(name, ())
 
-    def refusal(self, call: SkillCall) -> LineDiscarded | None:
+    def refusal(self, call: SkillCall) -> events.LineDiscarded | None:
         """Return a call that is impossible, or breaks a rule of `bench.faithfulness`."""
         if not (objections := [*self._objections(call)]):
             return None
         why, _, code = objections[0]
         rules = dict.fromkeys(rule for _, rule, _ in objections if rule)
-        return LineDiscarded(str(call), why, refused=True, code=code, rules=tuple(rules))
+        return events.LineDiscarded(str(call), why, refused=True, code=code, rules=tuple(rules))
 
     def _objections(self, call: SkillCall) -> Iterator[_Objection]:
         if (arity := self.arity.get(call.skill)) is None:

@@ -6,20 +6,15 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from bbllm.core.errors import GaveUpError
-from bbllm.core.events import ConditionChecked, LineDiscarded, SubGoalBegun
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Code, SkillCall, Task
-from bbllm.planners.common.goal_predicates import GoalPredicate, goal_text
-from bbllm.planners.common.low_level_hands import CallRunner
-from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.reply_diagnostics import LostReplyError
+from bbllm import EpisodeContext, SkillCall, Task, World, errors, events
+from bbllm.planning import Code, LostReplyError, ModelPlanner, PlannerSpec, PromptRequest
 from bbllm_planners.fltrnn.context_selection import ContextSelector
 from bbllm_planners.fltrnn.grammar import ParsedPlan, ask_plan, shown_call
 from bbllm_planners.fltrnn.memory_graph import MemoryGraph
 from bbllm_planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm, chooser
 from bbllm_planners.fltrnn.sub_goals import Goal, ask_sub_goals, embedder_of, read_goal
+from bbllm_planners.goal_predicates import GoalPredicate, goal_text
+from bbllm_planners.hands import CallRunner
 
 ROUNDS = 3
 """How often a sub-goal is worked on: a later one can undo it. More rounds only repeat failures."""
@@ -115,7 +110,9 @@ class LanguageRNN:
         for _ in range(ROUNDS):
             for index in waiting:
                 sub_goal = sub_goals[index]
-                self.context.emit(SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals)))
+                self.context.emit(
+                    events.SubGoalBegun(sub_goal.text, index=index, of=len(sub_goals))
+                )
                 if not self._counts(index, sub_goal, at_first=True):
                     self._work_on(index, sub_goal, goal, [*completed])
                 if self._counts(index, sub_goal):
@@ -129,7 +126,7 @@ class LanguageRNN:
                 completed.pop(sub_goals[i].text, None)
         lacks = '; '.join(f'{sub_goals[i].text} ({self._lack(i, sub_goals[i])})' for i in waiting)
         reached = f' Reached: {"; ".join(completed)}.' if completed else ''
-        raise GaveUpError(f'Not reached, although tried {ROUNDS} times: {lacks}.{reached}')
+        raise errors.GaveUpError(f'Not reached, although tried {ROUNDS} times: {lacks}.{reached}')
 
     def _counts(self, index: int, sub_goal: Goal, *, at_first: bool = False) -> bool:
         """Return whether a sub-goal counts as completed; `at_first`: before the first plan."""
@@ -179,7 +176,7 @@ class LanguageRNN:
         request = PromptRequest(kind='function', scene=scene, text=sub_goal.text)
         calls, problem = self._planned(prompt, request)
         if self._verify and not (calls or problem or done or sub_goal.predicates):
-            self.context.emit(LineDiscarded('# done', NOTHING_DONE, refused=True))
+            self.context.emit(events.LineDiscarded('# done', NOTHING_DONE, refused=True))
         n_seen = len(self.memory.names)
         n_done = 0
         for outcome in self._runner.run(calls):
@@ -200,7 +197,7 @@ class LanguageRNN:
                 self._problems[index] = problem
             return bool(calls) and not problem
         unmet = self._unmet(sub_goal)
-        self.context.emit(ConditionChecked(sub_goal.text, not unmet, by='graph'))
+        self.context.emit(events.ConditionChecked(sub_goal.text, not unmet, by='graph'))
         found_more = bool(unmet) and not problem and len(self.memory.names) > n_seen
         if unmet and not found_more:
             self._problems[index] = problem or f'the plan ended without {goal_text(unmet)}'
@@ -213,7 +210,7 @@ class LanguageRNN:
         Calls that the memory graph refuses twice are dropped.
         """
 
-        def judge(plan: ParsedPlan) -> tuple[Sequence[LineDiscarded], str]:
+        def judge(plan: ParsedPlan) -> tuple[Sequence[events.LineDiscarded], str]:
             _, refused = self._tried(plan)
             if not refused or self._paper_code:
                 return refused, ''
@@ -228,23 +225,23 @@ class LanguageRNN:
             if not self._verify:
                 raise
             return [], f'none of its {len(error.discarded)} lines can be read as a call'
-        except GaveUpError as error:
+        except errors.GaveUpError as error:
             if not self._verify:
                 raise
             return [], f'{CANNOT}{error}'
         calls, refused = self._tried(plan)
         return calls, self._refusal(refused[0]) if refused else ''
 
-    def _refusal(self, refused: LineDiscarded) -> str:
+    def _refusal(self, refused: events.LineDiscarded) -> str:
         if self._explain or refused.code is not Code.PRECONDITION:
             return f'{refused.text} was refused: {refused.why}'
         return f'{refused.text} was refused'
 
-    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[LineDiscarded]]:
+    def _tried(self, plan: ParsedPlan) -> tuple[list[SkillCall], list[events.LineDiscarded]]:
         """Return the calls of a plan that are possible in order, and the refused ones."""
         memory = deepcopy(self.memory)
         calls: list[SkillCall] = []
-        refused: list[LineDiscarded] = []
+        refused: list[events.LineDiscarded] = []
         for call in plan.calls:
             if fault := memory.refusal(call):
                 refused.append(fault)

@@ -19,23 +19,27 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from bbllm.core.errors import BbllmError, ConfigError
-from bbllm.core.naming import class_of
-from bbllm.core.paths import config_dir
-from bbllm.core.protocols import Embedder
-from bbllm.core.text import as_data
-from bbllm.core.types import Scene
-from bbllm.planners.common.goal_predicates import (
+from bbllm import Scene, errors
+from bbllm.planning import (
+    Embedder,
+    as_data,
+    class_of,
+    classes,
+    config_dir,
+    declared,
+    further_skills,
+    one_line,
+    render,
+)
+from bbllm_planners.fltrnn.context_selection import is_useful, memory_text
+from bbllm_planners.fltrnn.grammar import parse_calls, parse_thing
+from bbllm_planners.fltrnn.memory_graph import ARITY, MemoryGraph
+from bbllm_planners.goal_predicates import (
     goal_sentence,
     goal_text,
     parse_goal,
 )
-from bbllm.planners.common.matching import Similarity
-from bbllm.planners.common.prompting import declared, one_line, render
-from bbllm.planners.domains.scene_graph import classes, further_skills
-from bbllm_planners.fltrnn.context_selection import is_useful, memory_text
-from bbllm_planners.fltrnn.grammar import parse_calls, parse_thing
-from bbllm_planners.fltrnn.memory_graph import ARITY, MemoryGraph
+from bbllm_planners.similarity import Similarity
 
 DEMONSTRATIONS = 3
 """Number of demonstrations in a prompt, as in the paper."""
@@ -86,7 +90,7 @@ class Demonstration(BaseModel):
     def _check_calls(self) -> Demonstration:
         try:
             plan = parse_calls('\n'.join(self.plan))
-        except BbllmError as error:
+        except errors.BbllmError as error:
             raise ValueError(f'it has no plan: {error}') from error
         named = {name for thing, _, place in self.things for name in (thing, place)}
         named.update(self.states)
@@ -131,7 +135,7 @@ def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
     try:
         return _File.model_validate(yaml.safe_load(path.read_text('utf-8'))).demonstrations
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(
+        raise errors.ConfigError(
             f'{path} cannot be read: {error}\nWanted is `demonstrations:`, a list of goal, '
             'things, states and plan.'
         ) from error

@@ -4,24 +4,26 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import LineDiscarded
-from bbllm.core.naming import class_of
-from bbllm.core.protocols import Body, ChatModel, Embedder, EpisodeContext, PromptRequest
-from bbllm.core.types import Scene, Task
-from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.common.goal_predicates import (
+from bbllm import ChatModel, EpisodeContext, Scene, Task, errors, events
+from bbllm.planning import (
+    Body,
+    Embedder,
+    LexicalEmbedder,
+    MatchingBody,
+    PromptRequest,
+    ReplyDiagnostics,
+    ask,
+    class_of,
+    classes,
+)
+from bbllm_planners.fltrnn.grammar import parse_sub_goals
+from bbllm_planners.goal_predicates import (
     GoalPredicate,
     goal_text,
     parse_goal,
     refuse_contradiction,
     refuse_empty,
 )
-from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.prompting import ask
-from bbllm.planners.common.reply_diagnostics import ReplyDiagnostics
-from bbllm.planners.domains.scene_graph import classes
-from bbllm_planners.fltrnn.grammar import parse_sub_goals
 
 MAX_SENTENCE = 300
 """Maximum length of a sub-goal in words [characters]."""
@@ -42,8 +44,8 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     refuse_empty(scene)
     try:
         predicates = parse_goal(task.instruction, classes(scene))
-    except ParseError as error:
-        raise GaveUpError(f'The goal cannot be read. {error}') from error
+    except errors.ParseError as error:
+        raise errors.GaveUpError(f'The goal cannot be read. {error}') from error
     if predicates is None:
         return Goal(task.instruction)
     refuse_contradiction(predicates, scene, context)
@@ -56,7 +58,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     ]
     for predicate, word, wanted in needs:
         if scene.whole and counts[word] < wanted:
-            raise GaveUpError(
+            raise errors.GaveUpError(
                 f'`{predicate}` wants {wanted} of {word}, but the house has {counts[word]}. '
                 f'There are: {", ".join(classes(scene))}.'
             )
@@ -81,7 +83,7 @@ def ask_sub_goals(
         diagnostics.of_reply(faults)
         if faults:
             listed = '; '.join(f'`{fault.text}` {fault.why}' for fault in faults)
-            raise ParseError(
+            raise errors.ParseError(
                 f'{listed}. The sub-goals have to be all of the goal, and nothing else.'
             )
         return latest
@@ -89,7 +91,7 @@ def ask_sub_goals(
     request = PromptRequest(kind='sub_goals', scene=scene)
     try:
         return ask(model, prompt, read, request=request, on_retry=context.warn)
-    except ParseError:
+    except errors.ParseError:
         if not latest:
             raise
         return latest
@@ -97,7 +99,7 @@ def ask_sub_goals(
 
 def decompose(
     texts: Sequence[str], goal: Goal, classes: Collection[str] | None
-) -> tuple[Sequence[Goal], Sequence[LineDiscarded]]:
+) -> tuple[Sequence[Goal], Sequence[events.LineDiscarded]]:
     """
     Return the corrected sub-goals of a reply, at least one, and its faults.
 
@@ -106,14 +108,14 @@ def decompose(
     goal in words can be split in any way, into words or predicates of existing `classes` (None:
     of any).
     """
-    faults: list[LineDiscarded] = []
+    faults: list[events.LineDiscarded] = []
     wanted = {_what(predicate): predicate.count for predicate in goal.predicates}
     so_far: dict[GoalPredicate, int] = {}
     known = {word for item in goal.predicates for word in (item.thing, item.place) if word}
     known.update(classes or ())
 
     def fault(text: str, why: str, *, refused: bool = True) -> None:
-        faults.append(LineDiscarded(text, why, refused=refused))
+        faults.append(events.LineDiscarded(text, why, refused=refused))
 
     def kept(predicate: GoalPredicate) -> Iterator[GoalPredicate]:
         what = _what(predicate)
@@ -138,7 +140,7 @@ def decompose(
     for text in texts:
         try:
             predicates = parse_goal(text, known)
-        except ParseError as error:
+        except errors.ParseError as error:
             fault(text, f'cannot be read. {error}', refused=False)
             continue
         if predicates is not None:

@@ -13,12 +13,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import LineDiscarded
-from bbllm.core.types import Skill, SkillCall
-from bbllm.planners.common.low_level_plan import MAX_LINE, read_call
-from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import more_lines, reason_of, says_done
+from bbllm import Skill, SkillCall, errors, events
+from bbllm.planning import one_line, reason_of, says_done
+from bbllm_planners.low_level_plan import MAX_LINE, more_lines, read_call
 
 THOUGHT_KEPT = 500
 """Maximum length of a thought; the rest is cut [characters]."""
@@ -38,7 +35,7 @@ class NextStep:
     """A parsed reply."""
 
     thought: str
-    call: SkillCall | LineDiscarded | None
+    call: SkillCall | events.LineDiscarded | None
     """None if the task is done; a rejected line is no valid action."""
     extra: tuple[str, ...] = ()
     """Discarded lines behind the action; the last may stand for many."""
@@ -63,15 +60,15 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
         kept = one_line(thought)[:THOUGHT_KEPT]
         if len(found['text']) > MAX_LINE:
             why = f'It has more than {MAX_LINE} characters.'
-            return NextStep(kept, LineDiscarded(action, why), extra)
+            return NextStep(kept, events.LineDiscarded(action, why), extra)
         if reason := reason_of(action):
-            raise GaveUpError(reason)
+            raise errors.GaveUpError(reason)
         if says_done(action):
             return NextStep(kept, None, extra)
         return NextStep(kept, read_call(action.strip('`* '), actions), extra)
     if cannot:  # before an action such a line is a thought
-        raise GaveUpError(cannot)
-    raise ParseError(
+        raise errors.GaveUpError(cannot)
+    raise errors.ParseError(
         f'No action was found in {text.strip()[:80]!r}. Reply with two lines, `Robot thought: ` '
         'and `Robot action: `; the action is one call, or `done`, or `cannot: ` and why.'
     )

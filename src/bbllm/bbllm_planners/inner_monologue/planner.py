@@ -11,28 +11,30 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from bbllm.core.errors import GaveUpError, SpokenError
-from bbllm.core.events import FeedbackReceived, LineDiscarded
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Outcome, Scene, Task
-from bbllm.planners.common.goal_predicates import refuse_impossible
-from bbllm.planners.common.low_level_hands import Hands
-from bbllm.planners.common.low_level_plan import action_forms
-from bbllm.planners.common.model_planner import (
+from bbllm import EpisodeContext, Outcome, Scene, Task, World, errors, events
+from bbllm.planning import (
     ModelPlanner,
     PictureUse,
+    PlannerSpec,
+    PromptRequest,
+    ShortNames,
+    changes,
+    forbidden,
     images,
+    language_of,
+    one_line,
     picture_for,
+    render,
     sentence,
+    text_of,
 )
-from bbllm.planners.common.prompting import forbidden, one_line, render
-from bbllm.planners.domains.languages import language_of
-from bbllm.planners.domains.observation_text import ShortNames, changes, text_of
+from bbllm_planners.goal_predicates import refuse_impossible
+from bbllm_planners.hands import Hands
 from bbllm_planners.inner_monologue.grammar import parse_next
+from bbllm_planners.low_level_plan import action_forms
 
 
-def _remark_line(remark: FeedbackReceived) -> str:
+def _remark_line(remark: events.FeedbackReceived) -> str:
     return f'{f"Program {remark.by}" if remark.by else "Human"}: {one_line(remark.text)}'
 
 
@@ -47,12 +49,12 @@ class Monologue:
     def __init__(self, names: ShortNames, first: Scene, window: int | None = None):
         self._names = names
         self._window = window
-        self.heard: list[FeedbackReceived] = []
+        self.heard: list[events.FeedbackReceived] = []
         """Feedback of people before the first step, and during removed steps."""
         self.n_left_out = 0
         self.steps: list[list[str]] = []
         """The lines of each step in the window, oldest first, without feedback."""
-        self._heard: list[list[FeedbackReceived]] = []
+        self._heard: list[list[events.FeedbackReceived]] = []
         """Feedback of people after each step."""
         self._seen = [language_of(first).observation(first, names)]
         """The scene before each step, and the newest one."""
@@ -65,7 +67,7 @@ class Monologue:
             lines += [*step, *map(_remark_line, heard)]
         return '\n'.join(lines)
 
-    def hear(self, remarks: Sequence[FeedbackReceived]) -> None:
+    def hear(self, remarks: Sequence[events.FeedbackReceived]) -> None:
         (self._heard[-1] if self._heard else self.heard).extend(remarks)
 
     def add(
@@ -150,14 +152,14 @@ class InnerMonologue(ModelPlanner):
             request = PromptRequest(kind='next_action', scene=hands.scene)
             try:
                 step = self.ask(prompt, read, request, context, images(picture))
-            except SpokenError:
+            except errors.SpokenError:
                 continue
             for line in step.extra:
-                context.emit(LineDiscarded(line, IMAGINED))
+                context.emit(events.LineDiscarded(line, IMAGINED))
             if step.call is None:
                 context.report_done()
                 return
-            if isinstance(step.call, LineDiscarded):
+            if isinstance(step.call, events.LineDiscarded):
                 context.emit(step.call)
                 # No call was made, so that the fault is in the grammar, and always stated.
                 monologue.add(step.thought, step.call.text, None, hands.scene, why=step.call.why)
@@ -167,7 +169,7 @@ class InnerMonologue(ModelPlanner):
             outcome = hands.history[-1]
             why = outcome.message if self.options.messages else ''
             monologue.add(step.thought, str(step.call), outcome, hands.scene, why=why)
-        raise GaveUpError(
+        raise errors.GaveUpError(
             f'After {MAX_STEPS} thoughts the model still does not say that it is done. A lower '
             'limit of steps would have ended this earlier.'
         )

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
-from bbllm.core.errors import GaveUpError, SpokenError
-from bbllm.core.events import RepairBegun
-from bbllm.core.observation import observed
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.skill_calls import plain
-from bbllm.core.types import Kind, PlanStep, Scene, Task
-from bbllm.planners.common.low_level_hands import GrowingPlan
-from bbllm.planners.common.model_planner import HistoryForm, ModelPlanner, PromptHistory, budget_of
-from bbllm.planners.common.prompting import one_line, render, task_text
+from bbllm import EpisodeContext, Kind, PlanStep, Scene, Task, World, errors, events
+from bbllm.planning import (
+    ModelPlanner,
+    PlannerSpec,
+    PromptRequest,
+    observed,
+    one_line,
+    plain,
+    render,
+    task_text,
+)
+from bbllm_planners.hands import GrowingPlan
 from bbllm_planners.llm_pop.fine_tuned_grammar import (
     ENOUGH_FORM,
     REPLY_FORM,
@@ -33,6 +35,7 @@ from bbllm_planners.llm_pop.fine_tuned_grammar import (
     parse_some,
 )
 from bbllm_planners.llm_pop.grammar import Verb
+from bbllm_planners.llm_pop.history import HistoryForm, PromptHistory, budget_of
 from bbllm_planners.llm_pop.planner import Loops, attempt_all, table_line
 
 
@@ -225,7 +228,7 @@ class _Flow:
                     request=PromptRequest(kind=question.name.lower(), scene=scene),
                     on_retry=self._context.warn,
                 )
-            except SpokenError:
+            except errors.SpokenError:
                 continue
 
     def note(self, words: str) -> None:
@@ -235,7 +238,9 @@ class _Flow:
         """Give up unless one more list of actions is allowed, and `left` more after it."""
         if not self._loops.has_room(after=left):
             used = f'the {self._k} feedback loops do not do for it' if self._k else 'K is 0'
-            raise GaveUpError(f'The task is not solved, and {used}: {self._cause or reason}')
+            raise errors.GaveUpError(
+                f'The task is not solved, and {used}: {self._cause or reason}'
+            )
 
     def carry_out(self, reply: FtReply, reason: str) -> bool:
         """Execute actions until one fails or a person speaks; return whether all succeeded."""
@@ -245,7 +250,7 @@ class _Flow:
         self.need_loop(reason)
         texts = list(map(str, reply.actions))
         if self._loops.n_rounds:
-            begun = RepairBegun.of(PlanStep(self._plan.next, texts[0]), reason)
+            begun = events.RepairBegun.of(PlanStep(self._plan.next, texts[0]), reason)
             self._context.emit(replace(begun, remarked=self._loops.remarked))
         self._plan.go_on(texts)
         calls = [action.call for action in reply.actions]

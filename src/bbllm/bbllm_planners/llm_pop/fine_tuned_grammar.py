@@ -17,11 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
-from bbllm.core.errors import ParseError
-from bbllm.core.observation import Seven
-from bbllm.core.types import SkillCall
-from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import refuse_if_impossible
+from bbllm import SkillCall, errors
+from bbllm.planning import Seven, one_line, refuse_if_impossible
 from bbllm_planners.llm_pop.grammar import MAX_ACTIONS, MAX_WORDS, WAIT_S, Verb
 
 NO_OUTPUT = '<nooutput>'
@@ -111,12 +108,12 @@ def parse_enough(text: str) -> FtReply:
     with _ending_in(ENOUGH_FORM):
         reply = _read(text)
         if not _ANSWER.match(reply.explanation):
-            raise ParseError(
+            raise errors.ParseError(
                 'The words after EXPLAIN must begin with Yes or No, but are '
                 f'{reply.explanation[:80]!r}.'
             )
         if reply.actions:
-            raise ParseError('There are actions, but this question wants none yet.')
+            raise errors.ParseError('There are actions, but this question wants none yet.')
         return reply
 
 
@@ -125,7 +122,7 @@ def parse_some(text: str) -> FtReply:
     with _ending_in(KNOWN, SOME_FORM):
         reply = _read(text)
         if not reply.actions:
-            raise ParseError('There are no actions, but this question wants at least one.')
+            raise errors.ParseError('There are no actions, but this question wants at least one.')
         return reply
 
 
@@ -133,8 +130,8 @@ def parse_some(text: str) -> FtReply:
 def _ending_in(*sentences: str) -> Iterator[None]:
     try:
         yield
-    except ParseError as error:
-        raise ParseError(' '.join([str(error), *sentences])) from error
+    except errors.ParseError as error:
+        raise errors.ParseError(' '.join([str(error), *sentences])) from error
 
 
 def _read(text: str) -> FtReply:
@@ -145,7 +142,7 @@ def _read(text: str) -> FtReply:
     if not heads and not bodies:
         refuse_if_impossible(map(one_line, lines))
     if len(heads) != 1 or len(bodies) != 1 or heads[0][0] > bodies[0][0]:
-        raise ParseError(
+        raise errors.ParseError(
             f'There are {len(heads)} lines `EXPLAIN: ` and {len(bodies)} lines `ACTION: `, not '
             'one of the first and below it one of the second.'
         )
@@ -159,19 +156,21 @@ def _read(text: str) -> FtReply:
 def parse_actions(text: str) -> tuple[FtAction, ...]:
     """Parse a list of actions in brackets, which may be empty; raise ParseError otherwise."""
     if not (text.startswith('[') and text.endswith(']')):
-        raise ParseError(f'{text[:80]!r} is no list of actions in brackets.')
+        raise errors.ParseError(f'{text[:80]!r} is no list of actions in brackets.')
     inside, actions, at = text[1:-1], [], 0
     while at < len(inside) and inside[at:].strip():
         call = _CALL.match(inside, at)
         if call is None:
-            raise ParseError(f'{inside[at : at + 80]!r} is no action.')
+            raise errors.ParseError(f'{inside[at : at + 80]!r} is no action.')
         actions.append(_action(call[1], call[2]))
         at = call.end()
         if at < len(inside) and inside[at] != ',':
-            raise ParseError(f'A comma is missing before {inside[at : at + 80]!r}.')
+            raise errors.ParseError(f'A comma is missing before {inside[at : at + 80]!r}.')
         at += 1
     if len(actions) > MAX_ACTIONS:
-        raise ParseError(f'There are more than {MAX_ACTIONS} actions. Write a shorter plan.')
+        raise errors.ParseError(
+            f'There are more than {MAX_ACTIONS} actions. Write a shorter plan.'
+        )
     return tuple(actions)
 
 
@@ -187,19 +186,19 @@ def vector(values: Sequence[float]) -> str:
 def _action(word: str, text: str) -> FtAction:
     verb = _WORDS.get(word.lower())
     if verb is None:
-        raise ParseError(f'{word[:40]!r} is no action.')
+        raise errors.ParseError(f'{word[:40]!r} is no action.')
     names, vectors = _arguments(word, text)
     lengths = [len(values) for values in vectors]
     if verb in (Verb.PLACE, Verb.REACH):
         if lengths != [3, 4] or len(names) > (verb is Verb.PLACE):
-            raise ParseError(
+            raise errors.ParseError(
                 f'{word}({text[:120]}) needs a position of 3 numbers and a quaternion of 4, but '
                 f'has {" and ".join(map(str, lengths)) or "none"}.'
             )
         pose = cast(Seven, (*vectors[0], *vectors[1]))
         return FtAction(verb, names[0] if names else '', pose)
     if vectors or len(names) != (verb is Verb.PICK):
-        raise ParseError(f'{word}({text[:120]}) has not the arguments that it takes.')
+        raise errors.ParseError(f'{word}({text[:120]}) has not the arguments that it takes.')
     return FtAction(verb, ''.join(names))
 
 
@@ -210,9 +209,9 @@ def _arguments(word: str, text: str) -> tuple[list[str], list[tuple[float, ...]]
     while text[at:].strip():
         found = _ARGUMENT.match(text, at)
         if found is None or (found.end() < len(text) and text[found.end()] != ','):
-            raise ParseError(f'{word}({text[:120]}): {text[at:][:40]!r} is no argument.')
+            raise errors.ParseError(f'{word}({text[:120]}): {text[at:][:40]!r} is no argument.')
         if found[2] and vectors:
-            raise ParseError(f'{word}({text[:120]}): a name comes before numbers.')
+            raise errors.ParseError(f'{word}({text[:120]}): a name comes before numbers.')
         if found[2]:
             names.append(found[2].strip())
         else:
@@ -226,7 +225,7 @@ def _numbers(word: str, text: str) -> tuple[float, ...]:
         values = tuple(float(item) for item in text.replace(',', ' ').split())
         if all(map(math.isfinite, values)):
             return values
-    raise ParseError(f'{word}: [{text[:80]}] are not all numbers.')
+    raise errors.ParseError(f'{word}: [{text[:80]}] are not all numbers.')
 
 
 def _number(value: float) -> str:

@@ -20,10 +20,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from bbllm.core.errors import ParseError
-from bbllm.core.types import SkillCall
-from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import refuse_if_impossible
+from bbllm import SkillCall, errors
+from bbllm.planning import one_line, refuse_if_impossible
 
 MAX_ACTIONS = 50
 """Longer rounds come from models that repeat themselves."""
@@ -126,19 +124,21 @@ def parse_planner(text: str, *, may_end: bool) -> PlannerReply:
     marks = [i for i, line in enumerate(lines) if _EXECUTE.fullmatch(line)]
     if not marks:
         refuse_if_impossible(lines)
-        raise ParseError(
+        raise errors.ParseError(
             'There is no line EXECUTE. The reply must be a line EXPLAIN with a few words below '
             f'it, then a line EXECUTE, then lines like `ACTION PICK <object>`. {KNOWN}'
         )
     if len(marks) > 1:
-        raise ParseError('EXECUTE stands there more than once. Give one plan only.')
+        raise errors.ParseError('EXECUTE stands there more than once. Give one plan only.')
     fenceless = [line for line in text.splitlines()[marks[0] + 1 :] if not _FENCE.match(line)]
     actions, done = _read_actions(fenceless)
     if not actions and not (done and may_end):
         rather = 'the evaluator says the task is not done'
         if may_end:
             rather = 'or DONE where the task is done'
-        raise ParseError(f'No action stands below EXECUTE: write at least one, {rather}. {KNOWN}')
+        raise errors.ParseError(
+            f'No action stands below EXECUTE: write at least one, {rather}. {KNOWN}'
+        )
     return PlannerReply(_explanation(lines[: marks[0]]), actions)
 
 
@@ -149,7 +149,7 @@ def parse_evaluator(text: str) -> tuple[bool, str]:
     verdicts = {match[1].upper() for _, match in found}
     if len(verdicts) != 1:
         what = 'Both SUCCESS and FAIL stand' if verdicts else 'Neither SUCCESS nor FAIL stands'
-        raise ParseError(
+        raise errors.ParseError(
             f'{what} alone on a line. The first line must be one of them, and the second the '
             'reason.'
         )
@@ -157,7 +157,7 @@ def parse_evaluator(text: str) -> tuple[bool, str]:
     reason = one_line(' '.join([match[2] or '', *lines[first + 1 :]]))[:MAX_WORDS]
     success = verdicts == {'SUCCESS'}
     if not success and not reason:
-        raise ParseError(
+        raise errors.ParseError(
             'FAIL stands there without a reason. Say below it, in one line, what is known and '
             'what is missing.'
         )
@@ -180,7 +180,7 @@ def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
         if not line:
             continue
         if len(line) > MAX_LINE:
-            raise ParseError(
+            raise errors.ParseError(
                 f'A line below EXECUTE has {len(line)} characters, but an action has at most '
                 f'{MAX_LINE}.'
             )
@@ -188,7 +188,9 @@ def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
         if match is not None and match[1].upper() == 'DONE' and not match[2]:
             return tuple(actions), True
         if len(actions) == MAX_ACTIONS:
-            raise ParseError(f'There are more than {MAX_ACTIONS} actions. Write a shorter plan.')
+            raise errors.ParseError(
+                f'There are more than {MAX_ACTIONS} actions. Write a shorter plan.'
+            )
         actions.append(_action(line, match))
     return tuple(actions), False
 
@@ -196,13 +198,13 @@ def _read_actions(lines: list[str]) -> tuple[tuple[PopAction, ...], bool]:
 def _action(line: str, match: re.Match[str] | None) -> PopAction:
     name = match[1].upper() if match is not None else ''
     if match is None or name not in Verb.__members__:
-        raise ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {KNOWN}')
+        raise errors.ParseError(f'{line[:80]!r} stands below EXECUTE and is no action. {KNOWN}')
     verb, rest = Verb[name], match[2].strip()
     if re.search(r'\bACTION\b', rest, re.IGNORECASE):
-        raise ParseError(f'{line[:80]!r} holds two actions. Put each on a line of its own.')
+        raise errors.ParseError(f'{line[:80]!r} holds two actions. Put each on a line of its own.')
     if verb in (Verb.RESET, Verb.WAIT):
         if rest:
-            raise ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {KNOWN}')
+            raise errors.ParseError(f'{line[:80]!r}: {name} takes nothing behind it. {KNOWN}')
         return PopAction(verb)
     if verb in _WITH_POSE:
         inside = re.fullmatch(r'[\[(<]([^\[\]()<>]*)[\])>]', rest)
@@ -210,7 +212,7 @@ def _action(line: str, match: re.Match[str] | None) -> PopAction:
     else:
         rest = rest.strip('<>[]()\'"')
     if not rest.split():
-        raise ParseError(f'{line[:80]!r} lacks what {name} needs. {KNOWN}')
+        raise errors.ParseError(f'{line[:80]!r} lacks what {name} needs. {KNOWN}')
     return PopAction(verb, one_line(rest))
 
 

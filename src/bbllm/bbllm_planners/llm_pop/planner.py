@@ -9,30 +9,45 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.errors import GaveUpError, SpokenError
-from bbllm.core.events import RepairBegun, StepBegun
-from bbllm.core.observation import Observed, lost_names, lost_text, observed
-from bbllm.core.protocols import Body, ChatModel, EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import MOVABLE, Kind, PlanStep, Scene, SceneObject, SkillCall, Task
-from bbllm.planners.common.low_level_hands import GrowingPlan
-from bbllm.planners.common.model_planner import (
-    HistoryForm,
+from bbllm import (
+    ChatModel,
+    EpisodeContext,
+    Kind,
+    PlanStep,
+    Scene,
+    SceneObject,
+    SkillCall,
+    Task,
+    World,
+    errors,
+    events,
+)
+from bbllm.planning import (
+    MOVABLE,
+    Body,
     ModelPlanner,
+    Observed,
     PictureUse,
-    PromptHistory,
-    budget_of,
+    PlannerSpec,
+    PromptRequest,
     images,
+    lost_names,
+    lost_text,
+    observed,
+    one_line,
     picture_for,
     sentence,
+    task_text,
+    templates,
 )
-from bbllm.planners.common.prompting import one_line, task_text, templates
+from bbllm_planners.hands import GrowingPlan
 from bbllm_planners.llm_pop.grammar import (
     MAX_ACTIONS,
     PlannerReply,
     parse_evaluator,
     parse_planner,
 )
+from bbllm_planners.llm_pop.history import HistoryForm, PromptHistory, budget_of
 
 NOTHING = 'None.'
 """The history of an episode without rounds."""
@@ -224,14 +239,14 @@ class LLMPop(ModelPlanner):
             try:
                 loops.hear(context)
                 decided = self._decide(context.current(task), world, history, loops, context)
-            except SpokenError:
+            except errors.SpokenError:
                 continue
             if decided is None:
                 return
             reason, reply = decided
             actions = list(map(str, reply.actions))
             if history.n_rounds:
-                begun = RepairBegun.of(PlanStep(plan.next, actions[0]), reason)
+                begun = events.RepairBegun.of(PlanStep(plan.next, actions[0]), reason)
                 context.emit(replace(begun, remarked=loops.remarked))
             plan.go_on(actions)
             calls = [action.call for action in reply.actions]
@@ -291,7 +306,7 @@ class LLMPop(ModelPlanner):
     def _need_round(self, loops: Loops, reason: str) -> None:
         if not loops.has_room():
             used = f'all {self.k} feedback loops are used up' if self.k else 'K is 0'
-            raise GaveUpError(f'The task is not done, and {used}: {reason}')
+            raise errors.GaveUpError(f'The task is not done, and {used}: {reason}')
 
 
 def attempt_all(
@@ -310,7 +325,7 @@ def attempt_all(
     for i, (step, call) in enumerate(zip(steps, calls, strict=True)):
         if tried and context.spoken:
             break
-        context.emit(StepBegun.of(step))
+        context.emit(events.StepBegun.of(step))
         if cause := problem(i):
             context.warn(f'Nothing was moved at step {step.index}. {cause}')
         else:

@@ -3,22 +3,20 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bbllm.core.errors import GaveUpError, SpokenError
-from bbllm.core.events import BeliefsEstimated, LineDiscarded
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Task
-from bbllm.planners.common.belief.grammar import ADD, parse_attention
-from bbllm.planners.common.belief.model_state_estimator import (
-    PLAN_LIMIT,
+from bbllm import EpisodeContext, Task, World, errors, events
+from bbllm.planning import (
+    ADD,
     ModelEstimator,
-    StatePrompts,
+    ModelPlanner,
+    OpenState,
+    PlannerSpec,
+    PromptRequest,
+    parse_attention,
 )
-from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.goal_predicates import refuse_impossible
-from bbllm.planners.common.low_level_hands import Hands
-from bbllm.planners.common.low_level_plan import LowLevelPlan, parse_low_level_plan
-from bbllm.planners.common.model_planner import ModelPlanner
+from bbllm_planners.goal_predicates import refuse_impossible
+from bbllm_planners.hands import Hands
+from bbllm_planners.llm_state.prompting import PLAN_LIMIT, PlanPrompts
+from bbllm_planners.low_level_plan import LowLevelPlan, parse_low_level_plan
 
 MAX_ROUNDS = 150
 """How many plans an episode may have; the paper limits steps only, to at most 150."""
@@ -63,7 +61,7 @@ class LLMState(ModelPlanner):
         options = self.options
         objects = options.states and options.objects
         summary = options.states and options.summary
-        prompts = StatePrompts(hands.names, messages=options.messages)
+        prompts = PlanPrompts(hands.names, messages=options.messages)
         estimator = ModelEstimator(
             self.brain,
             hands.names,
@@ -74,7 +72,7 @@ class LLMState(ModelPlanner):
             on_retry=context.warn,
         )
         state = OpenState()
-        unread: LineDiscarded | None = None
+        unread: events.LineDiscarded | None = None
         attended: frozenset[str] = frozenset()
         for _ in range(MAX_ROUNDS):
             try:
@@ -88,18 +86,18 @@ class LLMState(ModelPlanner):
                     attended |= {*hands.scene.names}
                 if (objects or summary) and hands.history:
                     state = estimator.estimate(state, hands.history, hands.scene)
-                    context.emit(BeliefsEstimated(state.attributes, state.summary))
+                    context.emit(events.BeliefsEstimated(state.attributes, state.summary))
                 shown = state if objects or summary else None
                 prompt = prompts.policy(now, shown, hands.history, hands.scene, unread)
                 plan = self._plan(prompt, hands, context)
-            except SpokenError:
+            except errors.SpokenError:
                 continue
             if not plan.calls:
                 context.report_done()
                 return
             hands.carry_out(plan.calls)
             unread = plan.unread
-        raise GaveUpError(
+        raise errors.GaveUpError(
             f'After {MAX_ROUNDS} plans the model still does not say that it is done. A plan of '
             'several steps at a time would have come further.'
         )
@@ -112,7 +110,7 @@ class LLMState(ModelPlanner):
         for word in self.ask(prompt, parse_attention, request, context).things:
             if (name := hands.names.name(word)) is None:
                 why = f'There is nothing named {word[:60]}.'
-                context.emit(LineDiscarded(f'{ADD}("{word[:60]}")', why, refused=True))
+                context.emit(events.LineDiscarded(f'{ADD}("{word[:60]}")', why, refused=True))
             else:
                 known.append(name)
         return state.with_objects(known)
@@ -124,7 +122,7 @@ class LLMState(ModelPlanner):
         plan = self.ask(prompt, read, request, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:
             why = f'A plan has fewer than {PLAN_LIMIT} steps; more can be planned afterwards.'
-            context.emit(LineDiscarded(str(call), why, refused=True))
+            context.emit(events.LineDiscarded(str(call), why, refused=True))
         return replace(plan, calls=plan.calls[: PLAN_LIMIT - 1])
 
 

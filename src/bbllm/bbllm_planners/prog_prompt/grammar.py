@@ -17,15 +17,9 @@ It resembles Python, but no line is ever passed to Python.
 
 import re
 
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.types import SkillCall
-from bbllm.planners.common.program import (
-    Assertion,
-    Program,
-    ProgramCondition,
-    ProgramPart,
-)
-from bbllm.planners.common.reply_diagnostics import reason_of, says_done
+from bbllm import SkillCall, errors
+from bbllm.planning import reason_of, says_done
+from bbllm_planners.prog_prompt.program import Assertion, Program, ProgramCondition, ProgramPart
 
 MAX_LINES = 300
 """Longer programs come from models that repeat themselves."""
@@ -61,7 +55,7 @@ def parse_program(text: str) -> Program:
     block = _FENCED.search(text)
     lines = [line for line in (block[1] if block else text).splitlines() if line.strip()]
     if len(lines) > MAX_LINES:
-        raise ParseError(
+        raise errors.ParseError(
             f'The program has {len(lines)} lines; at most {MAX_LINES} are accepted. Write a '
             'shorter one.'
         )
@@ -82,7 +76,7 @@ def parse_rest(text: str) -> Program:
         return Program()
     program = parse_program(text)
     if not any(goal.statements for goal in program.sub_goals):
-        raise ParseError(
+        raise errors.ParseError(
             'The program has comments and no calls. Write the calls that are left, or, where '
             f'nothing is left to do, the line `done` alone. Each line of a program is {FORMS}.'
         )
@@ -108,7 +102,7 @@ class _Reader:
             first, self._begun = not self._begun, True
             return first
         if not (self._comment or self._statements) and (reason := reason_of(line)):
-            raise GaveUpError(reason)
+            raise errors.GaveUpError(reason)
         self._begun = True
         if line.startswith('#'):
             self._begin(line.lstrip('# \t'))
@@ -124,7 +118,7 @@ class _Reader:
 
     def close(self) -> Program:
         if not self._begun:
-            raise ParseError(f'There is no program in the reply. Each line is {FORMS}.')
+            raise errors.ParseError(f'There is no program in the reply. Each line is {FORMS}.')
         self._begin('')
         return Program(tuple(self._goals))
 
@@ -168,8 +162,8 @@ class _Reader:
             )
         return condition
 
-    def _error(self, line: str, why: str) -> ParseError:
-        return ParseError(
+    def _error(self, line: str, why: str) -> errors.ParseError:
+        return errors.ParseError(
             f'Line {self._number}, {line[:80]!r}, {why}. Each line is {FORMS}; nothing else is '
             'understood, so write the calls one after the other.'
         )
@@ -212,5 +206,7 @@ def parse_verdict(text: str) -> bool:
     words = text.replace('`', ' ').replace('*', ' ').split()
     word = words[0].strip('.,:;!').lower() if words else ''
     if word not in ('true', 'false'):
-        raise ParseError(f'{text.strip()[:80]!r} is no verdict. Answer with True or False alone.')
+        raise errors.ParseError(
+            f'{text.strip()[:80]!r} is no verdict. Answer with True or False alone.'
+        )
     return word == 'true'

@@ -6,22 +6,38 @@ from functools import partial
 from itertools import permutations
 from random import Random
 
-from bbllm.core.errors import ConfigError, ParseError
-from bbllm.core.events import PlanMade, StepBegun
-from bbllm.core.naming import class_of
-from bbllm.core.protocols import Embedder, EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Kind, Plan, PlanStep, Scene, Skill, SkillCall, Task
-from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.matching import SECONDS, UNTAKABLE, MatchingBody, Similarity, words_of
-from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.program import Referents, carry_out
-from bbllm.planners.domains.languages import language_of
-from bbllm.planners.domains.phrases import PHRASES
-from bbllm.planners.domains.scene_graph import scene_graph
+from bbllm import (
+    EpisodeContext,
+    Kind,
+    Plan,
+    PlanStep,
+    Scene,
+    Skill,
+    SkillCall,
+    Task,
+    World,
+    errors,
+    events,
+)
+from bbllm.planning import (
+    PHRASES,
+    Embedder,
+    MatchingBody,
+    ModelPlanner,
+    PlannerSpec,
+    Policy,
+    PromptRequest,
+    Referents,
+    class_of,
+    language_of,
+    parse_plan,
+    scene_graph,
+    words_of,
+)
 from bbllm_planners.prog_prompt.lang_prompt import read_examples, steps_prompt
+from bbllm_planners.prog_prompt.program import carry_out
 from bbllm_planners.prog_prompt.prompting import GRAB_AND_PUTIN, offered
+from bbllm_planners.similarity import Similarity
 
 SHORTLIST = 8
 """How many objects, those with the nearest words, are candidates for one step."""
@@ -47,7 +63,7 @@ class Actions:
         self._affords: dict[str, set[str]] = {}
         for name, words in scene_graph(scene).affords.items():
             self._affords.setdefault(class_of(name), set()).update(words)
-        stays = (*UNTAKABLE, Kind.CONTAINER)
+        stays = (Kind.LOCATION, Kind.FIXTURE, Kind.HAND, Kind.CONTAINER)
         fixed = [item.name for item in scene.objects if item.kind in stays]
         self._untakable = frozenset() if scene.is_symbolic else frozenset(fixed)
         self._containers = {i.name for i in scene.objects if i.kind is Kind.CONTAINER}
@@ -58,7 +74,7 @@ class Actions:
         near = [words[item] for item in self._nearness.ranked(text, words)[:SHORTLIST]]
         calls = {self.phrase(call): call for call in self._on(near)}
         if not calls:
-            raise ParseError('The scene has no skills that a step could be near.')
+            raise errors.ParseError('The scene has no skills that a step could be near.')
         return calls[self.nearest_of(text, [*calls])]
 
     def nearest_of(self, text: str, others: Sequence[str]) -> str:
@@ -72,7 +88,7 @@ class Actions:
     def _on(self, objects: Sequence[str]) -> Iterator[SkillCall]:
         for skill in self._skills:
             timed = skill.params == ('seconds',)
-            for args in [(SECONDS,)] if timed else permutations(objects, len(skill.params)):
+            for args in [('1',)] if timed else permutations(objects, len(skill.params)):
                 if self._is_admissible(skill, args):
                     yield SkillCall(skill.name, args)
 
@@ -119,7 +135,7 @@ class Huang(ModelPlanner):
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, MatchingBody):
-            raise ConfigError(
+            raise errors.ConfigError(
                 f'The planner huang matches steps with actions by embedding, but its Body is '
                 f'{self.body.name}. Use --mapping embedding, and --body lexical or the name of an '
                 'embedding model.'
@@ -131,10 +147,10 @@ class Huang(ModelPlanner):
         actions = Actions(scene, self.body.embedder)
         calls = list(self._write(task, scene, actions, context))
         steps = [PlanStep(i, actions.phrase(call)) for i, call in enumerate(calls)]
-        context.emit(PlanMade.of(Plan(tuple(steps)), 0))
+        context.emit(events.PlanMade.of(Plan(tuple(steps)), 0))
         referents = Referents(self.options.grounding, Random(task.id), context)
         for call, step in zip(calls, steps, strict=True):
-            context.emit(StepBegun.of(step))
+            context.emit(events.StepBegun.of(step))
             carry_out(call, step, referents, world, context)
 
     def _write(

@@ -4,18 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from bbllm.core.events import PlanMade
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Plan, PlanStep, Scene, Task
-from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_hands import map_step
-from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.common.plan_mapper import PlanMapper
-from bbllm.planners.common.program import Referents, carry_out
-from bbllm.planners.common.prompting import declared, one_line, render, source, templates
-from bbllm.planners.domains.languages import language_of
+from bbllm import EpisodeContext, Plan, PlanStep, Scene, Task, World, events
+from bbllm.planning import (
+    ModelPlanner,
+    PlanMapper,
+    PlannerSpec,
+    Policy,
+    PromptRequest,
+    Referents,
+    declared,
+    language_of,
+    map_step,
+    one_line,
+    parse_plan,
+    render,
+    source,
+    templates,
+)
+from bbllm_planners.prog_prompt.program import carry_out
 from bbllm_planners.prog_prompt.prompting import moves_to_containers, offered
 
 PACKAGE = 'bbllm_planners.prog_prompt'
@@ -103,7 +109,7 @@ class LangPrompt(ModelPlanner):
         )
         request = PromptRequest(kind='steps', scene=scene)
         plan = Plan(self.ask(prompt, parse_plan, request, context))
-        context.emit(PlanMade.of(plan, 0))
+        context.emit(events.PlanMade.of(plan, 0))
         referents = Referents(self.options.grounding, Random(task.id), context)
         mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
         mapper.take(plan)

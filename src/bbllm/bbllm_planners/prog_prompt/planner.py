@@ -9,27 +9,27 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import ConditionChecked, RepairBegun, StepBegun, StepFailed
-from bbllm.core.protocols import EpisodeContext, PromptRequest, World
-from bbllm.core.registry import PlannerSpec
-from bbllm.core.types import Code, Scene, SkillCall, Task
-from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_hands import IDLE_LIMIT, GrowingPlan
-from bbllm.planners.common.model_planner import ModelPlanner
-from bbllm.planners.common.program import (
-    NAMES_LISTED,
+from bbllm import EpisodeContext, Scene, SkillCall, Task, World, errors, events
+from bbllm.planning import (
+    Code,
+    ModelPlanner,
+    PlannerSpec,
+    Policy,
+    PromptRequest,
+    Referents,
+    absent_text,
+)
+from bbllm_planners.hands import IDLE_LIMIT, GrowingPlan
+from bbllm_planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
+from bbllm_planners.prog_prompt.program import (
     Program,
     ProgramCondition,
     ProgramPart,
-    Referents,
     TriedCall,
     absent_names,
-    absent_text,
     attempt,
     written,
 )
-from bbllm_planners.prog_prompt.grammar import parse_program, parse_rest, parse_verdict
 from bbllm_planners.prog_prompt.prompting import ProgPrompts, is_true
 
 STEPS_OF_A_SUB_GOAL = 10
@@ -92,7 +92,7 @@ class Interpreter:
         return all(self._act(call) for call in calls)
 
     def _act(self, call: SkillCall) -> bool:
-        self.context.emit(StepBegun.of(self._plan.left[0]))
+        self.context.emit(events.StepBegun.of(self._plan.left[0]))
         tried = attempt(call, self.referents, self.world)
         self.tried.append(tried)
         return self._pass(1, tried.cause, tried.code)
@@ -111,11 +111,11 @@ class Interpreter:
         """Go past steps, unless the program stops at a failure; return whether it continues."""
         step = self._plan.left[0]
         if cause and self.stops:
-            self.context.emit(RepairBegun.of(step, cause, code=code))
+            self.context.emit(events.RepairBegun.of(step, cause, code=code))
             return False  # the next plan replaces this step
         self._plan.next += n_steps
         if cause:
-            self.context.emit(StepFailed.of(step, cause, code=code))
+            self.context.emit(events.StepFailed.of(step, cause, code=code))
         return True
 
 
@@ -123,6 +123,8 @@ def _calls(goal: ProgramPart, start: int) -> int:
     return sum(isinstance(item, SkillCall) for item in goal.statements[start:])
 
 
+NAMES_LISTED = 10
+"""How many absent names an error lists."""
 MAX_PROGRAMS = 150
 """How many programs an episode may have with replanning; LLM-State limits steps, to 150."""
 
@@ -184,7 +186,7 @@ class ProgPrompt(ModelPlanner):
                 answer = is_true(condition, scene, found)
             else:
                 answer = self._judged(condition, scene, context)
-            context.emit(ConditionChecked(str(condition), answer, by=self.options.check))
+            context.emit(events.ConditionChecked(str(condition), answer, by=self.options.check))
             return answer
 
         # Seeded by the episode, so that a replay makes the same choices.
@@ -211,11 +213,11 @@ class ProgPrompt(ModelPlanner):
             interpreter.run(program)
             n_idle = n_idle + 1 if interpreter.n_in_world == before else 0
             if n_idle >= IDLE_LIMIT:
-                raise GaveUpError(
+                raise errors.GaveUpError(
                     f'{IDLE_LIMIT} programs in a row made no call that can be tried. A call with '
                     'names of the scene, or the line `done`, would have gone on.'
                 )
-        raise GaveUpError(
+        raise errors.GaveUpError(
             f'After {MAX_PROGRAMS} programs the model still does not say that it is done. A lower '
             'limit of steps would have ended this earlier.'
         )
@@ -225,7 +227,7 @@ class ProgPrompt(ModelPlanner):
         request = PromptRequest(kind='check', scene=scene, text=str(condition))
         try:
             return self.ask(prompt, parse_verdict, request, context)
-        except ParseError as error:
+        except errors.ParseError as error:
             context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
             return False
 
@@ -244,7 +246,9 @@ def _reader(scene: Scene) -> Callable[[str], Program]:
         program = parse_program(text)
         if not refused and (absent := absent_names(program, scene)):
             refused = True
-            raise ParseError(' '.join(absent_text(word, scene) for word in absent[:NAMES_LISTED]))
+            raise errors.ParseError(
+                ' '.join(absent_text(word, scene) for word in absent[:NAMES_LISTED])
+            )
         return program
 
     return read

@@ -10,20 +10,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bbllm.core.naming import class_of
-from bbllm.core.types import Scene, Skill, Task
-from bbllm.planners.common.program import HANDS, Program, ProgramCondition, TriedCall, written
-from bbllm.planners.common.prompting import declared, forbidden, one_line, source, templates
-from bbllm.planners.domains.household.language import HOUSE_END
-from bbllm.planners.domains.languages import language_of
-from bbllm.planners.domains.scene_graph import (
+from bbllm import Scene, Skill, Task
+from bbllm.planning import (
     CHARACTER,
+    HOUSE_END,
+    class_of,
+    declared,
+    forbidden,
     further_skills,
+    language_of,
     meant_by,
+    one_line,
     scene_graph,
+    source,
     squeezed,
+    templates,
 )
 from bbllm_planners.prog_prompt.grammar import parse_program
+from bbllm_planners.prog_prompt.program import HANDS, Program, ProgramCondition, TriedCall, written
 
 STATE_WORDS = {
     **dict.fromkeys(('switchon', 'switchedon', 'turnedon'), 'on'),

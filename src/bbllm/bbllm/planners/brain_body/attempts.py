@@ -8,8 +8,8 @@ from bbllm.core.events import StepBegun, StepFailed
 from bbllm.core.protocols import Body, EpisodeContext, Pass, StepFailure, World, features_of
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import PlanStep, Scene, SkillCall
-from bbllm.planners.common.low_level_hands import failure_cause, leave_passed
 from bbllm.planners.common.plan_mapper import PlanMapper
+from bbllm.planners.common.steps import failure_cause, leave_passed
 
 
 def unfinished(

@@ -12,7 +12,6 @@ from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.low_level_hands import failure_cause, map_step
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import (
     PartialPlan,
@@ -20,6 +19,7 @@ from bbllm.planners.common.plan_grammar import (
     parse_plan,
     program_form,
 )
+from bbllm.planners.common.steps import failure_cause, map_step
 from bbllm.planners.common.written_plan import Read, WrittenPlan, plan_stream
 
 

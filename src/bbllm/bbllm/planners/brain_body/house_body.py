@@ -6,8 +6,7 @@ from bbllm.core.errors import ParseError
 from bbllm.core.protocols import Body, EpisodeContext, Pass, World
 from bbllm.core.skill_calls import CallError
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
-from bbllm.planners.common.grounding import Policy
-from bbllm.planners.common.program import Referents
+from bbllm.planners.common.grounding import Policy, Referents
 from bbllm.planners.domains.household.actions import MOVES, WORLD_WORDS, shown_to_body
 
 

@@ -14,9 +14,9 @@ from bbllm.planners.brain_body.options import BrainBodyOptions
 from bbllm.planners.brain_body.plan_requests import PlanRequests
 from bbllm.planners.brain_body.rehearsal import rehearsed
 from bbllm.planners.common.belief.belief_world import believing
-from bbllm.planners.common.low_level_hands import failure_cause
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_mapper import PlanMapper
+from bbllm.planners.common.steps import failure_cause
 from bbllm.planners.common.written_plan import WrittenPlan, plan_stream
 
 ADDED = 'Before this step something was added to the task.'

@@ -39,10 +39,6 @@ def refuse_if_impossible(lines: Iterable[str]) -> None:
             raise GaveUpError(reason)
 
 
-def more_lines(number: int) -> str:
-    return '1 more line' if number == 1 else f'{number} more lines'
-
-
 class LostReplyError(ParseError):
     """A reply of which no part can be used; `discarded` has its lines that resemble one."""
 

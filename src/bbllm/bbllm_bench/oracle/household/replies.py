@@ -11,7 +11,6 @@ goal that comes with an annotated program it plans nothing, and repeats that pro
 from collections.abc import Callable, Iterable, Sequence
 
 from bbllm.core.protocols import PromptRequest, Situation
-from bbllm.planners.common.goal_predicates import GoalPredicate, goal_sentence, goal_text
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.worlds.household.script import ScriptLine
 from bbllm_bench.oracle.household import reply_format as write
@@ -25,6 +24,7 @@ from bbllm_bench.suites.case import HouseStart
 from bbllm_bench.suites.eai_suite import script_of, walked_script_of
 from bbllm_bench.suites.house_goals import GraphGoal, HouseholdGoal
 from bbllm_bench.suites.house_predicates import goal_of
+from bbllm_planners.goal_predicates import GoalPredicate, goal_sentence, goal_text
 
 NAME = 'expert'
 PLANNERS = (

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
-from bbllm.planners.common.belief.model_state_estimator import PLAN_LIMIT
 from bbllm.planners.domains.household.low_level import as_planned
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.domains.scene_graph import scene_graph
@@ -15,6 +14,7 @@ from bbllm.worlds.household.vocabulary import Action
 from bbllm_bench.oracle.household.house_copy import HouseCopy
 from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_planners.fltrnn.grammar import shown_call
+from bbllm_planners.llm_state.prompting import PLAN_LIMIT
 
 PUT = 'put'
 """The name of `putback` in the list of actions of BrainBody-LLM."""

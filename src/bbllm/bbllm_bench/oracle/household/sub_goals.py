@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from bbllm.planners.common.goal_predicates import PLACING, GoalPredicate, GoalRelation
 from bbllm.worlds.household.derived import FOR_CLOTHES, SINKS, USED
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import Property
 from bbllm_bench.oracle.household.subplan import MAKERS
 from bbllm_bench.suites.house_goals import HouseCondition, HouseholdGoal
 from bbllm_bench.suites.house_predicates import predicates_of
+from bbllm_planners.goal_predicates import PLACING, GoalPredicate, GoalRelation
 
 _LAST = (GoalRelation.HOLDS, GoalRelation.SIT)
 """What keeps the hand full, or the robot in its seat."""

@@ -71,7 +71,7 @@ def parse_attention(text: str) -> Attention:
             discarded.append(LineDiscarded(whole, f'{ADD} takes the name of a thing.'))
         else:
             things += named
-    _must_say_something(text, bool(things), discarded, f'{ADD}("cup1")')
+    _refuse_no_call(text, bool(things), discarded, f'{ADD}("cup1")')
     return Attention(tuple(things), tuple(discarded))
 
 
@@ -96,7 +96,7 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
     example = (
         'update_state("cup1", "in hand | hot")' if UPDATE in functions else f'{REASON}("...")'
     )
-    _must_say_something(text, bool(summary or attributes), discarded, example)
+    _refuse_no_call(text, bool(summary or attributes), discarded, example)
     return StateEstimate(summary, tuple(attributes.items()), tuple(discarded))
 
 
@@ -186,9 +186,7 @@ def _begins(line: str) -> bool:
     return found is not None and ALIASES.get(found['name'], found['name']) in (ADD, REASON, UPDATE)
 
 
-def _must_say_something(
-    text: str, said: bool, discarded: list[LineDiscarded], example: str
-) -> None:
+def _refuse_no_call(text: str, said: bool, discarded: list[LineDiscarded], example: str) -> None:
     has_none = any(line.strip(' \t`*_.').lower() == 'none' for line in text.splitlines())
     if said or (has_none and not discarded):
         return

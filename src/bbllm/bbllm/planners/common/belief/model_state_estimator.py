@@ -11,19 +11,16 @@ from functools import partial
 
 from bbllm.core.events import LineDiscarded
 from bbllm.core.protocols import ChatModel, PromptRequest
-from bbllm.core.types import Outcome, Scene, Task
+from bbllm.core.types import Outcome, Scene
 from bbllm.planners.common.belief.grammar import REASON, UPDATE, parse_estimate
 from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.low_level_plan import action_forms
-from bbllm.planners.common.prompting import ask, one_line, render, task_text
+from bbllm.planners.common.prompting import ask, render
 from bbllm.planners.common.reply_diagnostics import reporting
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ROOMS, ShortNames, text_of
 
 PACKAGE = 'bbllm.planners.common.belief'
-PLAN_LIMIT = 20
-"""A plan has fewer steps than this (appendix VI-A)."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +29,6 @@ class StatePrompts:
 
     names: ShortNames
     messages: bool = False
-
-    def attention(
-        self, task: Task, state: OpenState, history: Sequence[Outcome], scene: Scene
-    ) -> str:
-        """Return the prompt that asks for relevant objects; the history only orders its lists."""
-        return self._render(
-            'attention',
-            scene,
-            state=self._entries(state.blank()) or 'nothing yet',
-            observation=self._lists(scene, history),
-            situation=self._situation(scene),
-            task=task_text(task),
-        )
 
     def estimator(
         self,
@@ -59,41 +43,12 @@ class StatePrompts:
         return self._render(
             'estimator',
             scene,
-            state=self._entries(state.blank()) or 'nothing yet',
+            state=self.entries(state.blank()) or 'nothing yet',
             history=self.history(history, scene),
             rooms=self._rooms(scene),
             situation=text_of(language_of(scene).situation(scene, self.names)),
             summary=summary,
             objects=objects,
-        )
-
-    def policy(
-        self,
-        task: Task,
-        state: OpenState | None,
-        history: Sequence[Outcome],
-        scene: Scene,
-        unread: LineDiscarded | None = None,
-    ) -> str:
-        """
-        Return the prompt that asks for a plan; a planner without state has no beliefs.
-
-        `unread` is the line that ended the last plan.
-        """
-        calls = action_forms(language_of(scene).low_level_actions(scene))
-        return self._render(
-            'policy',
-            scene,
-            actions=calls,
-            examples=[*calls, *calls][:2],
-            limit=PLAN_LIMIT,
-            stateful=state is not None,
-            history=self.history(history, scene),
-            unread='' if unread is None else one_line(f'{unread.text} - {unread.why}'),
-            observation=self._lists(scene, history),
-            situation=self._situation(scene),
-            state='' if state is None else self._whole(state),
-            task=task_text(task),
         )
 
     def history(self, outcomes: Sequence[Outcome], scene: Scene) -> str:
@@ -107,20 +62,16 @@ class StatePrompts:
             lines.append(f'{call} {how}')
         return '\n'.join(lines) or 'none yet'
 
-    def _entries(self, state: OpenState) -> str:
+    def entries(self, state: OpenState) -> str:
         return '\n'.join(
             f'{self.names.short(name)}: {" | ".join(words) or "[]"}'
             for name, words in state.attributes.items()
         )
 
-    def _whole(self, state: OpenState) -> str:
-        reasoning = f'Reasoning: {state.summary}' if state.summary else ''
-        return '\n'.join(filter(None, [self._entries(state), reasoning])) or 'nothing yet'
-
-    def _lists(self, scene: Scene, history: Sequence[Outcome]) -> str:
+    def lists(self, scene: Scene, history: Sequence[Outcome]) -> str:
         return text_of(language_of(scene).lists(scene, self.names, _taken(history)))
 
-    def _situation(self, scene: Scene) -> str:
+    def situation(self, scene: Scene) -> str:
         return text_of(language_of(scene).unlisted(scene, self.names))
 
     def _rooms(self, scene: Scene) -> str:

@@ -27,8 +27,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Other words for the actions of a household, those of its world and of this project's other
 prompts among them."""
 PUT = 'put'
-PUTS = frozenset({PUT, 'place'})
-"""Words that may mean `placein` or `placeon`; the place decides, see `in_world`."""
+"""A word that may mean `placein` or `placeon`; the place decides, see `in_world`."""
 
 
 def actions(scene: Scene) -> tuple[Skill, ...]:

@@ -17,13 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from typing import TypeVar
 
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.naming import class_of
-from bbllm.core.protocols import EpisodeContext
-from bbllm.core.types import Kind, Scene, Task
-from bbllm.planners.domains.languages import language_of
-from bbllm.planners.domains.scene_graph import CHARACTER, Item, classes, reached
+from bbllm import EpisodeContext, Kind, Scene, Task, errors
+from bbllm.planning import CHARACTER, class_of, classes, language_of, reached
+
+Item = TypeVar('Item')
 
 MAX_COUNT = 100
 """More objects of a class than any house has."""
@@ -123,18 +122,20 @@ def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] |
     if not any(found):
         return None
     if len(parts) > MAX_PREDICATES:
-        raise ParseError(f'The goal has {len(parts)} predicates, of at most {MAX_PREDICATES}.')
+        raise errors.ParseError(
+            f'The goal has {len(parts)} predicates, of at most {MAX_PREDICATES}.'
+        )
     known = set(classes)
     goal = []
     for part, match in zip(parts, found, strict=True):
         if match is None:
-            raise ParseError(
+            raise errors.ParseError(
                 f'{part[:80]!r} is no predicate, but other parts of the goal are. A goal is '
                 f'{FORM}, or a plain sentence.'
             )
         count = int(match[3]) if _COUNT.fullmatch(match[3]) else 0
         if not 1 <= count <= MAX_COUNT:
-            raise ParseError(f'{part[:80]!r} has a count that is not in 1..{MAX_COUNT}.')
+            raise errors.ParseError(f'{part[:80]!r} has a count that is not in 1..{MAX_COUNT}.')
         relation = GoalRelation(match[1])
         thing, place = _classes_in(relation, match[2], known, part)
         goal.append(GoalPredicate(relation, thing, place, count))
@@ -225,12 +226,12 @@ def _classes_in(
     if len(likely) == 1:
         return likely[0]
     if not splits:
-        raise ParseError(
+        raise errors.ParseError(
             f'{part[:80]!r} names no place. What is put {relation.value} something is written '
             f'`{relation.value}_milk_fridge: 1`.'
         )
     choices = ', or '.join(f'{thing} {relation.value} {place}' for thing, place in likely)
-    raise ParseError(
+    raise errors.ParseError(
         f'{part[:80]!r} can mean {choices}. Name classes of the scene: {", ".join(sorted(known))}.'
     )
 
@@ -240,7 +241,7 @@ def refuse_empty(scene: Scene) -> None:
     items = [item for item in scene.objects if class_of(item.name) != CHARACTER]
     if all(item.kind is Kind.LOCATION for item in items):
         what = language_of(scene).place
-        raise GaveUpError(
+        raise errors.GaveUpError(
             f'The {what} is empty: there is nothing that could be worked with. A {what} with at '
             'least one thing in it would do.'
         )
@@ -248,7 +249,7 @@ def refuse_empty(scene: Scene) -> None:
 
 def refuse_impossible(task: Task, scene: Scene, context: EpisodeContext) -> None:
     """Refuse a task in predicates that contradict each other; see `refuse_contradiction`."""
-    with suppress(ParseError):  # it may make sense as a sentence
+    with suppress(errors.ParseError):  # it may make sense as a sentence
         if scene.is_symbolic and (goal := parse_goal(task.instruction, classes(scene))):
             refuse_contradiction(goal, scene, context)
 
@@ -264,7 +265,7 @@ def refuse_contradiction(
     for relation, verb, most in AT_ONCE:
         greedy = [item for item in predicates if item.relation is relation]
         if sum(item.count for item in greedy) > most:
-            raise GaveUpError(
+            raise errors.GaveUpError(
                 f'The goal contradicts itself: {_listed(greedy)} want more at once than the '
                 f'{most} that a person can {verb}. Fewer could be done.'
             )
@@ -281,7 +282,7 @@ def refuse_contradiction(
     problem = f'{_listed(found)} cannot {both} be so'
     number = f'{counts[found[0].thing]} of {found[0].thing}'
     if scene.whole:
-        raise GaveUpError(
+        raise errors.GaveUpError(
             f'The goal contradicts itself: {problem}, as the house has {number}. {which} of them '
             'could be done.'
         )

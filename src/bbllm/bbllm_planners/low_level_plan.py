@@ -20,17 +20,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.errors import GaveUpError
-from bbllm.core.events import LineDiscarded
-from bbllm.core.skill_calls import plain
-from bbllm.core.types import Code, Skill, SkillCall
-from bbllm.planners.common.reply_diagnostics import (
-    LostReplyError,
-    more_lines,
-    reason_of,
-    says_done,
-)
-from bbllm.planners.domains.household.low_level import PUT, PUTS
+from bbllm import Skill, SkillCall, errors, events
+from bbllm.planning import Code, LostReplyError, plain, reason_of, says_done
 
 MAX_LINES = 300
 """Longer replies come from models that repeat themselves."""
@@ -38,6 +29,10 @@ MAX_LINE = 400
 """Maximum length of a line with a call [characters]."""
 MAX_REPEATS = 2
 """How often in a row a plan may have one call on an object; nothing needs more."""
+
+PUT = 'put'
+PUTS = frozenset({PUT, 'place'})
+"""Words that may mean `placein` or `placeon`; the place decides."""
 
 _NUMBER = re.compile(
     r'[\s>*_`"-]*(?:(?:step\s*)?(?P<number>\d{1,4})\s*[.):])?[\s*_`"]*(?P<text>.*)', re.IGNORECASE
@@ -59,9 +54,13 @@ class LowLevelPlan:
 
     calls: tuple[SkillCall, ...]
     """By the model's names: `placein(cup1, cupboard1)`."""
-    discarded: tuple[LineDiscarded, ...] = ()
-    unread: LineDiscarded | None = None
+    discarded: tuple[events.LineDiscarded, ...] = ()
+    unread: events.LineDiscarded | None = None
     """The discarded line that ended the plan."""
+
+
+def more_lines(number: int) -> str:
+    return '1 more line' if number == 1 else f'{number} more lines'
 
 
 def action_forms(actions: Sequence[Skill]) -> list[str]:
@@ -99,8 +98,8 @@ class _Reader:
         self._skip_unread = skip_unread
         self._words = _words(actions)
         self._calls: list[SkillCall] = []
-        self._discarded: list[LineDiscarded] = []
-        self._unread: LineDiscarded | None = None
+        self._discarded: list[events.LineDiscarded] = []
+        self._unread: events.LineDiscarded | None = None
         self._reason = ''
         self._n_left_out = 0
         """How many lines that resemble actions stand behind the unread line."""
@@ -132,7 +131,7 @@ class _Reader:
         elif reason := reason_of(line):
             if self._calls or self._reason:  # a reply with calls is a plan all the same
                 why = 'A plan that has calls is carried out; `cannot: ` stands alone.'
-                self._discarded.append(LineDiscarded(raw.strip()[:MAX_LINE], why))
+                self._discarded.append(events.LineDiscarded(raw.strip()[:MAX_LINE], why))
             else:
                 self._reason = reason
         elif number is not None or self._names_action(line):
@@ -164,7 +163,7 @@ class _Reader:
         if self._unread:
             self._n_left_out += 1
             return
-        line = LineDiscarded(raw.strip()[:MAX_LINE], why, code=code)
+        line = events.LineDiscarded(raw.strip()[:MAX_LINE], why, code=code)
         self._discarded.append(line)
         self._unread = None if self._skip_unread else line
 
@@ -174,7 +173,7 @@ class _Reader:
             what = 'a line `done`' if self._ended else f'line {MAX_LINES}'
             what = f'the line {self._unread.text[:80]!r}' if self._unread else what
             why = f'Left out behind {what}.'
-            self._discarded.append(LineDiscarded(more_lines(n_left_out), why))
+            self._discarded.append(events.LineDiscarded(more_lines(n_left_out), why))
         found, example = tuple(self._discarded), _example(self._actions)
         first = f' The line {found[0].text[:80]!r}: {found[0].why}' if found else ''
         said = '`cannot: `' if self._reason else '`done`' if self._ended else ''
@@ -186,7 +185,7 @@ class _Reader:
                 found,
             )
         if self._reason and not self._calls:
-            raise GaveUpError(self._reason)
+            raise errors.GaveUpError(self._reason)
         empty = self._ended or (self._headed and not self._chatted and not found)
         if not self._calls and not empty:
             raise LostReplyError(
@@ -217,13 +216,15 @@ def _bare(raw: str) -> tuple[int | None, str]:
     return int(found['number']) if found['number'] else None, found['text'].strip()
 
 
-def read_call(line: str, actions: Sequence[Skill]) -> SkillCall | LineDiscarded:
+def read_call(line: str, actions: Sequence[Skill]) -> SkillCall | events.LineDiscarded:
     """Return the call of a line without its number, or why it is none."""
     found = _CALL.fullmatch(line) if len(line) <= MAX_LINE else None
     if found is None or (found['note'] and not _NOTE.fullmatch(found['note'])):
-        return LineDiscarded(line, f'It is no call such as {_example(actions)}.')
+        return events.LineDiscarded(line, f'It is no call such as {_example(actions)}.')
     if _has_call(found['note'], actions):
-        return LineDiscarded(line, 'It has more than one call; each stands on a line of its own.')
+        return events.LineDiscarded(
+            line, 'It has more than one call; each stands on a line of its own.'
+        )
     wanted = plain(found['name'])
     skill = next((s for s in actions if wanted in (s.name, *map(plain, s.aliases))), None)
     if skill is None and wanted in PUTS:
@@ -232,14 +233,14 @@ def read_call(line: str, actions: Sequence[Skill]) -> SkillCall | LineDiscarded:
     if skill is None:
         known = ', '.join(item.name for item in actions)
         why = f'There is no action {found["name"]}. Known: {known}.'
-        return LineDiscarded(line, why, code=Code.UNKNOWN_SKILL)
+        return events.LineDiscarded(line, why, code=Code.UNKNOWN_SKILL)
     args = tuple(arg.strip(' \t\'"`‘’“”<>[]') for arg in found['args'].split(','))
     args = () if args == ('',) else args
     if len(args) > 1 and len(skill.params) == 1 and all(map(_FIGURE.fullmatch, args)):
         args = (' '.join(args),)  # a pose in numbers is one argument
     if len(args) != len(skill.params) or not all(args):
         why = f'{skill.name} takes {len(skill.params)} things, but this has {len(args)}.'
-        return LineDiscarded(line, why, code=Code.BAD_ARGUMENTS)
+        return events.LineDiscarded(line, why, code=Code.BAD_ARGUMENTS)
     return SkillCall(skill.name, args)
 
 

@@ -1,46 +1,23 @@
-"""Executes low-level calls one by one, and records what was tried and seen."""
+"""Executes the calls of a plan one by one, and records what was tried and seen."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bbllm.core.approval import denied, withdrawn
-from bbllm.core.errors import GaveUpError, ParseError
-from bbllm.core.events import PlanMade, RepairBegun, StepBegun, StepFailed, StepPassed
-from bbllm.core.protocols import Body, EpisodeContext, Pass, World
-from bbllm.core.skill_calls import code_behind
-from bbllm.core.types import Outcome, Plan, PlanStep, Scene, Skill, SkillCall, Status
-from bbllm.planners.common.goal_predicates import refuse_empty
-from bbllm.planners.common.plan_grammar import plan_on
-from bbllm.planners.domains.household.low_level import WAIT
-from bbllm.planners.domains.languages import language_of
-from bbllm.planners.domains.observation_text import ShortNames
-
-
-def failure_cause(outcome: Outcome, call: object) -> str:
-    return outcome.message or f'{call} failed with code {outcome.code.name}.'
-
-
-def map_step(
-    body: Body, step: PlanStep, scene: Scene, context: EpisodeContext, problem: str
-) -> SkillCall | None:
-    """Begin a step and return its call, if any; `problem` precedes the parser's error."""
-    context.emit(StepBegun.of(step))
-    try:
-        call = body.map(step, scene)
-    except ParseError as error:
-        context.emit(StepFailed.of(step, f'{problem} {error}', code=code_behind(error)))
-        return None
-    if isinstance(call, Pass):
-        leave_passed(step, call.reason, context)
-        return None
-    return call
-
-
-def leave_passed(step: PlanStep, reason: str, context: EpisodeContext) -> None:
-    """Report that a step stays passed, and the reason for people."""
-    context.emit(StepPassed.of(step))
-    if reason:
-        context.warn(f'Step {step.index} ({step.text[:80]!r}) was passed: {reason}')
+from bbllm import (
+    EpisodeContext,
+    Outcome,
+    Plan,
+    PlanStep,
+    Scene,
+    Skill,
+    SkillCall,
+    Status,
+    World,
+    errors,
+    events,
+)
+from bbllm.planning import Pass, ShortNames, denied, failure_cause, language_of, withdrawn
+from bbllm_planners.goal_predicates import refuse_empty
 
 
 class GrowingPlan:
@@ -59,8 +36,8 @@ class GrowingPlan:
     def go_on(self, texts: Iterable[str]) -> Sequence[PlanStep]:
         """Replace all steps from the next one on, emit the plan, and return the new steps."""
         steps = [PlanStep(i, text) for i, text in enumerate(texts, start=self.next)]
-        self._plan = plan_on(self._plan, self.next, steps)
-        self._context.emit(PlanMade.of(self._plan, self.next))
+        self._plan = Plan((*self._plan.steps[: self.next], *steps))
+        self._context.emit(events.PlanMade.of(self._plan, self.next))
         return steps
 
 
@@ -77,11 +54,11 @@ class CallRunner:
         """Execute a call for each outcome that is consumed; the rest are dropped from the plan."""
         steps = self._plan.go_on(map(str, calls))
         for step, call in zip(steps, calls, strict=True):
-            self._context.emit(StepBegun.of(step))
+            self._context.emit(events.StepBegun.of(step))
             self._plan.next = step.index + 1
             outcome = self._world.execute(call)
             if self._for_good and not outcome.succeeded:
-                self._context.emit(StepFailed.of(step, failure_cause(outcome, call)))
+                self._context.emit(events.StepFailed.of(step, failure_cause(outcome, call)))
             yield outcome
 
 
@@ -127,17 +104,17 @@ class Hands:
             if step.index > first and self._context.spoken:
                 idle = False
                 break
-            self._context.emit(StepBegun.of(step))
+            self._context.emit(events.StepBegun.of(step))
             made = language_of(self.scene).low_level_call(call, self.scene, self.names)
             if isinstance(made, Pass):
-                outcome = self._wait(step)
+                outcome = self._wait(step, call)
             else:
                 outcome, idle = self._world.execute(made), False
                 self.scene = self._observe()
             self.history.append(outcome)
             if not outcome.succeeded:
                 remarked = denied(outcome) is not None or withdrawn(outcome)
-                begun = RepairBegun.of(step, failure_cause(outcome, call))
+                begun = events.RepairBegun.of(step, failure_cause(outcome, call))
                 self._context.emit(replace(begun, remarked=remarked))
                 break
             self._plan.next += 1  # a failed step is planned anew
@@ -147,20 +124,20 @@ class Hands:
         """Count a round without a call in the world; raise GaveUpError at IDLE_LIMIT in a row."""
         self._n_idle = self._n_idle + 1 if nothing_tried else 0
         if self._n_idle >= IDLE_LIMIT:
-            raise GaveUpError(
+            raise errors.GaveUpError(
                 f'In {IDLE_LIMIT} rounds in a row the model has asked for nothing that can be '
                 'tried. Any action but `wait`, or the line `done`, would have gone on.'
             )
 
-    def _wait(self, step: PlanStep) -> Outcome:
+    def _wait(self, step: PlanStep, call: SkillCall) -> Outcome:
         self._n_waits += 1
         if self._n_waits > MAX_WAITS:
-            raise GaveUpError(
+            raise errors.GaveUpError(
                 f'The model has waited {MAX_WAITS} times, and nothing comes of waiting. Any '
                 'other action, or the line `done`, would have gone on.'
             )
-        self._context.emit(StepPassed.of(step))
-        return Outcome(call=SkillCall(WAIT), status=Status.SUCCEEDED)
+        self._context.emit(events.StepPassed.of(step))
+        return Outcome(call=call, status=Status.SUCCEEDED)
 
     def _observe(self) -> Scene:
         scene = self._world.observe()
