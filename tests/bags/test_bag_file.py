@@ -15,14 +15,14 @@ from bbllm.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(
-    ('name', 'says'),
+    ('name', 'message'),
     [('bag', r'bag\.mcap$'), ('bag.bag', 'ends with .mcap'), ('there.mcap', 'name another one')],
 )
 def test_a_bag_that_cannot_be_begun_is_refused_with_what_would_work(
-    tmp_path: Path, name: str, says: str
+    tmp_path: Path, name: str, message: str
 ) -> None:
     (tmp_path / 'there.mcap').write_text('precious')
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=message):
         check_bag(tmp_path / name)
     assert (tmp_path / 'there.mcap').read_text() == 'precious'
 

@@ -38,7 +38,7 @@ def test_a_definition_contains_every_message_that_it_names(message: str) -> None
     assert message in serialize_dynamic(message, definition_of(message))
 
 
-def test_fields_are_told_from_constants_and_comments() -> None:
+def test_constants_and_comments_are_no_fields() -> None:
     text = """\
 # int32 gone
 string KIND = 'kind'

@@ -106,7 +106,7 @@ def test_a_bag_is_a_motion_too(demo: tuple[Path, Episode, Scene]) -> None:
     assert last == pytest.approx(scene.object('red_cube').pose.position_m, abs=2e-4)
 
 
-def test_writing_a_bag_changes_no_state(tmp_path: Path) -> None:
+def test_recording_changes_no_state(tmp_path: Path) -> None:
     def states(bag_path: Path | None) -> np.ndarray:
         def watch() -> None:
             seen.append(world.robot.simulation.data.qpos.copy())
@@ -121,6 +121,7 @@ def test_writing_a_bag_changes_no_state(tmp_path: Path) -> None:
             with (
                 EpisodeBag(bag_path, world.robot, world.observe) as bag,
                 recorder.calling(bag.write_state),
+                recorder.record(tmp_path / 'b.jsonl'),
             ):
                 world.execute(SkillCall('pick', ('red_cube',)))
         return np.array(seen)

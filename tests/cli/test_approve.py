@@ -177,7 +177,7 @@ def test_run_asks_on_its_own_terminal_where_ctrl_c_cancels(there: Env) -> None:
         terminal.type('y\n')
 
         assert terminal.end() == 0
-    assert 'FINISHED' in terminal.said
+    assert 'FINISHED' in terminal.output
     assert len(approvals(there)) == 1
 
     with Terminal(there, 'run', HOME) as left:
@@ -213,7 +213,7 @@ def test_programs_are_refused_where_the_robot_is_real_and_a_person_is_still_aske
             assert "What is sent without a terminal counts as a program's" in by_script.stderr
             assert what_waits(there) == request
             with Terminal(there, 'approve', '--hash', request['hash']) as terminal:
-                assert terminal.end() == 0, terminal.said
+                assert terminal.end() == 0, terminal.output
             out, _ = task.communicate(timeout=WAIT_S)
             assert task.returncode == 0, out
         log = stack.log_file('fr3_executor').read_text()

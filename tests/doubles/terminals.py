@@ -39,12 +39,12 @@ def bbllm(
 def read_until(process: subprocess.Popen[str], words: str) -> str:
     """Read lines until one holds these words; fails where the process ends before."""
     assert process.stdout is not None
-    said = ''
+    output = ''
     for line in process.stdout:
-        said += line
+        output += line
         if words in line:
-            return said
-    raise AssertionError(f'{words!r} was never said, but: {said}')
+            return output
+    raise AssertionError(f'no {words!r} was printed, but: {output}')
 
 
 def end(process: subprocess.Popen[str]) -> int:
@@ -71,7 +71,7 @@ class Terminal:
 
     def __init__(self, environment: dict[str, str], *words: str):
         self._master, slave = pty.openpty()
-        self.said = ''
+        self.output = ''
         self._read = 0
         self.process = subprocess.Popen(
             [sys.executable, '-u', '-m', 'bbllm', *words],
@@ -95,10 +95,12 @@ class Terminal:
     def wait_for(self, words: str) -> None:
         """Read on until these words were printed, after those that were waited for before."""
         deadline_s = time.monotonic() + PATIENCE_S
-        while (found := self.said.find(words, self._read)) < 0:
-            assert time.monotonic() < deadline_s, f'{words!r} was never said, but: {self.said}'
+        while (found := self.output.find(words, self._read)) < 0:
+            assert time.monotonic() < deadline_s, (
+                f'{words!r} was never printed, but: {self.output}'
+            )
             assert self._read_more() or self.process.poll() is None, (
-                f'the program ended without {words!r}, but: {self.said}'
+                f'the program ended without {words!r}, but: {self.output}'
             )
         self._read = found + len(words)
 
@@ -113,7 +115,7 @@ class Terminal:
         """Read to the end and return the exit code."""
         deadline_s = time.monotonic() + PATIENCE_S
         while self._read_more() or self.process.poll() is None:
-            assert time.monotonic() < deadline_s, f'it does not end: {self.said}'
+            assert time.monotonic() < deadline_s, f'it does not end: {self.output}'
         return self.process.wait()
 
     def _read_more(self) -> bool:
@@ -124,5 +126,5 @@ class Terminal:
         except OSError:  # the other end was closed: the program has ended
             time.sleep(0.05)
             return False
-        self.said += piece.decode(errors='replace')
+        self.output += piece.decode(errors='replace')
         return bool(piece)

@@ -65,18 +65,18 @@ def test_aliases_of_aliases_are_refused_before_they_are_written_out(
 ) -> None:
     path = file_of(tmp_path, f'{nested_aliases()}\n{place.format(FIELDS[kind])}')
 
-    said = refusal(kind, path)
+    message = refusal(kind, path)
 
-    assert 'FILE is not valid YAML in line ' in said
+    assert 'FILE is not valid YAML in line ' in message
     if kind == 'suite':  # whose tasks share goals and houses
-        assert 'there are more than 100,000 values up to here' in said
+        assert 'there are more than 100,000 values up to here' in message
     else:
-        assert said.endswith('in line 2: the alias *a0 repeats a value; write it out.')
+        assert message.endswith('in line 2: the alias *a0 repeats a value; write it out.')
 
 
 @kinds
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'part'),
     [
         ('9' * 5000, 'in line 1: a number of 5,000 characters'),
         ('0x' + 'f' * 5000, 'in line 1: a number of 5,002 characters'),
@@ -91,12 +91,12 @@ def test_aliases_of_aliases_are_refused_before_they_are_written_out(
     ],
 )
 def test_what_a_parser_would_break_at_is_refused_with_its_line(
-    tmp_path: Path, kind: str, text: str, says: str
+    tmp_path: Path, kind: str, text: str, part: str
 ) -> None:
-    said = refusal(kind, file_of(tmp_path, f'{FIELDS[kind]}: {text}'))
+    message = refusal(kind, file_of(tmp_path, f'{FIELDS[kind]}: {text}'))
 
-    assert said.startswith('FILE is not valid YAML in line ')
-    assert says in said
+    assert message.startswith('FILE is not valid YAML in line ')
+    assert part in message
 
 
 @kinds

@@ -1,5 +1,5 @@
 """
-What servers answer otherwise than OpenAI's protocol says, each as the requests of one call.
+What servers answer otherwise than OpenAI's protocol states, each as the requests of one call.
 
 Made from their public documentation and issue trackers, looked up on 2026-11-23 and from the types
 of the `openai` package 3.52.0; the words are ours where no exact text matters. Not recorded from
@@ -387,7 +387,7 @@ LM_STUDIO = (
         message="must be 'json_schema' or 'text'",
     ),
     Fixture(
-        name='lm studio: the prompt is longer than the context, told in the stream',
+        name='lm studio: the prompt is longer than the context, as an event of the stream',
         answers=(
             streams(
                 {

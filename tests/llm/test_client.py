@@ -14,7 +14,6 @@ from bbllm.core.errors import (
     LostNodeError,
     ModelRefusedError,
     ModelUnavailableError,
-    PromptTooLongError,
 )
 from bbllm.llm.models.factory import parse_config, probe_models
 from bbllm.llm.openai.client import wait_before
@@ -49,24 +48,6 @@ def test_a_server_that_stays_broken_ends_with_what_was_tried(server: ModelServer
     assert len(server.bodies) == 3
 
 
-@pytest.mark.parametrize(
-    ('code', 'kind', 'said'),
-    [
-        (400, 'context_length_exceeded', 'Too much of it.'),
-        (400, 'invalid_request_error', 'The maximum context length is 4096 tokens, not 5000.'),
-        (413, 'tokens', 'Please reduce the length of the messages.'),
-    ],
-)
-def test_a_prompt_that_is_too_long_is_told_from_other_refusals(
-    server: ModelServer, code: int, kind: str, said: str
-) -> None:
-    server.will(status(code, said, kind=kind))
-
-    with pytest.raises(PromptTooLongError, match='with a longer context'):
-        Client(server).ask()
-    assert len(server.bodies) == 1
-
-
 def test_an_unknown_model_is_answered_with_those_there_are(server: ModelServer) -> None:
     server.will(status(404, 'The model does not exist'))
 
@@ -90,7 +71,7 @@ def test_a_server_that_is_down_is_named(host: str) -> None:
     assert 'asked 2 times' in str(caught.value)
 
 
-def test_a_hang_is_told_while_it_lasts_and_ends_after_a_limit_for_all_tries(
+def test_a_hang_is_reported_while_it_lasts_and_ends_after_a_limit_for_all_tries(
     server: ModelServer,
 ) -> None:
     server.will(hangs())
@@ -208,7 +189,7 @@ def test_the_probe_names_model_and_host_and_asks_where_there_is_no_list(
         assert len(server.bodies) == n_asked
 
 
-def test_the_probe_of_both_roles_tells_the_good_from_the_bad(server: ModelServer) -> None:
+def test_the_probe_of_both_roles_reports_which_model_answers(server: ModelServer) -> None:
     server.will(status(404, 'no such model'))
     roles = {'brain': 'gpt-4x', 'body': 'offline'}
 

@@ -22,7 +22,7 @@ KEY = {'OPENAI_API_KEY': 'sk-test-0123456789'}
 DEFAULTS = parse_config('', 'llm.yaml')
 
 
-def test_the_shipped_file_says_what_holds_without_it() -> None:
+def test_the_shipped_file_has_the_defaults() -> None:
     assert load_config(SHIPPED) == LlmConfig()
 
 
@@ -73,7 +73,7 @@ HTTP = {**KEY, 'OPENAI_BASE_URL': 'http://far.example/v1'}
         ],
     ],
 )
-def test_people_are_told_which_models_answer(
+def test_notices_name_the_models_that_answer(
     text: str, environ: dict[str, str], names: str, notices: list[tuple[str, str]]
 ) -> None:
     models = make_models(parse_config(text, 'f', with_goal=True), environ=environ)
@@ -84,13 +84,13 @@ def test_people_are_told_which_models_answer(
 
 
 @pytest.mark.parametrize('name', ['expert', 'uninformed'])
-def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
+def test_a_model_that_needs_the_goal_works_in_the_bench_only(name: str) -> None:
     with pytest.raises(ConfigError, match=rf'`{name}` works in `bbllm bench` only.*goal'):
         make_models(DEFAULTS, overrides={'brain': name, 'body': 'offline'}, environ={})
 
 
 @pytest.mark.parametrize(
-    ('said', 'message'),
+    ('choice', 'message'),
     [
         ('ofline', r'did you mean offline\?.*openai:ofline'),
         ('', 'takes a provider'),
@@ -98,9 +98,9 @@ def test_who_has_to_be_told_the_goal_works_in_the_bench_only(name: str) -> None:
         ('sk-proj-abcdefgh12345678', 'Keys come from the environment'),
     ],
 )
-def test_a_bad_override_is_explained(said: str, message: str) -> None:
+def test_a_bad_override_is_explained(choice: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
-        make_models(DEFAULTS, overrides={'brain': said}, environ=KEY)
+        make_models(DEFAULTS, overrides={'brain': choice}, environ=KEY)
     assert 'abcdefgh' not in str(caught.value)
 
 
@@ -127,13 +127,13 @@ def test_models_that_cannot_be_had_are_explained(
         load_config(tmp_path / 'nowhere.yaml')
 
 
-def embedder_of(said: str | None, environ: dict[str, str]) -> Models:
-    overrides = {'brain': 'offline'} | ({} if said is None else {'embeddings': said})
+def embedder_of(choice: str | None, environ: dict[str, str]) -> Models:
+    overrides = {'brain': 'offline'} | ({} if choice is None else {'embeddings': choice})
     return make_models(DEFAULTS, overrides=overrides, embedding=True, environ=environ)
 
 
 @pytest.mark.parametrize(
-    ('said', 'environ', 'name'),
+    ('choice', 'environ', 'name'),
     [
         (None, {}, 'lexical'),
         ('offline', KEY, 'lexical'),
@@ -142,10 +142,10 @@ def embedder_of(said: str | None, environ: dict[str, str]) -> Models:
         ('openai:lexical-2', KEY, 'lexical-2'),
     ],
 )
-def test_the_embedder_is_the_one_that_was_said_or_can_be_had(
-    said: str | None, environ: dict[str, str], name: str
+def test_the_embedder_is_the_chosen_one_or_one_that_is_available(
+    choice: str | None, environ: dict[str, str], name: str
 ) -> None:
-    embedder = embedder_of(said, environ).embedder
+    embedder = embedder_of(choice, environ).embedder
 
     assert embedder is not None
     assert embedder.name == name
@@ -208,13 +208,13 @@ def test_equal_sections_share_one_client_so_that_it_learns_once() -> None:
     assert (apart.brain.name, apart.body.name) == ('m', 'm')
 
 
-def test_a_stand_in_that_nobody_asked_for_is_told_of() -> None:
-    assert [said for said in embedder_of(None, {}).notices if 'lexical' in said]
+def test_a_stand_in_that_nobody_chose_is_in_a_notice() -> None:
+    assert [text for text in embedder_of(None, {}).notices if 'lexical' in text]
     assert embedder_of('lexical', {}).notices == ()
 
 
 @pytest.mark.parametrize(
-    ('said', 'message'),
+    ('choice', 'message'),
     [
         ('text-embedding-3-large', r'\$OPENAI_API_KEY.*--body lexical'),
         ('lexcal', r'--body lexcal: did you mean lexical\?'),
@@ -222,9 +222,9 @@ def test_a_stand_in_that_nobody_asked_for_is_told_of() -> None:
         ('', r'--body takes a provider \(auto, lexical, openai, replay\).*name of a model'),
     ],
 )
-def test_an_embedder_that_cannot_be_had_is_explained(said: str, message: str) -> None:
+def test_an_embedder_that_cannot_be_had_is_explained(choice: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        embedder_of(said, {})
+        embedder_of(choice, {})
 
 
 def test_a_recording_is_never_written_into_another(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_goal_that_somebody_wrote_is_refused_with_what_works(tmp_path: Path, r
     assert str(caught.value).endswith('Take it out.')
 
 
-def test_a_goal_that_the_bench_wrote_for_a_node_is_told(tmp_path: Path) -> None:
+def test_a_goal_that_the_bench_wrote_for_a_node_reaches_the_model(tmp_path: Path) -> None:
     file = tmp_path / f'llm{GOAL_SUFFIX}'
     file.write_text(GOAL_TEXT.format(role='brain') + '\nbody: {provider: offline}')
 

@@ -7,7 +7,6 @@ import pytest
 
 from bbllm.core.errors import ModelError, NoImagesError
 from bbllm.core.protocols import Message, ModelRequest, Usage
-from bbllm.llm.config import parse_config
 from bbllm.testing import ModelServer, chunk, replies, status, streams
 from tests.llm.chat_clients import Client
 
@@ -27,6 +26,7 @@ def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
     server.will(replies('0: wait'))
 
     Client(server, image_detail='low').model.ask(PICTURED)
+    Client(server).model.ask(PICTURED)
 
     rules, asked = server.bodies[0]['messages']
     assert rules == {'role': 'system', 'content': 'You plan.'}
@@ -37,15 +37,7 @@ def test_pictures_follow_the_text_as_urls_and_other_messages_stay_texts(
     heads, data = zip(*(each['image_url']['url'].split(',') for each in pictures), strict=True)
     assert heads == ('data:image/png;base64', 'data:image/jpeg;base64')
     assert tuple(map(base64.b64decode, data)) == (PNG, JPEG)
-
-
-def test_without_a_configured_detail_none_is_sent(server: ModelServer) -> None:
-    server.will(replies('0: wait'))
-
-    Client(server).model.ask(PICTURED)
-
-    picture = server.bodies[0]['messages'][1]['content'][1]
-    assert list(picture['image_url']) == ['url']
+    assert list(server.bodies[1]['messages'][1]['content'][1]['image_url']) == ['url']
 
 
 # Texts of OpenAI, llama.cpp, Ollama, OpenRouter, vLLM (two), DeepSeek (two), Groq, LM Studio and a
@@ -75,10 +67,10 @@ def test_a_model_that_takes_no_images_is_named_at_once_with_what_would_work(
     with pytest.raises(NoImagesError) as caught:
         client.model.ask(PICTURED)
 
-    told = str(caught.value)
-    assert f'gpt-4o at 127.0.0.1:{server.server_port} takes no images' in told
-    assert text.rstrip('.') in told
-    assert '`image=none`' in told
+    message = str(caught.value)
+    assert f'gpt-4o at 127.0.0.1:{server.server_port} takes no images' in message
+    assert text.rstrip('.') in message
+    assert '`image=none`' in message
     assert (len(server.bodies), client.slept) == (1, [])
 
 
@@ -129,10 +121,3 @@ def test_tokens_of_pictures_are_counted_apart_where_the_server_reports_them(
     reply = Client(server).model.ask(PICTURED)
 
     assert reply.usage == Usage(1000, 5, cached_tokens=64, image_tokens=765)
-
-
-def test_the_file_configures_images_of_each_role() -> None:
-    config = parse_config('brain: {images: no}\nbody: {image_detail: high}', 'llm.yaml')
-
-    assert (config.brain.images, config.body.images) == (False, True)
-    assert (config.brain.image_detail, config.body.image_detail) == (None, 'high')

@@ -46,7 +46,7 @@ def test_what_a_server_refused_is_not_sent_again(server: ModelServer) -> None:
     assert not client.model.supports_schema
 
 
-def test_a_server_without_schemas_is_told_the_schema_in_json_object_only(
+def test_a_prompt_has_the_schema_in_json_object_only(
     server: ModelServer,
 ) -> None:
     server.will(*FIXTURES[-1].answers)

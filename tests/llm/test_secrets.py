@@ -50,16 +50,17 @@ def everything(error: BaseException) -> str:
     return '\n'.join(seen)
 
 
+@pytest.mark.parametrize('embeds', [False, True])
 @pytest.mark.parametrize('code', [401, 404, 500])
 def test_a_key_that_the_server_echoes_is_nowhere_to_be_seen(
-    server: ModelServer, code: int, caplog: pytest.LogCaptureFixture
+    server: ModelServer, code: int, embeds: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.will(echoes_key(code))
     client = client_of(server)
     model = client.model
 
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
-        model.ask(ASK)
+        client.embedder.embed(['a']) if embeds else model.ask(ASK)
 
     seen = everything(caught.value) + repr(model) + repr(model.settings) + ''.join(client.reports)
     seen += caplog.text + ''.join(repr(record.args) for record in caplog.records)
@@ -193,7 +194,7 @@ def test_words_after_basic_stay_and_logins_do_not() -> None:
 
 
 @pytest.mark.parametrize('name', ['gpt-4o', 'Qwen/Qwen3-30B-A3B-Instruct-2507', 'qwen3:4b', '0.5'])
-def test_names_of_models_do_not_look_like_keys(name: str) -> None:
+def test_names_of_models_are_not_taken_for_keys(name: str) -> None:
     assert not is_key_like(name)
 
 

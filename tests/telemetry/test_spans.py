@@ -125,18 +125,18 @@ def test_an_episode_is_a_tree_of_spans_with_the_times_and_tokens_of_each() -> No
 
 def test_what_people_and_models_wrote_is_in_spans_only_where_that_is_asked_for() -> None:
     silent = ''.join(span.to_json() for span in spans_of(content=False).values())
-    told = spans_of(content=True)
+    with_content = spans_of(content=True)
 
     assert not any(text in silent for text in ('tidy up', 'red_cube', 'It is down'))
     (sent,), (replied,) = (
         json.loads(text)
         for text in attributes(
-            told['chat gpt-x'], 'gen_ai.input.messages', 'gen_ai.output.messages'
+            with_content['chat gpt-x'], 'gen_ai.input.messages', 'gen_ai.output.messages'
         )
     )
     assert sent == {'role': 'user', 'parts': [{'type': 'text', 'content': 'Plan: tidy up'}]}
     assert replied['parts'][0]['content'] == '0: pick red_cube'
-    assert told['execute_tool pick'].status.description == 'red_cube is too far'
+    assert with_content['execute_tool pick'].status.description == 'red_cube is too far'
 
 
 @pytest.mark.parametrize(

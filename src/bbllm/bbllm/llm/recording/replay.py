@@ -135,13 +135,7 @@ _EXCHANGE = pydantic.TypeAdapter(Exchange)
 
 
 def line_of(exchange: Exchange) -> str:
-    data = asdict(exchange)
-    for message in data['messages']:
-        if not message['images']:
-            del message['images']
-    if exchange.reply is not None and not exchange.reply.usage.image_tokens:
-        del data['reply']['usage']['image_tokens']
-    return json.dumps(data, ensure_ascii=False) + '\n'
+    return json.dumps(asdict(exchange), ensure_ascii=False) + '\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
