@@ -22,13 +22,15 @@ from bbllm_ros.checks.real_arm import (
     RealArm,
     judge_graph,
 )
-from bbllm_ros.driver.robot_graph import Giver, Heard, RobotGraph
+from bbllm_ros.driver.robot_graph import Giver, ReceivedStates, RobotGraph
 
 Command = Callable[..., Result]
 JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
-ARM = Heard(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
-FINGERS_HEARD = Heard(names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04))
+ARM = ReceivedStates(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
+FINGERS_HEARD = ReceivedStates(
+    names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04)
+)
 
 
 def giver(*, reliable: bool = True, latched: bool = False) -> Giver:

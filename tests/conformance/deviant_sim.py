@@ -188,7 +188,7 @@ def _bend_services() -> None:
 
 
 def _bend_actions() -> None:
-    make, tell = ActionServer.__init__, ServerGoalHandle.publish_feedback
+    make, send = ActionServer.__init__, ServerGoalHandle.publish_feedback
 
     def make_bent(self: Any, node: Node, kind: Any, name: str, run: Any, **more: Any) -> None:
         accept = more.get('goal_callback', action_server.default_goal_callback)
@@ -210,14 +210,14 @@ def _bend_actions() -> None:
         more['goal_callback'] = accept_bent
         make(self, node, kind, name, run_bent, **more)
 
-    def tell_bent(self: ServerGoalHandle, feedback: Any) -> None:
+    def send_bent(self: ServerGoalHandle, feedback: Any) -> None:
         if hasattr(feedback, 'current_width'):
             feedback.current_width = 0.08
         elif hasattr(feedback, 'desired'):
             feedback.error.positions = [0.1] * 7
-        tell(self, feedback)
+        send(self, feedback)
 
-    ActionServer.__init__, ServerGoalHandle.publish_feedback = make_bent, tell_bent
+    ActionServer.__init__, ServerGoalHandle.publish_feedback = make_bent, send_bent
 
 
 if __name__ == '__main__':

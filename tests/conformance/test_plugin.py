@@ -64,8 +64,8 @@ def test_each_check_is_in_the_list_with_its_markers() -> None:
     }
     assert len(collector.marks) == 147
     assert collector.marks == listed
-    for name, (says, _, source) in plugin.documented().items():
-        assert says.endswith('.'), name
+    for name, (text, _, source) in plugin.documented().items():
+        assert text.endswith('.'), name
         assert '.' in source or source.startswith('fr '), name
 
 

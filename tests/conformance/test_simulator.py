@@ -93,8 +93,8 @@ def test_interrupted_run_cancels_the_goal_that_executes(
     follow = 'fr3_arm_controller/follow_joint_trajectory'
     notes = [json.loads(line) for line in record.read_text().splitlines()]
     # Feedback that was under way may come after it.
-    told = [note['what'] for note in notes if note['name'] == follow]
-    assert [what for what in told if what != 'feedback'][-1] == 'cancel'
+    reported = [note['what'] for note in notes if note['name'] == follow]
+    assert [what for what in reported if what != 'feedback'][-1] == 'cancel'
 
 
 def test_an_interrupt_while_a_goal_is_being_accepted_cancels_it(

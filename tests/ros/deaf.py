@@ -15,7 +15,7 @@ class Deaf:
 
     def __init__(self, overhears: int):
         self.overhears = overhears
-        self.heard: list[str] = []
+        self.received: list[str] = []
 
     def create_client(self, kind: Any, name: str, callback_group: Any) -> Deaf:
         return self
@@ -25,7 +25,7 @@ class Deaf:
 
     def call_async(self, request: Approve.Request) -> Future:
         future = Future()
-        self.heard.append(request.hash)
+        self.received.append(request.hash)
         if self.overhears > 0:
             self.overhears -= 1
         else:

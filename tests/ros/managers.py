@@ -88,7 +88,7 @@ class Topics:
     """Stands for poller and node: hands messages to whoever subscribed."""
 
     def __init__(self) -> None:
-        self.hear: dict[str, Callable[[Any], None]] = {}
+        self.receive: dict[str, Callable[[Any], None]] = {}
         self.waiting: list[tuple[str, Any]] = []
         """Messages that have come, and are heard once they are taken."""
         self.manager = Manager()
@@ -101,11 +101,13 @@ class Topics:
         self,
         kind: Any,
         topic: str,
-        hear: Callable[[Any], None],
+        receive: Callable[[Any], None],
         qos: Any,
         read: Callable[[bytes], Any] | None = None,
     ) -> None:
-        self.hear[topic] = hear if read is None else lambda msg: hear(read(serialize_message(msg)))
+        self.receive[topic] = (
+            receive if read is None else lambda msg: receive(read(serialize_message(msg)))
+        )
 
     def hurrying(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -113,7 +115,7 @@ class Topics:
     def take(self) -> None:
         while self.waiting:
             topic, msg = self.waiting.pop(0)
-            self.hear[topic](msg)
+            self.receive[topic](msg)
 
     def refresh(self, older_s: float = 0.0) -> None:
         self.take()

@@ -30,7 +30,7 @@ def run(
 
 
 @contextmanager
-def heard(sim: Running, kind: Any, topic: str, qos: Any = 10) -> Iterator[list[Any]]:
+def received_on(sim: Running, kind: Any, topic: str, qos: Any = 10) -> Iterator[list[Any]]:
     messages: list[Any] = []
     node = sim.client.node
     subscription = node.create_subscription(kind, topic, messages.append, qos)

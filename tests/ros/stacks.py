@@ -37,9 +37,9 @@ PATIENCE_S = 60.0
 DRIVER = 'franka_driver'
 REAL_LIKE = (*REAL_NODES, DRIVER)
 """The nodes of a real arm, with the simulator in the driver's place under another name."""
-TOLD_LINES = 40
-TOLD_CALLS = 6
-TOLD_ONCE = (ChangeState, InjectFault, LoadController, SwitchController, UnloadController)
+SHOWN_LINES = 40
+SHOWN_CALLS = 6
+SENT_ONCE = (ChangeState, InjectFault, LoadController, SwitchController, UnloadController)
 """Services that may not be asked the same twice; with nothing filled in they change nothing."""
 live: list[Stack] = []
 """The stacks that run now."""
@@ -60,7 +60,7 @@ class Running:
 
     def ask(self, kind: Any, name: str, /, **fields: Any) -> Any:
         if name not in self.services:
-            first = kind.Request() if kind in TOLD_ONCE else None
+            first = kind.Request() if kind in SENT_ONCE else None
             client = self.client
             self.services[name] = ServiceCall(
                 client.node, kind, name, 'of the test', client.group, first=first
@@ -201,7 +201,7 @@ def started(
             yield Running(stack, client, ready_s=ready_s)
         except BaseException:
             # Where a test has a stack within it, that has gone before the failure is reported.
-            tell_all()
+            print_all()
             raise
         finally:
             live.remove(stack)
@@ -241,13 +241,13 @@ def last_words() -> Iterator[tuple[str, str]]:
     for stack in live:
         for node in stack.processes:
             lines = log_of(stack, node).splitlines()
-            yield node, '\n'.join(lines[-TOLD_LINES:])
+            yield node, '\n'.join(lines[-SHOWN_LINES:])
 
 
-def tell_all() -> None:
+def print_all() -> None:
     for node, words in last_words():
         print(f'--- printed by {node}\n{words}')
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for ident, frame in sys._current_frames().items():
-        calls = ''.join(traceback.format_stack(frame)[-TOLD_CALLS:])
+        calls = ''.join(traceback.format_stack(frame)[-SHOWN_CALLS:])
         print(f'--- thread {names.get(ident)}\n{calls}')

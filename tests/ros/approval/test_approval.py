@@ -28,7 +28,7 @@ from tests.ros.stacks import Background, Running, inject, log_of, set_parameter,
 pytestmark = pytest.mark.ros
 
 
-def plan_told(stack: Running, count: int = 1) -> tuple[str, Plan]:
+def plan_sent(stack: Running, count: int = 1) -> tuple[str, Plan]:
     """Return the episode's id and its newest plan, as the episode told them."""
     event = stack.wait_for(EventKind.PLAN, count)
     steps: Any = event.data.steps
@@ -51,7 +51,7 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
 ) -> None:
     task = stack.begin(TASK, goal='on(red_cube, location_B)')
     request = request_of(stack)
-    episode_id, plan = plan_told(stack)
+    episode_id, plan = plan_sent(stack)
 
     assert request.goal == ('red_cube is on location_B',)
     assert stack.wait_for(EventKind.GOAL).data.conditions == request.goal
@@ -82,7 +82,7 @@ def test_nothing_moves_before_a_person_has_approved_that_very_plan(
     assert 'Approvals are revoked' not in log  # by goals of its own
 
 
-def test_brain_hears_why_a_plan_was_denied_and_the_repaired_plan_is_asked_for_anew(
+def test_brain_receives_why_a_plan_was_denied_and_the_repaired_plan_needs_approval(
     stack: Running, robot: Robot, server: ModelServer
 ) -> None:
     repaired = 'It is wanted elsewhere.\nNew plan:\n0: pick the blue cube\n1: place it on '
@@ -277,14 +277,14 @@ def stops_counted(stack: Running) -> Iterator[list[int]]:
     """Yield how often the executor has seen the robot stop, as its diagnostics say."""
     counts: list[int] = []
 
-    def hear(message: DiagnosticArray) -> None:
+    def receive(message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name.endswith('/fr3_executor'):
                 values = {item.key: item.value for item in status.values}
                 counts.append(int(values['stops of the robot']))
 
     node = stack.client.node
-    subscription = node.create_subscription(DiagnosticArray, '/diagnostics', hear, 100)
+    subscription = node.create_subscription(DiagnosticArray, '/diagnostics', receive, 100)
     try:
         yield counts
     finally:

@@ -493,12 +493,12 @@ def test_answer_survives_the_round_trip(hash: str, answer: Answer) -> None:
 
 
 @given(st.lists(texts, min_size=1, max_size=4), st.integers(0, 1000), st.integers(-1, 3))
-def test_plan_that_was_told_names_the_same_plan_in_a_goal(
+def test_plan_of_an_event_and_of_a_goal_are_the_same(
     lines: list[str], revision: int, step: int
 ) -> None:
-    told = Event(1.0, PlanMade(steps=tuple(lines), start=0, revision=revision))
+    reported = Event(1.0, PlanMade(steps=tuple(lines), start=0, revision=revision))
 
-    goal = ExecuteSkill.Goal(plan=event_to_msg(told, 'e').plan[0], step=step)
+    goal = ExecuteSkill.Goal(plan=event_to_msg(reported, 'e').plan[0], step=step)
 
     plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(lines)))
     wanted = Provenance(episode_id='e', revision=revision, plan=plan, step=step)

@@ -96,7 +96,7 @@ def test_rows_that_are_filled_up_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ('encoding', 'change', 'says'),
+    ('encoding', 'change', 'expected'),
     [
         ('mono8', {}, "encoding 'mono8'; rgb8 and bgr8 can be read"),
         ('16UC1', {}, "encoding '16UC1'; rgb8 and bgr8"),
@@ -106,7 +106,7 @@ def test_rows_that_are_filled_up_are_read() -> None:
     ],
 )
 def test_colour_that_cannot_be_read_is_refused(
-    encoding: str, change: dict[str, int], says: str
+    encoding: str, change: dict[str, int], expected: str
 ) -> None:
     msg = image(encoding, RGB)
     for name, value in change.items():
@@ -115,7 +115,7 @@ def test_colour_that_cannot_be_read_is_refused(
     with pytest.raises(ImageError) as error:
         rgb_from_msg(msg)
 
-    assert says in str(error.value)
+    assert expected in str(error.value)
 
 
 @pytest.mark.parametrize('encoding', ['rgb8', '64FC1', 'mono16'])

@@ -116,11 +116,11 @@ def test_a_message_of_another_encapsulation_is_read_as_a_whole(whole: list[bytes
 
 
 def test_a_stamped_message_is_read_once_it_is_needed(whole: list[bytes]) -> None:
-    told = ObjectStates()
-    told.header.stamp, told.header.frame_id = stamp_to_msg(1.7e9 + 0.25), 'fr3_link0'
-    later = ObjectStates(header=told.header)
+    reported = ObjectStates()
+    reported.header.stamp, reported.header.frame_id = stamp_to_msg(1.7e9 + 0.25), 'fr3_link0'
+    later = ObjectStates(header=reported.header)
 
-    first = StampedMessage(ObjectStates, serialize_message(told))
+    first = StampedMessage(ObjectStates, serialize_message(reported))
     later.header.stamp = stamp_to_msg(1.7e9 + 0.5)
     second = StampedMessage(ObjectStates, serialize_message(later))
 

@@ -77,13 +77,13 @@ def test_answer_that_takes_longer_than_it_takes_to_ask_again_counts(
     assert not feed.hardware_active
 
 
-def test_answer_on_its_way_when_the_manager_tells_something_newer_is_not_believed(
+def test_answer_older_than_the_newest_activity_is_ignored(
     feed: ActivityFeed, manager: Manager, topics: Topics
 ) -> None:
     manager.late = older = []
     feed.ask()
 
-    topics.hear['controller_manager/activity'](activity('inactive'))
+    topics.receive['controller_manager/activity'](activity('inactive'))
     for answer in older:
         answer()
 
@@ -95,10 +95,10 @@ def test_driver_that_is_started_anew_is_waited_for(
     feed: ActivityFeed, manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manager.served = False
-    looks = iter(range(1000))
+    observations = iter(range(1000))
 
     def comes_back() -> bool:
-        manager.served = next(looks) > 3
+        manager.served = next(observations) > 3
         return manager.served
 
     monkeypatch.setattr(manager, 'service_is_ready', comes_back)

@@ -37,7 +37,7 @@ def driver(sim: Running) -> RosDriver:
     return driver
 
 
-def test_controller_is_down_only_while_the_robot_is_told(sim: Running, driver: RosDriver) -> None:
+def test_controller_is_down_only_while_limits_are_set(sim: Running, driver: RosDriver) -> None:
     assert driver.contact_limits is None
 
     driver.limit_contacts(GENTLE)
@@ -56,7 +56,7 @@ def test_controller_that_was_down_stays_down(sim: Running, driver: RosDriver) ->
     assert not is_active(sim)
 
 
-def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
+def test_robot_that_moves_by_itself_refuses_limits_with_the_reason(
     sim: Running, driver: RosDriver
 ) -> None:
     assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
@@ -80,7 +80,9 @@ def test_robot_that_moves_by_itself_does_not_take_them_and_says_so(
         assert ended.result()[0] is GoalStatus.SUCCEEDED
 
 
-def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDriver) -> None:
+def test_limits_are_sent_again_to_a_driver_that_was_silent(
+    sim: Running, driver: RosDriver
+) -> None:
     driver.limit_contacts(GENTLE)
     assert sim.ask(ResetSim, 'sim/reset').success
     driver.wait_fresh(PATIENCE_S)
@@ -89,8 +91,8 @@ def test_driver_that_was_silent_has_to_be_told_again(sim: Running, driver: RosDr
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang').success
     # Of the arm, and for longer than its driver may be silent: the hand may fall silent first.
     until(lambda: not driver.feed.wait_for_news(2 * SILENT_S), 'silence')
-    heard_s = driver.feed.newest_stamp_s  # not before: states were still on their way
+    received_s = driver.feed.newest_stamp_s  # not before: states were still on their way
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='driver_hang', clear=True).success
-    until(lambda: driver.feed.newest_stamp_s > heard_s, 'joint states')
+    until(lambda: driver.feed.newest_stamp_s > received_s, 'joint states')
 
     assert driver.contact_limits is None

@@ -312,7 +312,7 @@ def test_clock_and_state_survive_a_stop_however_long_it_takes(
 
 
 @pytest.mark.parametrize(
-    ('fault', 'cause', 'told'),
+    ('fault', 'cause', 'reported'),
     [
         ('user_stop', StopCause.USER_STOP, 'the user stop of the robot was pressed'),
         ('communication_loss', StopCause.COMMUNICATION_LOSS, 'did not tell why'),
@@ -320,14 +320,14 @@ def test_clock_and_state_survive_a_stop_however_long_it_takes(
     ],
 )
 def test_what_needs_a_person_is_recovered_from_only_when_it_is_over(
-    sim: Running, driver: RosDriver, fault: str, cause: StopCause, told: str
+    sim: Running, driver: RosDriver, fault: str, cause: StopCause, reported: str
 ) -> None:
     stop_in_mid_motion(sim, driver, fault)
     assert not driver.condition(PATIENCE_S).able
     with pytest.raises(RecoveryError, match='refused'):
         driver.clear_errors()
 
-    with pytest.raises(SkillError, match=told):
+    with pytest.raises(SkillError, match=reported):
         recover(driver)
 
     assert states_of(sim)['fr3_arm_controller'] == 'inactive'
@@ -343,7 +343,7 @@ def test_what_needs_a_person_is_recovered_from_only_when_it_is_over(
     assert driver.follow(move(driver, 0.1, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
 
 
-def test_a_user_stop_that_was_over_before_anybody_looked_still_needs_a_person(
+def test_a_user_stop_that_ended_before_a_check_still_needs_a_person(
     sim: Running, driver: RosDriver
 ) -> None:
     stop_in_mid_motion(sim, driver, 'user_stop')
@@ -389,26 +389,26 @@ def test_a_driver_that_hangs_is_named_while_it_is_waited_for(
 
 
 @contextmanager
-def heard_goals(sim: Running) -> Iterator[list[str]]:
-    said: list[str] = []
+def received_goals(sim: Running) -> Iterator[list[str]]:
+    output: list[str] = []
     node, group = sim.client.node, sim.client.group
 
-    def hear(goal: SimGoal) -> None:
-        said.append(goal.name)
+    def receive(goal: SimGoal) -> None:
+        output.append(goal.name)
 
-    listener = node.create_subscription(SimGoal, 'sim/goals', hear, GOALS, callback_group=group)
+    listener = node.create_subscription(SimGoal, 'sim/goals', receive, GOALS, callback_group=group)
     try:
         until(lambda: node.count_publishers('sim/goals'), 'the author of sim/goals')
-        yield said
+        yield output
     finally:
         node.destroy_subscription(listener)
 
 
 def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDriver) -> None:
-    with heard_goals(sim) as said:
+    with received_goals(sim) as output:
         motion = move(driver, 0.1, 0.5)
         assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
-        until(lambda: said, 'the goal before the stop')
+        until(lambda: output, 'the goal before the stop')
         for fault in ('user_stop', 'joint_limit'):
             inject(sim, fault)
             # A state from before the stop may still be on its way, and a goal cross the stop.
@@ -421,12 +421,12 @@ def test_no_goal_is_sent_to_a_robot_that_was_stopped(sim: Running, driver: RosDr
             inject(sim, fault, clear=True)
             recover(driver, lambda: True)
         assert driver.move_gripper(0.05, 0.1).success
-        until(lambda: len(said) > 1, 'the goal after the stops')
+        until(lambda: len(output) > 1, 'the goal after the stops')
 
-    assert said == ['fr3_arm_controller/follow_joint_trajectory', 'franka_gripper/move']
+    assert output == ['fr3_arm_controller/follow_joint_trajectory', 'franka_gripper/move']
 
 
-def test_no_goal_is_sent_after_a_stop_that_came_while_the_robot_was_looked_at(
+def test_no_goal_is_sent_after_a_stop_during_the_check_of_the_robot(
     sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_able = driver._is_able_now
@@ -436,17 +436,17 @@ def test_no_goal_is_sent_after_a_stop_that_came_while_the_robot_was_looked_at(
         driver.stop()
         return able
 
-    with heard_goals(sim) as said:
+    with received_goals(sim) as output:
         motion = move(driver, 0.1, 0.5)
         with monkeypatch.context() as patch:
             patch.setattr(driver, '_is_able_now', is_able_but_stopped)
             followed = driver.follow(motion, Tolerances())
             moved = driver.move_gripper(0.03, 0.1)
         assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
-        until(lambda: said, 'the goal that is sent')
+        until(lambda: output, 'the goal that is sent')
 
     assert followed.status is moved.status is GoalStatus.CANCELED
     assert followed.error_string == 'The trajectory was stopped before it was sent.'
     assert moved.error == 'The motion of the fingers was stopped before it was sent.'
     assert not moved.begun
-    assert said == ['fr3_arm_controller/follow_joint_trajectory']
+    assert output == ['fr3_arm_controller/follow_joint_trajectory']

@@ -61,39 +61,39 @@ def felt_scene(running: Running) -> tuple[Scene, HandReading]:
     """Return a scene with a force in it: on a busy machine readings may come late."""
     found: list[tuple[Scene, HandReading]] = []
 
-    def look() -> bool:
+    def observe() -> bool:
         scene = running.client.scene()
         if scene.hand is not None and scene.hand.force_n is not None:
             found.append((scene, scene.hand))
         return bool(found)
 
-    until(look, 'force in the scene')
+    until(observe, 'force in the scene')
     return found[0]
 
 
 def test_what_the_robot_does_to_the_world_is_turned_into_what_is_done_to_it(
     feed: ForceFeed, topics: Topics
 ) -> None:
-    topics.hear[ARM_TOPIC](arm(1.0, 0.0))
-    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 0.0)))
+    topics.receive[ARM_TOPIC](arm(1.0, 0.0))
+    topics.receive[TOPIC](felt(1.0, (0.0, 0.0, 0.0)))
     assert feed.force_n(1.0) is None  # the zeros of a singularity are no reading
 
-    topics.hear[TOPIC](felt(1.0, (0.5, -0.25, 1.5)))
+    topics.receive[TOPIC](felt(1.0, (0.5, -0.25, 1.5)))
 
     assert feed.force_n(1.0) == (-0.5, 0.25, -1.5)
 
 
-def test_an_arm_that_moves_or_was_never_heard_of_feels_nothing(
+def test_the_force_is_unknown_while_the_arm_moves_or_sends_no_states(
     feed: ForceFeed, topics: Topics
 ) -> None:
-    topics.hear[TOPIC](felt(0.9, (0.0, 0.0, 1.0)))
+    topics.receive[TOPIC](felt(0.9, (0.0, 0.0, 1.0)))
     assert feed.force_n(0.9) is None
-    topics.hear[ARM_TOPIC](arm(1.0, 0.0))
-    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 1.0)))
+    topics.receive[ARM_TOPIC](arm(1.0, 0.0))
+    topics.receive[TOPIC](felt(1.0, (0.0, 0.0, 1.0)))
     assert feed.force_n(1.0) is not None
 
-    topics.hear[ARM_TOPIC](arm(1.01, 0.4))
-    topics.hear[TOPIC](felt(1.01, (0.0, 0.0, 1.0)))
+    topics.receive[ARM_TOPIC](arm(1.01, 0.4))
+    topics.receive[TOPIC](felt(1.01, (0.0, 0.0, 1.0)))
 
     assert feed.force_n(1.01) is None
 
@@ -102,13 +102,13 @@ def test_a_motion_whose_states_were_all_lost_begins_the_rest_anew(
     feed: ForceFeed, topics: Topics
 ) -> None:
     for stamp_s, turned_rad, force_n in ((1.0, 0.0, 9.0), (1.3, 0.0, 9.0), (1.9, 0.5, 4.0)):
-        topics.hear[ARM_TOPIC](arm(stamp_s, 0.0, turned_rad))
-        topics.hear[TOPIC](felt(stamp_s, (0.0, 0.0, force_n)))
+        topics.receive[ARM_TOPIC](arm(stamp_s, 0.0, turned_rad))
+        topics.receive[TOPIC](felt(stamp_s, (0.0, 0.0, force_n)))
     assert feed.force_n(1.9) is None, 'the load still swings'
 
     for stamp_s in (1.92, 2.0, 2.15, 2.17):
-        topics.hear[ARM_TOPIC](arm(stamp_s, 0.0, 0.5))
-        topics.hear[TOPIC](felt(stamp_s, (0.0, 0.0, 1.0)))
+        topics.receive[ARM_TOPIC](arm(stamp_s, 0.0, 0.5))
+        topics.receive[TOPIC](felt(stamp_s, (0.0, 0.0, 1.0)))
 
     assert feed.force_n(2.17) == (0.0, 0.0, -1.0)
 
@@ -118,14 +118,12 @@ def pull(topics: Topics) -> PullFeed:
     return PullFeed(topics)  # type: ignore[arg-type]
 
 
-def test_a_pull_is_told_by_the_same_sign_and_without_the_zeros_too(
-    pull: PullFeed, topics: Topics
-) -> None:
-    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 0.0)))
+def test_a_pull_has_the_same_sign_and_ignores_zeros(pull: PullFeed, topics: Topics) -> None:
+    topics.receive[TOPIC](felt(1.0, (0.0, 0.0, 0.0)))
     assert pull.settled_n(0.0) is None  # it was never told
 
-    topics.hear[TOPIC](felt(1.0, (0.5, 0.0, 4.0)))
-    topics.hear[TOPIC](felt(1.001, (0.0, 0.0, 0.0)))
+    topics.receive[TOPIC](felt(1.0, (0.5, 0.0, 4.0)))
+    topics.receive[TOPIC](felt(1.001, (0.0, 0.0, 0.0)))
 
     assert pull.meter.mean_n() == -4.0
 
@@ -134,30 +132,30 @@ def test_a_pull_is_the_mean_of_what_was_measured_since_a_time(
     pull: PullFeed, topics: Topics
 ) -> None:
     for i in range(30):
-        topics.hear[TOPIC](felt(1.0 + 0.002 * i, (0.0, 0.0, float(i))))
+        topics.receive[TOPIC](felt(1.0 + 0.002 * i, (0.0, 0.0, float(i))))
 
     assert pull.settled_n(1.0) == pytest.approx(-24.5)
     assert pull.settled_n(1.0 + 0.002 * 19.5) == pytest.approx(-24.5)
 
 
-def test_a_pull_that_was_told_once_and_is_not_told_since_a_time_is_silent(
+def test_a_pull_without_a_new_reading_is_silent(
     pull: PullFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(force_feed, 'SILENT_S', 0.05)
-    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 4.0)))
-    topics.hear[TOPIC](felt(1.1, (0.0, 0.0, 0.0)))  # near a singularity
+    topics.receive[TOPIC](felt(1.0, (0.0, 0.0, 4.0)))
+    topics.receive[TOPIC](felt(1.1, (0.0, 0.0, 0.0)))  # near a singularity
 
-    with pytest.raises(SilentForceError, match=f'{TOPIC} has told no force'):
+    with pytest.raises(SilentForceError, match=f'{TOPIC} has sent no force'):
         pull.settled_n(1.05)
 
 
 def test_an_arm_that_has_only_just_come_to_rest_is_waited_for(
     feed: ForceFeed, topics: Topics
 ) -> None:
-    topics.hear[ARM_TOPIC](arm(1.0, 0.4))
-    topics.hear[TOPIC](felt(1.0, (0.0, 0.0, 9.0)))
-    topics.hear[ARM_TOPIC](arm(1.01, 0.0))
-    late = threading.Thread(target=topics.hear[TOPIC], args=(felt(1.01, (0.0, 0.0, 1.0)),))
+    topics.receive[ARM_TOPIC](arm(1.0, 0.4))
+    topics.receive[TOPIC](felt(1.0, (0.0, 0.0, 9.0)))
+    topics.receive[ARM_TOPIC](arm(1.01, 0.0))
+    late = threading.Thread(target=topics.receive[TOPIC], args=(felt(1.01, (0.0, 0.0, 1.0)),))
     late.start()
 
     force_n = feed.force_n(1.01, wait_s=60.0)

@@ -31,7 +31,7 @@ def fed_by(topics: Any) -> Any:
 @pytest.fixture
 def feed(topics: Topics) -> JointFeed:
     feed = fed_by(topics)
-    topics.hear['hand/joint_states'](hand())
+    topics.receive['hand/joint_states'](hand())
     return feed
 
 
@@ -42,8 +42,8 @@ def arm(stamp_s: float, angle_rad: float) -> JointStateMsg:
 
 
 def test_a_state_that_comes_late_is_waited_for(feed: JointFeed, topics: Topics) -> None:
-    topics.hear[ARM_TOPIC](arm(1.0, 0.1))
-    late = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(1.2, 0.3)))
+    topics.receive[ARM_TOPIC](arm(1.0, 0.1))
+    late = threading.Thread(target=lambda: topics.receive[ARM_TOPIC](arm(1.2, 0.3)))
 
     feed._news = feed._arm.news = Once(late.start)
 
@@ -62,9 +62,9 @@ def old(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> JointFeed:
     feed = fed_by(topics)
     monkeypatch.setattr(joint_feed, 'QUIET_S', 30.0)
     monkeypatch.setattr(joint_feed, 'MANAGER_S', 0.3)
-    topics.hear[ARM_TOPIC](arm(1.0, 0.1))
-    topics.hear['hand/joint_states'](hand())
-    feed._arm.heard_s -= LONG_S
+    topics.receive[ARM_TOPIC](arm(1.0, 0.1))
+    topics.receive['hand/joint_states'](hand())
+    feed._arm.taken_s -= LONG_S
     return feed
 
 
@@ -81,7 +81,7 @@ def test_states_that_waited_before_are_no_news(old: JointFeed, topics: Topics) -
     assert not old.wait_for_news(0.1)
 
     topics.waiting.append((ARM_TOPIC, arm(3.0, 0.3)))
-    come = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(4.0, 0.3)))
+    come = threading.Thread(target=lambda: topics.receive[ARM_TOPIC](arm(4.0, 0.3)))
     old._news = old._arm.news = Once(come.start)
     assert old.wait_for_news(30.0)
     assert old.newest_stamp_s == pytest.approx(4.0)
@@ -102,7 +102,7 @@ def test_a_state_that_has_come_and_was_not_read_yet_shows_that_the_driver_lives(
     old: JointFeed, topics: Topics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(joint_feed, 'READ_S', 30.0)
-    late = threading.Thread(target=lambda: topics.hear[ARM_TOPIC](arm(1.2, 0.3)))
+    late = threading.Thread(target=lambda: topics.receive[ARM_TOPIC](arm(1.2, 0.3)))
 
     old._news = old._arm.news = Once(late.start)
 
@@ -112,9 +112,7 @@ def test_a_state_that_has_come_and_was_not_read_yet_shows_that_the_driver_lives(
     assert old.newest_stamp_s == pytest.approx(1.2)
 
 
-def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it(
-    old: JointFeed, topics: Topics
-) -> None:
+def test_silence_of_a_stopped_robot_is_found_out_by_asking(old: JointFeed, topics: Topics) -> None:
     topics.manager.state = 'inactive'
 
     old.check()
@@ -131,7 +129,7 @@ def test_silence_of_a_stopped_robot_is_found_out_by_asking_as_nobody_tells_of_it
 def test_the_same_stamp_again_and_again_is_a_driver_that_hangs(
     old: JointFeed, topics: Topics
 ) -> None:
-    topics.hear[ARM_TOPIC](arm(1.0, 0.1))
+    topics.receive[ARM_TOPIC](arm(1.0, 0.1))
 
     with pytest.raises(LostNodeError, match=r'the driver hangs: .* have had the same stamp for'):
         old.check()
@@ -140,7 +138,7 @@ def test_the_same_stamp_again_and_again_is_a_driver_that_hangs(
 def test_a_new_stamp_is_news_even_when_the_clock_was_set_back(
     old: JointFeed, topics: Topics
 ) -> None:
-    topics.hear[ARM_TOPIC](arm(0.5, 0.1))
+    topics.receive[ARM_TOPIC](arm(0.5, 0.1))
 
     assert not old.quiet
     assert old.newest().stamp_s == pytest.approx(0.5)
@@ -151,15 +149,17 @@ def test_a_hand_that_falls_silent_is_lost_also_while_the_robot_is_stopped(
 ) -> None:
     topics.manager.state = 'inactive'
     old.check()
-    old._hand.heard_s -= LONG_S
+    old._hand.taken_s -= LONG_S
 
     with pytest.raises(LostNodeError, match='hand/joint_states'):
         old.check()
 
 
-def test_what_the_manager_tells_by_itself_counts_at_once(old: JointFeed, topics: Topics) -> None:
-    told = activity('unconfigured', 'left_FrankaHardwareInterface')
-    topics.hear['controller_manager/activity'](told)
+def test_activity_that_the_manager_publishes_counts_at_once(
+    old: JointFeed, topics: Topics
+) -> None:
+    reported = activity('unconfigured', 'left_FrankaHardwareInterface')
+    topics.receive['controller_manager/activity'](reported)
 
     assert old.stopped
     assert old.activity.hardware == 'left_FrankaHardwareInterface'
@@ -169,21 +169,21 @@ def test_what_the_manager_tells_by_itself_counts_at_once(old: JointFeed, topics:
 def test_news_is_what_comes_after_the_question_and_no_stamp_twice(
     feed: JointFeed, topics: Topics
 ) -> None:
-    hear = topics.hear[ARM_TOPIC]
-    hear(arm(1.0, 0.1))
+    receive = topics.receive[ARM_TOPIC]
+    receive(arm(1.0, 0.1))
     assert not feed.wait_for_news(0.0)  # that came before
 
-    said = [1.0, 1.01]
+    output = [1.0, 1.01]
 
-    class Hears(threading.Condition):
+    class Receives(threading.Condition):
         """Hears something as soon as somebody waits for it."""
 
         def wait(self, timeout: float | None = None) -> bool:
-            if said:
-                hear(arm(said.pop(0), 0.1))
+            if output:
+                receive(arm(output.pop(0), 0.1))
             return super().wait(0.0)
 
-    feed._news = feed._arm.news = Hears()
+    feed._news = feed._arm.news = Receives()
 
     assert feed.wait_for_news(30.0)
     assert feed.newest_stamp_s == pytest.approx(1.01)

@@ -38,13 +38,13 @@ def test_a_fixed_block_ends_its_pick_without_a_reflex_and_the_next_one_goes_on(
     path.write_text(SCENE)
     stopped: list[FrankaRobotState] = []
 
-    def hear(msg: FrankaRobotState) -> None:
+    def receive(msg: FrankaRobotState) -> None:
         if msg.robot_mode == FrankaRobotState.ROBOT_MODE_REFLEX:
             stopped.append(msg)
 
     params = {'mujoco_sim': {'scene': str(path), 'speed': speed, 'seed': 5}}
     with started(ARM, params=params, speed=speed) as running:
-        running.client.node.create_subscription(FrankaRobotState, STATE, hear, 50)
+        running.client.node.create_subscription(FrankaRobotState, STATE, receive, 50)
         fixed = running.client.execute(SkillCall('pick', ('red_cube',)))
         scene = running.client.scene()
         free = running.client.execute(SkillCall('pick', ('blue_cube',)))
@@ -64,14 +64,14 @@ def sim(ros_domain: int) -> Iterator[Running]:
         yield running
 
 
-def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
+def test_a_motion_ends_at_its_stop_condition_and_is_cancelled_once(
     driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trajectory = move(driver, *LONG)
-    looks: list[str] = []
+    observations: list[str] = []
 
     def turned() -> bool:
-        looks.append(threading.current_thread().name)
+        observations.append(threading.current_thread().name)
         return bool(driver.joint_state().position_rad[0] > trajectory.position_rad[0, 0] + 0.05)
 
     cancels: list[bool] = []
@@ -87,11 +87,11 @@ def test_a_motion_ends_where_what_it_looks_out_for_is_so_and_is_cancelled_once(
 
     assert result.status is GoalStatus.CANCELED
     assert driver.joint_state().position_rad[0] < trajectory.position_rad[-1, 0] - 0.2
-    looked = len(looks)
-    assert looked >= 2
+    checked = len(observations)
+    assert checked >= 2
     assert cancels == [True]
     driver.wait(0.5)
-    assert len(looks) == looked  # nobody looks once the motion has ended
+    assert len(observations) == checked  # nobody looks once the motion has ended
 
 
 def test_a_motion_that_is_to_end_before_it_was_sent_is_cancelled_once_it_is(
@@ -115,7 +115,7 @@ def test_a_force_that_stays_away_after_a_motion_is_silent_and_not_unknown(
     ).ok
     assert driver.follow(move(driver, 0.05, 0.5), Tolerances()).status is GoalStatus.SUCCEEDED
 
-    with pytest.raises(SilentForceError, match='external_wrench_in_base_frame has told no force'):
+    with pytest.raises(SilentForceError, match='external_wrench_in_base_frame has sent no force'):
         driver.vertical_force_n(settled=True)
 
     driver.activate_broadcasters()

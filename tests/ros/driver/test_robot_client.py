@@ -52,7 +52,7 @@ def stop_unseen(sim: Running) -> None:
     assert sim.ask(InjectFault, 'sim/inject_fault', fault='user_stop', clear=True).success
 
 
-def test_person_is_asked_where_nothing_tells_whether_a_stop_took_the_hardware_down(
+def test_person_is_asked_where_it_is_unknown_whether_a_stop_took_the_hardware_down(
     sim: Running, driver: RosDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ros_driver, 'MANAGER_S', 2.0)

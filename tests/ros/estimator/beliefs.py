@@ -13,15 +13,18 @@ from tests.ros.stacks import Running, until
 NODE = 'state_estimator'
 
 
-def telling(stack: Running) -> Publisher:
+def episode_publisher(stack: Running) -> Publisher:
     """Return what tells of episodes in place of `brain_planner`, once it is heard."""
     publisher = stack.client.node.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
     # The estimator and the client itself at least; the executor, where there is one, too.
-    until(lambda: hears(stack) and publisher.get_subscription_count() >= 2, 'who hears episodes')
+    until(
+        lambda: is_subscribed(stack) and publisher.get_subscription_count() >= 2,
+        'who hears episodes',
+    )
     return publisher
 
 
-def hears(stack: Running) -> bool:
+def is_subscribed(stack: Running) -> bool:
     infos = stack.client.node.get_subscriptions_info_by_topic('/bbllm/episode_events')
     return NODE in [info.node_name for info in infos]
 

@@ -69,15 +69,15 @@ def test_own_message_is_read_field_by_field() -> None:
         confidence=0.75,
     )
 
-    look = batch_from_detections(Detections(header=HEADER, detections=[item]), 'detections')
+    observe = batch_from_detections(Detections(header=HEADER, detections=[item]), 'detections')
 
-    assert (look.source, look.frame, look.stamp_s) == ('detections', 'camera', 12.5)
-    (told,) = look.detections
-    assert (told.name, told.kind, told.color) == ('can', 'cylinder', 'grey')
-    assert told.size_m == (0.06, 0.06, 0.1)
-    assert told.position_m == (0.1, 0.2, 0.3)
-    assert told.quat_xyzw == (0.5, 0.5, 0.5, 0.5)
-    assert told.confidence == 0.75
+    assert (observe.source, observe.frame, observe.stamp_s) == ('detections', 'camera', 12.5)
+    (reported,) = observe.detections
+    assert (reported.name, reported.kind, reported.color) == ('can', 'cylinder', 'grey')
+    assert reported.size_m == (0.06, 0.06, 0.1)
+    assert reported.position_m == (0.1, 0.2, 0.3)
+    assert reported.quat_xyzw == (0.5, 0.5, 0.5, 0.5)
+    assert reported.confidence == 0.75
 
 
 def test_vision_message_takes_the_best_hypothesis_if_any_and_the_middle_of_the_box() -> None:
@@ -90,22 +90,22 @@ def test_vision_message_takes_the_best_hypothesis_if_any_and_the_middle_of_the_b
 
     unnamed = SimpleNamespace(results=[], bbox=box(0.1, 0.1, 0.1), id='')
 
-    look = batch_from_vision(vision(item, unnamed), 'detections_3d')
+    observe = batch_from_vision(vision(item, unnamed), 'detections_3d')
 
-    assert (look.source, look.frame, look.stamp_s) == ('detections_3d', 'camera', 12.5)
-    (told,) = look.detections
-    assert (told.name, told.confidence) == ('can', 0.6)
-    assert told.position_m == (0.1, 0.2, 0.3)
+    assert (observe.source, observe.frame, observe.stamp_s) == ('detections_3d', 'camera', 12.5)
+    (reported,) = observe.detections
+    assert (reported.name, reported.confidence) == ('can', 0.6)
+    assert reported.position_m == (0.1, 0.2, 0.3)
 
 
-def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -> None:
+def test_tags_of_one_camera_and_moment_are_one_batch_and_all_else_is_the_tree() -> None:
     topics: Any = Topics()
-    tree, looks = TransformTree(), list[DetectionBatch]()
+    tree, observations = TransformTree(), list[DetectionBatch]()
     doubts = Doubts(lambda text: None)
-    TfFeed(topics, tree, doubts, ['tag36h11:0', 'tag36h11:1'], looks.append)
+    TfFeed(topics, tree, doubts, ['tag36h11:0', 'tag36h11:1'], observations.append)
 
-    topics.hear['/tf_static'](TFMessage(transforms=[transform('fr3_link0', 'left', 1.0, 0.0)]))
-    topics.hear['/tf'](
+    topics.receive['/tf_static'](TFMessage(transforms=[transform('fr3_link0', 'left', 1.0, 0.0)]))
+    topics.receive['/tf'](
         TFMessage(
             transforms=[
                 transform('left', 'tag36h11:0', 0.1),
@@ -117,7 +117,7 @@ def test_tags_of_one_camera_and_moment_are_one_look_and_all_else_is_the_tree() -
         )
     )
 
-    assert [(look.frame, [d.name for d in look.detections]) for look in looks] == [
+    assert [(observe.frame, [d.name for d in observe.detections]) for observe in observations] == [
         ('left', ['tag36h11:0', 'tag36h11:1']),
         ('right', ['tag36h11:0']),
     ]
@@ -131,22 +131,22 @@ def test_missing_package_is_an_error_only_where_it_was_asked_for(
 ) -> None:
     monkeypatch.setitem(sys.modules, 'vision_msgs.msg', None)  # as where it is not installed
     topics: Any = Topics()
-    subscribe_detections(topics, {SceneSource.APRILTAG}, lambda look: None)
+    subscribe_detections(topics, {SceneSource.APRILTAG}, lambda observe: None)
 
     with pytest.raises(ConfigError, match=r'make extras.*apt install ros-jazzy-vision-msgs'):
-        subscribe_detections(topics, {SceneSource.VISION_MSGS}, lambda look: None)
+        subscribe_detections(topics, {SceneSource.VISION_MSGS}, lambda observe: None)
 
 
-def test_vision_messages_are_heard_where_their_package_is_installed() -> None:
+def test_vision_messages_are_received_where_their_package_is_installed() -> None:
     pytest.importorskip('vision_msgs.msg', reason='not built: make extras')
     topics: Any = Topics()
-    looks = list[DetectionBatch]()
-    subscribe_detections(topics, {SceneSource.VISION_MSGS}, looks.append)
+    observations = list[DetectionBatch]()
+    subscribe_detections(topics, {SceneSource.VISION_MSGS}, observations.append)
 
     item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.1, 0.1, 0.1), id='')
-    topics.hear['detections_3d'](vision(item))
+    topics.receive['detections_3d'](vision(item))
 
-    assert [detection.name for detection in looks[0].detections] == ['can']
+    assert [detection.name for detection in observations[0].detections] == ['can']
 
 
 def test_node_that_cannot_work_so_ends_at_once_with_the_reason(ros_domain: int) -> None:
@@ -156,5 +156,5 @@ def test_node_that_cannot_work_so_ends_at_once_with_the_reason(ros_domain: int) 
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
 
     assert ended.returncode == 1
-    says = "There is no source of the scene named 'sonar'. Known: apriltag"
-    assert f'error: {says}' in ended.stderr
+    expected = "There is no source of the scene named 'sonar'. Known: apriltag"
+    assert f'error: {expected}' in ended.stderr

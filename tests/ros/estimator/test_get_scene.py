@@ -47,11 +47,11 @@ def test_a_force_is_waited_for_only_where_the_scene_is_to_be_felt(
     felt: bool,
     wait_s: float,
 ) -> None:
-    looks: list[bool] = []
+    observations: list[bool] = []
     waits: list[float] = []
 
-    def look(_since_s: float, _wait_s: float, *, or_stopped: bool) -> TableView:
-        looks.append(or_stopped)
+    def observe(_since_s: float, _wait_s: float, *, or_stopped: bool) -> TableView:
+        observations.append(or_stopped)
         return TableView(objects=(CUBE,), hand=HAND, stamp_s=1.0)
 
     def force_n(_now_s: float, wait_s: float, *, weighing: bool) -> tuple[float, float, float]:
@@ -59,14 +59,14 @@ def test_a_force_is_waited_for_only_where_the_scene_is_to_be_felt(
         waits.append(wait_s)
         return (0.0, 0.0, -1.0)
 
-    monkeypatch.setattr(estimator._source, 'look', look)
+    monkeypatch.setattr(estimator._source, 'observe', observe)
     monkeypatch.setattr(estimator._force, 'force_n', force_n)
 
     request = GetScene.Request(or_stopped=or_stopped, felt=felt)
     reply = estimator._get(request, GetScene.Response())
 
     assert reply.code == GetScene.Response.NONE, reply.message
-    assert (looks, waits) == ([or_stopped], [wait_s])
+    assert (observations, waits) == ([or_stopped], [wait_s])
 
 
 def scene_with(
@@ -74,8 +74,8 @@ def scene_with(
 ) -> GetScene.Response:
     """Return what is answered after objects and skills were published."""
     assert isinstance(estimator._source, ObjectFeed)
-    told = serialize_message(objects_to_msg(objects, 1.0, skills))
-    estimator._source._latest._receive(StampedMessage(ObjectStates, told))
+    reported = serialize_message(objects_to_msg(objects, 1.0, skills))
+    estimator._source._latest._receive(StampedMessage(ObjectStates, reported))
     return estimator._get(GetScene.Request(), GetScene.Response())
 
 

@@ -15,7 +15,7 @@ from bbllm.core.types import Code, Fact
 from bbllm_ros.estimator.open_state_feed import FORGET
 from bbllm_ros.parameters.model_params import model_of_open_state
 from bbllm_ros.parameters.node_params import StateEstimatorParams
-from tests.ros.estimator.beliefs import NODE, believed, failed, telling
+from tests.ros.estimator.beliefs import NODE, believed, episode_publisher, failed
 from tests.ros.stacks import Running, started, until
 
 pytestmark = pytest.mark.ros
@@ -32,7 +32,7 @@ def stack(ros_domain: int) -> Iterator[Running]:
 @pytest.fixture(scope='module')
 def events(stack: Running) -> Publisher:
     """Return what tells of episodes in place of `brain_planner`, once it is heard."""
-    return telling(stack)
+    return episode_publisher(stack)
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_an_outcome_becomes_an_estimated_fact_of_the_next_scenes(
     assert Fact('red_cube', 'is', 'clear') in scene.facts
 
 
-def test_a_belief_against_what_is_sensed_is_not_told(stack: Running, events: Publisher) -> None:
+def test_a_belief_against_what_is_sensed_is_left_out(stack: Running, events: Publisher) -> None:
     assert stack.client.scene().has('red_cube', 'reachable', 'yes')
 
     events.publish(failed('red_cube', Code.OUT_OF_WORKSPACE))
@@ -72,7 +72,7 @@ def test_an_event_that_nobody_can_read_changes_nothing(stack: Running, events: P
     until(lambda: believed(stack) == ['(red_cube is failed_grasp_once)'], 'belief')
 
 
-def test_what_a_task_found_out_is_told_when_it_has_ended(stack: Running) -> None:
+def test_beliefs_of_a_task_are_in_scenes_after_its_end(stack: Running) -> None:
     heavy = stack.ask(SetObjectMass, 'sim/set_object_mass', name='red_cube', mass=TOO_HEAVY_KG)
     assert heavy.success
 
@@ -86,9 +86,7 @@ def test_what_a_task_found_out_is_told_when_it_has_ended(stack: Running) -> None
     assert believed(stack) == []
 
 
-def test_a_client_that_makes_it_forget_is_told_of_what_things_it_believed(
-    stack: Running, events: Publisher
-) -> None:
+def test_forgetting_names_the_objects_of_the_beliefs(stack: Running, events: Publisher) -> None:
     events.publish(failed('red_cube', Code.GRASP_FAILED))
     until(lambda: believed(stack), 'belief')
 

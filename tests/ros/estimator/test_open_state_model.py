@@ -7,7 +7,7 @@ import pytest
 
 from bbllm.core.types import Code
 from bbllm.testing import ModelServer, replies
-from tests.ros.estimator.beliefs import NODE, believed, failed, telling
+from tests.ros.estimator.beliefs import NODE, believed, episode_publisher, failed
 from tests.ros.stacks import Running, started, until
 
 pytestmark = pytest.mark.ros
@@ -29,10 +29,8 @@ def stack(ros_domain: int, server: ModelServer, tmp_path_factory: Any) -> Iterat
         yield running
 
 
-def test_what_a_model_believes_is_told_of_what_was_handled(
-    stack: Running, server: ModelServer
-) -> None:
-    telling(stack).publish(failed('red_cube', Code.GRASP_FAILED))
+def test_beliefs_of_a_model_are_about_handled_objects(stack: Running, server: ModelServer) -> None:
+    episode_publisher(stack).publish(failed('red_cube', Code.GRASP_FAILED))
 
     until(lambda: believed(stack) == ['(red_cube is sticky)'], 'belief')
     asked = server.bodies[0]['messages'][0]['content']

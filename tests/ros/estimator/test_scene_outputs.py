@@ -64,9 +64,9 @@ def test_a_detection_has_the_name_the_kind_and_the_box_of_its_object() -> None:
     assert vector_from_msg(found.bbox.size) == (0.04, 0.05, 0.06)
     assert pose_from_msg(found.bbox.center) == pose_from_msg(found.results[0].pose.pose)
     # It is what the input of the source vision_msgs can read.
-    look = batch_from_vision(array, 'detections_3d')
-    assert (look.frame, look.stamp_s) == ('fr3_link0', 12.5)
-    assert look.detections[0].position_m == (0.5, 0.1, 0.03)
+    check = batch_from_vision(array, 'detections_3d')
+    assert (check.frame, check.stamp_s) == ('fr3_link0', 12.5)
+    assert check.detections[0].position_m == (0.5, 0.1, 0.03)
 
 
 def test_shapes_for_moveit_are_boxes_and_cylinders() -> None:

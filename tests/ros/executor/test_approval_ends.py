@@ -70,7 +70,7 @@ def test_time_out_of_approval_is_the_persons_and_not_the_calls_and_a_lost_planne
         assert robot.goals == 0
 
 
-Tell = Callable[[str, str], None]
+Send = Callable[[str, str], None]
 
 
 def no_scene() -> Scene:
@@ -100,7 +100,7 @@ def service(node: StackNode) -> ApprovalService:
 
 
 @pytest.fixture
-def tell(node: StackNode) -> Tell:
+def send(node: StackNode) -> Send:
     events = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
 
     def publish(kind: str, episode_id: str) -> None:
@@ -110,17 +110,17 @@ def tell(node: StackNode) -> Tell:
 
 
 def test_episode_ends_with_its_event_or_the_next_one_and_may_begin_anew(
-    service: ApprovalService, tell: Tell
+    service: ApprovalService, send: Send
 ) -> None:
-    tell(EpisodeEvent.STARTED, 'of a planner that crashed')
-    tell(EpisodeEvent.STARTED, 'e')
+    send(EpisodeEvent.STARTED, 'of a planner that crashed')
+    send(EpisodeEvent.STARTED, 'e')
     until(lambda: service.gate.running == 'e', 'beginning of the next episode')
     assert 'of a planner that crashed' in service.gate.ended
     assert 'e' not in service.gate.ended
 
-    tell(EpisodeEvent.ENDED, 'e')
+    send(EpisodeEvent.ENDED, 'e')
     until(lambda: 'e' in service.gate.ended and not service.gate.running, 'end of the episode')
-    tell(EpisodeEvent.STARTED, 'e')
+    send(EpisodeEvent.STARTED, 'e')
 
     until(lambda: service.gate.running == 'e', 'beginning of the episode')
     assert 'e' not in service.gate.ended

@@ -42,7 +42,7 @@ class HeldServer(SkillServer):
     """A server that takes goals at once; the turn of some skills comes when the test says so."""
 
     def __init__(self, *args: Any):
-        self.told: list[str] = []
+        self.reported: list[str] = []
         super().__init__(*args)
         self.held: set[str] = set()
         self.taken: list[ServerGoalHandle] = []
@@ -55,9 +55,9 @@ class HeldServer(SkillServer):
             assert self.turn.wait(PATIENCE_S)
         return super()._execute(goal)
 
-    def tell(self, activity: str) -> None:
-        self.told.append(activity)  # what is told a client at once may not reach it
-        super().tell(activity)
+    def report_activity(self, activity: str) -> None:
+        self.reported.append(activity)  # what is told a client at once may not reach it
+        super().report_activity(activity)
 
     def _cancel(self, goal: ServerGoalHandle) -> CancelResponse:
         response = super()._cancel(goal)
@@ -193,7 +193,7 @@ def test_cancel_of_a_call_whose_turn_has_not_come_stops_no_other_call(
     arm = start()
     arm.server.held = {'pick'}
     waits = begun(client, SkillCall('wait', ('2',)))
-    until(lambda: arm.server.told, 'activity')
+    until(lambda: arm.server.reported, 'activity')
     picks = begun(other, PICK)
     until(lambda: len(arm.server.taken) == 2, 'second goal')
 
@@ -239,7 +239,7 @@ def test_call_under_way_is_stopped_when_its_episode_ends(
 ) -> None:
     arm = start()
     waits = begun(client, WAIT, **of_plan(0))
-    until(lambda: arm.server.told, 'activity')
+    until(lambda: arm.server.reported, 'activity')
 
     arm.gate.end_episode('another')
     arm.gate.end_episode('e')
@@ -255,7 +255,7 @@ def test_a_stop_that_is_repeated_is_logged_once(
     monkeypatch.setattr(PlainLogger, 'error', lambda self, text, **_: logged.append(text))
     arm = start()
     waits = begun(client, WAIT)
-    until(lambda: arm.server.told, 'activity')
+    until(lambda: arm.server.reported, 'activity')
 
     monkeypatch.setattr(arm.server, '_stop', stops.append)
     monkeypatch.setattr(arm.server, '_left', lambda goal: True)
@@ -273,7 +273,7 @@ def test_server_that_ends_stops_its_call_and_begins_none_that_was_given_before(
     arm = start()
     arm.server.held = {'pick'}
     waits = begun(client, WAIT)
-    until(lambda: arm.server.told, 'activity')
+    until(lambda: arm.server.reported, 'activity')
     picks = begun(other, PICK)
     until(lambda: len(arm.server.taken) == 2, 'second goal')
 

@@ -86,7 +86,7 @@ def over_http(log: Path) -> Iterator[str]:
             process.terminate()
 
 
-async def told(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+async def reported(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     assert result.structured_content is not None
@@ -109,9 +109,9 @@ def test_arm_moves_for_a_client_only_after_a_person_has_permitted_the_plan(
 ) -> None:
     async def use(client: Client) -> None:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
-        seen = await told(client, 'scene')
+        seen = await reported(client, 'scene')
         assert 'red_cube' in {item['name'] for item in seen['objects']}
-        planned = await told(client, 'plan', task=TASK)
+        planned = await reported(client, 'plan', task=TASK)
         assert planned['plan'][0]['call'] == 'pick(red_cube)'
         assert 'No task was begun yet' in await refused(client, 'task_status')
         for wait_s in (-1.0, 601.0):
@@ -119,20 +119,20 @@ def test_arm_moves_for_a_client_only_after_a_person_has_permitted_the_plan(
         assert 'No task of this server' in await refused(client, 'say', text=MORE)
         robot.begin()
 
-        waiting = await told(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
+        waiting = await reported(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
 
         request = request_of(stack)
         assert waiting['state'] == 'waiting for a person'
         assert waiting['request']['hash'] == request.hash
         assert f'bbllm approve --hash {request.hash[:12]}' in waiting['next']
-        again = await told(client, 'task_status', wait_s=0.5)
+        again = await reported(client, 'task_status', wait_s=0.5)
         assert again['state'] == 'waiting for a person'
         assert 'is under way' in await refused(client, 'run_task', task='return to base')
         assert robot.stood_still()
 
         stack.client.approvals.answer(request.hash, YES)
 
-        ended = await told(client, 'task_status', wait_s=PATIENCE_S)
+        ended = await reported(client, 'task_status', wait_s=PATIENCE_S)
         assert (ended['state'], ended['ending']) == ('ended', 'FINISHED'), ended
         assert {step['state'] for step in ended['steps']} == {'done'}
         assert stack.client.scene().has('red_cube', 'on', 'location_B')
@@ -153,19 +153,23 @@ def test_arm_moves_for_a_client_only_after_a_person_has_permitted_the_plan(
 def test_task_of_a_client_ends_where_it_is_stopped_or_denied(stack: Running, robot: Robot) -> None:
     async def use(client: Client) -> None:
         robot.begin()
-        await told(client, 'run_task', task='put the blue cube on location_A', wait_s=PATIENCE_S)
-        await told(client, 'stop')
-        stopped = await told(client, 'task_status', wait_s=PATIENCE_S)
+        await reported(
+            client, 'run_task', task='put the blue cube on location_A', wait_s=PATIENCE_S
+        )
+        await reported(client, 'stop')
+        stopped = await reported(client, 'task_status', wait_s=PATIENCE_S)
         assert stopped['ending'] == 'CANCELLED'
         nothing_waits(stack)
 
-        await told(client, 'run_task', task='put the blue cube on location_A', wait_s=PATIENCE_S)
+        await reported(
+            client, 'run_task', task='put the blue cube on location_A', wait_s=PATIENCE_S
+        )
         first = request_of(stack)
         reason = 'the blue cube is glued to the table'
         stack.client.approvals.answer(first.hash, Answer(granted=False, reason=reason, by='ann'))
-        after = await told(client, 'task_status', wait_s=PATIENCE_S)
+        after = await reported(client, 'task_status', wait_s=PATIENCE_S)
         assert reason in json.dumps(after)
-        await told(client, 'stop')
+        await reported(client, 'stop')
         assert robot.stood_still()
 
     over_stdio(use)
@@ -174,7 +178,7 @@ def test_task_of_a_client_ends_where_it_is_stopped_or_denied(stack: Running, rob
 def test_task_ends_with_the_client_that_began_it(stack: Running, robot: Robot) -> None:
     async def use(client: Client) -> None:
         robot.begin()
-        line_about = await told(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
+        line_about = await reported(client, 'run_task', task=TASK, wait_s=PATIENCE_S)
         assert line_about['state'] == 'waiting for a person'
 
     over_stdio(use)
@@ -188,7 +192,9 @@ def test_server_over_http_serves_who_has_the_address_and_no_page_of_another_port
     stack: Running, tmp_path: Path
 ) -> None:
     async def use(client: Client) -> None:
-        assert 'red_cube' in {item['name'] for item in (await told(client, 'scene'))['objects']}
+        assert 'red_cube' in {
+            item['name'] for item in (await reported(client, 'scene'))['objects']
+        }
         assert 'No task of this server' in await refused(client, 'say', text=MORE)
 
     with over_http(tmp_path / 'log') as address:
@@ -230,7 +236,7 @@ def test_remark_of_a_program_is_for_its_own_task_and_named_as_a_programs(
         with pytest.raises(TaskError, match='No task of this server is under way'):
             desk.say(MORE)
         with pytest.raises(TaskError, match="'some-other', which is not under way"):
-            stack.client.say(MORE, by='mcp', episode_id='some-other')
+            stack.client.send_remark(MORE, by='mcp', episode_id='some-other')
         stack.client.approvals.answer(request.hash, Answer(granted=False, by='ann'))
         stack.client.cancel()
         assert remarks_in(task.result().episode_id) == []

@@ -28,18 +28,18 @@ CONSTRAINTS = {'stopped_velocity_tolerance', 'goal_time', 'decelerate_on_cancel'
 
 def parameters(node: str) -> dict[str, Any]:
     """Return what the file tells a node, wherever the namespace lies."""
-    told = yaml.safe_load(FILE.read_text())
-    assert set(told) == {'/**'}
-    assert set(told['/**'][node]) == {'ros__parameters'}
-    return told['/**'][node]['ros__parameters']
+    reported = yaml.safe_load(FILE.read_text())
+    assert set(reported) == {'/**'}
+    assert set(reported['/**'][node]) == {'ros__parameters'}
+    return reported['/**'][node]['ros__parameters']
 
 
 def test_manager_has_the_controllers_of_the_simulated_driver() -> None:
     manager = parameters('controller_manager')
     controllers = {
-        name: told['type']
-        for name, told in manager.items()
-        if isinstance(told, dict) and 'type' in told
+        name: reported['type']
+        for name, reported in manager.items()
+        if isinstance(reported, dict) and 'type' in reported
     }
 
     assert controllers == {name: kind.type for name, kind in KINDS.items()}

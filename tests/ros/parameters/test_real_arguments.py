@@ -34,7 +34,7 @@ def test_a_driver_that_is_not_there_is_named_with_where_to_read_on(tmp_path: Pat
     need_franka_ros2([tmp_path])
 
 
-def test_packages_are_looked_for_where_the_shell_says(
+def test_packages_are_searched_in_the_prefixes_of_the_shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))

@@ -77,9 +77,9 @@ class Camera:
         static = self.node.create_publisher(TFMessage, 'tf_static', LATCHED)
         links = [(WORLD_FRAME, HOUSING, MOUNT), (HOUSING, OPTICAL, LENS)]
         static.publish(TFMessage(transforms=[transform_to_msg(*link, 0.0) for link in links]))
-        self.node.create_subscription(ObjectStates, 'objects', self._hear, 1)
-        self.node.create_subscription(JointState, ARM_TOPIC, self._hear_arm, 1)
-        self.node.create_timer(1.0 / rate_hz, self._look)
+        self.node.create_subscription(ObjectStates, 'objects', self._receive, 1)
+        self.node.create_subscription(JointState, ARM_TOPIC, self._receive_arm, 1)
+        self.node.create_timer(1.0 / rate_hz, self._observe)
         self._own.spin(self.node, 'camera')
 
     def close(self) -> None:
@@ -90,17 +90,17 @@ class Camera:
         publisher = self.node.create_publisher(kind, topic, 10)
         return publisher.publish
 
-    def _hear(self, msg: ObjectStates) -> None:
+    def _receive(self, msg: ObjectStates) -> None:
         self._objects = msg
         self.truth = {item.name: item for item in objects_from_msg(msg)}
 
-    def _hear_arm(self, msg: JointState) -> None:
+    def _receive_arm(self, msg: JointState) -> None:
         measured = arm_from_msg(msg)
         if measured is not None:
             x, y, _ = FR3.kinematics.forward(measured[0])[:3, 3].tolist()
             self._tcp = (x, y)
 
-    def _look(self) -> None:
+    def _observe(self) -> None:
         if self.blind or self._objects is None or self._tcp is None:
             return
         seen = [item for item in objects_from_msg(self._objects) if self._sees(item)]
@@ -145,7 +145,7 @@ class Camera:
 
 
 @contextmanager
-def looking(**options: Any) -> Iterator[Camera]:
+def camera_running(**options: Any) -> Iterator[Camera]:
     camera = Camera(**options)
     try:
         yield camera

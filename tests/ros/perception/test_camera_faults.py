@@ -17,7 +17,7 @@ from bbllm_vision.stream_health import Stream
 from tests.doubles.fork_server import serve_module
 from tests.ros.perception.perceiving import CUBE, Double, perceiving
 from tests.ros.perception.pictures import PictureCamera, filming
-from tests.ros.sim_clients import heard
+from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, started, until
 
 pytestmark = pytest.mark.ros
@@ -98,14 +98,14 @@ FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str, str]] = {
 def test_fault_of_a_camera_is_an_error_with_its_remedy_and_nothing_moves(
     seen: tuple[Running, PictureCamera], fault: str
 ) -> None:
-    (running, camera), (breaks, says, remedy) = seen, FAULTS[fault]
+    (running, camera), (breaks, expected, remedy) = seen, FAULTS[fault]
     until(lambda: not running.scene_error(), 'scene before the fault')
-    with heard(running, SimGoal, 'sim/goals', GOALS) as goals:
+    with received_on(running, SimGoal, 'sim/goals', GOALS) as goals:
         breaks(camera)
         begun_s = time.monotonic()
         until(lambda: running.scene_error(), 'error of get_scene')
         print(f'{fault}: the error came after {time.monotonic() - begun_s:.2f} s')
-        error = running.scene_error_with(says)
+        error = running.scene_error_with(expected)
         outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
     camera.mend()
     until(lambda: not running.scene_error(), 'scene after the fault')

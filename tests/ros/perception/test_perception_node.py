@@ -25,7 +25,7 @@ class Listener:
     """Subscribes to what the node publishes."""
 
     def __init__(self, namespace: str = 'bbllm') -> None:
-        self.heard: list[Detections] = []
+        self.received: list[Detections] = []
         self.faults: dict[str, str] = {}
         self.statuses = 0
         self._own = OwnNodes(args=[])
@@ -37,7 +37,7 @@ class Listener:
 
     def listen(self) -> None:
         self._subscription = self.node.create_subscription(
-            Detections, 'detections', self.heard.append, 10
+            Detections, 'detections', self.received.append, 10
         )
 
     def leave(self) -> None:
@@ -52,8 +52,8 @@ class Listener:
 
     def sees(self, count: int = 3) -> Callable[[], bool]:
         """Return whether so many more detections were heard than now."""
-        wanted = len(self.heard) + count
-        return lambda: len(self.heard) >= wanted
+        wanted = len(self.received) + count
+        return lambda: len(self.received) >= wanted
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_pictures_become_detections_with_their_stamp_and_frame(
     with perceiving(detector):
         until(listener.sees(), 'detections')
 
-    msg = listener.heard[-1]
+    msg = listener.received[-1]
     assert msg.header.frame_id == 'table_camera_color_optical_frame'
     assert any(abs(stamp_from_msg(msg.header.stamp) - s) < 1e-6 for s in detector.stamps_s)
     (item,) = msg.detections
@@ -96,8 +96,8 @@ def test_vision_messages_have_the_name_the_pose_and_the_box() -> None:
     (item,) = msg.detections
     assert (msg.header.frame_id, msg.header.stamp.sec) == ('left', 12)
     assert item.id == item.results[0].hypothesis.class_id == 'red_cube'
-    (told,) = batch_from_vision(msg, 'detections_3d').detections
-    assert (told.name, told.position_m, told.quat_xyzw, told.confidence) == (
+    (reported,) = batch_from_vision(msg, 'detections_3d').detections
+    assert (reported.name, reported.position_m, reported.quat_xyzw, reported.confidence) == (
         CUBE.name,
         CUBE.position_m,
         CUBE.quat_xyzw,
@@ -146,7 +146,7 @@ def test_slow_detector_gets_the_newest_picture_next(
 def test_several_cameras_are_used(detector: Double, listener: Listener) -> None:
     with filming(name='left'), filming(name='right'), perceiving(detector, cameras='left, right'):
         until(
-            lambda: len({msg.header.frame_id for msg in listener.heard}) == 2,
+            lambda: len({msg.header.frame_id for msg in listener.received}) == 2,
             'detections of two cameras',
         )
 
@@ -205,24 +205,24 @@ def used(ros_domain: int) -> Iterator[tuple[PictureCamera, Listener]]:
 def test_fault_of_a_camera_ends_its_detections_with_a_reason_until_it_is_mended(
     used: tuple[PictureCamera, Listener], fault: str
 ) -> None:
-    (camera, listener), (breaks, says) = used, FAULTS[fault]
+    (camera, listener), (breaks, expected) = used, FAULTS[fault]
     until(listener.sees(), 'detections')
 
     breaks(camera)
-    until(lambda: says in listener.faults.get('table_camera', ''), f'fault {says!r}')
+    until(lambda: expected in listener.faults.get('table_camera', ''), f'fault {expected!r}')
     statuses = listener.statuses
     until(lambda: listener.statuses > statuses, 'another status')
     # Detections that were published before the fault was stated have been received by now.
-    count, statuses = len(listener.heard), listener.statuses
+    count, statuses = len(listener.received), listener.statuses
     until(lambda: listener.statuses >= statuses + 2, 'two more statuses')
-    told = listener.faults['table_camera']
-    during = len(listener.heard) - count
+    reported = listener.faults['table_camera']
+    during = len(listener.received) - count
     camera.mend()
     until(listener.sees(), 'detections after the fault')
     until(lambda: not listener.faults['table_camera'], 'end of the fault')
 
-    assert told.startswith('The camera table_camera ')
-    assert told.endswith('.')
+    assert reported.startswith('The camera table_camera ')
+    assert reported.endswith('.')
     assert during == 0
 
 
@@ -233,7 +233,7 @@ def test_camera_without_a_place_in_the_world_is_a_fault(
         until(lambda: 'no known pose' in listener.faults.get('loose', ''), 'fault of tf')
 
     assert 'loose_color_optical_frame' in listener.faults['loose']
-    assert not listener.heard
+    assert not listener.received
 
 
 def test_camera_that_is_not_there_is_a_fault_with_the_topic(

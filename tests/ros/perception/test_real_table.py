@@ -8,17 +8,17 @@ import pytest
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.types import Code, Scene, SkillCall, Status
 from bbllm.scene.catalogue import load_catalogue
-from tests.ros.perception.cameras import OPTICAL, Camera, is_on, looking
+from tests.ros.perception.cameras import OPTICAL, Camera, camera_running, is_on
 from tests.ros.stacks import Running, started, until
 
 pytestmark = pytest.mark.ros
 
 
-def test_hand_alone_tells_what_it_carries_and_says_that_it_is_inferred(ros_domain: int) -> None:
+def test_what_the_hand_carries_is_inferred_and_marked_as_such(ros_domain: int) -> None:
     """The stack has only a scene file and the hand; the camera is for the test."""
     given = {'state_estimator': {'sources': 'static', 'scene': 'tabletop'}}
     nodes = ('state_estimator', 'fr3_executor', 'mujoco_sim')
-    with looking() as camera, started(nodes, params=given, namespace='bbllm') as stack:
+    with camera_running() as camera, started(nodes, params=given, namespace='bbllm') as stack:
         until(lambda: camera.truth, 'truth of the simulator')
         picked = stack.client.execute(SkillCall('pick', ('green_cube',)))
         scene = stack.client.scene()
@@ -45,7 +45,7 @@ def seen(ros_domain: int, request: pytest.FixtureRequest) -> Iterator[tuple[Runn
     tags = load_catalogue('tabletop') if request.param == 'apriltag' else None
     params = {'sources': request.param, 'scene': 'tabletop', 'catalogue': 'tabletop'}
     given = {'state_estimator': params, 'mujoco_sim': {'speed': 1.0}}
-    with looking(tags=tags) as camera, started(params=given) as stack:
+    with camera_running(tags=tags) as camera, started(params=given) as stack:
         yield stack, camera
 
 
@@ -71,7 +71,7 @@ def test_steady_poses_are_nearer_to_the_truth_than_the_noise(seen: tuple[Running
     assert math.sqrt(sum(error**2 for error in errors) / len(errors)) < 0.0025
 
 
-def test_thing_that_is_taken_away_becomes_a_fact_and_comes_back_as_an_object(
+def test_object_that_is_taken_away_becomes_a_fact_and_comes_back_as_an_object(
     seen: tuple[Running, Camera],
 ) -> None:
     running, camera = seen
@@ -91,7 +91,7 @@ def test_thing_that_is_taken_away_becomes_a_fact_and_comes_back_as_an_object(
     assert not running.client.scene().has('purple_cube', 'is', 'lost')
 
 
-def test_brain_hears_of_a_thing_that_is_taken_away_in_mid_task(
+def test_brain_receives_that_an_object_was_taken_away_in_mid_task(
     seen: tuple[Running, Camera],
 ) -> None:
     running, camera = seen
@@ -107,8 +107,10 @@ def test_brain_hears_of_a_thing_that_is_taken_away_in_mid_task(
     camera.away.clear()
 
     causes = [str(e.data.cause) for e in running.events if e.kind is EventKind.REPAIR]
-    heard = [cause for cause in causes if 'orange_cube is lost: it was last seen at 0.5' in cause]
-    assert heard, causes
+    received = [
+        cause for cause in causes if 'orange_cube is lost: it was last seen at 0.5' in cause
+    ]
+    assert received, causes
     assert result.feedback_loops > 0
     until(lambda: is_on(camera, 'yellow_cube', 'location_D'), 'yellow cube on location_D')
 
@@ -118,9 +120,9 @@ def test_camera_that_falls_silent_makes_the_scene_stale(seen: tuple[Running, Cam
     camera.blind = True
 
     until(lambda: running.scene_error(), 'error of get_scene')
-    said = running.scene_error()
+    output = running.scene_error()
     camera.blind = False
     until(lambda: not running.scene_error(), 'scene of a camera that looks again')
 
-    assert 'The scene is stale' in said
-    assert OPTICAL in said
+    assert 'The scene is stale' in output
+    assert OPTICAL in output

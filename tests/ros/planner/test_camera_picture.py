@@ -2,9 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
 import pytest
 from geometry_msgs.msg import TransformStamped
 from PIL import Image as PictureFile
@@ -17,7 +15,7 @@ from bbllm.core.errors import WorldError
 from bbllm.core.types import Pose
 from bbllm_ros.convert.records import WORLD_FRAME, stamp_to_msg, transform_to_msg
 from bbllm_ros.planner import camera_picture
-from bbllm_ros.planner.camera_picture import STATIC, CameraPicture, pixels_of
+from bbllm_ros.planner.camera_picture import STATIC, CameraPicture
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 
 pytestmark = pytest.mark.ros
@@ -72,7 +70,7 @@ def nothing() -> None:
     """Go on."""
 
 
-def test_a_picture_is_newer_than_asked_and_says_how_the_axes_lie(taking: Taking) -> None:
+def test_a_picture_is_newer_than_asked_and_has_the_view_of_its_camera(taking: Taking) -> None:
     taking.stand()
     newer_s = taking.sent_s + 3.0
 
@@ -87,7 +85,7 @@ def test_a_picture_is_newer_than_asked_and_says_how_the_axes_lie(taking: Taking)
     assert list(taking.taker.subscriptions) == []
 
 
-def test_without_transforms_the_pose_is_said_to_be_unknown(
+def test_without_transforms_the_pose_is_unknown(
     taking: Taking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(camera_picture, 'POSE_S', 0.1)
@@ -115,16 +113,3 @@ def test_a_cancel_ends_the_wait(taking: Taking) -> None:
 
     with pytest.raises(WorldError, match='enough'):
         taking.picture.take(1e9, check)
-
-
-@pytest.mark.parametrize(('encoding', 'red'), [('rgb8', 200), ('bgr8', 10)])
-def test_both_orders_of_colours_and_padded_rows_are_read(encoding: str, red: int) -> None:
-    pixels: Any = pixels_of(image(1.0, encoding, padding=4))
-
-    assert pixels.shape == (2, 4, 3)
-    assert np.all(pixels[..., 0] == red)
-
-
-def test_another_encoding_is_refused_with_those_that_are_read() -> None:
-    with pytest.raises(WorldError, match="'mono8', and rgb8 and bgr8 can be sent"):
-        pixels_of(image(1.0, 'mono8'))

@@ -32,7 +32,7 @@ def world(stack: Running) -> RosWorld:
     return RosWorld(client.node, client.group, client.heartbeats)
 
 
-def test_to_put_things_into_containers_is_offered_where_there_are_any(world: RosWorld) -> None:
+def test_grab_and_putin_is_offered_where_there_are_containers(world: RosWorld) -> None:
     assert world.skills == SKILLS  # nothing was seen yet
 
     scene = world.observe()
@@ -48,7 +48,7 @@ def test_a_banana_is_put_into_the_bowl(world: RosWorld) -> None:
     assert world.observe().has('banana', 'in', 'bowl')
 
 
-def test_rviz_is_shown_round_things_and_walls(stack: Running) -> None:
+def test_markers_show_round_objects_and_walls(stack: Running) -> None:
     shown: list[Marker] = []
     stack.client.node.create_subscription(
         MarkerArray, 'markers', lambda message: shown.extend(message.markers), LATCHED

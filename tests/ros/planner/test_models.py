@@ -37,31 +37,31 @@ def prompts(server: ModelServer) -> list[str]:
     return [body['messages'][0]['content'] for body in server.bodies]
 
 
-def test_what_a_person_says_in_mid_task_is_in_the_next_feedback_prompt(
+def test_a_remark_in_mid_task_is_in_the_next_feedback_prompt(
     stack: Running, server: ModelServer
 ) -> None:
     answer = models(['0: rest a little\n1: rest a little\n2: Done', PLAN], BODY)
-    said = Event()
+    output = Event()
 
-    def answer_once_said(handler: Handler, request: dict[str, Any]) -> None:
+    def answer_once_sent(handler: Handler, request: dict[str, Any]) -> None:
         if BODY_MARK in request['messages'][0]['content']:
-            assert said.wait(PATIENCE_S)  # or the task is over before anybody can speak
+            assert output.wait(PATIENCE_S)  # or the task is over before anybody can speak
         answer(handler, request)
 
-    server.will(answer_once_said)
+    server.will(answer_once_sent)
     server.bodies.clear()
     task = stack.begin('rest twice')
     stack.wait_for(EventKind.PLAN)
 
-    stack.client.say('leave the green cube alone')
+    stack.client.send_remark('leave the green cube alone')
 
     stack.wait_for(EventKind.HUMAN_FEEDBACK)
-    said.set()
+    output.set()
     stack.wait_for(EventKind.REPAIR)
     task.result()
-    heard = [text for text in prompts(server) if 'leave the green cube alone' in text]
-    assert heard
-    assert BODY_MARK not in heard[0]
+    received = [text for text in prompts(server) if 'leave the green cube alone' in text]
+    assert received
+    assert BODY_MARK not in received[0]
     repair = stack.wait_for(EventKind.REPAIR)
     assert 'leave the green cube alone' in str(repair.data.cause)
 
@@ -113,19 +113,19 @@ def test_calls_of_the_body_are_on_the_account_of_the_episode(
 
 
 @pytest.mark.parametrize(
-    ('behaviour', 'says_what'),
+    ('behaviour', 'states_what'),
     [(status(401, 'no such key'), '401'), (replies(''), 'empty')],
     ids=['401', 'empty'],
 )
 def test_failing_model_ends_the_episode_in_words(
-    stack: Running, server: ModelServer, behaviour: Any, says_what: str
+    stack: Running, server: ModelServer, behaviour: Any, states_what: str
 ) -> None:
     server.will(behaviour)
 
     result = stack.run('put the red cube on location_B')
 
     assert result.ending is Ending.MODEL_FAILED
-    assert says_what in result.message
+    assert states_what in result.message
     assert 'sk-test-never-shown' not in result.message
 
 

@@ -57,9 +57,9 @@ class NoNodes:
         pass
 
 
-@pytest.mark.parametrize('looks', [False, True])
+@pytest.mark.parametrize('observations', [False, True])
 def test_calls_prompts_and_endings_are_those_of_steps_mapped_in_turn(
-    mapper: BodyMapper, looks: bool
+    mapper: BodyMapper, observations: bool
 ) -> None:
     n_early = 0
     for seed in range(N_EPISODES):
@@ -67,15 +67,17 @@ def test_calls_prompts_and_endings_are_those_of_steps_mapped_in_turn(
         for overlaps in (False, True):
 
             def reached(body: RandomBody, run: EpisodeRun, overlaps: bool = overlaps) -> RosBody:
-                told = BodyModel(name='random', reads_calls=True, overlaps=overlaps)
+                reported = BodyModel(name='random', reads_calls=True, overlaps=overlaps)
                 served: Any = Served(mapper, body)
                 world: Any = NoNodes()
-                asked = RosBody(served, 1.0, run, world, told)
+                asked = RosBody(served, 1.0, run, world, reported)
                 assert isinstance(asked, OverlappingBody)
                 assert asked.overlaps is overlaps
                 return asked
 
-            episode, world, brain, _ = play(seed, overlap=overlaps, looks=looks, reached=reached)
+            episode, world, brain, _ = play(
+                seed, overlap=overlaps, looks=observations, reached=reached
+            )
             courses.append(course(episode, world, brain))
             n_early += overlaps and any(world.expected)
 

@@ -7,7 +7,7 @@ from bbllm.core.errors import ModelUnavailableError
 from bbllm.core.protocols import Message, ModelRequest
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.testing import ScriptedModel
-from bbllm_ros.planner.transcript import Transcript
+from bbllm_ros.nodes.body_mapper import Transcript
 
 ASK = [Message('user', 'which call?')]
 

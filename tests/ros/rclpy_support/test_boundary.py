@@ -167,12 +167,12 @@ def test_another_machine_reaches_the_stack_only_where_it_is_opened(
     )
     try:
         assert stack.stdout is not None
-        said = ''
+        output = ''
         for line in stack.stdout:
-            said += line.decode()
-            if 'Ctrl-C here ends all nodes' in said:
+            output += line.decode()
+            if 'Ctrl-C here ends all nodes' in output:
                 break
-        assert 'Ctrl-C here ends all nodes' in said, said
+        assert 'Ctrl-C here ends all nodes' in output, output
         environ = {name: value for name, value in os.environ.items() if name not in CLOSED}
         patience_s = HERE_S if network else ELSEWHERE_S
         guest = [sys.executable, str(GUEST), str(patience_s), 'return to base']

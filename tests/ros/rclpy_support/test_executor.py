@@ -49,10 +49,10 @@ def node(ros_domain: int, faults: list[BaseException]) -> Iterator[Node]:
     rclpy.shutdown(context=context)
 
 
-def listen(node: Node, hear: Callable[[Int32], None], group: CallbackGroup) -> Any:
+def listen(node: Node, receive: Callable[[Int32], None], group: CallbackGroup) -> Any:
     """Return a publisher that a subscription of the same node has found."""
     qos = QoSProfile(depth=2 * COUNT)
-    node.create_subscription(Int32, 'numbers', hear, qos, callback_group=group)
+    node.create_subscription(Int32, 'numbers', receive, qos, callback_group=group)
     publisher = node.create_publisher(Int32, 'numbers', qos)
     until(publisher.get_subscription_count, 'the subscription')
     return publisher
@@ -61,22 +61,22 @@ def listen(node: Node, hear: Callable[[Int32], None], group: CallbackGroup) -> A
 def test_a_group_that_excludes_runs_one_message_after_the_other_in_their_order(
     node: Node,
 ) -> None:
-    heard: list[int] = []
+    received: list[int] = []
     inside: list[int] = []
     together: list[int] = []
 
-    def hear(msg: Int32) -> None:
+    def receive(msg: Int32) -> None:
         inside.append(msg.data)
         together.append(len(inside))
-        heard.append(msg.data)
+        received.append(msg.data)
         inside.remove(msg.data)
 
-    publisher = listen(node, hear, MutuallyExclusiveCallbackGroup())
+    publisher = listen(node, receive, MutuallyExclusiveCallbackGroup())
     for number in range(COUNT):
         publisher.publish(Int32(data=number))
 
-    until(lambda: len(heard) == COUNT, 'all messages')
-    assert heard == list(range(COUNT))
+    until(lambda: len(received) == COUNT, 'all messages')
+    assert received == list(range(COUNT))
     assert set(together) == {1}
 
 
@@ -119,25 +119,25 @@ def test_a_timer_never_overlaps_itself(node: Node) -> None:
 
 
 def test_what_was_destroyed_is_not_called_any_more_and_what_came_since_is(node: Node) -> None:
-    heard: list[str] = []
+    received: list[str] = []
     group = ReentrantCallbackGroup()
-    publisher = listen(node, lambda _: heard.append('old'), group)
+    publisher = listen(node, lambda _: received.append('old'), group)
     publisher.publish(Int32())
-    until(lambda: heard == ['old'], 'the first message')
+    until(lambda: received == ['old'], 'the first message')
     node.destroy_subscription(next(x for x in node.subscriptions if x.topic_name == '/numbers'))
     until(lambda: publisher.get_subscription_count() == 0, 'the end of the subscription')
 
-    node.create_subscription(Int32, 'numbers', lambda _: heard.append('new'), 10)
+    node.create_subscription(Int32, 'numbers', lambda _: received.append('new'), 10)
     until(publisher.get_subscription_count, 'the new subscription')
     publisher.publish(Int32())
 
-    until(lambda: heard == ['old', 'new'], 'the second message')
+    until(lambda: received == ['old', 'new'], 'the second message')
 
 
 def test_messages_of_an_unspun_group_wait_for_who_takes_them(node: Node) -> None:
-    heard: list[int] = []
+    received: list[int] = []
     unspun: list[int] = []
-    publisher = listen(node, lambda msg: heard.append(msg.data), ReentrantCallbackGroup())
+    publisher = listen(node, lambda msg: received.append(msg.data), ReentrantCallbackGroup())
     left = node.create_subscription(
         Int32, 'numbers', lambda msg: unspun.append(msg.data), 10, callback_group=UnspunGroup()
     )
@@ -145,7 +145,7 @@ def test_messages_of_an_unspun_group_wait_for_who_takes_them(node: Node) -> None
 
     publisher.publish(Int32(data=7))
 
-    until(lambda: heard == [7], 'the message')
+    until(lambda: received == [7], 'the message')
     assert not unspun
     with left.handle:
         taken, _ = left.handle.take_message(Int32, False)
@@ -156,18 +156,18 @@ def test_messages_of_an_unspun_group_wait_for_who_takes_them(node: Node) -> None
 def test_a_fault_in_a_callback_is_reported_and_ends_no_other(
     node: Node, faults: list[BaseException], group: type[CallbackGroup]
 ) -> None:
-    heard: list[int] = []
+    received: list[int] = []
 
-    def hear(msg: Int32) -> None:
+    def receive(msg: Int32) -> None:
         if not msg.data:
             raise ZeroDivisionError('the first message')
-        heard.append(msg.data)
+        received.append(msg.data)
 
-    publisher = listen(node, hear, group())
+    publisher = listen(node, receive, group())
     publisher.publish(Int32(data=0))
     publisher.publish(Int32(data=1))
 
-    until(lambda: heard == [1], 'the second message')
+    until(lambda: received == [1], 'the second message')
     assert [str(fault) for fault in faults] == ['the first message']
 
 

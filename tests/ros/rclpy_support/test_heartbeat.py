@@ -29,37 +29,37 @@ spun = partial(member, executor=SingleThreadedExecutor)
 
 
 @pytest.fixture
-def heard(ros_domain: int) -> Iterator[Liveness]:
+def received(ros_domain: int) -> Iterator[Liveness]:
     with spun('brain_planner') as node:
         yield listen(node)
 
 
-def said_since(heard: Liveness, since_s: float) -> str:
+def error_since(received: Liveness, since_s: float) -> str:
     try:
-        heard.check([NAME], since_s)
+        received.check([NAME], since_s)
     except LostNodeError as error:
         return str(error)
     return ''
 
 
 def test_node_that_was_started_anew_is_named_to_those_who_watched_it_before_and_no_others(
-    heard: Liveness,
+    received: Liveness,
 ) -> None:
     with spun(NAME) as node:
         Heartbeat(node).start()
-        until(lambda: heard.alive(NAME), 'first life')
+        until(lambda: received.alive(NAME), 'first life')
         before_s = time.monotonic()
-        heard.check([NAME], before_s)
+        received.check([NAME], before_s)
 
     with spun(NAME) as node:
         Heartbeat(node).start()
-        until(lambda: 'anew' in said_since(heard, before_s), 'second life')
+        until(lambda: 'anew' in error_since(received, before_s), 'second life')
 
-        assert said_since(heard, before_s) == (
+        assert error_since(received, before_s) == (
             'The node fr3_executor has gone and was started anew: what it was about is lost.'
         )
-        heard.check([NAME], time.monotonic())
-        heard.check([NAME])
+        received.check([NAME], time.monotonic())
+        received.check([NAME])
 
 
 def test_a_beat_names_the_process_whose_node_it_is(ros_domain: int) -> None:

@@ -24,11 +24,11 @@ class Watched:
     def __init__(self, state: ProcessState = ProcessState.LIVES):
         self.now_s = 100.0
         self.state = state
-        self.looks: list[PeerProcess] = []
+        self.observations: list[PeerProcess] = []
         self.liveness = Liveness(lambda: self.now_s, self._observe)
 
     def _observe(self, process: PeerProcess) -> ProcessState:
-        self.looks.append(process)
+        self.observations.append(process)
         return self.state
 
     def listen(self, silence_s: float) -> None:
@@ -36,7 +36,7 @@ class Watched:
             self.now_s += PERIOD_S
             self.liveness.turn()
 
-    def said(self, since_s: float = float('inf')) -> str:
+    def error(self, since_s: float = float('inf')) -> str:
         try:
             self.liveness.check([NAME], since_s)
         except LostNodeError as error:
@@ -44,105 +44,107 @@ class Watched:
         return ''
 
 
-def heard(state: ProcessState, beat: str = BEAT) -> Watched:
+def after_beat(state: ProcessState, beat: str = BEAT) -> Watched:
     watched = Watched(state)
-    watched.liveness.hear(beat)
+    watched.liveness.receive(beat)
     return watched
 
 
 def test_a_beat_that_comes_after_the_last_one_of_its_life_takes_back_no_reason() -> None:
-    watched = heard(ProcessState.GONE)
-    watched.liveness.hear(f'{NAME} first !its work is done')
+    watched = after_beat(ProcessState.GONE)
+    watched.liveness.receive(f'{NAME} first !its work is done')
 
-    watched.liveness.hear(BEAT)
+    watched.liveness.receive(BEAT)
 
     watched.listen(QUIET_S)
-    assert 'its work is done' in watched.said()
+    assert 'its work is done' in watched.error()
 
 
-def test_a_node_whose_process_has_ended_is_told_after_three_beats() -> None:
-    watched = heard(ProcessState.GONE)
+def test_a_node_whose_process_has_ended_is_lost_after_three_beats() -> None:
+    watched = after_beat(ProcessState.GONE)
     watched.listen(QUIET_S - PERIOD_S)
-    assert watched.said() == ''
+    assert watched.error() == ''
     assert watched.liveness.alive(NAME)
-    assert watched.looks == []
+    assert watched.observations == []
 
     watched.listen(PERIOD_S)
 
-    assert watched.said() == (
+    assert watched.error() == (
         'The node fr3_executor has gone: its process 77 has ended without a last message, so it '
         'was killed or crashed. Start the stack again.'
     )
-    assert set(watched.looks) == {PEER}
+    assert set(watched.observations) == {PEER}
     assert not watched.liveness.alive(NAME)
 
 
 @pytest.mark.parametrize(
-    ('state', 'beat', 'silence_s', 'said'),
+    ('state', 'beat', 'silence_s', 'error'),
     [
         (ProcessState.LIVES, BEAT, HANGS_S, 'gone: its process 77 lives but hangs'),
         (ProcessState.STOPPED, BEAT, QUIET_S, 'gone: its process 77 is stopped'),
         (ProcessState.STOPPED, BEAT, QUIET_S, 'kill -CONT 77'),
         *(
-            (ProcessState.UNKNOWN, beat, FAR_S, 'gone: nothing was heard of it for 5.0 s. Start')
+            (ProcessState.UNKNOWN, beat, FAR_S, 'gone: it has been silent for 5.0 s. Start')
             for beat in (BEAT, f'{NAME} first', f'{NAME} first here x 3')
         ),
     ],
 )
-def test_a_silent_node_is_told_by_what_its_process_does_and_not_before(
-    state: ProcessState, beat: str, silence_s: float, said: str
+def test_a_silent_node_is_lost_according_to_the_state_of_its_process(
+    state: ProcessState, beat: str, silence_s: float, error: str
 ) -> None:
-    watched = heard(state, beat)
+    watched = after_beat(state, beat)
     watched.listen(silence_s - PERIOD_S)
-    assert watched.said() == ''
+    assert watched.error() == ''
 
     watched.listen(PERIOD_S)
 
-    assert watched.said().startswith('The node fr3_executor has gone: ')
-    assert said in watched.said()
+    assert watched.error().startswith('The node fr3_executor has gone: ')
+    assert error in watched.error()
 
 
 def test_a_listener_that_was_kept_waiting_blames_nobody() -> None:
-    watched = heard(ProcessState.GONE)
+    watched = after_beat(ProcessState.GONE)
     watched.now_s += 1000.0
-    assert watched.said() == ''
+    assert watched.error() == ''
 
     watched.liveness.turn()  # one that comes late is one all the same
 
-    assert watched.said() == ''
+    assert watched.error() == ''
 
 
-def test_a_listener_whose_turns_have_ended_says_so_instead_of_waiting_for_ever() -> None:
-    watched = heard(ProcessState.LIVES)
+def test_a_listener_whose_turns_have_ended_raises_instead_of_waiting_for_ever() -> None:
+    watched = after_beat(ProcessState.LIVES)
 
-    def looked(times: int) -> set[str]:
-        told = set()
+    def checked(times: int) -> set[str]:
+        reported = set()
         for _ in range(times):
-            told.add(watched.said())
+            reported.add(watched.error())
             watched.now_s += PERIOD_S
-        return told
+        return reported
 
-    assert looked(round(HANGS_S / PERIOD_S)) == {''}
-    assert watched.said().startswith('This process receives no heartbeat of another node any more')
+    assert checked(round(HANGS_S / PERIOD_S)) == {''}
+    assert watched.error().startswith(
+        'This process receives no heartbeat of another node any more'
+    )
     watched.liveness.turn()
-    assert looked(round(HANGS_S / PERIOD_S)) == {''}
+    assert checked(round(HANGS_S / PERIOD_S)) == {''}
 
 
 def test_last_beat_of_a_node_that_comes_after_the_first_of_the_next_is_no_third_life() -> None:
     watched = Watched()
     for life in ('first', 'second'):
-        watched.liveness.hear(f'{NAME} {life}')
+        watched.liveness.receive(f'{NAME} {life}')
     since_s = watched.now_s
 
     watched.now_s += 1.0
     for life in ('first', 'second', 'first'):
-        watched.liveness.hear(f'{NAME} {life}')
-    assert watched.said(since_s) == ''
+        watched.liveness.receive(f'{NAME} {life}')
+    assert watched.error(since_s) == ''
 
-    watched.liveness.hear(f'{NAME} third')
-    assert 'was started anew' in watched.said(since_s)
-    assert watched.said(watched.now_s) == ''
-    assert watched.said() == ''
+    watched.liveness.receive(f'{NAME} third')
+    assert 'was started anew' in watched.error(since_s)
+    assert watched.error(watched.now_s) == ''
+    assert watched.error() == ''
 
 
 @pytest.fixture
@@ -222,8 +224,8 @@ def test_two_processes_that_beat_under_one_name_are_noticed_until_one_is_silent(
     watched = Watched(ProcessState.LIVES)
     for _ in range(round(QUIET_S / PERIOD_S) + 1):
         assert unique(watched) == ''
-        watched.liveness.hear(BEAT)
-        watched.liveness.hear(f'{NAME} second {other}')
+        watched.liveness.receive(BEAT)
+        watched.liveness.receive(f'{NAME} second {other}')
         watched.listen(PERIOD_S)
 
     assert unique(watched).startswith(
@@ -232,7 +234,7 @@ def test_two_processes_that_beat_under_one_name_are_noticed_until_one_is_silent(
     )
 
     for _ in range(round(QUIET_S / PERIOD_S)):
-        watched.liveness.hear(BEAT)
+        watched.liveness.receive(BEAT)
         watched.listen(PERIOD_S)
     assert unique(watched) == ''
 
@@ -241,13 +243,13 @@ def test_process_that_was_started_again_is_no_second_one() -> None:
     watched = Watched(ProcessState.LIVES)
     for life in ('first', 'second', 'third'):
         for _ in range(10):
-            watched.liveness.hear(f'{NAME} {life} {PEER}')
+            watched.liveness.receive(f'{NAME} {life} {PEER}')
             watched.listen(PERIOD_S)
             assert unique(watched) == ''
 
 
 def test_beat_of_the_same_name_is_that_of_another_process_while_that_lives() -> None:
-    watched = heard(ProcessState.LIVES)
+    watched = after_beat(ProcessState.LIVES)
     assert watched.liveness.others(NAME, own=['mine']) == [PEER]
     assert watched.liveness.others(NAME, own=['first']) == []
 
@@ -260,63 +262,65 @@ def test_beat_of_the_same_name_is_that_of_another_process_while_that_lives() -> 
 
 
 def test_last_beat_gives_the_reason_of_the_end() -> None:
-    watched = heard(ProcessState.GONE)
-    watched.liveness.hear(f'{NAME} first !fault in a callback')
+    watched = after_beat(ProcessState.GONE)
+    watched.liveness.receive(f'{NAME} first !fault in a callback')
     watched.listen(QUIET_S)
 
-    assert watched.said() == (
+    assert watched.error() == (
         'The node fr3_executor has gone: fault in a callback. Start the stack again.'
     )
-    watched.liveness.hear(f'{NAME} second {PEER}')
-    assert watched.said() == ''
+    watched.liveness.receive(f'{NAME} second {PEER}')
+    assert watched.error() == ''
 
 
 @pytest.mark.parametrize('hurried', [False, True])
 def test_a_last_beat_that_waits_is_taken_in_before_the_process_counts_as_killed(
     hurried: bool,
 ) -> None:
-    watched = heard(ProcessState.GONE)
-    watched.liveness.take_waiting = lambda: watched.liveness.hear(f'{NAME} first !fault in it')
+    watched = after_beat(ProcessState.GONE)
+    watched.liveness.take_waiting = lambda: watched.liveness.receive(f'{NAME} first !fault in it')
     if hurried:
         watched.liveness.hurry()
-        assert watched.said() == ''
+        assert watched.error() == ''
     watched.listen(QUIET_S)
 
-    assert watched.said() == 'The node fr3_executor has gone: fault in it. Start the stack again.'
+    assert watched.error() == 'The node fr3_executor has gone: fault in it. Start the stack again.'
     with pytest.raises(LostNodeError, match='fault in it'):
         watched.liveness.check_serving([NAME])
 
 
 def test_who_is_in_a_hurry_sees_the_end_of_a_process_before_its_silence() -> None:
-    watched = heard(ProcessState.GONE)
-    assert watched.said() == ''
+    watched = after_beat(ProcessState.GONE)
+    assert watched.error() == ''
     with pytest.raises(LostNodeError, match='process 77 has ended'):
         watched.liveness.check_serving([NAME])
 
     watched.liveness.hurry()
 
-    assert 'process 77 has ended' in watched.said()
+    assert 'process 77 has ended' in watched.error()
     assert watched.liveness.has_ended(NAME)
-    watched.liveness.hear(f'{NAME} first !it was asked to end')
-    assert watched.said() == ''  # it ends with the others, and is not the reason
+    watched.liveness.receive(f'{NAME} first !it was asked to end')
+    assert watched.error() == ''  # it ends with the others, and is not the reason
 
 
 def test_a_node_that_gives_the_reason_is_named_before_those_that_ended_with_it() -> None:
-    watched = heard(ProcessState.GONE)
-    watched.liveness.hear(f'state_estimator first {PEER}')
-    watched.liveness.hear(f'brain_planner first {PEER}')
+    watched = after_beat(ProcessState.GONE)
+    watched.liveness.receive(f'state_estimator first {PEER}')
+    watched.liveness.receive(f'brain_planner first {PEER}')
     watched.liveness.hurry()
     nodes = ['fr3_executor', 'brain_planner', 'state_estimator']
 
     # As after `kill -9` of who started them: one gives the reason, the word of another is lost.
-    watched.liveness.hear('brain_planner first !bbllm up (7), which started it, has ended')
+    watched.liveness.receive('brain_planner first !bbllm up (7), which started it, has ended')
     watched.liveness.check(nodes)
     watched.listen(QUIET_S)
 
     with pytest.raises(LostNodeError, match=r'planner has gone: bbllm up \(7\), which started it'):
         watched.liveness.check(nodes)
-    # And as where the planner was told to end since another node had been killed.
-    watched.liveness.hear('brain_planner first !The node state_estimator has gone: it was killed')
+    # And as where the planner was asked to end since another node had been killed.
+    watched.liveness.receive(
+        'brain_planner first !The node state_estimator has gone: it was killed'
+    )
     with pytest.raises(LostNodeError) as caught:
         watched.liveness.check(nodes)
     assert str(caught.value) == (
@@ -325,7 +329,7 @@ def test_a_node_that_gives_the_reason_is_named_before_those_that_ended_with_it()
 
 
 def test_a_process_that_stood_still_knows_for_how_long() -> None:
-    watched = heard(ProcessState.LIVES)
+    watched = after_beat(ProcessState.LIVES)
     watched.listen(5.0)
     assert watched.liveness.stood_still_s() == 0.0
 

@@ -75,7 +75,7 @@ class Server:
 def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Return how many answers to goals and to requests for results, and statuses, are lost."""
     lost = dict.fromkeys(('send_goal', 'get_result', 'status'), 0)
-    take, hear = MultiThreadedExecutor._take_client, ActionCall._receive_status
+    take, receive = MultiThreadedExecutor._take_client, ActionCall._receive_status
 
     def is_lost(kind: str) -> bool:
         lost[kind] = lost.get(kind, 0) - 1
@@ -88,12 +88,12 @@ def lost(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         taken = take(self, client)
         return forget if is_lost(client.srv_name.rpartition('/')[2]) else taken
 
-    def hear_some(self: ActionCall, msg: GoalStatusArray) -> None:
+    def receive_some(self: ActionCall, msg: GoalStatusArray) -> None:
         if not is_lost('status'):
-            hear(self, msg)
+            receive(self, msg)
 
     monkeypatch.setattr(MultiThreadedExecutor, '_take_client', take_some)
-    monkeypatch.setattr(ActionCall, '_receive_status', hear_some)
+    monkeypatch.setattr(ActionCall, '_receive_status', receive_some)
     return lost
 
 
@@ -179,10 +179,10 @@ def test_goal_that_is_not_wanted_any_more_is_not_sent(both: tuple[Server, Action
     server, call = both
     server.go_on.set()
 
-    def look() -> None:
+    def observe() -> None:
         call.cancel()
 
-    for reason in ({'cancel': CancelToken(look)}, {'should_abort': lambda: True}):
+    for reason in ({'cancel': CancelToken(observe)}, {'should_abort': lambda: True}):
         assert call.run(ExecuteSkill.Goal(), PATIENCE_S, **reason) == (GoalStatus.CANCELED, None)
 
     assert call.run(ExecuteSkill.Goal(), PATIENCE_S)[0] is GoalStatus.SUCCEEDED

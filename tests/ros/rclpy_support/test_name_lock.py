@@ -93,8 +93,8 @@ def test_a_name_that_another_user_has_is_refused_with_process_and_user() -> None
 
     lock = lock_name('node_d', '/held', DOMAIN)
     try:
-        said, _ = taking('node_d', NOBODY).communicate()
-        assert f'(process {os.getpid()} of root)' in said
+        output, _ = taking('node_d', NOBODY).communicate()
+        assert f'(process {os.getpid()} of root)' in output
     finally:
         os.close(lock)
 

@@ -44,7 +44,7 @@ def never_refused(name: str, dynamic: bool) -> str:
     ('given', 'found'),
     [('', episodes_dir), ('/a/b', lambda: Path('/a/b')), ('~/a', lambda: Path.home() / 'a')],
 )
-def test_journals_go_where_the_parameter_says(given: str, found: Callable[[], Path]) -> None:
+def test_journals_go_to_the_folder_of_the_parameter(given: str, found: Callable[[], Path]) -> None:
     assert journal_folder(BrainPlannerParams(episodes_folder=given)) == found()
 
 
@@ -84,7 +84,7 @@ def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    ('node', 'says'),
+    ('node', 'expected'),
     [
         (
             ['-p', 'sped:=1.0'],
@@ -98,11 +98,11 @@ def test_values_of_the_command_line_win_and_keep_their_type(node: Node) -> None:
     ],
     indirect=['node'],
 )
-def test_unusable_parameter_is_an_error_with_what_would_do(node: Node, says: str) -> None:
+def test_unusable_parameter_is_an_error_with_what_would_do(node: Node, expected: str) -> None:
     with pytest.raises(ConfigError, match='mujoco_sim') as error:
         Parameters(node, MujocoSimParams, never_refused, lambda _: None)
 
-    assert says in str(error.value)
+    assert expected in str(error.value)
 
 
 @pytest.mark.parametrize('node', [[]], indirect=True)
@@ -147,8 +147,8 @@ def test_hidden_characters_are_text_in_the_log_and_the_caller_is_named(
     logger = PlainLogger('outside')
     logger.warning('heard \x1b[2J\u202e\x9b and 红色')
 
-    said = capfd.readouterr().err
-    assert r'heard \x1b[2J\u202e\x9b and 红色' in said
-    assert '\x1b[2J' not in said
+    output = capfd.readouterr().err
+    assert r'heard \x1b[2J\u202e\x9b and 红色' in output
+    assert '\x1b[2J' not in output
     (caller,) = logger.contexts
     assert caller.file_path == __file__

@@ -24,19 +24,19 @@ def service(deaf: Any, first: Any = None) -> ServiceCall:
 
 
 @pytest.mark.parametrize(
-    ('first', 'heard'),
+    ('first', 'received'),
     [(Approve.Request(), ['', '', 'abc']), (None, ['abc', 'abc'])],
     ids=['after a request that changes nothing', 'itself'],
 )
 def test_request_is_repeated_where_it_changes_nothing_also_after_its_server_began_anew(
-    first: Any, heard: list[str]
+    first: Any, received: list[str]
 ) -> None:
     deaf = Deaf(overhears=1)
     call = service(deaf, first)
     for _ in range(2):
         assert call.run(Approve.Request(hash='abc'), PATIENCE_S).success
-        assert deaf.heard == heard
-        deaf.heard.clear()
+        assert deaf.received == received
+        deaf.received.clear()
         deaf.overhears = 1
 
 
@@ -50,7 +50,7 @@ def test_service_that_is_slow_is_asked_less_and_less_often(
     with pytest.raises(WorldError, match='no answer'):
         service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
 
-    assert len(deaf.heard) == len(['at once', 2, 4, 7, 12, 21, 38])
+    assert len(deaf.received) == len(['at once', 2, 4, 7, 12, 21, 38])
 
 
 def test_request_that_changes_something_is_sent_once_though_its_answer_is_lost(
@@ -65,7 +65,7 @@ def test_request_that_changes_something_is_sent_once_though_its_answer_is_lost(
             Approve.Request(hash='abc'), 2.0, sending=lambda: setattr(deaf, 'overhears', 1000)
         )
 
-    assert deaf.heard == ['', 'abc']
+    assert deaf.received == ['', 'abc']
 
 
 def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_service_that_is_never_answered_is_named(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(WorldError, match=r'no answer from fr3_executor \(approve\) within 0.1 s'):
         service(deaf, Approve.Request()).run(Approve.Request(hash='abc'), PATIENCE_S)
 
-    assert 'abc' not in deaf.heard
+    assert 'abc' not in deaf.received
 
 
 def test_wait_that_asks_again_takes_whichever_answer_comes_and_leaves_no_other_open() -> None:
@@ -96,9 +96,9 @@ def test_wait_that_asks_again_takes_whichever_answer_comes_and_leaves_no_other_o
     assert unanswered.cancelled()
 
 
-def test_look_ends_a_wait_with_what_it_raises() -> None:
-    def look() -> None:
+def test_a_check_ends_a_wait_with_what_it_raises() -> None:
+    def observe() -> None:
         raise LostNodeError('gone')
 
     with pytest.raises(LostNodeError, match='gone'):
-        wait_for(Future(), 'somebody', PATIENCE_S, cancel=CancelToken(look))
+        wait_for(Future(), 'somebody', PATIENCE_S, cancel=CancelToken(observe))

@@ -25,10 +25,10 @@ TURNS = round(HANGS_S / PERIOD_S) + 4
 """With one beat in a turn, nodes would be told dead long before."""
 
 
-def blamed(heard: Liveness) -> set[str]:
+def blamed(received: Liveness) -> set[str]:
     def gone(name: str) -> bool:
         try:
-            heard.check([name])
+            received.check([name])
         except LostNodeError:
             return True
         return False
@@ -37,14 +37,14 @@ def blamed(heard: Liveness) -> set[str]:
 
 
 @pytest.mark.parametrize('here', [True, False], ids=['on this machine', 'elsewhere'])
-def test_a_turn_takes_in_all_beats_that_wait_and_tells_the_one_that_beats_no_more(
+def test_a_turn_takes_in_all_beats_that_wait_and_detects_the_node_that_ended(
     ros_domain: int, here: bool
 ) -> None:
     process = str(PeerProcess.own()) if here else 'elsewhere 1 1'
     seen: list[String] = []
     numbers = count()
     with member('listener') as node, member('others') as others:
-        heard = listen(node)
+        received = listen(node)
         (timer,), (beats,) = node.timers, node.subscriptions
         turn: Callable[[], None] = timer.callback
         # Two turns that waited for a thread would count as two periods of listening.
@@ -69,6 +69,6 @@ def test_a_turn_takes_in_all_beats_that_wait_and_tells_the_one_that_beats_no_mor
                 turn()
 
         rounds(NAMES)
-        assert blamed(heard) == set()
+        assert blamed(received) == set()
         rounds(NAMES[1:])
-        assert blamed(heard) == {NAMES[0]}
+        assert blamed(received) == {NAMES[0]}

@@ -42,8 +42,8 @@ class DeafGraph:
 class DeafToCancels(Deaf):
     def call_async(self, request: CancelGoal.Request) -> Future:
         future = Future()
-        self.heard.append(bytes(request.goal_info.goal_id.uuid).hex())
-        if len(self.heard) > self.overhears:
+        self.received.append(bytes(request.goal_info.goal_id.uuid).hex())
+        if len(self.received) > self.overhears:
             future.set_result(CancelGoal.Response())
         return future
 
@@ -71,7 +71,7 @@ def test_approval_whose_first_request_was_lost_is_given(
     desk.carry_out(MenuChoice(kind=ChoiceKind.GRANT, hash='abc'), by='a test')
 
     until(lambda: notes[-1] == 'approved', 'the note that the plan is approved')
-    assert graph.servers['approve'].heard == ['', '', 'abc']
+    assert graph.servers['approve'].received == ['', '', 'abc']
 
 
 def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
@@ -81,9 +81,9 @@ def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
 
     until(lambda: notes[-1] == STOPPED, 'the note that all has stopped')
     tasks, skills = (graph.servers[f'{name}/_action/cancel_goal'] for name in ACTIONS)
-    assert tasks.heard == [ALL] * 2
-    until(lambda: len(skills.heard) >= 3, 'the second stop of the arm')
-    assert set(skills.heard) == {ALL}
+    assert tasks.received == [ALL] * 2
+    until(lambda: len(skills.received) >= 3, 'the second stop of the arm')
+    assert set(skills.received) == {ALL}
 
 
 def test_arm_is_stopped_without_a_planner_and_the_planner_is_named(
@@ -94,7 +94,7 @@ def test_arm_is_stopped_without_a_planner_and_the_planner_is_named(
 
     desk.carry_out(MenuChoice(kind=ChoiceKind.STOP), by='a test')
 
-    until(lambda: len(skills.heard) >= 2, 'the stop of the arm')
+    until(lambda: len(skills.received) >= 2, 'the stop of the arm')
     until(lambda: len(notes) > 1, 'the note of what was not stopped')
     assert notes[-1].startswith('not all was stopped: The node brain_planner')
 
@@ -106,7 +106,7 @@ def test_answers_are_given_in_the_order_of_the_clicks(
         desk.carry_out(MenuChoice(kind=kind, hash=what), by='a test')
 
     until(lambda: notes.count('approved') == 2, 'the note of the last answer')
-    assert [what for what in graph.servers['approve'].heard if what] == ['a', 'b', 'c']
+    assert [what for what in graph.servers['approve'].received if what] == ['a', 'b', 'c']
 
 
 def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
@@ -118,7 +118,7 @@ def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
 
     until(lambda: len(notes) > 1, 'the note that nobody took the answer')
     assert notes[-1].startswith('the answer was not given: The node fr3_executor (approve) is not')
-    assert graph.servers['approve'].heard == []
+    assert graph.servers['approve'].received == []
 
 
 @pytest.fixture(scope='module')
@@ -136,11 +136,11 @@ def line(rviz: RvizClient, word: str) -> str:
     """Wait for the line `approve: ...` or `deny: ...` and return it."""
     found: list[str] = []
 
-    def look() -> bool:
+    def observe() -> bool:
         found[:] = [title for title in rviz.titles(ROBOT.name) if title.startswith(f'{word}: ')]
         return bool(found)
 
-    until(look, f'{word!r} in the menu of the robot')
+    until(observe, f'{word!r} in the menu of the robot')
     return found[0]
 
 

@@ -33,7 +33,7 @@ def markers_of(*facts: Fact) -> dict[tuple[str, int], Marker]:
     return {(marker.ns, marker.id): marker for marker in shown[1:]}
 
 
-def test_what_is_out_of_reach_is_pale_and_says_so() -> None:
+def test_what_is_out_of_reach_is_pale_and_labelled() -> None:
     shown = markers_of(Fact('far_cube', 'reachable', 'no'), Fact('red_cube', 'reachable', 'yes'))
 
     assert shown['objects', 0].color.a == 1.0
@@ -42,7 +42,7 @@ def test_what_is_out_of_reach_is_pale_and_says_so() -> None:
     assert shown['names', 1].text == 'far_cube\n(out of reach)'
 
 
-def test_what_is_believed_stands_below_the_name_of_the_thing_and_ends_in_how_much_more() -> None:
+def test_beliefs_are_listed_below_the_name_of_their_object_with_a_count_of_the_rest() -> None:
     words = ('slipped_before', 'would_not_rise', 'fixed_or_heavy', 'sticky')
     believed = [Fact('far_cube', 'is', word, estimated=True) for word in words]
 
@@ -62,7 +62,7 @@ def test_what_is_believed_stands_below_the_name_of_the_thing_and_ends_in_how_muc
     assert one < many
 
 
-def test_lost_thing_is_marked_where_it_was_last_seen() -> None:
+def test_lost_object_is_marked_where_it_was_last_seen() -> None:
     lost = LostObject(name='blue_cube', position_m=(0.5, -0.2, 0.02), seen_s=2.0)
 
     shown = markers_of(*lost_facts([lost], 5.0))
@@ -73,14 +73,14 @@ def test_lost_thing_is_marked_where_it_was_last_seen() -> None:
     assert shown['lost names', 0].text == 'blue_cube\n(lost 3 s ago)'
 
 
-def test_colour_of_the_status_tells_how_much_a_person_is_needed() -> None:
+def test_colour_of_the_status_depends_on_how_much_a_person_is_needed() -> None:
     texts = [status_markers(('task: none',), mood).markers[1] for mood in Mood]
 
     assert {text.text for text in texts} == {'task: none'}
     assert len({(text.color.r, text.color.g, text.color.b) for text in texts}) == len(Mood)
 
 
-def test_handle_of_a_menu_is_larger_than_its_thing_and_moves_with_it() -> None:
+def test_handle_of_a_menu_is_larger_than_its_object_and_moves_with_it() -> None:
     menu = robot_menu({}, None)
 
     marker = menu_marker(menu, Numbers())

@@ -16,7 +16,7 @@ from bbllm.sim.simulation import Simulation
 from bbllm_ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.stack import NODES, PERCEPTION
-from tests.ros.sim_clients import heard
+from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Background, Running, inject, started, until
 
 pytestmark = pytest.mark.ros
@@ -50,7 +50,7 @@ def running(ros_domain: int) -> Iterator[Running]:
 
 def truth_of(running: Running, name: str) -> Pose:
     """Return a pose by the simulator's own state, which the stack under test does not use."""
-    with heard(running, ObjectStates, 'objects') as messages:
+    with received_on(running, ObjectStates, 'objects') as messages:
         until(lambda: messages, 'objects of the simulator')
     found = {item.name: item.pose for item in objects_from_msg(messages[-1])}
     return found[name]
@@ -58,10 +58,10 @@ def truth_of(running: Running, name: str) -> Pose:
 
 def test_estimator_does_not_subscribe_to_the_truth(running: Running) -> None:
     node = running.client.node
-    heard = dict(node.get_subscriber_names_and_types_by_node('state_estimator', '/bbllm'))
+    received_on = dict(node.get_subscriber_names_and_types_by_node('state_estimator', '/bbllm'))
 
-    assert '/bbllm/detections' in heard
-    assert '/bbllm/objects' not in heard
+    assert '/bbllm/detections' in received_on
+    assert '/bbllm/objects' not in received_on
     seen = dict(node.get_subscriber_names_and_types_by_node(PERCEPTION, '/bbllm'))
     assert '/bbllm/table_camera/color/image_raw' in seen
     assert '/bbllm/objects' not in seen
@@ -81,7 +81,7 @@ def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ('fault', 'says'),
+    ('fault', 'expected'),
     [
         ('unplugged', 'has sent nothing on /bbllm/table_camera/color/image_raw for'),
         ('covered', 'sends black pictures'),
@@ -91,11 +91,11 @@ def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
     ],
 )
 def test_fault_of_a_simulated_camera_is_named_until_it_ends(
-    running: Running, fault: str, says: str
+    running: Running, fault: str, expected: str
 ) -> None:
     until(lambda: not running.scene_error(), 'scene before the fault')
     inject(running, f'table_camera/{fault}')
-    error = running.scene_error_with(says)
+    error = running.scene_error_with(expected)
     assert running.ask(InjectFault, 'sim/inject_fault', clear=True).success
     until(lambda: not running.scene_error(), 'scene after the fault')
 

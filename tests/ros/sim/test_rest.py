@@ -18,11 +18,11 @@ def test_objects_come_with_fewer_states_of_an_arm_that_rests(ros_domain: int) ->
         states: list[JointState] = []
         objects: list[ObjectStates] = []
         node, group = running.client.node, running.client.group
-        for kind, topic, heard in (
+        for kind, topic, received in (
             (JointState, 'franka/joint_states', states),
             (ObjectStates, 'objects', objects),
         ):
-            node.create_subscription(kind, topic, heard.append, STATES, callback_group=group)
+            node.create_subscription(kind, topic, received.append, STATES, callback_group=group)
         # A robot that has just begun counts as one that moved.
         until(lambda: len(states) > 2 * REST_S / FAST_S, 'states of a robot at rest')
         states_before, objects_before = len(states), len(objects)

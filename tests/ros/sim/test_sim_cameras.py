@@ -21,7 +21,7 @@ from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.simulation import Simulation
 from bbllm_ros.convert.records import LATCHED, stamp_from_msg
-from tests.ros.sim_clients import heard
+from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, started, until
 
 pytestmark = pytest.mark.ros
@@ -57,7 +57,7 @@ def pictures(sim: Running, camera: str, topics: Sequence[str] = (COLOR, DEPTH)) 
     with ExitStack() as stack:
         yield [
             stack.enter_context(
-                heard(
+                received_on(
                     sim,
                     CameraInfo if topic.endswith('info') else Image,
                     f'{camera}/{topic}',
@@ -111,12 +111,12 @@ def test_nothing_is_drawn_without_subscribers(sim: Running) -> None:
 
 @pytest.mark.parametrize('camera', CAMERAS)
 def test_pictures_have_the_form_of_the_real_driver(sim: Running, camera: str) -> None:
-    with pictures(sim, camera, [COLOR, DEPTH, COLOR_INFO, DEPTH_INFO]) as heard_:
-        colors, depths, infos, depth_infos = heard_
+    with pictures(sim, camera, [COLOR, DEPTH, COLOR_INFO, DEPTH_INFO]) as received_:
+        colors, depths, infos, depth_infos = received_
 
         def whole() -> list[float]:
             """Return the moments of which all four messages came."""
-            return sorted(set.intersection(*(set(stamps(messages)) for messages in heard_)))
+            return sorted(set.intersection(*(set(stamps(messages)) for messages in received_)))
 
         # A machine that is busy loses pictures, and not of all topics the same.
         until(lambda: len(whole()) >= 3, 'three moments of all four messages')

@@ -24,7 +24,7 @@ from bbllm.robots.urdf import robot_description
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.sim.topics import description_of
 from tests.robots.urdf_text import chain, joints_of, step
-from tests.ros.sim_clients import heard
+from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, until
 
 pytestmark = pytest.mark.ros
@@ -158,7 +158,10 @@ def test_description_that_cannot_be_expanded_is_named_and_replaced(published: An
 
 
 def test_nobody_is_sent_the_clock_without_the_parameter(sim: Running) -> None:
-    with heard(sim, Clock, '/clock') as ticks, heard(sim, ObjectStates, 'objects') as states:
+    with (
+        received_on(sim, Clock, '/clock') as ticks,
+        received_on(sim, ObjectStates, 'objects') as states,
+    ):
         until(lambda: len(states) > 20, 'twenty times the objects')
         assert ticks == []
     assert sim.client.node.count_publishers('/clock') == 0

@@ -38,12 +38,12 @@ def made(scene: str, **given: object) -> SimLoop:
     return SimLoop(scene, speed=1.0, **{**params, **given})
 
 
-def test_without_being_asked_forces_are_as_noisy_as_the_scene_says(scene: str) -> None:
+def test_forces_have_the_noise_of_the_scene_by_default(scene: str) -> None:
     assert readings(made(scene)).std(axis=0) == pytest.approx(COARSE, rel=0.2)
     assert readings(made('tabletop')).std(axis=0) == pytest.approx(0.2, rel=0.2)
 
 
-def test_a_parameter_sets_the_noise_whatever_the_scene_says(scene: str) -> None:
+def test_a_parameter_wins_over_the_noise_of_the_scene(scene: str) -> None:
     noisy = [readings(made(scene, force_noise_n=0.5)) for _ in range(2)]
 
     assert noisy[0].std(axis=0) == pytest.approx(0.5, rel=0.2)
@@ -56,9 +56,9 @@ def test_a_reset_changes_scene_and_seed_but_not_how_noisy_it_is(scene: str) -> N
     loop = made('tabletop', force_noise_n=0.5, seed=1)
 
     loop.reset(scene, 0)
-    told = readings(loop)
+    reported = readings(loop)
 
-    assert (told == readings(made(scene, force_noise_n=0.5, seed=1))).all()
+    assert (reported == readings(made(scene, force_noise_n=0.5, seed=1))).all()
     loop.reset('', 2)
     assert (readings(loop) == readings(made(scene, force_noise_n=0.5, seed=2))).all()
 

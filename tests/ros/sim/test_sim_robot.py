@@ -25,8 +25,8 @@ from tests.ros.sim_clients import (
     ARM,
     JOINTS,
     STATE,
-    heard,
     ptp,
+    received_on,
     run,
     set_hardware,
     stay,
@@ -93,10 +93,10 @@ def test_parameters_of_the_robot_are_taken_when_idle_and_where_they_make_sense(
     assert (senseless.success, 'invalid argument' in senseless.error) == (False, True)
 
 
-def test_every_goal_is_told_with_the_mode_of_the_robot_also_the_rejected_ones(
+def test_every_goal_is_published_with_the_mode_of_the_robot_also_the_rejected_ones(
     sim: Running,
 ) -> None:
-    with heard(sim, SimGoal, 'sim/goals', GOALS) as goals:
+    with received_on(sim, SimGoal, 'sim/goals', GOALS) as goals:
         until(lambda: sim.client.node.count_publishers('sim/goals'), 'the author of sim/goals')
         follow = partial(run, sim, FollowJointTrajectory, f'{ARM}/follow_joint_trajectory')
         assert follow(stay())[0] is GoalStatus.SUCCEEDED
@@ -124,12 +124,12 @@ def test_every_goal_is_told_with_the_mode_of_the_robot_also_the_rejected_ones(
     assert (list(goals[3].joint_names), stamp_from_msg(goals[3].duration)) == ([], 0.0)
 
 
-def test_a_stopped_robot_tells_why_once_its_broadcaster_is_brought_back(sim: Running) -> None:
+def test_a_stopped_robot_reports_the_cause_once_its_broadcaster_is_active(sim: Running) -> None:
     inject(sim, 'joint_limit')
     assert set_hardware(sim, 'active').ok
     assert switch(sim, up=(STATE,)).ok
 
-    with heard(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
+    with received_on(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
         until(lambda: states, 'robot_state')
     assert states[-1].robot_mode == FrankaRobotState.ROBOT_MODE_REFLEX
     assert states[-1].current_errors.joint_position_limits_violation
@@ -139,7 +139,7 @@ def test_a_stopped_robot_tells_why_once_its_broadcaster_is_brought_back(sim: Run
     status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
     assert status == GoalStatus.SUCCEEDED
     assert switch(sim, up=(ARM, JOINTS)).ok
-    with heard(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
+    with received_on(sim, FrankaRobotState, f'{STATE}/robot_state') as states:
         until(
             lambda: states and states[-1].robot_mode == FrankaRobotState.ROBOT_MODE_MOVE,
             'mode MOVE',

@@ -21,7 +21,7 @@ from bbllm_ros.convert.records import EVENTS, stamp_from_msg, stamp_to_msg
 from bbllm_ros.stack.stack import NODES
 from tests.ros.policies import policies
 from tests.ros.replaying import EDGE_S, Message, Moments, compare, lone_estimator, moments_of, play
-from tests.ros.sim_clients import heard
+from tests.ros.sim_clients import received_on
 from tests.ros.stacks import started, until
 
 pytestmark = pytest.mark.ros
@@ -123,11 +123,11 @@ def test_a_bag_replayed_at_any_speed_gives_the_scenes_of_the_recording(
             scenes,
         )
 
-    told = moments_of(scenes)
+    reported = moments_of(scenes)
     seen = {round(stamp_s, 6) for topic, stamp_s, _ in bag.messages if topic == 'objects'}
-    assert told.keys() <= seen, 'every scene has a stamp of the bag'
-    compare(bag.moments, told)
-    assert not all(x.held for x in told.values()), 'the replay shows the table before the pick'
+    assert reported.keys() <= seen, 'every scene has a stamp of the bag'
+    compare(bag.moments, reported)
+    assert not all(x.held for x in reported.values()), 'the replay shows the table before the pick'
 
 
 @pytest.mark.slow  # a stack of its own
@@ -139,7 +139,7 @@ def test_a_stack_that_takes_the_time_of_the_simulation_carries_out_a_task(
     with started(params=params, speed=speed) as stack:
         ticks: list[Clock] = []
         stack.client.node.create_subscription(Clock, '/clock', ticks.append, 10)
-        with heard(stack, EpisodeEvent, 'episode_events', EVENTS) as events:
+        with received_on(stack, EpisodeEvent, 'episode_events', EVENTS) as events:
             result = stack.run('put the red cube on location_B')
             until(lambda: events and events[-1].kind == EpisodeEvent.ENDED, 'the last event')
         assert stack.ask(ResetSim, 'sim/reset', scene='tower').success

@@ -50,7 +50,7 @@ def test_a_moment_that_is_far_away_does_not_keep_a_core_busy(loop: SimLoop) -> N
 def test_an_executor_publishes_what_it_waits_for(ros_domain: int) -> None:
     nodes = ('mujoco_sim', 'state_estimator', 'fr3_executor')
     with started(nodes) as running:
-        awaited = heard_by(running)
+        awaited = awaited_times(running)
         before_s = running.client.scene().stamp_s
 
         assert running.client.execute(SkillCall('wait', (f'{WAIT_S:g}',))).succeeded
@@ -59,7 +59,7 @@ def test_an_executor_publishes_what_it_waits_for(ros_domain: int) -> None:
         assert awaited[0] >= before_s + WAIT_S
 
 
-def heard_by(running: Running) -> list[float]:
+def awaited_times(running: Running) -> list[float]:
     """Return the moments that are published from now on, on the world's clock [s]."""
     node, awaited = running.client.node, list[float]()
     node.create_subscription(

@@ -113,10 +113,10 @@ def test_topics_that_are_written_without_ros_are_those_of_a_stack(recorded: Reco
 
 
 def test_events_of_the_task_are_in_the_bag_and_no_older_ones(recorded: Recorded) -> None:
-    told = recorded.bag.of('episode_events')
+    reported = recorded.bag.of('episode_events')
 
-    assert {msg.episode_id for msg in told} == {'recorded'}
-    assert [event_from_msg(msg) for msg in told] == recorded.events
+    assert {msg.episode_id for msg in reported} == {'recorded'}
+    assert [event_from_msg(msg) for msg in reported] == recorded.events
     assert recorded.bag.of('plan')[-1].episode_id == 'recorded'
 
 

@@ -101,7 +101,7 @@ def follows(script: dict[str, list[str]], declines: int | None = None) -> Answer
     return behave
 
 
-def told(result: EpisodeResult) -> dict[str, Any]:
+def reported(result: EpisodeResult) -> dict[str, Any]:
     names = (
         *('verdict', 'loops', 'codes', 'conditions', 'gcr', 'ending', 'error', 'executable'),
         *('attempted', 'passes', 'model_calls', 'prompt_tokens', 'case_hash', 'models'),
@@ -136,7 +136,7 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
         played.append(play(job))
 
     here, over_ros = (item.result for item in played)
-    assert told(over_ros) == told(here)
+    assert reported(over_ros) == reported(here)
     assert (here.verdict, here.loops) == (verdict, loops)
     assert bool(over_ros.reason) is (verdict != 'passed')
     assert {item.name for item in over_ros.settled} == {item.name for item in here.settled}
@@ -172,7 +172,7 @@ def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Pat
     replayed = replace(job, replay=recorded.recording, config=OFFLINE)
     for play in (play_here, play_over_ros):
         again = play(replayed).result
-        assert told(again) == told(recorded.result)
+        assert reported(again) == reported(recorded.result)
 
 
 @pytest.mark.slow
@@ -211,16 +211,16 @@ def test_stack_that_cannot_start_is_an_episode_lost_with_the_reason(stacks: list
 
 
 @pytest.mark.parametrize(
-    ('change', 'says'),
+    ('change', 'expected'),
     [
         ({'planner': 'brain_bodies'}, 'Did you mean .brain_body.'),
         ({'llm': LlmConfig(brain=ModelConfig(provider='openai', model='a'))}, 'OPENAI_API_KEY'),
     ],
 )
 def test_setup_that_cannot_be_used_is_refused_before_a_node_starts(
-    stacks: list[Stack], change: dict[str, object], says: str
+    stacks: list[Stack], change: dict[str, object], expected: str
 ) -> None:
-    with pytest.raises(BbllmError, match=says):
+    with pytest.raises(BbllmError, match=expected):
         play_over_ros(job_of('right_side', 3, OFFLINE.model_copy(update=change)))
 
     assert not stacks
@@ -265,7 +265,7 @@ def test_body_mapper_maps_steps_ahead_and_asks_no_model_for_calls(ros_domain: in
 
 
 @pytest.mark.slow
-def test_what_the_first_episode_found_out_is_told_to_the_brain_of_the_next() -> None:
+def test_beliefs_of_the_first_episode_are_in_the_prompt_of_the_next() -> None:
     case = make_case(load_suite('tabletop_sessions'), 'second', seed=0, trial=0)
     (fixed,) = case.table.fixed
     other = next(spec.name for spec in case.table.objects[3:])

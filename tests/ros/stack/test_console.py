@@ -118,9 +118,9 @@ def test_a_remark_withdraws_the_question_and_the_console_shows_the_new_one(
     with SessionDesk(StackSession(stack.client)) as desk:
         reader = Reader(desk.feed)
 
-        told = desk.say('leave the green cube where it is')
+        reported = desk.say('leave the green cube where it is')
 
-        assert told == 'Taken up: the plan was made anew with it.'
+        assert reported == 'Taken up: the plan was made anew with it.'
         until(lambda: 'repair' in reader.kinds(), 'repair with the remark')
         kinds = reader.kinds()
         assert kinds[0] == 'started' and 'plan' in kinds

@@ -23,13 +23,13 @@ REAL = [(node, f'/{REAL_NAMESPACE}') for node in (*REAL_NODES, 'controller_manag
 ELSE = [('camera', '/'), ('mujoco_sim', '/alone'), ('controller_manager', '/left')]
 
 
-def after(*looks: Names) -> Iterator[Names]:
-    yield from looks
+def after(*observations: Names) -> Iterator[Names]:
+    yield from observations
     while True:
-        yield looks[-1]
+        yield observations[-1]
 
 
-def test_stacks_are_told_apart_by_namespace_and_by_what_they_drive() -> None:
+def test_stacks_are_distinguished_by_namespace_and_by_what_they_drive() -> None:
     found = stacks_among([*SIM, *REAL, *ELSE])
 
     assert found == (FoundStack(NAMESPACE, True, True), FoundStack(REAL_NAMESPACE, False, True))
@@ -38,19 +38,19 @@ def test_stacks_are_told_apart_by_namespace_and_by_what_they_drive() -> None:
 
 
 def test_a_stack_is_found_once_it_comes_alone_or_named_and_also_where_nodes_are_missing() -> None:
-    looks = after([], ELSE, [*ELSE, *REAL])
+    observations = after([], ELSE, [*ELSE, *REAL])
     whole = FoundStack(REAL_NAMESPACE, False, True)
 
-    assert only_stack(await_stacks(lambda: next(looks), None, 5.0, settle_s=0.0)) == whole
+    assert only_stack(await_stacks(lambda: next(observations), None, 5.0, settle_s=0.0)) == whole
     assert await_stacks(lambda: [*SIM, *REAL], REAL_NAMESPACE, 5.0) == (whole,)
     found = await_stacks(lambda: REAL[:3], None, 5.0, settle_s=0.0, whole_s=0.2)
     assert found == (FoundStack(REAL_NAMESPACE, False, False),)
 
 
 def test_a_stack_that_is_seen_a_moment_later_counts_too() -> None:
-    looks = after(SIM[:1], SIM[:4], [*SIM[:4], *REAL[:1]], [*SIM[:4], *REAL], [*SIM, *REAL])
+    observations = after(SIM[:1], SIM[:4], [*SIM[:4], *REAL[:1]], [*SIM[:4], *REAL], [*SIM, *REAL])
 
-    found = await_stacks(lambda: next(looks), None, 5.0, settle_s=0.2)
+    found = await_stacks(lambda: next(observations), None, 5.0, settle_s=0.2)
 
     with pytest.raises(ConfigError) as error:
         only_stack(found)
@@ -66,7 +66,7 @@ def test_none_is_found_where_the_named_one_does_not_run() -> None:
     assert 'up sim' not in no_stack('left', 8.0, stacks_among(REAL))
 
 
-def test_with_security_the_keys_say_which_stack_it_is(tmp_path: Path) -> None:
+def test_with_security_the_keys_name_the_stack(tmp_path: Path) -> None:
     environ = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_KEYSTORE': str(tmp_path)}
     assert namespace_of_keys({**environ, 'ROS_SECURITY_ENABLE': 'false'}) is None
     with pytest.raises(ConfigError, match='for: none'):

@@ -75,11 +75,11 @@ def test_a_fork_has_name_session_environment_output_and_exit_code_of_its_own(
 
     assert found['codes'] == [1, -9]
     assert found['running'] is None
-    first, *said = logs[0].read_text().splitlines()
-    assert said == ['error: meant to fail']
-    told = json.loads(first)
-    assert told['pid'] == told['session'] == found['pids'][0]
-    assert told['argv'] == ['end']
-    assert told['name'] == '(a_node)'
-    assert told['command'][1:4] == ['-m', 'a_node', 'end']
-    assert told['environ'] == {'GIVEN': 'yes'}
+    first, *output = logs[0].read_text().splitlines()
+    assert output == ['error: meant to fail']
+    reported = json.loads(first)
+    assert reported['pid'] == reported['session'] == found['pids'][0]
+    assert reported['argv'] == ['end']
+    assert reported['name'] == '(a_node)'
+    assert reported['command'][1:4] == ['-m', 'a_node', 'end']
+    assert reported['environ'] == {'GIVEN': 'yes'}

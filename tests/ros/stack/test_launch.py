@@ -177,12 +177,12 @@ def test_perception_is_started_exactly_where_pictures_are_a_source(
 
     assert (PERCEPTION in nodes) is (sources != 'objects')
     defaults = {k: default_of(x) for k, x in arguments_of(path).items() if x.default_value}
-    told = parameters_of(nodes['state_estimator'], **{**defaults, **given})
+    reported = parameters_of(nodes['state_estimator'], **{**defaults, **given})
     # The scene of a simulation is that of its simulator, which has all the objects.
-    assert told['scene'] == ('' if (path, sources) == (SIM, 'objects') else 'tower')
+    assert reported['scene'] == ('' if (path, sources) == (SIM, 'objects') else 'tower')
     if PERCEPTION in nodes:
-        told = parameters_of(nodes[PERCEPTION], **{**defaults, **given})
-        assert (told['scene'], told['cameras']) == ('tower', 'left, right')
+        reported = parameters_of(nodes[PERCEPTION], **{**defaults, **given})
+        assert (reported['scene'], reported['cameras']) == ('tower', 'left, right')
 
 
 @needs_launch
@@ -239,16 +239,16 @@ def test_real_arm_begins_with_the_slow_envelope_and_a_simulated_one_with_the_ful
 
 @needs_launch
 @pytest.mark.parametrize('path', STARTED, ids=lambda path: path.name)
-def test_only_the_simulated_launch_says_that_the_robot_is_simulated(path: Path) -> None:
+def test_only_the_simulated_launch_sets_simulated(path: Path) -> None:
     arguments = arguments_of(path)
     given = {name: default_of(x) for name, x in arguments.items() if x.default_value}
     nodes = {node.node_executable: node for node in description_of(path) if hasattr(node, 'cmd')}
 
-    told = parameters_of(nodes['fr3_executor'], **given)
+    reported = parameters_of(nodes['fr3_executor'], **given)
 
-    assert told.get('simulated', False) is (path == SIM)
-    assert told['approval'] == ('none' if path == SIM else 'plan')
-    assert told['safety'] == ('safety' if path == SIM else 'safety_slow')
+    assert reported.get('simulated', False) is (path == SIM)
+    assert reported['approval'] == ('none' if path == SIM else 'plan')
+    assert reported['safety'] == ('safety' if path == SIM else 'safety_slow')
 
 
 @needs_launch
@@ -259,21 +259,21 @@ def test_name_of_the_hand_reaches_all_who_use_it() -> None:
     users = [node for node, record in NODE_PARAMS.items() if 'gripper' in record.model_fields]
     nodes = {n.node_executable: n for n in description_of(NODES_ONLY) if hasattr(n, 'cmd')}
 
-    told = {node: parameters_of(nodes[node], **given)['gripper'] for node in users}
+    reported = {node: parameters_of(nodes[node], **given)['gripper'] for node in users}
 
-    assert users and set(told.values()) == {'fr3_gripper'}
+    assert users and set(reported.values()) == {'fr3_gripper'}
 
 
 @needs_launch
 @pytest.mark.parametrize('path', [REAL, DRIVER], ids=lambda path: path.name)
-def test_driver_is_told_of_robot_hand_and_our_controllers(
+def test_driver_gets_the_robot_the_hand_and_our_controllers(
     path: Path, franka_bringup: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     visit(path, robot_ip='192.0.2.7', namespace='left', use_fake_hardware='true')
 
-    told = ast.literal_eval(capsys.readouterr().out.partition('TOLD ')[2].strip())
+    reported = ast.literal_eval(capsys.readouterr().out.partition('TOLD ')[2].strip())
     controllers = config_dir() / 'franka' / 'controllers.yaml'
-    changed = {name: value for name, value in told.items() if value != PUBLISHED[name]}
+    changed = {name: value for name, value in reported.items() if value != PUBLISHED[name]}
     assert changed == {
         'robot_type': 'fr3',
         'load_gripper': 'true',
@@ -302,7 +302,7 @@ def texts(substitutions: list) -> list[str]:
 
 @needs_launch
 @pytest.mark.parametrize(
-    ('given', 'says'),
+    ('given', 'expected'),
     [
         ({'scene': 'tabeltop'}, "Did you mean 'tabletop'?"),
         ({'speed': 'fast'}, "mujoco_sim: the parameter speed cannot be 'fast'"),
@@ -316,7 +316,7 @@ def texts(substitutions: list) -> list[str]:
     ],
 )
 def test_arguments_are_checked_before_a_node_starts(
-    given: dict[str, str], says: str, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from bbllm.core.errors import BbllmError
 
@@ -325,7 +325,7 @@ def test_arguments_are_checked_before_a_node_starts(
     with pytest.raises(BbllmError) as error:
         visit(SIM, **given)
 
-    assert says in str(error.value)
+    assert expected in str(error.value)
 
 
 @needs_launch

@@ -115,7 +115,7 @@ def test_node_that_is_killed_ends_the_launch_and_is_named_by_the_episode(
     with ready(launched) as client:
         begun: list[str] = []
 
-        def hear(event: object) -> None:
+        def receive(event: object) -> None:
             if str(getattr(event, 'kind', '')).endswith('CALL') and not begun:
                 begun.append(node)
                 os.kill(launched.pids[node], signal.SIGKILL)
@@ -124,9 +124,9 @@ def test_node_that_is_killed_ends_the_launch_and_is_named_by_the_episode(
             from bbllm.core.errors import LostNodeError
 
             with pytest.raises(LostNodeError, match=node):
-                client.run_task(TASK, on_event=hear)
+                client.run_task(TASK, on_event=receive)
         else:
-            result = client.run_task(TASK, episode_id=f'killed_{node}', on_event=hear)
+            result = client.run_task(TASK, episode_id=f'killed_{node}', on_event=receive)
             assert result.ending is Ending.WORLD_FAILED
             assert node in result.message
             journal = read_episode(episodes_dir() / f'killed_{node}.jsonl')

@@ -134,10 +134,10 @@ def test_episode_ends_with_the_name_of_an_executor_that_was_started_anew(stack: 
 
 
 def test_arm_is_stopped_when_the_planner_was_started_anew(stack: Running) -> None:
-    told = 'The arm is stopped. The node brain_planner has gone and was started anew'
+    reported = 'The arm is stopped. The node brain_planner has gone and was started anew'
 
-    def told_times() -> int:
-        return log_of(stack.stack, 'fr3_executor').count(told)
+    def count_of_lines() -> int:
+        return log_of(stack.stack, 'fr3_executor').count(reported)
 
     line_about: list[str] = []
     pick = SkillCall('pick', ('red_cube',))
@@ -145,8 +145,8 @@ def test_arm_is_stopped_when_the_planner_was_started_anew(stack: Running) -> Non
     until(lambda: line_about, 'begin of the call')
 
     # A planner that an earlier test killed may have left the same line.
-    before = told_times()
-    beat_anew(stack, 'brain_planner', 'second', lambda: told_times() > before)
+    before = count_of_lines()
+    beat_anew(stack, 'brain_planner', 'second', lambda: count_of_lines() > before)
 
     assert moving.result().code is Code.CANCELLED
 

@@ -67,12 +67,12 @@ def test_the_fault_of_one_node_is_named_and_ends_the_others_at_rest(ros_domain: 
     )
 
     assert done.returncode == 1
-    said = done.stdout + done.stderr
-    assert '[faulty]: fault in a callback' in said
-    assert 'ZeroDivisionError: meant to fail' in said
+    output = done.stdout + done.stderr
+    assert '[faulty]: fault in a callback' in output
+    assert 'ZeroDivisionError: meant to fail' in output
     assert (
         '[sound]: at rest: The node faulty has failed, and this one was in the same process.'
-        in said
+        in output
     )
 
 

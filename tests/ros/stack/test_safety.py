@@ -44,19 +44,19 @@ def test_the_executor_refuses_what_the_file_forbids_and_nothing_moves(
     path = tmp_path / 'mine.yaml'
     path.write_text('workspace: {min_m: [0.2, -0.01, -0.02], max_m: [0.32, 0.01, 0.6]}')
 
-    heard: list[list[float]] = []
+    received: list[list[float]] = []
     with started(ARM, params={'fr3_executor': {'safety': str(path)}}) as running:
         running.client.node.create_subscription(
-            JointState, 'franka/joint_states', lambda msg: heard.append(list(msg.position)), 100
+            JointState, 'franka/joint_states', lambda msg: received.append(list(msg.position)), 100
         )
-        until(lambda: heard, 'joint states')
+        until(lambda: received, 'joint states')
         outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
-        count = len(heard)
-        until(lambda: len(heard) > count, 'joint states after the call')
+        count = len(received)
+        until(lambda: len(received) > count, 'joint states after the call')
 
     assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE)
     assert 'the safety rule workspace forbids moving above red_cube' in outcome.message
-    assert all(position == pytest.approx(heard[0], abs=1e-3) for position in heard)
+    assert all(position == pytest.approx(received[0], abs=1e-3) for position in received)
 
 
 def test_the_executor_keeps_constraints_in_plain_words_and_does_all_else(ros_domain: int) -> None:
@@ -82,7 +82,7 @@ def test_the_executor_keeps_constraints_in_plain_words_and_does_all_else(ros_dom
 
 
 @pytest.mark.parametrize(
-    ('given', 'says'),
+    ('given', 'expected'),
     [
         (
             {'never': 'move any cube; touch the cat'},
@@ -93,12 +93,12 @@ def test_the_executor_keeps_constraints_in_plain_words_and_does_all_else(ros_dom
     ],
 )
 def test_constraints_of_a_simulated_stack_are_checked_before_a_node_starts(
-    given: dict[str, Value], says: str
+    given: dict[str, Value], expected: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         check_params(NODES, {'fr3_executor': given}, simulated=True)
 
-    assert says in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_the_executor_moves_nothing_while_the_object_of_a_constraint_is_not_seen(
@@ -112,14 +112,14 @@ def test_the_executor_moves_nothing_while_the_object_of_a_constraint_is_not_seen
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'expected'),
     [
         ('tcp_sped: {max_m_s: 1}', "unknown field 'tcp_sped'; did you mean 'tcp_speed'?"),
         ('contact_force: {max_n: 12}', 'A lift_cap_n of 5.1 N or less would do'),
     ],
 )
 def test_an_executor_whose_safety_file_cannot_be_used_does_not_start(
-    ros_domain: int, tmp_path: Path, text: str, says: str
+    ros_domain: int, tmp_path: Path, text: str, expected: str
 ) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text(text)
@@ -129,7 +129,7 @@ def test_an_executor_whose_safety_file_cannot_be_used_does_not_start(
     with Stack(config) as stack, pytest.raises(LostNodeError, match='fr3_executor') as caught:
         stack.wait_ready(PATIENCE_S)
 
-    assert says in str(caught.value)
+    assert expected in str(caught.value)
     assert 'Traceback' not in str(caught.value)
 
 
@@ -141,7 +141,7 @@ def spun(node: Node) -> Iterator[SingleThreadedExecutor]:
     executor.shutdown()
 
 
-def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(
+def test_a_scene_that_was_latched_long_ago_does_not_count(
     node: Node, spun: SingleThreadedExecutor
 ) -> None:
     publisher = node.create_publisher(SceneMsg, 'scene', LATCHED)
@@ -150,12 +150,12 @@ def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(
     node.create_subscription(SceneMsg, 'scene', latched.append, LATCHED)
     age = SceneAge(node, ReentrantCallbackGroup(), max_age_s=0.0)
 
-    def spin_until(heard: object) -> None:
-        def look() -> bool:
+    def spin_until(received: object) -> None:
+        def observe() -> bool:
             spun.spin_once(timeout_sec=0.01)
-            return bool(heard() if callable(heard) else heard)
+            return bool(received() if callable(received) else received)
 
-        until(look, 'scene')
+        until(observe, 'scene')
 
     spin_until(lambda: latched and publisher.get_subscription_count() == 2)
     assert age() == float('inf')
@@ -163,9 +163,9 @@ def test_a_scene_that_was_latched_long_ago_does_not_count_as_heard(
     publisher.publish(SceneMsg())
     spin_until(lambda: len(latched) == 2)
     spun.spin_once(timeout_sec=0.1)
-    heard_s = time.monotonic()
+    received_s = time.monotonic()
 
-    assert age() < time.monotonic() - heard_s + PATIENCE_S
+    assert age() < time.monotonic() - received_s + PATIENCE_S
 
 
 def lift(running: Running) -> Outcome:

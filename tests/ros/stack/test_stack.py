@@ -17,15 +17,15 @@ from tests.ros.stacks import PATIENCE_S, started, until
 pytestmark = pytest.mark.ros
 
 
-def test_stack_leaves_no_process_behind_and_says_nothing(ros_domain: int) -> None:
+def test_stack_leaves_no_process_behind_and_logs_no_warning(ros_domain: int) -> None:
     with started() as running:
         processes = list(running.stack.processes.values())
         assert [process.poll() for process in processes] == [None] * len(NODES)
         logs = [running.stack.log_file(node) for node in NODES]
 
     assert [process.returncode for process in processes] == [0] * len(NODES)
-    said = [line for log in logs for line in log.read_text().splitlines()]
-    assert [line for line in said if 'INFO' not in line] == []
+    output = [line for log in logs for line in log.read_text().splitlines()]
+    assert [line for line in output if 'INFO' not in line] == []
 
 
 def test_one_node_per_name_namespace_and_domain(ros_domain: int) -> None:
@@ -54,14 +54,17 @@ def test_only_a_simulation_keeps_its_transforms_to_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ('params', 'says'),
+    ('params', 'expected'),
     [
         ({'mujoco_sim': {'viewer': True}}, 'needs a display'),
         ({'brain_planner': {'planner': 'llm_pop', 'brain': 'offline'}}, 'cannot work with `off'),
     ],
 )
 def test_node_that_cannot_start_is_named_with_its_reason(
-    ros_domain: int, params: dict[str, dict[str, str]], says: str, monkeypatch: pytest.MonkeyPatch
+    ros_domain: int,
+    params: dict[str, dict[str, str]],
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
@@ -71,11 +74,11 @@ def test_node_that_cannot_start_is_named_with_its_reason(
     with Stack(config) as stack, pytest.raises(LostNodeError, match=node) as error:
         stack.wait_ready(PATIENCE_S)
 
-    assert says in str(error.value)
+    assert expected in str(error.value)
     assert 'Traceback' not in str(error.value)
 
 
-def test_client_without_a_stack_says_what_is_missing(ros_domain: int) -> None:
+def test_client_without_a_stack_names_what_is_missing(ros_domain: int) -> None:
     with StackClient() as client:
         with pytest.raises(LostNodeError, match='brain_planner, body_mapper') as error:
             client.wait_ready(timeout_s=0.2)
@@ -84,14 +87,14 @@ def test_client_without_a_stack_says_what_is_missing(ros_domain: int) -> None:
             client.run_task('put the red cube on location_B')
 
 
-def test_scene_without_objects_to_look_at_is_an_error(ros_domain: int) -> None:
+def test_scene_without_objects_is_an_error(ros_domain: int) -> None:
     from bbllm.core.errors import SceneError
 
     config = StackConfig(nodes=('state_estimator',), params={'state_estimator': {'wait_s': 0.2}})
     with Stack(config) as stack:
         with StackClient(stack.config.namespace) as client:
             until(lambda: not client.missing(('state_estimator',)), 'state_estimator')
-            with pytest.raises(SceneError, match='nothing was ever heard on /bbllm_real/objects'):
+            with pytest.raises(SceneError, match='no message came on /bbllm_real/objects'):
                 client.scene()
         stack.check()
 

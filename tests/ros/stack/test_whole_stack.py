@@ -37,13 +37,13 @@ from bbllm_ros.rclpy_support.diagnostics import TOPIC
 from bbllm_ros.rviz.menu_actions import STOPPED
 from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
-from bbllm_ros.stack.newest_states import NewestStates
+from bbllm_ros.stack.session import NewestStates
 from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
 from bbllm_vision.stream_health import Stream
 from tests.doubles.fork_server import serve_module
 from tests.ros.policies import differences, policies
 from tests.ros.rviz_client import DISPLAYS, RvizClient
-from tests.ros.sim_clients import heard
+from tests.ros.sim_clients import received_on
 from tests.ros.stacks import (
     PATIENCE_S,
     Background,
@@ -161,15 +161,15 @@ def test_policy_of_the_estimator_allows_every_source_of_objects(running: Running
     config = StackConfig(nodes=(name,), namespace='cameras', params=params, start=serve_module)
     extra: set[str] = set()
 
-    def hears_all() -> bool:
+    def receives_all() -> bool:
         other.check()
         if (name, '/cameras') in node.get_node_names_and_namespaces():
-            heard = dict(node.get_subscriber_names_and_types_by_node(name, '/cameras'))
-            extra.update(topic.replace('/cameras/', f'/{NAMESPACE}/') for topic in heard)
+            received_on = dict(node.get_subscriber_names_and_types_by_node(name, '/cameras'))
+            extra.update(topic.replace('/cameras/', f'/{NAMESPACE}/') for topic in received_on)
         return extra >= SOURCES - VISION
 
     with Stack(config) as other:
-        until(hears_all, 'estimator that hears its cameras')
+        until(receives_all, 'estimator that hears its cameras')
 
     assert extra <= POLICIES[name].names()['subscriber']
 
@@ -228,9 +228,9 @@ def test_menus_of_the_file_are_served(running: Running) -> None:
 
 
 def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
-    graph = probe('bbllm', 'franka_gripper', told.append)
+    graph = probe('bbllm', 'franka_gripper', reported.append)
     found = list(judge_graph(graph, ARM_OF_BBLLM))
 
     odd = [item for item in found if item.level is not Level.OK]
@@ -244,10 +244,10 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
         'keep_out': '',
     }
     assert graph.executor == wanted
-    assert told[0] == 'looking for the driver'
+    assert reported[0] == 'looking for the driver'
 
 
-def test_a_wrong_namespace_is_told_where_the_driver_is(
+def test_a_wrong_namespace_is_answered_with_that_of_the_driver(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(real_probe, 'FIND_S', 10.0)
@@ -277,28 +277,28 @@ def test_processes_with_the_defaults_of_ros_take_part_on_this_machine(
     assert found['ending'] == 'FINISHED', run.stderr
 
 
-def test_every_node_tells_its_state_in_diagnostics_and_an_episode_is_in_rosout(
+def test_every_node_publishes_its_state_in_diagnostics_and_an_episode_is_in_rosout(
     running: Running,
 ) -> None:
-    heard: dict[str, dict[str, str]] = {}
+    received_on: dict[str, dict[str, str]] = {}
     logs: list[str] = []
 
-    def hear(message: DiagnosticArray) -> None:
+    def receive(message: DiagnosticArray) -> None:
         for status in message.status:
-            heard[status.name] = {item.key: item.value for item in status.values}
+            received_on[status.name] = {item.key: item.value for item in status.values}
 
     node = running.client.node
-    node.create_subscription(DiagnosticArray, TOPIC, hear, 100)
+    node.create_subscription(DiagnosticArray, TOPIC, receive, 100)
     node.create_subscription(Log, '/rosout', lambda log: logs.append(log.msg), 100)
     names = {f'/{NAMESPACE}/{name}' for name in NODES}
-    until(lambda: names <= set(heard), 'diagnostics of all nodes')
+    until(lambda: names <= set(received_on), 'diagnostics of all nodes')
 
     running.run('return to base')
 
-    assert {heard[name]['state'] for name in names} == {'active'}
-    assert 'objects [Hz]' in heard[f'/{NAMESPACE}/state_estimator']
+    assert {received_on[name]['state'] for name in names} == {'active'}
+    assert 'objects [Hz]' in received_on[f'/{NAMESPACE}/state_estimator']
     brain = f'/{NAMESPACE}/brain_planner'
-    until(lambda: heard[brain]['last model call [s]'] != 'nan', 'latency of the model')
+    until(lambda: received_on[brain]['last model call [s]'] != 'nan', 'latency of the model')
     for word in ('task: ', 'plan: ', 'step', 'ended: FINISHED'):
         until(lambda word=word: any(word in line for line in logs), f'{word!r} in /rosout')
 
@@ -335,10 +335,10 @@ def test_frames_and_detections_are_those_of_the_scene(running: Running) -> None:
             for frame in message.transforms
         }
 
-    with heard(running, TFMessage, 'tf', 100) as frames:
+    with received_on(running, TFMessage, 'tf', 100) as frames:
         until(lambda: 'bbllm/red_cube' in places(frames), 'frame of the red cube')
     messages = pytest.importorskip('vision_msgs.msg', reason='not built: make extras')
-    with heard(running, messages.Detection3DArray, 'scene_detections', 100) as arrays:
+    with received_on(running, messages.Detection3DArray, 'scene_detections', 100) as arrays:
         until(lambda: arrays, 'detections')
 
     assert places(frames)['bbllm/red_cube'] == pytest.approx(red.position_m, abs=1e-3)
@@ -359,7 +359,7 @@ def test_id_of_an_episode_is_never_given_twice(running: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ('task', 'says'),
+    ('task', 'expected'),
     [
         ('', 'The task is empty'),
         ('   ', 'The task is empty'),
@@ -369,12 +369,12 @@ def test_id_of_an_episode_is_never_given_twice(running: Running) -> None:
     ids=['empty', 'blank', '20000 characters', 'bell'],
 )
 def test_task_that_cannot_be_taken_is_refused_with_the_reason(
-    running: Running, task: str, says: str
+    running: Running, task: str, expected: str
 ) -> None:
     result = running.run(task)
 
     assert result.refused
-    assert says in result.message
+    assert expected in result.message
     assert result.ending is not Ending.FINISHED
 
 
@@ -395,7 +395,7 @@ def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> 
     assert (first.result().episode_id, first.result().ending) == ('the-first', Ending.CANCELLED)
 
 
-def test_call_of_a_thing_that_is_not_there_is_rejected_with_the_nearest(running: Running) -> None:
+def test_call_of_an_unknown_object_is_rejected_with_the_nearest(running: Running) -> None:
     outcome = running.client.execute(SkillCall('pick', ('red_cub',)))
 
     assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)
@@ -406,7 +406,7 @@ def test_remark_without_a_task_is_refused_where_it_was_typed_and_on_the_log(
     running: Running,
 ) -> None:
     with pytest.raises(TaskError, match='No task is under way'):
-        running.client.say('anybody there?')
+        running.client.send_remark('anybody there?')
 
     voice = running.client.node.create_publisher(String, 'human_feedback', 10)
     until(voice.get_subscription_count, 'planner')
@@ -459,7 +459,7 @@ def _no_gap(request: pytest.FixtureRequest) -> Iterator[None]:
         assert request.getfixturevalue('rviz').gaps == []
 
 
-def test_every_thing_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient) -> None:
+def test_every_object_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient) -> None:
     until(lambda: len(rviz.markers) > 1, 'menus of the scene')
 
     assert {ROBOT.name, 'red_cube', 'black_cylinder', 'location_A'} <= set(rviz.markers)
@@ -472,7 +472,7 @@ def test_every_thing_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient)
         assert [len(control.markers) for control in marker.controls] == [1]
 
 
-def test_choice_from_a_menu_moves_the_thing(rviz: RvizClient, table: Table) -> None:
+def test_choice_from_a_menu_moves_the_object(rviz: RvizClient, table: Table) -> None:
     rviz.choose('red_cube', 'put on > location_B')
 
     until(lambda: 'is done' in rviz.status, "'is done' in the status")
@@ -481,7 +481,7 @@ def test_choice_from_a_menu_moves_the_thing(rviz: RvizClient, table: Table) -> N
     until(lambda: rviz.titles('location_B') == ['occupied'], 'new menu of location_B')
 
 
-def test_nothing_is_sent_while_nothing_changes_and_a_pose_alone_when_a_thing_moves(
+def test_nothing_is_sent_while_nothing_changes_and_a_pose_alone_when_an_object_moves(
     rviz: RvizClient, table: Table, running: Running
 ) -> None:
     scene = running.client.scene()

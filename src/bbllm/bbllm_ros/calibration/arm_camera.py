@@ -14,10 +14,10 @@ from tf2_msgs.msg import TFMessage
 from bbllm.arm.driver import Array
 from bbllm.arm.obstacles import matrix_from_pose
 from bbllm.core.errors import WorldError
-from bbllm.core.types import Pose
 from bbllm.scene.transforms import plain_frame
 from bbllm_ros.convert.arm import arm_from_msg
 from bbllm_ros.convert.images import intrinsics_from_msg, rgb_from_msg
+from bbllm_ros.convert.records import transforms_from_msg
 from bbllm_ros.driver.joint_feed import ARM_TOPIC
 from bbllm_ros.rclpy_support.own_nodes import join_stack
 from bbllm_vision.calibration.arm_mover import hand_pose
@@ -138,11 +138,7 @@ class ArmCamera(AbstractContextManager['ArmCamera']):
 
     def _receive_frames(self, msg: TFMessage) -> None:
         with self._news:
-            for item in msg.transforms:
-                at, turn = item.transform.translation, item.transform.rotation
-                pose = Pose(
-                    position_m=(at.x, at.y, at.z), quat_xyzw=(turn.x, turn.y, turn.z, turn.w)
-                )
-                self._frames[plain_frame(item.child_frame_id)] = FixedFrame(
-                    parent=plain_frame(item.header.frame_id), T_parent_child=matrix_from_pose(pose)
+            for parent, child, pose, _ in transforms_from_msg(msg):
+                self._frames[plain_frame(child)] = FixedFrame(
+                    parent=plain_frame(parent), T_parent_child=matrix_from_pose(pose)
                 )

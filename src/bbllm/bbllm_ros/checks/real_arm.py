@@ -61,7 +61,7 @@ MODES = {
     3: ('guiding', Level.WARN, 'Let go of the guiding buttons.'),
     4: ('reflex', Level.FAIL, 'See what it met; the next call recovers it, or error_recovery.'),
     5: ('user stopped', Level.FAIL, 'Release the user stop.'),
-    6: ('recovering from an error', Level.WARN, 'Look again in a moment.'),
+    6: ('recovering from an error', Level.WARN, 'Run this check again in a moment.'),
 }
 """Of FrankaRobotState: name, how that is, what to do."""
 LEAST_RATE_HZ = 20.0
@@ -128,8 +128,8 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield from check_messages()
     yield check_driver_packages()
     executor = None if found is None else found.executor
-    told = {'safety': SAFETY} if executor is None else executor
-    yield check_safety(*(str(told.get(name) or '') for name in ('safety', 'never', 'keep_out')))
+    shown = {'safety': SAFETY} if executor is None else executor
+    yield check_safety(*(str(shown.get(name) or '') for name in ('safety', 'never', 'keep_out')))
     yield check_middleware(fail)
     yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)
     if found is not None:
@@ -162,7 +162,7 @@ def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Fin
     try:
         return probe(arm.namespace, arm.gripper, on_progress)
     except (BbllmError, RuntimeError, ImportError) as error:  # rcl's own are RuntimeErrors
-        return fail('graph', f'cannot be looked at: {error}', 'bbllm doctor')
+        return fail('graph', f'cannot be read: {error}', 'bbllm doctor')
 
 
 def measure(host: str, count: int = COUNT) -> tuple[int, list[float]] | str:
@@ -212,7 +212,7 @@ def judge_network(robot_ip: str, trips: tuple[int, list[float]] | str) -> Findin
 
     cable = (
         f'Wire this machine straight to the control at {robot_ip}, with an address in its net; '
-        '--robot-ip says where it is.'
+        '--robot-ip names it.'
     )
     if isinstance(trips, str):
         return fail('network', trips, cable)
@@ -429,18 +429,18 @@ def _quality(reliable: bool, latched: bool) -> str:
 def _joints(graph: RobotGraph, arm: RealArm) -> Finding:
     from bbllm.robots.fr3 import FR3
 
-    topic, heard = 'franka/joint_states', graph.arm
-    if heard is None:
+    topic, received = 'franka/joint_states', graph.arm
+    if received is None:
         return fail('joints', f'nothing came on {topic}', arm.start_driver)
-    if missing := [name for name in FR3.joints if name not in heard.names]:
-        text = f'{topic} lacks {", ".join(missing)}; it has {", ".join(heard.names)}'
+    if missing := [name for name in FR3.joints if name not in received.names]:
+        text = f'{topic} lacks {", ".join(missing)}; it has {", ".join(received.names)}'
         remedy = 'Start the driver with robot_type:=fr3 and without a prefix of the arm.'
         return fail('joints', text, remedy)
-    text = f'{topic}: {FR3.joints[0]} to {FR3.joints[-1]}, {heard.rate_hz:.0f} Hz as heard here'
-    if not heard.news:
+    text = f'{topic}: {FR3.joints[0]} to {FR3.joints[-1]}, {received.rate_hz:.0f} Hz as heard here'
+    if not received.news:
         remedy = 'The driver hangs, or the robot has stopped: start the driver anew.'
         return fail('joints', f'{text}, but their stamps stand still', remedy)
-    if heard.rate_hz < LEAST_RATE_HZ:
+    if received.rate_hz < LEAST_RATE_HZ:
         return warn('joints', f'{text}: slow', 'Is this machine overloaded?')
     return ok('joints', text)
 
@@ -482,7 +482,7 @@ def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
     if not graph.simulated:
         yield warn(
             'homed',
-            'whether the hand was homed since it was switched on is told by no interface; '
+            'no interface reports whether the hand was homed since it was switched on; '
             'before that no width is true, and grasps fail',
             f'Once, with nothing between the fingers: ros2 action send_goal /{arm.namespace}/'
             f'{gripper}/homing franka_msgs/action/Homing "{{}}"',

@@ -71,7 +71,7 @@ def approve(
     output, named = Output(json), None if hash is None else _checked(hash)
     if watch and (json or named is not None or deny is not None):
         raise ConfigError('--watch asks a person: it cannot go with --hash, --deny or --json.')
-    joined = attrgetter('approvals.heard')
+    joined = attrgetter('approvals.known')
     with found_stack(
         'bbllm approve', stack, output, ['fr3_executor'], joined, hint=HINT
     ) as client:
@@ -159,9 +159,9 @@ def _send(
 
 
 def _values(request: ApprovalRequest, answer: Answer | None) -> Mapping[str, object]:
-    told: dict[str, object] = {'granted': None, 'denial': None, 'by': None}
+    given: dict[str, object] = {'granted': None, 'denial': None, 'by': None}
     if answer is not None:
         denial = None if answer.granted else answer.reason
-        told = {'granted': answer.granted, 'denial': denial, 'by': answer.by}
+        given = {'granted': answer.granted, 'denial': denial, 'by': answer.by}
     shown = {**to_json(request), 'hash': request.hash, 'lines': [*request.lines]}
-    return {**shown, 'answered': answer is not None, **told}
+    return {**shown, 'answered': answer is not None, **given}

@@ -34,8 +34,8 @@ def say(
     words = make_remark(text)
     output = Output(json)
     with found_stack(
-        'bbllm say', stack, output, [PLANNER], lambda client: client.can_say
+        'bbllm say', stack, output, [PLANNER], lambda client: client.accepts_remarks
     ) as client:
-        told = client.say(words, wait_s=timeout)
-    output.print(told)
-    output.result({'sent': words, 'fate': told, 'namespace': client.namespace})
+        fate = client.send_remark(words, wait_s=timeout)
+    output.print(fate)
+    output.result({'sent': words, 'fate': fate, 'namespace': client.namespace})

@@ -12,7 +12,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cache
@@ -109,6 +109,14 @@ def transform_to_msg(parent: str, child: str, pose: Pose, stamp_s: float) -> Tra
     return TransformStamped(
         header=header(stamp_s, parent), child_frame_id=child, transform=transform
     )
+
+
+def transforms_from_msg(msg: Any) -> Iterator[tuple[str, str, Pose, float]]:
+    """Yield parent, child, T_parent_child and stamp [s] of each transform of a TFMessage."""
+    for item in msg.transforms:
+        t, q = item.transform.translation, item.transform.rotation
+        pose = Pose(position_m=(t.x, t.y, t.z), quat_xyzw=(q.x, q.y, q.z, q.w))
+        yield item.header.frame_id, item.child_frame_id, pose, stamp_from_msg(item.header.stamp)
 
 
 def pose_from_msg(msg: PoseMsg) -> Pose:

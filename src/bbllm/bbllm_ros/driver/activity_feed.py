@@ -103,7 +103,7 @@ class ActivityFeed:
         """Ask for the states, unless that was done just now; the answers come later."""
         now_s = time.monotonic()
         with self._news:
-            waiting = self.answered_s < self._asked_s > self._reported.heard_s
+            waiting = self.answered_s < self._asked_s > self._reported.taken_s
             if not at_once and now_s - self._asked_s < (LOST_S if waiting else ASK_AGAIN_S):
                 return
             self._asked_s = now_s
@@ -150,7 +150,7 @@ class ActivityFeed:
         if future.cancelled() or future.exception() is not None:
             return
         with self._news:
-            if asked_s <= max(self._answered_s[name], self._reported.heard_s):
+            if asked_s <= max(self._answered_s[name], self._reported.taken_s):
                 return  # an answer to an older question, when another may have been true
             self._answered_s[name] = asked_s
             learn(future.result())

@@ -86,7 +86,7 @@ class PullFeed:
             return None
         with self._poller.hurrying():
             if not self.meter.wait_until(since_s, SILENT_S):
-                raise SilentForceError(f'{TOPIC} has told no force for {SILENT_S:g} s.')
+                raise SilentForceError(f'{TOPIC} has sent no force for {SILENT_S:g} s.')
             # In a simulation that is very slow less has to do.
             self.meter.wait_until(since_s + MEAN_S, SILENT_S)
         return self.meter.mean_n(since_s)

@@ -83,14 +83,14 @@ class JointFeed:
 
         An arm that is silent because the robot is stopped is not lost.
         """
-        self.look()
+        self.ask_if_silent()
         for part in (self._arm, self._hand):
-            heard_s, silence_s = part.heard_s, part.age_s
+            taken_s, silence_s = part.taken_s, part.age_s
             is_arm = part is self._arm
-            if silence_s <= self._timeout_s or (is_arm and self._stopped(heard_s)):
+            if silence_s <= self._timeout_s or (is_arm and self._stopped(taken_s)):
                 continue
             # Where this process was kept waiting, whoever asks may get its turn before who reads.
-            if not part.wait_newer(heard_s, READ_S):
+            if not part.wait_newer(taken_s, READ_S):
                 raise LostNodeError(self._silence(part, silence_s))
 
     def newest(self) -> JointState:
@@ -109,7 +109,7 @@ class JointFeed:
 
     @property
     def fresh(self) -> bool:
-        self.look()
+        self.ask_if_silent()
         oldest_s = max(self._arm.age_s, self._hand.age_s)
         return oldest_s <= self._timeout_s and not self.stopped
 
@@ -125,7 +125,7 @@ class JointFeed:
             self._poller.refresh(0.0)
         return self._arm.age_s > QUIET_S
 
-    def look(self) -> None:
+    def ask_if_silent(self) -> None:
         """Request whether the robot is stopped, where the arm is silent; answered later."""
         if self.quiet:
             self.activity.ask()
@@ -191,8 +191,8 @@ class JointFeed:
             if or_stopped:
                 return self.newest()
             raise SceneError(
-                'The scene is stale: the robot is stopped, and until it is recovered nothing '
-                'tells where its arm is.'
+                'The scene is stale: the robot is stopped, and until it is recovered '
+                'the place of its arm is unknown.'
             )
         self.newest()
         if self._taken_stamp_s < stamp_s - SAME_S:

@@ -15,7 +15,7 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from bbllm_ros.driver.robot_graph import Giver, Heard, RobotGraph
+from bbllm_ros.driver.robot_graph import Giver, ReceivedStates, RobotGraph
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 from bbllm_ros.stack.stack import REAL_NODES
 
@@ -38,7 +38,7 @@ def probe(
         executor = SingleThreadedExecutor(context=node.context)
         executor.add_node(node)
         try:
-            return _Probe(node, executor, namespace, gripper, on_progress).look()
+            return _Probe(node, executor, namespace, gripper, on_progress).inspect()
         finally:
             executor.shutdown()
 
@@ -55,7 +55,7 @@ class _Probe:
         self._node, self._executor = node, executor
         self._gripper, self._on_progress = gripper, on_progress
         self._root = f'/{namespace}'.rstrip('/') + '/'
-        self._heard: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
+        self._received: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
         self._states: list[FrankaRobotState] = []
         self._patience_s = ALONE_S
 
@@ -63,7 +63,7 @@ class _Probe:
     def _hand(self) -> str:
         return f'{self._gripper}/joint_states'
 
-    def look(self) -> RobotGraph:
+    def inspect(self) -> RobotGraph:
         self._on_progress('looking for the driver')
         self._listen()
         self._spin(FIND_S, lambda: self._served('controller_manager/list_controllers'))
@@ -78,7 +78,7 @@ class _Probe:
         if executor is not None:  # the others may be found later than it
             self._spin(self._patience_s, lambda: self._nodes().issuperset(REAL_NODES))
         self._on_progress('listening to arm, hand and robot state')
-        for received in self._heard.values():
+        for received in self._received.values():
             received.clear()  # what came while something else was waited for tells no rate
         self._spin(WATCH_S)
         state = self._states[-1] if self._states else None
@@ -103,7 +103,7 @@ class _Probe:
         )
 
     def _listen(self) -> None:
-        for topic, received in self._heard.items():
+        for topic, received in self._received.items():
             self._node.create_subscription(
                 JointState,
                 topic,
@@ -139,13 +139,13 @@ class _Probe:
         values = (parameter_value_to_python(value) for value in answer.values)
         return dict(zip(names, values, strict=False))
 
-    def _news(self, topic: str) -> Heard | None:
-        received = self._heard[topic]
+    def _news(self, topic: str) -> ReceivedStates | None:
+        received = self._received[topic]
         if not received:
             return None
         (first_s, first), (last_s, last) = received[0], received[-1]
         spent_s = last_s - first_s
-        return Heard(
+        return ReceivedStates(
             names=tuple(last.name),
             count=len(received),
             rate_hz=(len(received) - 1) / spent_s if spent_s > 0 else 0.0,

@@ -16,7 +16,7 @@ class Giver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class ReceivedStates:
     """What came of joint states while they were listened to."""
 
     names: tuple[str, ...]
@@ -40,9 +40,9 @@ class RobotGraph:
     controllers: Mapping[str, str] | None = None
     """State of each, as of the hardware; None where the controller manager does not answer."""
     hardware: Mapping[str, str] | None = None
-    arm: Heard | None = None
+    arm: ReceivedStates | None = None
     """What came on `franka/joint_states`, and on the hand's; None where nothing did."""
-    hand: Heard | None = None
+    hand: ReceivedStates | None = None
     robot_mode: int | None = None
     """Of FrankaRobotState; None where none came."""
     success_rate: float = 0.0

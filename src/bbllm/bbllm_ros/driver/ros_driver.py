@@ -222,7 +222,7 @@ class RosDriver:
             due_s = self.feed.newest_stamp_s + fingers.due_s
             sent.append(pool.submit(self._move_fingers, self._move, goal, given_up.is_set))
 
-        def look() -> None:
+        def on_poll() -> None:
             nonlocal late
             if not late and self.feed.newest_stamp_s >= due_s and not _arrived(sent[0]):
                 late = True
@@ -232,7 +232,7 @@ class RosDriver:
             with ThreadPoolExecutor(1, 'fingers') as pool:  # whose end waits for the fingers
                 followed = FollowResult(status=GoalStatus.ABORTED)
                 try:
-                    followed = self._follow_to_end(trajectory, tolerances, begin, look)
+                    followed = self._follow_to_end(trajectory, tolerances, begin, on_poll)
                 finally:
                     if followed.status is not GoalStatus.SUCCEEDED:
                         given_up.set()  # before it is sent, or by a cancel
@@ -251,7 +251,7 @@ class RosDriver:
         trajectory: JointTrajectory,
         tolerances: Tolerances,
         on_accepted: Callable[[], None] = nothing,
-        look: Callable[[], None] = nothing,
+        on_poll: Callable[[], None] = nothing,
     ) -> FollowResult:
         limit_s = trajectory.duration_s + tolerances.goal_time_s + MARGIN_S
         goal = trajectory_to_goal(trajectory, tolerances)
@@ -262,7 +262,7 @@ class RosDriver:
 
         try:
             status, result = self._run(
-                self._follow, goal, limit_s, self.now_s, on_accepted=accepted, look=look
+                self._follow, goal, limit_s, self.now_s, on_accepted=accepted, on_poll=on_poll
             )
         finally:
             self.acted_s = self.feed.newest_stamp_s
@@ -335,7 +335,7 @@ class RosDriver:
         self._step(self._find)
         status, _ = self._step(lambda: self._recovery.run(ErrorRecovery.Goal(), RECOVERY_S))
         if status is not GoalStatus.SUCCEEDED:
-            raise RecoveryError("the robot refused it; the driver's log says why.")
+            raise RecoveryError("the robot refused it; see the driver's log.")
         self._state.message = None  # what was heard before tells of what was cleared
 
     def activate_hardware(self) -> None:
@@ -455,7 +455,7 @@ class RosDriver:
         *,
         should_abort: Callable[[], bool] = never,
         on_accepted: Callable[[], None] = nothing,
-        look: Callable[[], None] = nothing,
+        on_poll: Callable[[], None] = nothing,
     ) -> tuple[GoalStatus, Any]:
         """
         Send a goal and wait for its end; it is cancelled after *limit_s* of *clock* [s].
@@ -469,7 +469,7 @@ class RosDriver:
         watch = GoalWatch(self.feed, action, limit_s, clock, may_cut=may_cut)
 
         def check() -> None:
-            look()
+            on_poll()
             watch()
 
         try:
@@ -539,8 +539,8 @@ class RosDriver:
         )
         reply = self._step(lambda: self._ask(SWITCH, request))
         if not reply.ok:
-            told = getattr(reply, 'message', '') or 'no reason was given.'
-            raise RecoveryError(f'{problem}: {told}')
+            reason = getattr(reply, 'message', '') or 'no reason was given.'
+            raise RecoveryError(f'{problem}: {reason}')
         self._need_answer()
 
     def _need_answer(self) -> None:

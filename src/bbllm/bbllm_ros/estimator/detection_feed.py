@@ -15,11 +15,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from tf2_msgs.msg import TFMessage
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.types import Pose
 from bbllm.scene.detections import Detection, DetectionBatch, Doubts
 from bbllm.scene.transforms import FrameError, TransformTree, plain_frame
 from bbllm.worlds.perception.sources import SceneSource
-from bbllm_ros.convert.records import stamp_from_msg, vector_from_msg
+from bbllm_ros.convert.records import stamp_from_msg, transforms_from_msg, vector_from_msg
 from bbllm_ros.rclpy_support.fast_subscription import Poller
 
 
@@ -146,15 +145,13 @@ class TfFeed:
 
     def _receive(self, msg: TFMessage, static: bool) -> None:
         seen: dict[tuple[str, float], list[Detection]] = {}
-        for item in msg.transforms:
-            parent, child = item.header.frame_id, item.child_frame_id
-            stamp_s, at = stamp_from_msg(item.header.stamp), item.transform
-            pose = _pose(at.translation, at.rotation)
+        for parent, child, pose, stamp_s in transforms_from_msg(msg):
             if (name := plain_frame(child)) in self._tags:
-                seen.setdefault((parent, stamp_s), []).append(Detection(name=name, **pose))
+                found = Detection(name=name, position_m=pose.position_m, quat_xyzw=pose.quat_xyzw)
+                seen.setdefault((parent, stamp_s), []).append(found)
                 continue
             try:
-                self._tree.add(parent, child, Pose(**pose), stamp_s, static)
+                self._tree.add(parent, child, pose, stamp_s, static)
             except FrameError as error:
                 self._doubts.note('transform', f'{parent} {child}', str(error))
         for (frame, stamp_s), detections in seen.items():

@@ -23,7 +23,7 @@ from bbllm_ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
 TOPIC = 'objects'
-TELL_S = 10.0
+LOG_S = 10.0
 CATCH_UP_S = 1.0
 """How long joint states may be behind the objects, before the last ones are used [s]."""
 
@@ -60,13 +60,15 @@ class ObjectFeed:
     @property
     def seen(self) -> bool:
         newest = self._latest.message
-        return newest is not None and len(self._told(newest)) > 0
+        return newest is not None and len(self._objects_of(newest)) > 0
 
     @property
     def fresh(self) -> bool:
         return self._latest.age_s <= self._max_age_s
 
-    def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
+    def observe(
+        self, not_before_s: float, wait_s: float, *, or_stopped: bool = False
+    ) -> TableView:
         """
         Return the objects at a time on the world's clock or later, and the hand then [s].
 
@@ -75,38 +77,38 @@ class ObjectFeed:
         LostNodeError where no states of arm or hand are received.
         """
         newest = self._since(not_before_s, wait_s)
-        told, stamp_s = self._told(newest), newest.stamp_s
-        if fault := self._fault(told):
+        reported, stamp_s = self._objects_of(newest), newest.stamp_s
+        if fault := self._fault(reported):
             text = f'The scene cannot be used: {fault}'
-            self._node.get_logger().error(text, throttle_duration_sec=TELL_S)
+            self._node.get_logger().error(text, throttle_duration_sec=LOG_S)
             raise SceneError(text)
-        names = {item.name for item in told}
+        names = {item.name for item in reported}
         return TableView(
-            objects=(*told, *(item for item in self._fixed if item.name not in names)),
+            objects=(*reported, *(item for item in self._fixed if item.name not in names)),
             hand=self._joints.hand(stamp_s, CATCH_UP_S if wait_s else 0.0, or_stopped=or_stopped),
             stamp_s=stamp_s,
         )
 
-    def _fault(self, told: tuple[SceneObject, ...]) -> str:
+    def _fault(self, reported: tuple[SceneObject, ...]) -> str:
         """Return why no scene can be made of some objects, in a sentence; empty if one can."""
         topic = self._latest.topic
         # A simulator that was killed and its successor have one name, and send the same table.
         if self._node.count_publishers(topic) > 1 and len({*sources_of(self._node, topic)}) > 1:
             return f'{rivals(self._node, topic)} End the others.'
         # As a whole: an arm that knows of a part of the scene runs into the rest.
-        fault = objects_fault(told) or next(filter(None, map(_number_fault, told)), '')
+        fault = objects_fault(reported) or next(filter(None, map(_number_fault, reported)), '')
         fault = fault or _skill_fault(self.skills)
         source = self._latest.source or topic
         return f'{fault.rstrip(".")}. Correct it at its source, {source}.' if fault else ''
 
-    def _told(self, newest: StampedMessage[ObjectStates]) -> tuple[SceneObject, ...]:
+    def _objects_of(self, newest: StampedMessage[ObjectStates]) -> tuple[SceneObject, ...]:
         """Return the objects of a message; those of the last one where they lie as they did."""
-        content, told = self._last
+        content, reported = self._last
         if newest.content != content:
-            told = objects_from_msg(newest.message)
+            reported = objects_from_msg(newest.message)
             self.skills = tuple(newest.message.skills)
-            self._last = (newest.content, told)
-        return told
+            self._last = (newest.content, reported)
+        return reported
 
     def _since(self, not_before_s: float, wait_s: float) -> StampedMessage[ObjectStates]:
         self._poller.refresh()
@@ -114,13 +116,13 @@ class ObjectFeed:
         newest = self._latest.message
         if newest is None:
             raise SceneError(
-                f'The scene is empty: nothing was ever heard on {self._latest.topic}. Is '
+                f'The scene is empty: no message came on {self._latest.topic}. Is '
                 'mujoco_sim, or whatever sees the real table, running?'
             )
         if not self.fresh:
             raise SceneError(
                 f'The scene is stale: {self._latest.source or "the source of the objects"} has '
-                f'told nothing for {self._latest.age_s:.1f} s.'
+                f'sent nothing for {self._latest.age_s:.1f} s.'
             )
         behind_s = not_before_s - newest.stamp_s
         if behind_s > SAME_S:

@@ -28,7 +28,7 @@ NOTHING_BELIEVED = (
     '--open-state rules (bbllm up).'
 )
 NAMED = 10
-TOLD_TO_MODEL = 60
+CALLS_IN_PROMPT = 60
 """Number of calls, the newest, in a prompt: all are in each prompt again."""
 
 
@@ -57,7 +57,7 @@ class OpenStateFeed:
         )
         return StateKeeper(
             lambda past: model or RuleEstimator(past),
-            InteractionHistory(TOLD_TO_MODEL) if by_model else InteractionHistory(),
+            InteractionHistory(CALLS_IN_PROMPT) if by_model else InteractionHistory(),
             on_trouble=log.warning,
             on_fault=log.error,
             feels=not by_model,
@@ -72,7 +72,7 @@ class OpenStateFeed:
         self._node.create_subscription(
             EpisodeEvent,
             'episode_events',
-            self._hear,
+            self._receive,
             EVENTS,
             callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
         )
@@ -80,7 +80,7 @@ class OpenStateFeed:
     def believing(self, scene: Scene) -> Scene:
         return scene if self._keeper is None else self._keeper.believing(scene)
 
-    def _hear(self, msg: EpisodeEvent) -> None:
+    def _receive(self, msg: EpisodeEvent) -> None:
         assert self._keeper is not None
         try:
             event = event_from_msg(msg)
@@ -94,18 +94,18 @@ class OpenStateFeed:
             reply.message = NOTHING_BELIEVED
             return reply
         forgotten, now_s = self._keeper.forget(), time.monotonic()
-        reply.success, reply.message = True, told_of(forgotten)
+        reply.success, reply.message = True, forgotten_text(forgotten)
         if any(forgotten.attributes.values()):
             self._forgotten, self._forgotten_s = forgotten, now_s
         elif now_s - self._forgotten_s < ANSWER_S:
             # Whose answer was lost asks again, and wants to know what the first request did.
-            reply.message = f'Nothing was believed any more. {told_of(self._forgotten)}'
+            reply.message = f'Nothing was believed any more. {forgotten_text(self._forgotten)}'
         return reply
 
 
-def told_of(forgotten: OpenState) -> str:
-    things = [name for name, words in forgotten.attributes.items() if words]
-    if not things:
+def forgotten_text(forgotten: OpenState) -> str:
+    names = [name for name, words in forgotten.attributes.items() if words]
+    if not names:
         return 'Nothing was believed.'
-    more = f' and {len(things) - NAMED} more' if len(things) > NAMED else ''
-    return f'Forgotten is what was believed of {", ".join(things[:NAMED])}{more}.'
+    more = f' and {len(names) - NAMED} more' if len(names) > NAMED else ''
+    return f'Forgotten is what was believed of {", ".join(names[:NAMED])}{more}.'

@@ -27,10 +27,10 @@ class SceneAge:
 
     def __init__(self, node: Node, group: CallbackGroup, max_age_s: float) -> None:
         self._max_age_s = max_age_s
-        self._heard_s = float('-inf')
+        self._received_s = float('-inf')
         # Raw: nobody reads it, so it need not be unpacked.
         node.create_subscription(
-            SceneMsg, 'scene', self._hear, QoSProfile(depth=1), callback_group=group, raw=True
+            SceneMsg, 'scene', self._receive, QoSProfile(depth=1), callback_group=group, raw=True
         )
 
     def __call__(self) -> float:
@@ -38,13 +38,13 @@ class SceneAge:
         deadline_s = time.monotonic() + PATIENCE_S
         while True:
             now_s = time.monotonic()
-            age_s = now_s - self._heard_s
+            age_s = now_s - self._received_s
             if age_s <= self._max_age_s or now_s >= deadline_s:
                 return age_s
             time.sleep(0.02)
 
-    def _hear(self, _: bytes) -> None:
-        self._heard_s = time.monotonic()
+    def _receive(self, _: bytes) -> None:
+        self._received_s = time.monotonic()
 
 
 def ways_of(params: Fr3ExecutorParams, envelope: SafetyEnvelope) -> GraspPlannerParams:

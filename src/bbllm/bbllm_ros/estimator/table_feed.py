@@ -63,13 +63,13 @@ class TableFeed:
             config.fixed, config.things, config.catalogue, _observing(params), warn
         )
         self._doubts, self._table = self._observer.doubts, self._observer.table
-        self._heard_s: dict[str, float] = {}
+        self._received_s: dict[str, float] = {}
         self._news = threading.Condition()
         self._poller = poller
         self._inbox: deque[Callable[[], None]] = deque(maxlen=WAITING)
         self._arrived = threading.Semaphore(0)
         hand = f'{params.gripper}/joint_states'
-        poller.subscribe(JointStateMsg, hand, self._hear_hand, HAND_QOS)
+        poller.subscribe(JointStateMsg, hand, self._receive_hand, HAND_QOS)
         self._status: CameraStatusFeed | None = None
         if SceneSource.CAMERA in self._cameras:
             self._status = CameraStatusFeed(node, poller, self._notify)
@@ -82,7 +82,7 @@ class TableFeed:
 
     @property
     def seen(self) -> bool:
-        return not self._cameras or bool(self._heard_s)
+        return not self._cameras or bool(self._received_s)
 
     @property
     def fresh(self) -> bool:
@@ -90,7 +90,9 @@ class TableFeed:
         with self._news:
             return self._table.hand_stamp_s > 0.0 and self._fresh()
 
-    def look(self, not_before_s: float, wait_s: float, *, or_stopped: bool = False) -> TableView:
+    def observe(
+        self, not_before_s: float, wait_s: float, *, or_stopped: bool = False
+    ) -> TableView:
         """
         Return the table, sensed at a time on the world's clock or later as far as it can be [s].
 
@@ -128,18 +130,18 @@ class TableFeed:
                 )
             if self._table.hand_stamp_s < since_s:
                 raise SceneError(
-                    f'The scene is stale: within {wait_s:g} s nothing newer was heard of the hand.'
+                    f'The scene is stale: within {wait_s:g} s nothing newer came from the hand.'
                 )
             return self._table.view()
 
     def _lives(self, source: str) -> bool:
-        heard_s = self._heard_s.get(source, -math.inf)
-        return time.monotonic() - heard_s <= self._max_age_s
+        received_s = self._received_s.get(source, -math.inf)
+        return time.monotonic() - received_s <= self._max_age_s
 
     def _fresh(self) -> bool:
         if not self._cameras:
             return True
-        return bool(self._heard_s) and not self._silent() and not self._camera_fault()
+        return bool(self._received_s) and not self._silent() and not self._camera_fault()
 
     def _camera_fault(self) -> str:
         return '' if self._status is None else self._status.fault()
@@ -162,8 +164,8 @@ class TableFeed:
 
     def _silence(self) -> str:
         if fault := self._camera_fault():
-            return f'The scene is {"stale" if self._heard_s else "empty"}. {fault}'
-        if not self._heard_s:
+            return f'The scene is {"stale" if self._received_s else "empty"}. {fault}'
+        if not self._received_s:
             names = sorted(TOPICS.get(source, TF) for source in self._cameras)
             topics = ' or '.join(self._node.resolve_topic_name(name) for name in names)
             reason = (
@@ -171,9 +173,9 @@ class TableFeed:
                 if self._doubts.newest
                 else 'Is the detector running?'
             )
-            return f'The scene is empty: no usable picture was ever heard on {topics}. {reason}'
+            return f'The scene is empty: no usable picture came on {topics}. {reason}'
         silent = self._silent()
-        past_s = max(time.monotonic() - self._heard_s[source] for source in silent)
+        past_s = max(time.monotonic() - self._received_s[source] for source in silent)
         return (
             f'The scene is stale: there was no usable picture of {", ".join(silent)} for '
             f'{past_s:.1f} s. {self._doubts.newest}'.rstrip()
@@ -187,10 +189,10 @@ class TableFeed:
         counts = dict(self._doubts.counts)
         if counts != self._reported:
             self._reported = counts
-            told = ', '.join(f'{reason} {count}' for reason, count in sorted(counts.items()))
-            self._node.get_logger().info(f'Left out or put right since the start: {told}.')
+            counted = ', '.join(f'{reason} {count}' for reason, count in sorted(counts.items()))
+            self._node.get_logger().info(f'Left out or put right since the start: {counted}.')
 
-    def _hear_hand(self, msg: JointStateMsg) -> None:
+    def _receive_hand(self, msg: JointStateMsg) -> None:
         width_m = width_from_msg(msg)
         if width_m is not None:
             stamp_s = stamp_from_msg(msg.header.stamp)
@@ -235,7 +237,7 @@ class TableFeed:
         with self._news:
             # A detector that sends the same picture again and again tells nothing.
             if picture.stamp_s > self._table.looked_s(picture.source):
-                self._heard_s[picture.source] = time.monotonic()
+                self._received_s[picture.source] = time.monotonic()
             self._observer.take_picture(picture, hand)
             self._news.notify_all()
 

@@ -35,8 +35,8 @@ class ApprovalService:
     """
     The queue and the gate of one executor, over the graph.
 
-    `tell` is called, in words for people, with what waits for a person. Raises ConfigError where
-    there is no such mode of approval.
+    `report_activity` is called, in words for people, with what waits for a person. Raises
+    ConfigError where there is no such mode of approval.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class ApprovalService:
         stops: Callable[[], int],
         never: Sequence[Never] = (),
     ) -> None:
-        self.tell: Callable[[str], None] = node.get_logger().info
+        self.report_activity: Callable[[str], None] = node.get_logger().info
         self._node = node
         self._simulated = params.simulated
         self.queue = ApprovalQueue(
@@ -75,15 +75,15 @@ class ApprovalService:
         self._node.create_subscription(
             EpisodeEvent,
             'episode_events',
-            self._hear_episode,
+            self._receive_episode,
             EVENTS,
             callback_group=MutuallyExclusiveCallbackGroup(),  # in their order
         )
         log = self._node.get_logger()
         if self.gate.mode is ApprovalMode.NONE and not self._simulated:
             log.warning(
-                'Approval: none, and the robot is real: what a model says moves it, and nobody '
-                'is asked. A person is asked with approval:=plan.'
+                'Approval: none, and the robot is real: the plans of a model move it, and '
+                'nobody is asked. A person is asked with approval:=plan.'
             )
             return
         robot = 'simulated' if self._simulated else 'real'
@@ -95,7 +95,7 @@ class ApprovalService:
         self.gate.revoke(why)
         self._node.get_logger().warning(f'Approvals are revoked: {why}.')
 
-    def _hear_episode(self, msg: EpisodeEvent) -> None:
+    def _receive_episode(self, msg: EpisodeEvent) -> None:
         if msg.kind == EpisodeEvent.STARTED:
             self.gate.begin_episode(msg.episode_id, _brain_of(msg))
         elif msg.kind == EpisodeEvent.ENDED:
@@ -104,7 +104,7 @@ class ApprovalService:
     def _show(self, request: ApprovalRequest | None) -> None:
         self._waits.publish(approval_to_msg(request, self._simulated, now_s(self._node)))
         if request is not None:
-            self.tell(waiting_text(request))
+            self.report_activity(waiting_text(request))
             if doubt := rivals(self._node, 'approval'):
                 self._node.get_logger().warning(f'{doubt} Ask who answers to compare the hash.')
 

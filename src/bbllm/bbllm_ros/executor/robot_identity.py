@@ -57,9 +57,7 @@ class RobotIdentity:
             'Start the whole simulation with `bbllm up sim`, in a namespace where no real arm is.'
         )
         if not self._heartbeats.alive(SIMULATOR):
-            return (
-                f'No heartbeat of {SIMULATOR} is heard in {self._node.get_namespace()}. {advice}'
-            )
+            return f'No heartbeat of {SIMULATOR} arrives in {self._node.get_namespace()}. {advice}'
         for topic in self._topics:
             sources = {*sources_of(self._node, topic)}
             if sources != {self._simulator}:

@@ -56,7 +56,7 @@ class SkillServer:
         self._observed_s = float('inf')
         self._logged: set[tuple[bytes, str]] = set()
         """Goals that were stopped, and by which cause."""
-        skills.set_activity_callback(self.tell)
+        skills.set_activity_callback(self.report_activity)
 
     @property
     def busy(self) -> bool:
@@ -81,7 +81,7 @@ class SkillServer:
         self._skills.stop()
         self._busy.acquire(timeout=2.0)
 
-    def tell(self, activity: str) -> None:
+    def report_activity(self, activity: str) -> None:
         goal = self._goal
         if goal is not None:
             goal.publish_feedback(ExecuteSkill.Feedback(activity=activity))

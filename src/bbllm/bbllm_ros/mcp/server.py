@@ -50,11 +50,11 @@ def make_server(
     server: MCPServer[Any] = MCPServer(
         'bbllm', instructions=INSTRUCTIONS, version=VERSION, log_level='WARNING'
     )
-    told = _raising(ToolError)
-    read = _raising(ResourceError)
+    tool_errors = _raising(ToolError)
+    resource_errors = _raising(ResourceError)
 
     @server.tool(annotations=READ)
-    @told
+    @tool_errors
     def scene() -> dict[str, Any]:
         """Return what the robot sees now: objects with poses [m], relations, what is held."""
         seen = client.scene()
@@ -66,13 +66,13 @@ def make_server(
         }
 
     @server.tool(annotations=READ)
-    @told
+    @tool_errors
     def plan(task: str) -> dict[str, Any]:
         """Plan a task on the scene as it is now, and return steps and calls; nothing moves."""
         return dict(plan_on(task, client.scene()))
 
     @server.tool(annotations=MOVES)
-    @told
+    @tool_errors
     def run_task(task: str, wait_s: Wait = WAIT_S) -> dict[str, Any]:
         """
         Begin a task given in plain words, such as "put the red cube on the blue cube".
@@ -84,7 +84,7 @@ def make_server(
         return desk.status(wait_s)
 
     @server.tool(annotations=READ)
-    @told
+    @tool_errors
     def task_status(wait_s: Wait = WAIT_S) -> dict[str, Any]:
         """
         Return steps, state and ending of the newest task.
@@ -94,7 +94,7 @@ def make_server(
         return desk.status(wait_s)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False))
-    @told
+    @tool_errors
     def say(text: str, wait_s: Wait = WAIT_S) -> str:
         """
         Send the planner a remark on the task that run_task began, while it is under way.
@@ -108,40 +108,40 @@ def make_server(
         return desk.say(text, wait_s)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, idempotent_hint=True))
-    @told
+    @tool_errors
     def stop() -> str:
         """Stop the arm and every task, whoever began it. It is no emergency stop."""
         desk.stop()
         return 'Stopped. The hand keeps what it holds.'
 
     @server.resource('bbllm://scene.png', mime_type='image/png')
-    @read
+    @resource_errors
     def scene_picture() -> bytes:
         """Return a drawing of the scene as it is now, from above."""
         return scene_png(client.scene())
 
     @server.resource('bbllm://episodes', mime_type='application/json')
-    @read
+    @resource_errors
     def episodes() -> str:
         """Return the newest episodes: id, task and ending."""
         newest = reversed(list_journals(episodes_dir())[-LISTED:])
         return json_text([list_entry(path) for path in newest])
 
     @server.resource('bbllm://episodes/{episode_id}', mime_type='application/json')
-    @read
+    @resource_errors
     def episode(episode_id: str) -> str:
         """Return the summary of an episode: ending, goal, counts, tokens and times."""
         return json_text(summarize(read_damaged(find_journal(episodes_dir(), episode_id))[0]))
 
     @server.resource('bbllm://episodes/{episode_id}/journal', mime_type='application/jsonl')
-    @read
+    @resource_errors
     def journal(episode_id: str) -> str:
         """Return the journal of an episode: one JSON object a line, one line an event."""
         path = find_journal(episodes_dir(), episode_id)
         return path.read_text(encoding='utf-8', errors='replace')
 
     @server.resource('bbllm://episodes/{episode_id}/picture', mime_type='image/png')
-    @read
+    @resource_errors
     def picture(episode_id: str) -> bytes:
         """Return the drawing of an episode: the scene before and after, and its plans."""
         path = find_journal(episodes_dir(), episode_id)

@@ -20,7 +20,7 @@ PERMITTED = (ApprovalMode.PLAN, ApprovalMode.STEP)
 """Modes in which nothing moves without a person's permit."""
 PROGRAM = 'mcp'
 """Who sends the remarks, in journals and prompts."""
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
 class TaskDesk(AbstractContextManager['TaskDesk']):
@@ -110,12 +110,12 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
             request = self._request(running.task)
             if (request is not None and request != self._seen) or time.monotonic() >= deadline_s:
                 self._seen = request
-                return {**self._told(running.task, 'running'), **_permit(request)}
-            time.sleep(LOOK_S)
+                return {**self._report(running.task, 'running'), **_permit(request)}
+            time.sleep(POLL_S)
         episode = running.future.result()
         assert episode.ending is not None
         return {
-            **self._told(running.task, 'ended'),
+            **self._report(running.task, 'ended'),
             'ending': episode.ending.name,
             'goal': episode.goal,
             'message': episode.message,
@@ -133,7 +133,7 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
         request = self._session.approvals.waiting
         return request if request is not None and request.episode_id == task.id else None
 
-    def _told(self, task: Task, state: str) -> dict[str, Any]:
+    def _report(self, task: Task, state: str) -> dict[str, Any]:
         with self._lock:
             return {
                 'episode_id': task.id,

@@ -1,10 +1,13 @@
 """The node `body_mapper`: the Body as a service."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from bbllm_interfaces.msg import BodyModel
 from bbllm_interfaces.srv import MapStep
 
+from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import GuardedEmbedder, GuardedModel
 from bbllm.core.errors import (
     BbllmError,
@@ -17,6 +20,7 @@ from bbllm.core.errors import (
     ReplayError,
     SceneError,
 )
+from bbllm.core.events import ModelCall
 from bbllm.core.naming import scene_fault
 from bbllm.core.protocols import (
     Body,
@@ -34,8 +38,29 @@ from bbllm_ros.convert.mapped_steps import mapped_to_msg
 from bbllm_ros.convert.records import LATCHED, from_msg, to_msg
 from bbllm_ros.parameters.model_params import models_of_body
 from bbllm_ros.parameters.node_params import BodyMapperParams
-from bbllm_ros.planner.transcript import Transcript
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
+
+
+class Transcript:
+    """The `Account` of one request; `calls` and `texts` belong together."""
+
+    stream = False
+
+    def __init__(self, *, keep_prompts: bool = True) -> None:
+        self._keep_prompts = keep_prompts
+        """Whether calls are passed on with what was sent to the model."""
+        self.token = CancelToken()
+        self.calls: list[ModelCall] = []
+        self.texts: list[str] = []
+        """What was answered to each call; empty where nothing was, or an embedder was asked."""
+
+    def asking(self) -> AbstractContextManager[None]:
+        """The client that asks has a budget, and a request has none."""
+        return nullcontext()
+
+    def add_model_call(self, call: ModelCall, text: str | None = None) -> None:
+        self.calls.append(call if self._keep_prompts else replace(call, prompt=()))
+        self.texts.append(text or '')
 
 
 class BodyMapper(StackNode):
@@ -58,11 +83,11 @@ class BodyMapper(StackNode):
                 'last model call [s]': lambda: self._latency_s,
             }
         )
-        self._told = self.create_publisher(BodyModel, 'body_model', LATCHED)
+        self._published = self.create_publisher(BodyModel, 'body_model', LATCHED)
 
     def begin(self) -> None:
         body = self._body(Transcript())
-        self._told.publish(
+        self._published.publish(
             BodyModel(
                 name=body_name(self._mapping, self._models),
                 reads_calls=isinstance(body, PlanBody),

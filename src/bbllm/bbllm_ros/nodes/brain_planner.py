@@ -77,7 +77,7 @@ class BrainPlanner(StackNode):
         self._plan, self._step = Plan(), 0
         self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.create_subscription(
-            String, 'human_feedback', self._hear, 10, callback_group=self.group
+            String, 'human_feedback', self._receive_remark, 10, callback_group=self.group
         )
         self.create_service(Say, 'say', self._answer_remark, callback_group=self.group)
 
@@ -103,11 +103,11 @@ class BrainPlanner(StackNode):
 
     def _run_task(self, goal: ServerGoalHandle) -> RunTask.Result:
         """Refuse in words: a goal that is rejected reaches people without its reason."""
-        told: list[Future[None]] = []
+        sent: list[Future[None]] = []
 
-        def tell(event: Event) -> None:
+        def send(event: Event) -> None:
             # Beside the planner: a step does not wait until its event is written and sent.
-            told.append(pool.submit(self._tell, goal, event, self._desk.episode_id))
+            sent.append(pool.submit(self._send, goal, event, self._desk.episode_id))
 
         request = goal.request
         try:
@@ -118,9 +118,9 @@ class BrainPlanner(StackNode):
                     request.feedback_loops,
                     request.goal,
                     owner=bytes(goal.goal_id.uuid),
-                    on_event=tell,
+                    on_event=send,
                 )
-            for each in told:
+            for each in sent:
                 each.result()
         except BbllmError as error:
             self.get_logger().warning(f'A task was refused: {error}')
@@ -131,7 +131,7 @@ class BrainPlanner(StackNode):
         end_goal(goal, succeeded=ending is Ending.FINISHED, cancelled=cancelled)
         return episode_to_result(episode)
 
-    def _tell(self, goal: ServerGoalHandle, event: Event, episode_id: str) -> None:
+    def _send(self, goal: ServerGoalHandle, event: Event, episode_id: str) -> None:
         self._note(event)
         msg = event_to_msg(event, episode_id, now_s(self))
         match event.data:
@@ -166,9 +166,9 @@ class BrainPlanner(StackNode):
         )
         return CancelResponse.ACCEPT
 
-    def _hear(self, said: String) -> None:
+    def _receive_remark(self, remark: String) -> None:
         try:
-            self._desk.hear(said.data)
+            self._desk.add_remark(remark.data)
         except TaskError as error:
             self.get_logger().warning(f'A remark was refused. {error}')
 
@@ -177,7 +177,7 @@ class BrainPlanner(StackNode):
             response.message = 'This serves.'
             return response
         try:
-            fate = self._desk.hear(request.text, request.by, request.episode_id)
+            fate = self._desk.add_remark(request.text, request.by, request.episode_id)
         except TaskError as error:
             response.message = str(error)
             self.get_logger().warning(f'A remark was refused. {error}')

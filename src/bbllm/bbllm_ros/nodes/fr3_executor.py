@@ -1,20 +1,26 @@
 """The node `fr3_executor`: the skills of the arm behind one action, and a person before it."""
 
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams
+from bbllm.bags.topics import GOALS_TOPIC
 from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Scene
+from bbllm_ros.convert.records import stamp_to_msg
 from bbllm_ros.driver.ros_driver import RosDriver
 from bbllm_ros.estimator.safety_envelope import make_guard, ways_of
 from bbllm_ros.executor.approval_service import ApprovalService
 from bbllm_ros.executor.robot_identity import RobotIdentity
 from bbllm_ros.executor.skill_server import SkillServer
-from bbllm_ros.executor.waits import publish_trajectories, publish_waits
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 from bbllm_ros.rclpy_support.fast_subscription import Poller
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.stack.service_clients import SceneClient
+from bbllm_ros.stack.stack import AWAITED
 
 
 class Fr3Executor(StackNode):
@@ -67,14 +73,14 @@ class Fr3Executor(StackNode):
             ask_person=gate.resume,
         )
         self._server = SkillServer(self, skills, lambda: self._driver.acted_s, gate, robot)
-        self._approval.tell = self._server.tell
+        self._approval.report_activity = self._server.report_activity
         self.diagnostics.measure(
             {**self._poller.rates, 'stops of the robot': lambda: self._driver.stops}
         )
 
     def begin(self) -> None:
         # Between calls too: a stop that others recover shows for moments only.
-        self._poller.after = self._driver.feed.look
+        self._poller.after = self._driver.feed.ask_if_silent
         self._poller.start()
         self._approval.begin()
         self._server.begin()
@@ -96,6 +102,34 @@ class Fr3Executor(StackNode):
             self._server.check_wanted()
 
         return self._scenes.get(self._driver.acted_s, cancel=CancelToken(check))
+
+
+def publish_waits(node: Node, driver: RosDriver) -> None:
+    """
+    Publish the end of each wait of a driver, on the world's clock.
+
+    So a simulation need not take as long.
+    """
+    awaited = node.create_publisher(Time, AWAITED, 10)
+    driver.on_wait = lambda until_s: awaited.publish(stamp_to_msg(until_s))
+
+
+def publish_trajectories(node: Node, driver: RosDriver) -> None:
+    """
+    Publish the trajectories that the controller has accepted, while anybody subscribes.
+
+    Nobody can subscribe to the goals of an action. Their stamp is when they were accepted, on the
+    world's clock.
+    """
+    copies = node.create_publisher(JointTrajectory, GOALS_TOPIC, 10)
+
+    def publish(sent: JointTrajectory) -> None:
+        if copies.get_subscription_count():
+            copy = JointTrajectory(joint_names=sent.joint_names, points=sent.points)
+            copy.header.stamp = stamp_to_msg(driver.feed.newest_stamp_s)
+            copies.publish(copy)
+
+    driver.on_follow = publish
 
 
 def main() -> None:

@@ -89,7 +89,7 @@ class MujocoSim(StackNode):
         if self._world_clock is not None:
             self._world_clock.publish(now_s)
         self._topics.publish(now_s)
-        self._manager.tell_changes(now_s)
+        self._manager.publish_changes(now_s)
         if self._cameras is not None:
             self._cameras.advanced(now_s)
         if self._viewer is not None:

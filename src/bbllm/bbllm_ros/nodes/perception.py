@@ -90,8 +90,8 @@ class Perception(StackNode):
     def _report(self) -> None:
         """Publish the fault of each camera."""
         with self._lock:
-            told = {feed.name: _sentence(feed.name, self._fault(feed)) for feed in self._feeds}
-            self._status.publish(faults_to_msg(told, now_s(self)))
+            faults = {feed.name: _sentence(feed.name, self._fault(feed)) for feed in self._feeds}
+            self._status.publish(faults_to_msg(faults, now_s(self)))
 
     def _fault(self, feed: CameraFeed) -> PictureFault | None:
         return self._loop.fault(feed) if self._loop is not None and self._in_use else IDLE

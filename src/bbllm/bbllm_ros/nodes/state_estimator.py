@@ -56,7 +56,7 @@ class StateEstimator(StackNode):
 
     def _get(self, request: GetScene.Request, reply: GetScene.Response) -> GetScene.Response:
         try:
-            view = self._source.look(
+            view = self._source.observe(
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
             felt = request.felt or (request.or_stopped and self._open_state.weighs)
@@ -73,7 +73,7 @@ class StateEstimator(StackNode):
         if not self._source.fresh or not self._joints.fresh:
             return
         try:
-            scene = self._scene(self._source.look(0.0, 0.0))
+            scene = self._scene(self._source.observe(0.0, 0.0))
         except WorldError:
             return
         self._scenes.publish(self._write(scene))

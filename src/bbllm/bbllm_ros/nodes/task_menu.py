@@ -44,10 +44,10 @@ class TaskMenu(StackNode):
         self._lock = threading.RLock()
         self._desk = ChoiceDesk(self, self._note)
         self._status = self.create_publisher(MarkerArray, 'status_markers', LATCHED)
-        for kind, topic, hear, qos in (
+        for kind, topic, receive, qos in (
             (SceneMsg, 'scene', self._see, LATCHED),
             (Approval, 'approval', self._ask, LATCHED),
-            (EpisodeEvent, 'episode_events', self._hear, EVENTS),
+            (EpisodeEvent, 'episode_events', self._receive_event, EVENTS),
             (
                 ExecuteSkill.Impl.FeedbackMessage,
                 'execute_skill/_action/feedback',
@@ -55,7 +55,7 @@ class TaskMenu(StackNode):
                 10,
             ),
         ):
-            self.create_subscription(kind, topic, hear, qos, callback_group=self.group)
+            self.create_subscription(kind, topic, receive, qos, callback_group=self.group)
 
     def begin(self) -> None:
         self._menus = InteractiveMarkers(self, 'task_menu', self.group, self._choose)
@@ -85,7 +85,7 @@ class TaskMenu(StackNode):
         if request is not None and (doubt := rivals(self, 'approval')):
             self._note(doubt)
 
-    def _hear(self, msg: EpisodeEvent) -> None:
+    def _receive_event(self, msg: EpisodeEvent) -> None:
         try:
             event = event_from_msg(msg)
         except ValueError as error:

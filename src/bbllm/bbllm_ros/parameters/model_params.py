@@ -67,6 +67,6 @@ def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
     if find_provider(model.name) is not None:
         raise ConfigError(
             f'open_state:=model needs a language model, and {model.name} is none. Name one '
-            'as model:=NAME (docs/models.md says how), or take open_state:=rules.'
+            'as model:=NAME (docs/models.md), or take open_state:=rules.'
         )
     return model

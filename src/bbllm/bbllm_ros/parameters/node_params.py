@@ -107,7 +107,9 @@ class BrainPlannerParams(
     """Parameters of `brain_planner`."""
 
     planner: str = revised(PlannerChoice, 'planner')
-    controller: str = param('fr3_arm_controller', 'Controller that is told to hold in need.')
+    controller: str = param(
+        'fr3_arm_controller', 'Controller that is stopped when a node is lost.'
+    )
     skill_timeout_s: float = param(600.0, 'Wall time that a call may take [s].', 1.0, 1e5)
     map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
@@ -131,13 +133,13 @@ class StateEstimatorParams(NodeParams, ModelFileChoice, SceneSourceChoice, OpenS
     gripper: str = param('franka_gripper', 'Prefix of the names of the hand.')
     scene: str = param(
         '',
-        'Scene file with furniture and locations, and with source static the things: a name in '
+        'Scene file with furniture and locations, and with source static the objects: a name in '
         'config/scenes or a path; empty: none, or empty_table with cameras.',
     )
     catalogue: str = param(
         '',
-        'File that says what detected things are: a name in config/catalogues or a path; empty: '
-        'as detector and scene file say.',
+        'File that describes detected objects: a name in config/catalogues or a path; empty: '
+        'as detector and scene file do.',
     )
     min_confidence: float = param(0.5, 'Detections that are less sure are left out.', 0.0, 1.0)
     max_delay_s: float = param(2.0, 'Age from which pictures are left out [s].', 0.05, 60.0)
@@ -215,7 +217,7 @@ class TaskMenuParams(NodeParams):
     """Parameters of `task_menu`."""
 
     suite: str = param('tabletop', 'Suite whose tasks the menu offers: its name, or a path.')
-    rate_hz: float = param(5.0, 'How often menus and status are looked after [Hz].', 0.5, 50.0)
+    rate_hz: float = param(5.0, 'How often menus and status are updated [Hz].', 0.5, 50.0)
     max_scene_age_s: float = param(2.0, 'Age from which scenes count as missing [s].', 0.1, 60.0)
 
 

@@ -15,7 +15,6 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 from tf2_msgs.msg import TFMessage
 
-from bbllm.core.types import Pose
 from bbllm.scene.detections import WORLD_FRAME
 from bbllm.scene.transforms import FrameError, TransformTree
 from bbllm_ros.convert.camera_status import TOPIC as STATUS
@@ -26,7 +25,7 @@ from bbllm_ros.convert.images import (
     intrinsics_from_msg,
     rgb_from_msg,
 )
-from bbllm_ros.convert.records import LATCHED, stamp_from_msg
+from bbllm_ros.convert.records import LATCHED, stamp_from_msg, transforms_from_msg
 from bbllm_ros.estimator.detection_feed import STATIC_QOS
 from bbllm_ros.perception.camera_feed import KINDS, reliability_of
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
@@ -95,12 +94,9 @@ def _follow(node: Node, tree: TransformTree, used: dict[str, str], place: str) -
     """Subscribe to transforms and to the status of the node `perception`."""
 
     def take(msg: TFMessage, *, static: bool) -> None:
-        for item in msg.transforms:
-            p, q = item.transform.translation, item.transform.rotation
-            pose = Pose(position_m=(p.x, p.y, p.z), quat_xyzw=(q.x, q.y, q.z, q.w))
+        for parent, child, pose, stamp_s in transforms_from_msg(msg):
             with suppress(FrameError):  # what is missing then is found by the look-up
-                stamp_s = stamp_from_msg(item.header.stamp)
-                tree.add(item.header.frame_id, item.child_frame_id, pose, stamp_s, static)
+                tree.add(parent, child, pose, stamp_s, static)
 
     node.create_subscription(TFMessage, f'{place}tf', partial(take, static=False), 100)
     static = partial(take, static=True)

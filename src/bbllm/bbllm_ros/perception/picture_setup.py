@@ -17,7 +17,7 @@ from bbllm_vision.detectors.identities import Identities
 from bbllm_vision.detectors.picture_reader import PictureReader
 from bbllm_vision.picture_health import HealthLimits
 
-TELL_S = 10.0
+LOG_S = 10.0
 """Wall time between two warnings of a detector [s]."""
 
 
@@ -39,7 +39,7 @@ def make_loop(
     log = node.get_logger()
 
     def warn(text: str) -> None:
-        log.warning(text, throttle_duration_sec=TELL_S)
+        log.warning(text, throttle_duration_sec=LOG_S)
 
     detector, catalogue = detector_of(params, warn, account)
     memory = SceneMemory(node, poller, Identities(catalogue))

@@ -3,8 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
-import numpy as np
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -14,11 +14,11 @@ from tf2_msgs.msg import TFMessage
 from bbllm.core.errors import WorldError
 from bbllm.core.protocols import ScenePicture
 from bbllm.core.types import Pose
-from bbllm.scene.camera import Pixels
 from bbllm.scene.picture_files import jpeg_of
 from bbllm.scene.transforms import FrameError, TransformTree
 from bbllm.scene.views import view_of
-from bbllm_ros.convert.records import WORLD_FRAME, stamp_from_msg
+from bbllm_ros.convert.images import ImageError, rgb_from_msg
+from bbllm_ros.convert.records import WORLD_FRAME, stamp_from_msg, transforms_from_msg
 from bbllm_ros.rclpy_support.calls import POLL_S
 
 PICTURE_S = 5.0
@@ -29,8 +29,6 @@ QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Matches reliable publishers and those of sensor data."""
 MOVING = QoSProfile(depth=100)
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-CHANNELS = {'rgb8': (0, 1, 2), 'bgr8': (2, 1, 0)}
-"""Red, green and blue among the bytes of a pixel, by encoding."""
 COLOR = ('_color_optical_frame', '_optical_frame')
 """Ends of the names of frames, without which they name the camera."""
 
@@ -52,7 +50,7 @@ class CameraPicture:
         images: list[Image] = []
         tree = TransformTree()
 
-        def hear(msg: Image) -> None:
+        def receive(msg: Image) -> None:
             if stamp_from_msg(msg.header.stamp) >= newer_s:
                 with changed:
                     images[:] = [msg]
@@ -66,7 +64,7 @@ class CameraPicture:
         subscriptions = [
             self._node.create_subscription(kind, topic, callback, qos, callback_group=self._group)
             for kind, topic, callback, qos in (
-                (Image, self._topic, hear, QOS),
+                (Image, self._topic, receive, QOS),
                 (TFMessage, '/tf', lambda msg: receive_tf(msg, False), MOVING),
                 (TFMessage, '/tf_static', lambda msg: receive_tf(msg, True), STATIC),
             )
@@ -90,7 +88,10 @@ class CameraPicture:
         name = image.header.frame_id
         for end in COLOR:
             name = name.removesuffix(end)
-        return ScenePicture(data=jpeg_of(pixels_of(image)), view=view_of(name, pose))
+        try:
+            return ScenePicture(data=jpeg_of(rgb_from_msg(image)), view=view_of(name, pose))
+        except ImageError as error:
+            raise WorldError(f'{error} Set the colour format of the camera.') from error
 
     def _silent(self, newer_s: float) -> WorldError:
         topic = self._node.resolve_topic_name(self._topic)
@@ -110,28 +111,10 @@ def taker(
     return CameraPicture(node, group, topic).take if topic else None
 
 
-def pixels_of(msg: Image) -> Pixels:
-    """Return a picture, shape (height, width, 3); raises WorldError for another encoding."""
-    if msg.encoding not in CHANNELS:
-        raise WorldError(
-            f'The pictures of {msg.header.frame_id} have the encoding {msg.encoding!r}, and '
-            f'{" and ".join(CHANNELS)} can be sent to a model. Set the colour format of the '
-            'camera.'
-        )
-    rows = np.frombuffer(msg.data, np.uint8).reshape(msg.height, msg.step)
-    pixels = rows[:, : 3 * msg.width].reshape(msg.height, msg.width, 3)
-    return np.ascontiguousarray(pixels[..., CHANNELS[msg.encoding]])
-
-
 def _add(tree: TransformTree, msg: TFMessage, static: bool) -> None:
-    for item in msg.transforms:
-        t, q = item.transform.translation, item.transform.rotation
-        pose = Pose(position_m=(t.x, t.y, t.z), quat_xyzw=(q.x, q.y, q.z, q.w))
-        stamp_s = stamp_from_msg(item.header.stamp)
-        try:
-            tree.add(item.header.frame_id, item.child_frame_id, pose, stamp_s, static)
-        except FrameError:
-            continue  # one of another program, which the pose of the camera may not need
+    for parent, child, pose, stamp_s in transforms_from_msg(msg):
+        with suppress(FrameError):  # of another program, which the pose of the camera may not need
+            tree.add(parent, child, pose, stamp_s, static)
 
 
 def _pose_of(tree: TransformTree, image: Image) -> Pose | None:

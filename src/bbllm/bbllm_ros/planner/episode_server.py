@@ -10,9 +10,13 @@ from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import EpisodeSetup, RemoteBody
+from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.episode import EpisodeRun, RemarkFate
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event
+from bbllm.core.journal import JournalWriter
+from bbllm.core.protocols import EventSink, World
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Task
 from bbllm.worlds.scene.goal_keeper import check_wanted
@@ -20,10 +24,9 @@ from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED
 from bbllm_ros.parameters.model_params import journal_folder, planner_and_models
 from bbllm_ros.parameters.node_params import BrainPlannerParams
-from bbllm_ros.planner.recording import recorded
-from bbllm_ros.planner.rehearsing import rehearsed
 from bbllm_ros.planner.ros_world import RosBody, RosWorld, TakePicture, body_client
 from bbllm_ros.rclpy_support.stack_node import StackNode
+from bbllm_viewer.viz.predicted import PredictedPicture
 
 FREE_S = 10.0
 """How long the end of a task that was cancelled is waited for, wall clock [s]."""
@@ -59,12 +62,16 @@ class EpisodeDesk:
             take_picture=take_picture,
         )
         self._body = body_client(node, node.group)
-        self._told = BodyModel(name=self._models.body.name)
+        self._reported = BodyModel(name=self._models.body.name)
         node.create_subscription(
             BodyModel, 'body_model', self._learn_body, LATCHED, callback_group=node.group
         )
         node.create_subscription(
-            EpisodeEvent, 'approval_events', self._hear_approval, EVENTS, callback_group=node.group
+            EpisodeEvent,
+            'approval_events',
+            self._receive_approval,
+            EVENTS,
+            callback_group=node.group,
         )
         self._folder = journal_folder(params)
         self._lock = threading.Lock()
@@ -105,8 +112,10 @@ class EpisodeDesk:
             k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
             goal = goal.strip() or self._params_now().goal
             check_wanted(goal, self._world.observe)
-            with recorded(self._folder, task.id) as sinks:
-                return self._run_planner(task, k, goal, [self._world.hear, on_event, *sinks])
+            with JournalWriter(self._folder, task.id) as journal:
+                drawn = PredictedPicture(journal.path)
+                sinks: list[EventSink] = [self._world.on_event, on_event, journal, drawn]
+                return self._run_planner(task, k, goal, sinks)
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -134,7 +143,7 @@ class EpisodeDesk:
         while self._task is not None and time.monotonic() < deadline_s:
             time.sleep(0.02)
 
-    def hear(self, text: str, by: str = '', episode_id: str = '') -> RemarkFate:
+    def add_remark(self, text: str, by: str = '', episode_id: str = '') -> RemarkFate:
         """
         Pass on a remark of a person, or of the program *by*, for any episode or for one.
 
@@ -184,8 +193,8 @@ class EpisodeDesk:
     def _run_planner(
         self, task: Task, k: int, goal: str, sinks: Sequence[Callable[[Event], None]]
     ) -> Episode:
-        params, told = self._params_now(), self._told
-        world = rehearsed(self._world, params.rehearse)
+        params, reported = self._params_now(), self._reported
+        world = _rehearsed(self._world, params.rehearse)
         setup = EpisodeSetup(
             planner=params.planner,
             spec=self._spec,
@@ -193,9 +202,9 @@ class EpisodeDesk:
             options=EpisodeConfig.of({'limits': params.limits, 'stream': params.stream}),
             settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
             remote_body=RemoteBody(
-                name=told.name,
+                name=reported.name,
                 connect=lambda run: RosBody(
-                    self._body, params.map_timeout_s, run, self._world, told
+                    self._body, params.map_timeout_s, run, self._world, reported
                 ),
             ),
             check=self._world.check,
@@ -211,10 +220,28 @@ class EpisodeDesk:
             self._world.wait_ready(run.token)
         return execute(world)
 
-    def _hear_approval(self, msg: EpisodeEvent) -> None:
+    def _receive_approval(self, msg: EpisodeEvent) -> None:
         run = self._run
         if run is not None and msg.episode_id == run.task.id:
             run.emit(event_from_msg(msg).data)
 
-    def _learn_body(self, told: BodyModel) -> None:
-        self._told = told
+    def _learn_body(self, reported: BodyModel) -> None:
+        self._reported = reported
+
+
+def _rehearsed(world: RosWorld, samples: int) -> World:
+    """
+    Return a world whose plans are tried in so many simulations first; itself for none.
+
+    Negative *samples* stand for `REHEARSAL_SAMPLES` where a person approves plans. Raises
+    WorldError where the executor does not report its rules in time.
+    """
+    if samples < 0:
+        samples = REHEARSAL_SAMPLES if world.approves_plans() else 0
+    if not samples:
+        return world
+    # Physics takes a second to import, which a planner without rehearsals need not wait for.
+    from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
+
+    safety = world.executor_settings.envelope(CancelToken(world.check))
+    return RehearsedWorld(world, RehearsalSettings(samples=samples, safety=safety))

@@ -257,7 +257,7 @@ class RosWorld:
                 return
             last = now
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         match event.data:
             case EpisodeStarted(episode_id=episode_id):
                 self._scenes.forget()

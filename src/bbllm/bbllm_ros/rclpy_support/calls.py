@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from action_msgs.msg import GoalInfo, GoalStatusArray
 from action_msgs.msg import GoalStatus as GoalStatusMsg
+from action_msgs.srv import CancelGoal
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import qos_profile_action_status_default
@@ -19,7 +20,7 @@ from unique_identifier_msgs.msg import UUID
 
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import LostNodeError, WorldError
+from bbllm.core.errors import BbllmError, LostNodeError, WorldError
 
 POLL_S = 0.05
 SERVE_S = 8.0
@@ -107,7 +108,7 @@ def need_server(
     while not ready():
         if time.monotonic() > deadline_s:
             raise LostNodeError(
-                f'The node {what} is not running: nobody served it within {timeout_s:g} s. '
+                f'The node {what} is not running: it was not found within {timeout_s:g} s. '
                 'See the terminal or the log of the stack, and start it again.'
             )
         cancel.wait(POLL_S)
@@ -381,3 +382,40 @@ class ActionCall:
                         self._request_cancel(item.goal_info.goal_id)
         for _ in range(others):
             self.on_other()
+
+
+ALL_GOALS = CancelGoal.Request()
+"""An id and a stamp of zeros mean all goals, of any client (action_msgs/CancelGoal)."""
+
+
+class StopClient:
+    """Cancels goals; its node must be spun by other threads."""
+
+    def __init__(self, node: Node, group: CallbackGroup):
+        # A request whose answer is lost comes again, and stops what was begun meanwhile as well.
+        self._tasks = ServiceCall(
+            node, CancelGoal, 'run_task/_action/cancel_goal', 'brain_planner', group
+        )
+        self._skills = ServiceCall(
+            node, CancelGoal, 'execute_skill/_action/cancel_goal', 'fr3_executor', group
+        )
+
+    def stop_arm(self) -> None:
+        """Stop the arm alone; raises WorldError where its node does not answer."""
+        self._skills.run(ALL_GOALS, ANSWER_S)
+
+    def stop_all(self) -> None:
+        """
+        Stop the planner, and then the arm once more.
+
+        A planner that receives the arm's stop before its own takes it for a failure, and may have
+        given the next skill already. Raises WorldError with what was not stopped.
+        """
+        faults = []
+        for call in (self._tasks, self._skills):
+            try:
+                call.run(ALL_GOALS, ANSWER_S)
+            except BbllmError as error:
+                faults.append(str(error))
+        if faults:
+            raise WorldError(' '.join(faults))

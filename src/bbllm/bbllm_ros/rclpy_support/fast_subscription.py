@@ -162,7 +162,7 @@ class LatestMessage(Generic[M]):
         self.message: M | None = None
         self.count = 0
         """Number of messages so far."""
-        self.heard_s = -math.inf
+        self.taken_s = -math.inf
         """When the newest message was taken, monotonic clock [s]."""
         self.came_s = -math.inf
         """When DDS received it, wall clock [s]."""
@@ -176,7 +176,7 @@ class LatestMessage(Generic[M]):
     @property
     def age_s(self) -> float:
         """Age of the newest message, by the wall clock; infinite without any [s]."""
-        return time.monotonic() - self.heard_s
+        return time.monotonic() - self.taken_s
 
     def wait_for(self, test: Callable[[], object], timeout_s: float) -> bool:
         with self.news:
@@ -193,7 +193,7 @@ class LatestMessage(Generic[M]):
             return self.wait_for(lambda: self.count >= count, timeout_s)
 
     def wait_newer(self, than_s: float, timeout_s: float) -> bool:
-        return self.wait_for(lambda: self.heard_s > than_s, timeout_s)
+        return self.wait_for(lambda: self.taken_s > than_s, timeout_s)
 
     def _receive(self, msg: M) -> None:
         with self.news:
@@ -201,7 +201,7 @@ class LatestMessage(Generic[M]):
                 return
             if not self.source:  # once the node is killed, its name cannot be looked up any more
                 self.source = self._find_source()
-            self.message, self.heard_s = msg, time.monotonic()
+            self.message, self.taken_s = msg, time.monotonic()
             self.came_s = self._poller.came_s
             self.count += 1
             self.news.notify_all()

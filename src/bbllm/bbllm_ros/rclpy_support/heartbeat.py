@@ -93,14 +93,14 @@ def listen(node: Node) -> Liveness:
     liveness = Liveness()
     taking = threading.Lock()
 
-    def hear(beat: String, _: float = 0.0) -> None:
-        liveness.hear(beat.data)
+    def receive(beat: String, _: float = 0.0) -> None:
+        liveness.receive(beat.data)
 
     def take_waiting() -> bool:
         """Take in all beats that wait; returns whether the node still exists."""
         try:
             with taking:  # a beat that another thread has taken is also taken in when this returns
-                take_all(beats, hear)
+                take_all(beats, receive)
         except InvalidHandle:
             return False
         return True
@@ -111,7 +111,7 @@ def listen(node: Node) -> Liveness:
 
     # A turn takes all beats that wait, so an executor need not wake up for each of them, nor can
     # it fall behind and blame those who sent them.
-    beats = node.create_subscription(String, TOPIC, hear, QOS, callback_group=UnspunGroup())
+    beats = node.create_subscription(String, TOPIC, receive, QOS, callback_group=UnspunGroup())
     liveness.take_waiting = take_waiting
     # By the executor that answers come through: where that is kept waiting, so are its turns.
     # One turn after the other: two that waited for a thread would count as two of listening.

@@ -89,7 +89,7 @@ class Liveness:
         self._deaf_s = 0.0
         self._checked_s = math.inf
 
-    def hear(self, beat: str) -> None:
+    def receive(self, beat: str) -> None:
         """Take in a beat: name of a node, word of its life, its process or why it ends."""
         name, _, rest = beat.partition(' ')
         word, _, process = rest.partition(' ')
@@ -262,7 +262,7 @@ class Liveness:
     def _judge(self, name: str, silence_s: float, process: PeerProcess | None) -> None:
         state = ProcessState.UNKNOWN if process is None else self._state_of(process)
         number = '' if process is None else f'{process.number}'
-        silent = f'nothing was heard of it for {silence_s:.1f} s'
+        silent = f'it has been silent for {silence_s:.1f} s'
         if state is ProcessState.GONE:
             raise LostNodeError(_ended(name, process))
         if state is ProcessState.STOPPED:

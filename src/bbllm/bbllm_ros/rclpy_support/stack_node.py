@@ -78,7 +78,7 @@ class StackNode(LifecycleNode):
         self._plain_log = PlainLogger(self.get_logger().name)
         self.group = ReentrantCallbackGroup()
         self.failed = False
-        self.end_reason = f'The node {name} was told to end.'
+        self.end_reason = f'The node {name} was asked to end.'
         """Why this process ends, once it does."""
         self.owner_lost = False
         """Whether that is the end of the process that has started this one."""

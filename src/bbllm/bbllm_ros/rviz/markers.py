@@ -115,9 +115,9 @@ def _scene(scene: Scene) -> Iterator[msgs.Marker]:
 
 def _lost(scene: Scene) -> Iterator[msgs.Marker]:
     for i, name in enumerate(lost_names(scene)):
-        told = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
+        stated = {fact.predicate: fact.object for fact in scene.facts if fact.subject == name}
         try:
-            x, y, z = (float(number) for number in told[LAST_SEEN_AT].split())
+            x, y, z = (float(number) for number in stated[LAST_SEEN_AT].split())
         except (KeyError, ValueError):
             continue  # nobody knows where: the status names it
         marker = _marker('lost', i, msgs.Marker.SPHERE)
@@ -125,7 +125,7 @@ def _lost(scene: Scene) -> Iterator[msgs.Marker]:
         marker.scale = Vector3(x=GHOST_M, y=GHOST_M, z=GHOST_M)
         marker.color = _color('red', BEYOND)
         yield marker
-        since = f'lost {told[UNSEEN_FOR]} ago' if UNSEEN_FOR in told else 'lost'
+        since = f'lost {stated[UNSEEN_FOR]} ago' if UNSEEN_FOR in stated else 'lost'
         yield _text('lost names', i, (x, y, z + GHOST_M), f'{name}\n({since})', 'red')
 
 

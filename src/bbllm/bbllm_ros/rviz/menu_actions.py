@@ -14,9 +14,14 @@ from bbllm.core.errors import BbllmError
 from bbllm.core.events import Ending
 from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice
 from bbllm_ros.convert.approval import answer_to_request
-from bbllm_ros.rclpy_support.calls import ANSWER_S, ActionCall, ServiceCall, not_begun
+from bbllm_ros.rclpy_support.calls import (
+    ANSWER_S,
+    ActionCall,
+    ServiceCall,
+    StopClient,
+    not_begun,
+)
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.rclpy_support.stop_client import StopClient
 
 REASON = 'It was denied from the menu in rviz.'
 STOPPED = 'stopped, as asked'

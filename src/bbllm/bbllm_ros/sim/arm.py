@@ -46,7 +46,7 @@ class SimArm:
         node.create_subscription(
             JointTrajectory,
             f'{ARM_CONTROLLER}/joint_trajectory',
-            self._hear,
+            self._receive,
             10,  # reliable: the driver's system default may lose what comes first
             callback_group=node.group,
         )
@@ -98,7 +98,7 @@ class SimArm:
                 self._loop.robot.cancel_follow()
         return CancelResponse.ACCEPT
 
-    def _hear(self, msg: JointTrajectory) -> None:
+    def _receive(self, msg: JointTrajectory) -> None:
         goal = trajectory_to_record(msg, self._loop.to_sim_s)
         reason = self._loop.robot.replace_trajectory(goal)
         if reason:

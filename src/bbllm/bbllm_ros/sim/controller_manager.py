@@ -53,7 +53,7 @@ class SimManager:
             },
         )
 
-    def tell_changes(self, now_s: float) -> None:
+    def publish_changes(self, now_s: float) -> None:
         robot = self._loop.robot
         now = (robot, robot.controllers.revision)
         if now == self._reported or robot.hangs:

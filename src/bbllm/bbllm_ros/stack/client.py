@@ -174,13 +174,13 @@ class StackClient(AbstractContextManager['StackClient']):
         episode_id = episode_id or new_episode_id()
         ended = threading.Event()
 
-        def hear(event: Event) -> None:
+        def receive(event: Event) -> None:
             if on_event is not None:
                 on_event(event)
             if isinstance(event.data, EpisodeEnded):
                 ended.set()
 
-        self._listeners[episode_id] = hear
+        self._listeners[episode_id] = receive
         begun_s = time.monotonic()
         try:
             request = RunTask.Goal(
@@ -234,10 +234,12 @@ class StackClient(AbstractContextManager['StackClient']):
         return tasks or skills
 
     @property
-    def can_say(self) -> bool:
+    def accepts_remarks(self) -> bool:
         return self._say.ready
 
-    def say(self, text: str, *, by: str = '', episode_id: str = '', wait_s: float = 0.0) -> str:
+    def send_remark(
+        self, text: str, *, by: str = '', episode_id: str = '', wait_s: float = 0.0
+    ) -> str:
         """
         Send the planner a remark of a person, or of the program *by*.
 

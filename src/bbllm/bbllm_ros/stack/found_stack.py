@@ -106,7 +106,7 @@ def _await_nodes(
         patience_s = SILENT_S if seen else NONE_S
         if time.monotonic() > begun_s + patience_s:
             raise LostNodeError(
-                f'The stack under /{client.namespace} does not answer: nothing was heard of '
+                f'The stack under /{client.namespace} does not answer: nothing came from '
                 f'{", ".join(nodes)} within {patience_s:g} s. {SEE_THERE}'
             )
         time.sleep(POLL_S)

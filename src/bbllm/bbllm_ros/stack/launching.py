@@ -309,12 +309,12 @@ def start_node(
     }
     if simulated and node in LOOKERS:
         given['scene'] = ParameterValue(_SceneOfSources(), value_type=str)
-    told = SIMULATED.get(node, {}) if simulated else {}
+    fixed = SIMULATED.get(node, {}) if simulated else {}
     return Node(
         package='bbllm',
         executable=node,
         namespace=LaunchConfiguration('namespace'),
-        parameters=[str(params_file(node)), {**told, **given, **_sim_time()}],
+        parameters=[str(params_file(node)), {**fixed, **given, **_sim_time()}],
         remappings=SIMULATED_REMAPS if simulated else (),
         ros_arguments=_enclave(node),
         additional_env=owner_environ('ros2 launch'),

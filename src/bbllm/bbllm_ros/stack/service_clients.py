@@ -1,4 +1,4 @@
-"""Clients of single nodes: of the scene, of what waits for approval, and of the simulator."""
+"""Clients of single nodes: scene, approval, rules, stop, and the simulator."""
 
 import threading
 import time
@@ -142,10 +142,10 @@ class ExecutorSettingsClient:
     def mode(self, cancel: CancelToken) -> ApprovalMode | None:
         """Return what a person has to approve; None where there is no answer."""
         try:
-            told = self._texts(('approval',), cancel)
+            texts = self._texts(('approval',), cancel)
         except WorldError:
             return None
-        return next((mode for mode in ApprovalMode if mode.value in told), None)
+        return next((mode for mode in ApprovalMode if mode.value in texts), None)
 
     def approves_plans(self, cancel: CancelToken) -> bool:
         """Return whether a person approves whole plans; True also where there is no answer."""
@@ -173,7 +173,7 @@ class ExecutorSettingsClient:
         return [value.string_value for value in reply.values]
 
 
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
 class ApprovalClient:
@@ -185,15 +185,17 @@ class ApprovalClient:
         )
         self._node = node
         self._changed = threading.Condition()
-        self._heard: Approval | None = None
+        self._newest: Approval | None = None
         self._waiting: ApprovalRequest | None = None
         self._refused = ''
-        node.create_subscription(Approval, 'approval', self._hear, LATCHED, callback_group=group)
+        node.create_subscription(
+            Approval, 'approval', self._receive, LATCHED, callback_group=group
+        )
 
     @property
-    def heard(self) -> bool:
+    def known(self) -> bool:
         """Whether an executor has published what waits, if anything does."""
-        return self._heard is not None
+        return self._newest is not None
 
     @property
     def waiting(self) -> ApprovalRequest | None:
@@ -210,8 +212,8 @@ class ApprovalClient:
     @property
     def simulated(self) -> bool:
         """Whether a program may answer in place of a person."""
-        heard = self._heard
-        return heard is not None and bool(heard.simulated)
+        known = self._newest
+        return known is not None and bool(known.simulated)
 
     def next(
         self,
@@ -236,7 +238,7 @@ class ApprovalClient:
                     return request
                 if deadline_s is not None and time.monotonic() >= deadline_s:
                     return None
-                self._changed.wait(LOOK_S)
+                self._changed.wait(POLL_S)
 
     def answer(self, hash: str, answer: Answer) -> None:
         """Answer a request; ApprovalError with the reason where it was not taken."""
@@ -244,16 +246,16 @@ class ApprovalClient:
         if not reply.success:
             raise ApprovalError(reply.message)
 
-    def _hear(self, msg: Approval) -> None:
+    def _receive(self, msg: Approval) -> None:
         try:
             waiting = approval_from_msg(msg)
         except ApprovalError as error:
             if str(error) != self._refused:
                 self._node.get_logger().warning(str(error))
-            self._heard, self._refused = self._heard or msg, str(error)
+            self._newest, self._refused = self._newest or msg, str(error)
             return
         with self._changed:
-            self._heard, self._waiting = msg, waiting
+            self._newest, self._waiting = msg, waiting
             self._changed.notify_all()
 
 

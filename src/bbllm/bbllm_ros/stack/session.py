@@ -9,6 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from bbllm_interfaces.msg import ObjectStates
+from bbllm_interfaces.msg import Scene as SceneMsg
+from rclpy._rclpy_pybind11 import InvalidHandle
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState as JointStateMsg
+
 from bbllm.api.session import Bag, Health, Listener, Running, RunningStack, Seen
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event
@@ -16,11 +23,14 @@ from bbllm.core.journal import end_journal, episode_of, read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.tasks import make_remark
-from bbllm.core.types import Plan, Skill, Task
-from bbllm_ros.rclpy_support.stop_client import StopClient
+from bbllm.core.types import Plan, Scene, Skill, Task
+from bbllm_ros.convert.arm import arm_from_msg, width_from_msg
+from bbllm_ros.convert.records import BEST_EFFORT, LATCHED, from_msg, objects_from_msg
+from bbllm_ros.rclpy_support.calls import StopClient
+from bbllm_ros.rclpy_support.entities import take_all
+from bbllm_ros.rclpy_support.executor import UnspunGroup
 from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
-from bbllm_ros.stack.newest_states import NewestStates
 from bbllm_ros.stack.stack import NODES, REAL_NODES
 
 READY_S = 15.0
@@ -42,6 +52,53 @@ class StackWorld:
 
     def stop(self) -> None:
         self._client.cancel()
+
+
+class NewestStates:
+    """
+    Takes the newest message of each topic when it is asked; no executor wakes up for them.
+
+    The aggregated `joint_states` goes on with frozen values while a real robot is stopped: this is
+    for pictures, not for control.
+    """
+
+    def __init__(self, node: Node):
+        group = UnspunGroup()
+
+        def subscribe(kind: Any, topic: str, qos: QoSProfile) -> Any:
+            return node.create_subscription(
+                kind, topic, lambda msg: None, qos, callback_group=group
+            )
+
+        self._joint_states = subscribe(JointStateMsg, 'joint_states', BEST_EFFORT)
+        self._objects = subscribe(ObjectStates, 'objects', BEST_EFFORT)
+        self._scenes = subscribe(SceneMsg, 'scene', LATCHED)
+        self._seen = Seen()
+
+    def read(self) -> Seen:
+        """Return what is known now; what it was before once the node is destroyed."""
+        seen = self._seen
+        try:
+            for msg in _taken(self._joint_states):
+                measured, width_m = arm_from_msg(msg), width_from_msg(msg)
+                if measured is not None and width_m is not None:
+                    seen = seen._replace(joints_rad=measured[0], width_m=width_m)
+            for msg in _taken(self._scenes):
+                scene = from_msg(Scene, msg)
+                seen = seen._replace(scene=scene, objects=scene.objects)
+            for msg in _taken(self._objects):
+                seen = seen._replace(objects=objects_from_msg(msg))
+        except InvalidHandle:
+            return self._seen
+        self._seen = seen
+        return seen
+
+
+def _taken(subscription: Any) -> list[Any]:
+    """Return the newest message that waits, if one does."""
+    messages: list[Any] = []
+    take_all(subscription, lambda msg, _: messages.append(msg))
+    return messages[-1:]
 
 
 class StackSession(RunningStack):
@@ -76,14 +133,14 @@ class StackSession(RunningStack):
 
         def leave(reason: str) -> None:
             raise WorldError(
-                'The stack did not end the task within 5 s after Ctrl-C; look at its logs.'
+                'The stack did not end the task within 5 s after Ctrl-C; see its logs.'
             )
 
         return Running(
             task=task,
             execute=execute,
             cancel=lambda reason: client.cancel(),
-            say=lambda text, wait_s, by: client.say(
+            say=lambda text, wait_s, by: client.send_remark(
                 text, by=by, episode_id=task.id, wait_s=wait_s
             ),
             leave=leave,
@@ -92,13 +149,13 @@ class StackSession(RunningStack):
     def watch(self, listener: Listener) -> None:
         """Pass on the events of all clients' episodes; see `Session`."""
         super().watch(listener)
-        self._client.on_any_event = self._hear
+        self._client.on_any_event = self._receive
 
     def say(self, text: str, wait_s: float) -> str:
         """Send a remark on the task of any client; see `Session`."""
         words = make_remark(text)
         self._client.heartbeats.check_serving([PLANNER])
-        return self._client.say(words, wait_s=wait_s)
+        return self._client.send_remark(words, wait_s=wait_s)
 
     def stop(self, reason: str) -> None:
         """Stop all goals of the planner and of the arm; WorldError with what was not stopped."""
@@ -113,7 +170,7 @@ class StackSession(RunningStack):
 
     def look(self) -> Seen:
         """Return what was published last; see `Session`."""
-        return self._states.look()
+        return self._states.read()
 
     def check(self) -> Health:
         """Return what does not answer; an episode whose planner has gone is ended."""
@@ -139,7 +196,7 @@ class StackSession(RunningStack):
         # Only who looks subscribes to the joint states.
         return NewestStates(self._client.node)
 
-    def _hear(self, episode_id: str, event: Event) -> None:
+    def _receive(self, episode_id: str, event: Event) -> None:
         self._open = '' if isinstance(event.data, EpisodeEnded) else episode_id
         if self._listener is not None:
             self._listener(episode_id, event)
@@ -152,7 +209,7 @@ class StackSession(RunningStack):
         with self._ending:
             if episode_id == self._open:
                 end = EpisodeEnded(Ending.WORLD_FAILED, message, 'LostNodeError')
-                self._hear(episode_id, Event(time.time(), end))
+                self._receive(episode_id, Event(time.time(), end))
 
 
 def join_session(namespace: str, chosen: Mapping[str, Any]) -> StackSession:

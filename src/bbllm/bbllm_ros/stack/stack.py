@@ -314,9 +314,9 @@ class Stack:
     def _obituary(self, node: str, code: int) -> str:
         how = f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'
         lines = self.log_file(node).read_text(errors='replace').splitlines()[-TAIL_LINES:]
-        said = '\n'.join(f'    {line}' for line in lines) or '    (nothing)'
+        tail = '\n'.join(f'    {line}' for line in lines) or '    (nothing)'
         what = 'The process of all nodes' if node == ONE_PROCESS else f'The node {node}'
-        return f'{what} {how}. The end of {self.log_file(node)}:\n{said}'
+        return f'{what} {how}. The end of {self.log_file(node)}:\n{tail}'
 
 
 def _signal(process: NodeProcess, number: int) -> None:

@@ -42,8 +42,8 @@ def check_params(
         params[node] = checked(node, NODE_PARAMS[node], values)
         CHECKS[node](params[node])
     if {'fr3_executor', SIMULATOR} <= set(params):
-        things = load_scene(params[SIMULATOR].scene).things
-        check_never(params['fr3_executor'].envelope, things)
+        objects = load_scene(params[SIMULATOR].scene).things
+        check_never(params['fr3_executor'].envelope, objects)
 
 
 def node_values(node: str, *, simulated: bool) -> dict[str, Value]:
