@@ -137,18 +137,6 @@ def test_missing_package_is_an_error_only_where_it_was_asked_for(
         subscribe_detections(topics, {SceneSource.VISION_MSGS}, lambda observe: None)
 
 
-def test_vision_messages_are_received_where_their_package_is_installed() -> None:
-    pytest.importorskip('vision_msgs.msg', reason='not built: make extras')
-    topics: Any = Topics()
-    observations = list[DetectionBatch]()
-    subscribe_detections(topics, {SceneSource.VISION_MSGS}, observations.append)
-
-    item = SimpleNamespace(results=[hypothesis('can', 0.6)], bbox=box(0.1, 0.1, 0.1), id='')
-    topics.receive['detections_3d'](vision(item))
-
-    assert [detection.name for detection in observations[0].detections] == ['can']
-
-
 def test_node_that_cannot_work_so_ends_at_once_with_the_reason(ros_domain: int) -> None:
     command = [sys.executable, '-m', 'bbllm_ros.nodes.state_estimator']
     command += node_arguments('state_estimator', {'sources': 'sonar'})

@@ -11,7 +11,6 @@ from shape_msgs.msg import SolidPrimitive
 from bbllm.core.errors import ConfigError
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm_ros.convert.records import pose_from_msg, stamp_from_msg, vector_from_msg
-from bbllm_ros.estimator import scene_outputs
 from bbllm_ros.estimator.detection_feed import batch_from_vision
 from bbllm_ros.estimator.scene_outputs import (
     SceneOutputs,
@@ -19,7 +18,6 @@ from bbllm_ros.estimator.scene_outputs import (
     detections_of,
     frames_of,
 )
-from tests.doubles.paper_world import PaperWorld
 from tests.ros.any_records import objects
 
 REASON = 'interfaces of add-ons are not built: make extras'
@@ -114,20 +112,6 @@ class Listener:
 def outputs(*own: str) -> tuple[Any, Any]:
     node: Any = Listener(*own)
     return SceneOutputs(node, collision_objects=True), node.publishers
-
-
-def test_nothing_is_computed_while_nobody_subscribes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise AssertionError('it was computed for nobody')
-
-    for name in ('scene_markers', 'frames_of', 'detections_of', 'solids', 'collision_object_of'):
-        monkeypatch.setattr(scene_outputs, name, fail)
-    made, publishers = outputs('/tf')
-    publishers['/tf'].count = 1  # this node's own camera source
-
-    made.publish(PaperWorld('tabletop').observe())
-
-    assert [x.sent for x in publishers.values()] == [[], [], [], []]
 
 
 def test_moveit_is_sent_what_changed_and_all_of_it_when_it_joins() -> None:

@@ -156,35 +156,9 @@ FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str]] = {
         lambda camera: camera.silent.update(Stream),
         'has sent nothing on /faults/table_camera/color/image_raw for',
     ),
-    'without depth': (
-        lambda camera: camera.silent.add(Stream.DEPTH),
-        'nothing on /faults/table_camera/aligned_depth_to_color/image_raw',
-    ),
-    'black': (lambda camera: setattr(camera, 'black', True), 'sends black pictures'),
-    'covered': (lambda camera: setattr(camera, 'deep', False), 'depth at 0% of its pixels'),
-    'stamps stand': (
-        lambda camera: setattr(camera, 'stamp_stands', True),
-        'has sent no stamp later than',
-    ),
-    'picture stands': (
-        lambda camera: setattr(camera, 'content_stands', True),
-        'so it is frozen',
-    ),
-    'other size': (
-        lambda camera: setattr(camera, 'size', (32, 24)),
-        'changed its size from 64 x 48 to 32 x 24',
-    ),
-    'other depth size': (
-        lambda camera: setattr(camera, 'depth_size', (32, 24)),
-        'depth of 32 x 24',
-    ),
     'other encoding': (
         lambda camera: setattr(camera, 'color_encoding', 'yuv422'),
         "encoding 'yuv422'; rgb8 and bgr8",
-    ),
-    'zero calibration': (
-        lambda camera: setattr(camera, 'calibrated', False),
-        'the camera is not calibrated',
     ),
     'stamps apart': (
         lambda camera: setattr(camera, 'depth_late_s', 0.03),

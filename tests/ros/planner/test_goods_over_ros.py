@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 from bbllm_interfaces.srv import ResetSim
-from visualization_msgs.msg import Marker, MarkerArray
 
 from bbllm.core.types import SkillCall
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 from bbllm.skills.push import PUSH
 from bbllm.skills.rotate import ROTATE
-from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.planner.ros_world import RosWorld
 from tests.ros.stacks import Running, started, until
 
@@ -46,17 +44,6 @@ def test_a_banana_is_put_into_the_bowl(world: RosWorld) -> None:
 
     assert outcome.succeeded, outcome.message
     assert world.observe().has('banana', 'in', 'bowl')
-
-
-def test_markers_show_round_objects_and_walls(stack: Running) -> None:
-    shown: list[Marker] = []
-    stack.client.node.create_subscription(
-        MarkerArray, 'markers', lambda message: shown.extend(message.markers), LATCHED
-    )
-
-    until(lambda: any(marker.type == Marker.SPHERE for marker in shown), 'a sphere')
-    names = {marker.text for marker in shown if marker.ns == 'names'}
-    assert {'banana', 'bowl', 'soup_can'} <= names
 
 
 def test_a_scene_file_alone_decides_that_push_and_rotate_are_offered(

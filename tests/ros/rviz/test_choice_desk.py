@@ -65,15 +65,6 @@ def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) ->
     return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
 
 
-def test_approval_whose_first_request_was_lost_is_given(
-    desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
-) -> None:
-    desk.carry_out(MenuChoice(kind=ChoiceKind.GRANT, hash='abc'), by='a test')
-
-    until(lambda: notes[-1] == 'approved', 'the note that the plan is approved')
-    assert graph.servers['approve'].received == ['', '', 'abc']
-
-
 def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(
     desk: ChoiceDesk, graph: DeafGraph, notes: list[str]
 ) -> None:

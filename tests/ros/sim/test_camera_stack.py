@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from bbllm_interfaces.msg import ObjectStates
-from bbllm_interfaces.srv import GetScene, InjectFault
+from bbllm_interfaces.srv import GetScene
 
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose
@@ -78,28 +78,6 @@ def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
     x, y, _ = truth_of(running, 'red_cube').position_m
     place = running.client.scene().object('location_B').pose.position_m
     assert math.dist((x, y), place[:2]) < 0.02
-
-
-@pytest.mark.parametrize(
-    ('fault', 'expected'),
-    [
-        ('unplugged', 'has sent nothing on /bbllm/table_camera/color/image_raw for'),
-        ('covered', 'sends black pictures'),
-        ('frozen', 'has sent no stamp later than'),
-        ('stuck', 'so it is frozen'),
-        ('other_size', 'with a camera_info of'),
-    ],
-)
-def test_fault_of_a_simulated_camera_is_named_until_it_ends(
-    running: Running, fault: str, expected: str
-) -> None:
-    until(lambda: not running.scene_error(), 'scene before the fault')
-    inject(running, f'table_camera/{fault}')
-    error = running.scene_error_with(expected)
-    assert running.ask(InjectFault, 'sim/inject_fault', clear=True).success
-    until(lambda: not running.scene_error(), 'scene after the fault')
-
-    assert 'The camera table_camera ' in error
 
 
 def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(running: Running) -> None:

@@ -175,30 +175,6 @@ def test_recording_over_ros_answers_for_the_models_in_either_world(tmp_path: Pat
         assert reported(again) == reported(recorded.result)
 
 
-@pytest.mark.slow
-def test_a_server_that_is_down_before_the_judged_episode_loses_it_in_either_world(
-    server: ModelServer,
-) -> None:
-    case = make_case(load_suite('tabletop_sessions'), 'third', seed=0, trial=0)
-    job = replace(
-        job_of('right_side', 3, asking(server)), key=EpisodeKey('third', 0, 3), case=case
-    )
-
-    def away(handler: Handler, body: dict[str, Any]) -> None:
-        handler.send_error(503)
-
-    for play in (play_here, play_over_ros):
-        server.will(away)
-        played = play(job)
-
-        assert (played.result.verdict, played.result.error) == ('lost', 'ModelUnavailableError')
-        assert played.result.reason.startswith('Episode 1 of the 2 before this one: The model ')
-        (before,) = {name.split('.')[0] for name in played.files}
-        assert before == 'third-t000-k3-before0'
-        assert played.result.earlier is not None
-        assert played.result.earlier.episodes == 1
-
-
 @pytest.mark.slow  # a process that waits for its stack
 def test_stack_that_cannot_start_is_an_episode_lost_with_the_reason(stacks: list[Stack]) -> None:
     played = play_over_ros(replace(job_of('right_side', 3), replay='no recording\n'))

@@ -24,7 +24,6 @@ from bbllm.core.paths import episodes_dir
 from bbllm_ros.stack.session import StackSession
 from bbllm_viewer.console.feed import Cursor, Feed
 from bbllm_viewer.console.session_desk import SessionDesk
-from tests.browser import Visitor, launched
 from tests.ros.robots import Robot, nothing_waits, request_of
 from tests.ros.stacks import PATIENCE_S, Running, started, until
 
@@ -237,25 +236,3 @@ def test_page_names_the_node_whose_death_ends_the_stack(ros_domain: int) -> None
         shown = stream.read().decode()
         assert process.wait(PATIENCE_S) == 1
     assert 'The node body_mapper was killed by signal 9.' in shown.rpartition('"end"')[2]
-
-
-@pytest.mark.slow  # Chromium beside a stack; tests/console/test_page.py has the page
-def test_person_with_a_browser_directs_a_stack(stack: Running) -> None:
-    with launched() as browser, serving('console') as (_, url):
-        page = Visitor(browser, url)
-        page.wait_for('#canvas')
-        page.wait_for('#objects', 'red_cube')
-        page.page.get_by_label('Task').fill('put the yellow cube on location_C')
-        page.page.get_by_role('button', name='Begin').click()
-        page.wait_for('#approval-lines', 'pick yellow_cube')
-        page.page.get_by_role('button', name='Approve').click()
-        page.wait_for('#rows li.done', 'pick(yellow_cube)')
-        page.wait_for('#ending', 'finished')
-        assert page.faults == []
-        page.page.get_by_label('Task').fill('put the green cube on location_A')
-        page.page.get_by_role('button', name='Begin').click()
-        page.wait_for('#approval-lines', 'pick green_cube')
-        page.page.get_by_role('button', name='Stop').click()
-        page.wait_for('#ending', 'cancelled')
-        page.close()
-    assert stack.client.scene().has('yellow_cube', 'on', 'location_C')

@@ -2,7 +2,6 @@
 
 import signal
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -97,15 +96,6 @@ def test_scene_without_objects_is_an_error(ros_domain: int) -> None:
             with pytest.raises(SceneError, match='no message came on /bbllm_real/objects'):
                 client.scene()
         stack.check()
-
-
-def test_executables_are_the_nodes() -> None:
-    from importlib.metadata import entry_points
-
-    found = {point.name: point.value for point in entry_points(group='console_scripts')}
-    for node in NODES:
-        assert found[node] == f'bbllm_ros.nodes.{node}:main'
-        assert (Path(__file__).parents[3] / f'src/bbllm/bbllm_ros/nodes/{node}.py').exists()
 
 
 def test_nodes_that_all_get_sigterm_in_mid_task_end_without_a_traceback(ros_domain: int) -> None:

@@ -25,7 +25,7 @@ from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Code, SkillCall, Status
+from bbllm.core.types import SkillCall
 from bbllm.worlds.tabletop.menu import ROBOT
 from bbllm_ros.checks.machine import Level
 from bbllm_ros.checks.real_arm import RealArm, judge_graph
@@ -207,26 +207,6 @@ def test_topic_of_a_display_is_published_with_its_type_and_quality(
         assert wanted['Reliability Policy'] == 'Reliable'
 
 
-def test_menus_of_the_file_are_served(running: Running) -> None:
-    base = DISPLAYS['Menus']['Interactive Markers Namespace']
-    node = running.client.node
-
-    until(lambda: node.count_publishers(f'{base}/update'), f'publisher of {base}/update')
-    until(lambda: node.count_subscribers(f'{base}/feedback'), f'listener to {base}/feedback')
-
-    kinds = dict(node.get_service_names_and_types())
-    assert kinds[f'{base}/get_interactive_markers'] == [
-        'visualization_msgs/srv/GetInteractiveMarkers'
-    ]
-    (giver,) = node.get_publishers_info_by_topic(f'{base}/update')
-    (taker,) = node.get_subscriptions_info_by_topic(f'{base}/feedback')
-    assert giver.topic_type == 'visualization_msgs/msg/InteractiveMarkerUpdate'
-    assert taker.topic_type == 'visualization_msgs/msg/InteractiveMarkerFeedback'
-    # As rviz subscribes and publishes (interactive_markers 2.5: reliable, volatile).
-    assert giver.qos_profile.reliability is ReliabilityPolicy.RELIABLE
-    assert taker.qos_profile.durability is DurabilityPolicy.VOLATILE
-
-
 def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     reported: list[str] = []
 
@@ -378,30 +358,6 @@ def test_task_that_cannot_be_taken_is_refused_with_the_reason(
     assert result.ending is not Ending.FINISHED
 
 
-def test_second_task_is_refused_with_the_name_of_the_first(running: Running) -> None:
-    with StackClient(name='other') as other:
-        until(lambda: not other.missing(('brain_planner',)), 'discovery')
-        running.events.clear()
-        with real_time(running):  # the first task does not end before the second one has come
-            first = running.begin('wait for 60 seconds', episode_id='the-first')
-            running.wait_for(EventKind.CALL)
-
-            result = other.run_task('put the blue cube on location_C')
-            running.client.cancel()
-            first.result()
-
-    assert result.refused
-    assert 'the-first' in result.message
-    assert (first.result().episode_id, first.result().ending) == ('the-first', Ending.CANCELLED)
-
-
-def test_call_of_an_unknown_object_is_rejected_with_the_nearest(running: Running) -> None:
-    outcome = running.client.execute(SkillCall('pick', ('red_cub',)))
-
-    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNKNOWN_OBJECT)
-    assert 'red_cube' in outcome.message
-
-
 def test_remark_without_a_task_is_refused_where_it_was_typed_and_on_the_log(
     running: Running,
 ) -> None:
@@ -462,6 +418,7 @@ def _no_gap(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_every_object_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient) -> None:
     until(lambda: len(rviz.markers) > 1, 'menus of the scene')
 
+    assert DISPLAYS['Menus']['Interactive Markers Namespace'] == f'/{NAMESPACE}/task_menu'
     assert {ROBOT.name, 'red_cube', 'black_cylinder', 'location_A'} <= set(rviz.markers)
     assert 'table' not in rviz.markers
     assert rviz.titles('azure_cube') == ['out of reach']
