@@ -152,55 +152,6 @@ def test_goals_that_claim_an_approved_plan_move_nothing(stack: Running, robot: R
     assert robot.goals == 0
 
 
-def test_call_that_its_approved_step_does_not_name_is_asked_for_by_itself(
-    stack: Running, robot: Robot, server: ModelServer
-) -> None:
-    # Of a step that is a call no Body is asked.
-    wrong = {'take hold of': '<rob0>[pick] <green_cube>'}
-    server.will(models(['0: take hold of the red cube\n1: Done'], wrong))
-    task = stack.begin(TASK, feedback_loops=0)
-    stack.client.approvals.answer(request_of(stack).hash, YES)
-
-    asked = request_of(stack, RequestKind.CALL)
-
-    assert asked.lines == ('pick(green_cube)', 'for step 0: take hold of the red cube')
-    assert asked.reason == 'its step does not name green_cube'
-    assert robot.stood_still()
-    stack.client.approvals.answer(asked.hash, Answer(granted=False, reason='red', by='ann'))
-    stack.wait_for(EventKind.OUTCOME)
-    end(stack, task)
-    assert stack.client.scene().held is None
-
-
-FORBIDDING = {
-    'leave blue_cube where it is': ('blue_cube', 'its step contains the word leave'),
-    'never touch the blue cube, it is fragile': ('blue_cube', 'its step contains the word never'),
-    'check that green_cube is not moved': ('green_cube', 'its step contains the word not'),
-    'wait for the person beside red_cube': ('red_cube', 'its step says wait, not pick'),
-}
-"""Steps with the object that each names, and why none allows it to be picked."""
-
-
-def test_approved_steps_that_forbid_a_call_do_not_allow_it(stack: Running, robot: Robot) -> None:
-    plan = Plan(tuple(PlanStep(i, text) for i, text in enumerate(FORBIDDING)))
-    msg = plan_to_msg(plan, 0, f'by-hand-{uuid.uuid4().hex[:8]}', 0.0, revision=0)
-
-    def pick(step: int, name: str) -> Background:
-        call = SkillCall('pick', (name,))
-        return Background(lambda: stack.client.execute(call, plan=msg, step=step))
-
-    asked = None
-    for step, (name, why) in enumerate(FORBIDDING.values()):
-        call = pick(step, name)
-        if asked is None:
-            stack.client.approvals.answer(request_of(stack).hash, YES)
-        asked = request_of(stack, RequestKind.CALL, after=asked)
-        assert asked.reason.startswith(why)
-        stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
-        assert call.result().code is Code.NOT_APPROVED
-    assert robot.stood_still()
-
-
 def test_question_of_another_program_is_not_shown_and_both_programs_are_named(
     stack: Running, robot: Robot
 ) -> None:

@@ -10,10 +10,11 @@ from rclpy.task import Future
 
 from bbllm.core.events import Event, EventKind
 from bbllm.worlds.tabletop.menu import ROBOT, ChoiceKind, MenuChoice
+from bbllm_ros.nodes import task_menu
+from bbllm_ros.nodes.task_menu import STOPPED, ChoiceDesk
 from bbllm_ros.rclpy_support import calls
 from bbllm_ros.rclpy_support.calls import need_server
-from bbllm_ros.rviz import menu_actions as choice_desk
-from bbllm_ros.rviz.menu_actions import STOPPED, ChoiceDesk
+from bbllm_ros.stack.service_clients import ApprovalClient
 from bbllm_ros.stack.stack import NODES
 from tests.ros.deaf import Deaf
 from tests.ros.rviz_client import RvizClient
@@ -38,6 +39,9 @@ class DeafGraph:
         self.servers[name] = make(self._overhears)
         return self.servers[name]
 
+    def create_subscription(self, *_: object, **__: object) -> None:
+        """Nothing is published."""
+
 
 class DeafToCancels(Deaf):
     def call_async(self, request: CancelGoal.Request) -> Future:
@@ -60,9 +64,10 @@ def notes() -> list[str]:
 
 @pytest.fixture
 def desk(graph: DeafGraph, notes: list[str], monkeypatch: pytest.MonkeyPatch) -> ChoiceDesk:
-    monkeypatch.setattr(choice_desk, 'ActionCall', lambda *_: None)
+    monkeypatch.setattr(task_menu, 'ActionCall', lambda *_: None)
     monkeypatch.setattr(calls, 'need_server', partial(need_server, timeout_s=0.5))
-    return ChoiceDesk(graph, notes.append)  # type: ignore[arg-type]  # all of a node that it uses
+    node: Any = graph  # all of a node that it uses
+    return ChoiceDesk(node, notes.append, ApprovalClient(node, node.group))
 
 
 def test_stop_whose_first_request_was_lost_reaches_planner_and_executor(

@@ -32,9 +32,9 @@ from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.convert.records import vector_from_msg
 from bbllm_ros.driver import real_probe
 from bbllm_ros.driver.real_probe import probe
+from bbllm_ros.nodes.task_menu import STOPPED
 from bbllm_ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
 from bbllm_ros.rclpy_support.diagnostics import TOPIC
-from bbllm_ros.rviz.menu_actions import STOPPED
 from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.session import NewestStates

@@ -2,29 +2,118 @@
 
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from queue import SimpleQueue
 from typing import Any
 
-from bbllm_interfaces.action import ExecuteSkill
-from bbllm_interfaces.msg import Approval, EpisodeEvent
+from bbllm_interfaces.action import ExecuteSkill, RunTask
+from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Scene as SceneMsg
 from visualization_msgs.msg import MarkerArray
 
-from bbllm.core.errors import ApprovalError, LostNodeError
+from bbllm.core.approval import Answer
+from bbllm.core.errors import ApprovalError, BbllmError, LostNodeError
+from bbllm.core.events import Ending
 from bbllm.core.tasks import load_suite
 from bbllm.core.types import Scene
-from bbllm.worlds.tabletop.menu import Numbers, robot_menu, scene_menus
+from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice, Numbers, robot_menu, scene_menus
 from bbllm.worlds.tabletop.status import StatusBoard
-from bbllm_ros.convert.approval import approval_from_msg
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED, from_msg
 from bbllm_ros.parameters.node_params import TaskMenuParams
-from bbllm_ros.rclpy_support.entities import rivals
+from bbllm_ros.rclpy_support.calls import ActionCall, StopClient, not_begun
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.rviz.interactive import InteractiveMarkers
 from bbllm_ros.rviz.markers import menu_marker, status_markers
-from bbllm_ros.rviz.menu_actions import ChoiceDesk
+from bbllm_ros.stack.service_clients import ApprovalClient
 from bbllm_ros.stack.stack import REAL_NODES
+
+REASON = 'It was denied from the menu in rviz.'
+STOPPED = 'stopped, as asked'
+
+
+class ChoiceDesk:
+    """
+    Blocks no caller: the outcome of a choice is given to *note* in one line when it is there.
+
+    Tasks, answers and stops wait in threads, since what a client sends that has only just found
+    its server may be lost (see `ServiceCall`).
+    """
+
+    def __init__(self, node: StackNode, note: Callable[[str], None], approvals: ApprovalClient):
+        self._note, self._approvals = note, approvals
+        self._run_task = ActionCall(node, RunTask, 'run_task', 'brain_planner', node.group)
+        self._stops = StopClient(node, node.group)
+        self._answers = SimpleQueue[tuple[str, Answer]]()
+        _in_background('answers', self._give_answers)
+
+    def carry_out(self, choice: MenuChoice, *, by: str) -> None:
+        """Begin what was chosen; *by* is the person, for logs."""
+        if choice.kind is ChoiceKind.TASK:
+            _in_background('task', self._run, choice.instruction)
+        elif choice.kind is ChoiceKind.STOP:
+            self._stop()
+        else:
+            self._answer(choice, by)
+
+    def _run(self, instruction: str) -> None:
+        self._note(f'asked for {instruction!r}')
+        try:
+            status, result = self._run_task.run(RunTask.Goal(task=instruction))
+        except BbllmError as error:
+            self._note(f'{instruction!r} was not carried out: {error}')
+            return
+        if result is None:
+            self._note(not_begun(status, repr(instruction), 'brain_planner'))
+        elif not result.episode_id:
+            self._note(f'{instruction!r} was refused: {result.message}')
+        elif result.ending == Ending.FINISHED:
+            self._note(f'{instruction!r} is done')
+
+    def _answer(self, choice: MenuChoice, by: str) -> None:
+        granted = choice.kind is ChoiceKind.GRANT
+        answer = Answer(granted=granted, reason='' if granted else REASON, by=by)
+        self._note('approving' if granted else 'denying')
+        self._answers.put((choice.hash, answer))
+
+    def _give_answers(self) -> None:
+        """Give one answer after the other, in the order of the clicks."""
+        while True:
+            self._give(*self._answers.get())
+
+    def _give(self, hash: str, answer: Answer) -> None:
+        try:
+            self._approvals.answer(hash, answer)
+        except ApprovalError as error:
+            self._note(f'the answer was not taken: {error}')
+        except BbllmError as error:
+            self._note(f'the answer was not given: {error}')
+        else:
+            self._note('approved' if answer.granted else 'denied')
+
+    def _stop(self) -> None:
+        self._note('asked for a stop')
+        _in_background('stop of the arm', self._stop_arm)
+        _in_background('stop', self._stop_all)
+
+    def _stop_arm(self) -> None:
+        with suppress(BbllmError):  # `_stop_all` reports it
+            self._stops.stop_arm()
+
+    def _stop_all(self) -> None:
+        try:
+            self._stops.stop_all()
+        except BbllmError as error:
+            self._note(f'not all was stopped: {error}')
+        else:
+            self._note(STOPPED)
+
+
+def _in_background(name: str, call: Callable[..., None], *args: Any) -> None:
+    # Daemon: an answer that never comes must not keep the node from ending.
+    threading.Thread(target=call, args=args, name=name, daemon=True).start()
 
 
 class TaskMenu(StackNode):
@@ -42,11 +131,11 @@ class TaskMenu(StackNode):
         self._scene: Scene | None = None
         self._scene_s = time.monotonic()
         self._lock = threading.RLock()
-        self._desk = ChoiceDesk(self, self._note)
+        approvals = ApprovalClient(self, self.group, on_change=self._ask)
+        self._desk = ChoiceDesk(self, self._note, approvals)
         self._status = self.create_publisher(MarkerArray, 'status_markers', LATCHED)
         for kind, topic, receive, qos in (
             (SceneMsg, 'scene', self._see, LATCHED),
-            (Approval, 'approval', self._ask, LATCHED),
             (EpisodeEvent, 'episode_events', self._receive_event, EVENTS),
             (
                 ExecuteSkill.Impl.FeedbackMessage,
@@ -74,15 +163,10 @@ class TaskMenu(StackNode):
             self._scene, self._scene_s = from_msg(Scene, msg), time.monotonic()
             self._board = self._board.saw(self._scene)
 
-    def _ask(self, msg: Approval) -> None:
-        try:
-            request = approval_from_msg(msg)
-        except ApprovalError as error:
-            self._note(str(error))
-            return
+    def _ask(self, approvals: ApprovalClient) -> None:
         with self._lock:
-            self._board = self._board.asked(request)
-        if request is not None and (doubt := rivals(self, 'approval')):
+            self._board = self._board.asked(approvals.waiting)
+        if doubt := approvals.doubt:
             self._note(doubt)
 
     def _receive_event(self, msg: EpisodeEvent) -> None:

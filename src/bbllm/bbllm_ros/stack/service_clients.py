@@ -177,13 +177,23 @@ POLL_S = 0.1
 
 
 class ApprovalClient:
-    """Sees what waits, and answers; its node must be spun by other threads."""
+    """
+    Sees what waits, and answers; its node must be spun by other threads.
 
-    def __init__(self, node: Node, group: CallbackGroup):
+    *on_change* is called with this client after each message on `approval`.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        group: CallbackGroup,
+        *,
+        on_change: Callable[['ApprovalClient'], None] | None = None,
+    ):
         self._call = ServiceCall(
             node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
         )
-        self._node = node
+        self._node, self._on_change = node, on_change
         self._changed = threading.Condition()
         self._newest: Approval | None = None
         self._waiting: ApprovalRequest | None = None
@@ -253,10 +263,12 @@ class ApprovalClient:
             if str(error) != self._refused:
                 self._node.get_logger().warning(str(error))
             self._newest, self._refused = self._newest or msg, str(error)
-            return
-        with self._changed:
-            self._newest, self._waiting = msg, waiting
-            self._changed.notify_all()
+        else:
+            with self._changed:
+                self._newest, self._waiting = msg, waiting
+                self._changed.notify_all()
+        if self._on_change is not None:
+            self._on_change(self)
 
 
 class SimClient:
