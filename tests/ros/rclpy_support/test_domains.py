@@ -1,6 +1,8 @@
-"""Domains for stacks that are to meet nobody."""
+"""Domains for stacks that are to meet nobody, and one process for each node name in one."""
 
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm_ros.rclpy_support import domains
-from bbllm_ros.rclpy_support.domains import domain_of, own_domain
+from bbllm_ros.rclpy_support.domains import check_names_free, domain_of, lock_name, own_domain
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import Stack, StackConfig
@@ -16,7 +18,7 @@ from bbllm_ros.stack.stack import Stack, StackConfig
 TWO = range(30, 32)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def own_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let there be two domains, which no other process of this machine asks for."""
     monkeypatch.setattr(domains, 'DOMAINS', TWO)
@@ -24,7 +26,7 @@ def own_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_episodes_never_share_a_domain_and_leave_theirs_to_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_names: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with own_domain() as one:
         with own_domain() as other:
@@ -53,3 +55,89 @@ def test_nobody_joins_a_domain_that_is_none(monkeypatch: pytest.MonkeyPatch) -> 
     for join in (StackClient, OwnNodes, Stack(StackConfig(nodes=())).start):
         with pytest.raises(ConfigError, match='ROS_DOMAIN_ID'):
             join()
+
+
+DOMAIN = 230
+"""No test of ROS uses it."""
+
+
+def test_name_is_taken_until_the_lock_is_closed() -> None:
+    lock = lock_name('node_a', '/here', DOMAIN)
+
+    with pytest.raises(
+        ConfigError, match=rf'node_a runs already.*/here \(process {os.getpid()}\)'
+    ):
+        lock_name('node_a', 'here/', DOMAIN)
+    check_names_free(['node_a'], 'elsewhere', DOMAIN)
+    check_names_free(['node_a'], 'here', DOMAIN + 1)
+    check_names_free(['node_b'], 'here', DOMAIN)
+    os.close(lock)
+
+    check_names_free(['node_a'], 'here', DOMAIN)
+
+
+NOBODY = 65534
+TAKE = """
+import os, sys
+from bbllm.core.errors import ConfigError
+from bbllm_ros.rclpy_support.domains import lock_name
+os.setuid(int(sys.argv[2]))
+try:
+    lock = lock_name(sys.argv[1], '/held', 230)
+    print('held', flush=True)
+    sys.stdin.read()
+except ConfigError as error:
+    print(error)
+"""
+as_root = pytest.mark.skipif(os.getuid() != 0, reason='becomes another user, which root may do')
+
+
+def taking(name: str, user: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, '-c', TAKE, name, str(user)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_name_is_free_again_when_its_process_was_killed() -> None:
+    process = taking('node_c', os.getuid())
+    assert process.stdout is not None
+    assert process.stdout.readline() == 'held\n'
+    with pytest.raises(ConfigError, match=f'process {process.pid}'):
+        check_names_free(['node_c'], 'held', DOMAIN)
+
+    process.kill()
+    process.communicate()
+
+    check_names_free(['node_c'], 'held', DOMAIN)
+
+
+@as_root
+def test_a_name_that_another_user_has_is_refused_with_process_and_user() -> None:
+    process = taking('node_d', NOBODY)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == 'held\n'
+        with pytest.raises(ConfigError, match=rf'\(process {process.pid} of nobody\)'):
+            check_names_free(['node_d'], 'held', DOMAIN)
+    finally:
+        process.communicate()
+
+    lock = lock_name('node_d', '/held', DOMAIN)
+    try:
+        output, _ = taking('node_d', NOBODY).communicate()
+        assert f'(process {os.getpid()} of root)' in output
+    finally:
+        os.close(lock)
+
+
+def test_names_that_are_long_and_nearly_the_same_are_two() -> None:
+    place = 'a' * 200
+    lock = lock_name('node_f', f'/{place}b', DOMAIN)
+
+    with pytest.raises(ConfigError, match='runs already'):
+        lock_name('node_f', f'/{place}b', DOMAIN)
+    check_names_free(['node_f'], f'/{place}c', DOMAIN)
+    os.close(lock)
