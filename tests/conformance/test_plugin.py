@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sensor_msgs.msg import JointState
 from typer.testing import CliRunner, Result
 
 import franka_driver_conformance
@@ -21,7 +20,6 @@ from franka_driver_conformance.__main__ import CHECKS, PLUGIN
 from franka_driver_conformance.checks.test_frames import Description
 from franka_driver_conformance.checks.test_parameters import THRESHOLDS
 from franka_driver_conformance.expectations import CheckFailedError, close
-from franka_driver_conformance.recording import Recording
 from franka_driver_conformance.report import Finding, Report, differences, load, save
 from franka_driver_conformance.stop_scenario import Cause, PersonProvoker, StopScenario
 from tests.conformance.conformance_runs import run_checks
@@ -182,19 +180,6 @@ def test_person_is_asked_where_no_motion_shows_the_stop(
 
     assert len(asked) == 2
     assert all(words in text for words, text in zip(questions, asked, strict=True))
-
-
-def test_recording_has_one_object_per_line(tmp_path: Path) -> None:
-    recording = Recording(tmp_path / 'messages.jsonl')
-    recording.check = 'it-does'
-    recording.note('received', 'franka/joint_states', JointState(name=['a'], position=[0.5]))
-    recording.note('rejected', 'follow')
-    recording.close()
-
-    lines = [json.loads(line) for line in (tmp_path / 'messages.jsonl').read_text().splitlines()]
-    assert [line['what'] for line in lines] == ['received', 'rejected']
-    assert lines[0]['message']['position'] == [0.5]
-    assert lines[0]['check'] == 'it-does'
 
 
 def test_reports_are_read_as_written_and_compared_by_the_command(tmp_path: Path) -> None:

@@ -129,8 +129,7 @@ def test_view_of_rviz_shows_the_namespace_it_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize('name', sorted(POLICIES))
-def test_policy_is_explained_and_does_not_allow_everything(name: str, repository: Path) -> None:
-    assert f'| `{name}` |' in (repository / 'docs' / 'security.md').read_text()
+def test_policy_does_not_allow_everything(name: str) -> None:
     names = set().union(*POLICIES[name].rights.values())
 
     # A client's name ends with the number of its process; that is all that may be left open.
