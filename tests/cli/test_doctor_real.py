@@ -66,7 +66,7 @@ def test_a_healthy_robot_has_one_thing_left_to_do_by_hand() -> None:
     assert {item.name for item in found if item.level is Level.WARN} == {'homed'}
     assert not [item for item in found if item.level is Level.FAIL]
     homed = next(item for item in found if item.name == 'homed')
-    assert 'told by no interface' in homed.text
+    assert 'no interface reports whether' in homed.text
     assert '/bbllm/franka_gripper/homing' in homed.remedy
 
 

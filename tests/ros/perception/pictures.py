@@ -1,8 +1,7 @@
 """A camera with depth for tests: publishes noisy pictures as realsense2_camera does, or faults."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ MOUNT = Pose(position_m=(0.5, 0.0, 1.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 SIZE = (64, 48)
 
 
-class PictureCamera:
+class PictureCamera(AbstractContextManager['PictureCamera']):
     """
     Publishes pictures of an empty table; a node in a thread of the test.
 
@@ -83,7 +82,7 @@ class PictureCamera:
         self.node.create_timer(self._period_s, self._publish)
         self._own.spin(self.node, name)
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._own.close()
 
     @property
@@ -140,12 +139,3 @@ class PictureCamera:
         depth_width, depth_height = self.depth_size or self.size
         depth_m = self._rng.normal(1.0, 0.002, (depth_height, depth_width))
         return rgb.astype(np.uint8), np.where(self.deep, depth_m, 0.0).astype(np.float32)
-
-
-@contextmanager
-def filming(**options: Any) -> Iterator[PictureCamera]:
-    camera = PictureCamera(**options)
-    try:
-        yield camera
-    finally:
-        camera.close()

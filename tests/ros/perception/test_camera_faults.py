@@ -16,7 +16,7 @@ from bbllm_ros.stack.stack import Stack, StackConfig
 from bbllm_vision.stream_health import Stream
 from tests.doubles.fork_server import serve_module
 from tests.ros.perception.perceiving import CUBE, Double, perceiving
-from tests.ros.perception.pictures import PictureCamera, filming
+from tests.ros.perception.pictures import PictureCamera
 from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, started, until
 
@@ -38,7 +38,7 @@ def detector() -> Double:
 @pytest.fixture(scope='module')
 def seen(ros_domain: int, detector: Double) -> Iterator[tuple[Running, PictureCamera]]:
     with (
-        filming(simulated=True) as camera,
+        PictureCamera(simulated=True) as camera,
         perceiving(detector, scene='tabletop'),
         started(NODES, params=PARAMS, speed=1.0) as running,
     ):

@@ -15,7 +15,7 @@ from bbllm_ros.perception.detection_outputs import vision_to_msg
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 from bbllm_vision.stream_health import Stream
 from tests.ros.perception.perceiving import CUBE, Double, perceiving
-from tests.ros.perception.pictures import PictureCamera, filming
+from tests.ros.perception.pictures import PictureCamera
 from tests.ros.stacks import until
 
 pytestmark = pytest.mark.ros
@@ -70,7 +70,7 @@ def listener(ros_domain: int) -> Iterator[Listener]:
 
 @pytest.fixture
 def camera(ros_domain: int) -> Iterator[PictureCamera]:
-    with filming() as camera:
+    with PictureCamera() as camera:
         yield camera
 
 
@@ -109,7 +109,7 @@ def test_vision_messages_have_the_name_the_pose_and_the_box() -> None:
 def test_camera_that_publishes_with_best_effort_is_received(
     detector: Double, listener: Listener
 ) -> None:
-    with filming(reliability=ReliabilityPolicy.BEST_EFFORT), perceiving(detector):
+    with PictureCamera(reliability=ReliabilityPolicy.BEST_EFFORT), perceiving(detector):
         until(listener.sees(), 'detections')
 
 
@@ -144,7 +144,11 @@ def test_slow_detector_gets_the_newest_picture_next(
 
 
 def test_several_cameras_are_used(detector: Double, listener: Listener) -> None:
-    with filming(name='left'), filming(name='right'), perceiving(detector, cameras='left, right'):
+    with (
+        PictureCamera(name='left'),
+        PictureCamera(name='right'),
+        perceiving(detector, cameras='left, right'),
+    ):
         until(
             lambda: len({msg.header.frame_id for msg in listener.received}) == 2,
             'detections of two cameras',
@@ -170,7 +174,7 @@ FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str]] = {
 @pytest.fixture(scope='module')
 def used(ros_domain: int) -> Iterator[tuple[PictureCamera, Listener]]:
     listener = Listener('faults')
-    with filming(namespace='faults') as camera, perceiving(Double(), 'faults'):
+    with PictureCamera(namespace='faults') as camera, perceiving(Double(), 'faults'):
         yield camera, listener
     listener.close()
 
@@ -203,7 +207,7 @@ def test_fault_of_a_camera_ends_its_detections_with_a_reason_until_it_is_mended(
 def test_camera_without_a_place_in_the_world_is_a_fault(
     detector: Double, listener: Listener
 ) -> None:
-    with filming(name='loose', mounted=False), perceiving(detector, cameras='loose'):
+    with PictureCamera(name='loose', mounted=False), perceiving(detector, cameras='loose'):
         until(lambda: 'no known pose' in listener.faults.get('loose', ''), 'fault of tf')
 
     assert 'loose_color_optical_frame' in listener.faults['loose']

@@ -74,7 +74,7 @@ def test_claimed_efforts_are_marked(driver: DriverClient) -> None:
     assert sorted(each.name for each in interfaces if each.is_claimed) == EFFORTS
 
 
-def test_activity_reaches_latecomers(driver: DriverClient) -> None:
+def test_activity_tells_latecomers_what_is_active(driver: DriverClient) -> None:
     states = activity_states(driver.receive(ControllerManagerActivity, ACTIVITY, latched=True))
     listed = manager.controller_states(driver) | {HARDWARE: manager.hardware(driver).state.label}
     assert {name: states.get(name) for name in listed} == listed
@@ -135,7 +135,7 @@ def test_robot_without_controller_is_idle(arm: Arm) -> None:
 
 
 @pytest.mark.moves_arm
-def test_activity_is_published_at_every_switch(arm: Arm) -> None:
+def test_activity_is_told_at_every_switch(arm: Arm) -> None:
     driver, name = arm.driver, arm.driver.controller
     with driver.probe(ControllerManagerActivity, ACTIVITY, latched=True) as probe:
 
@@ -166,7 +166,7 @@ def test_inactive_controller_rejects_goals(arm: Arm) -> None:
 
 
 @pytest.mark.moves_arm
-def test_inactive_controller_publishes_nothing(arm: Arm) -> None:
+def test_inactive_controller_tells_nothing(arm: Arm) -> None:
     driver = arm.driver
     topic = f'{driver.controller}/controller_state'
     with driver.probe(JointTrajectoryControllerState, topic) as probe:

@@ -86,7 +86,7 @@ def test_goal_without_tolerances_ends_with_its_time(arm: Arm) -> None:
     arm.must_reach(goal)
 
 
-def test_cancelled_goal_has_no_result_text(arm: Arm) -> None:
+def test_cancelled_goal_says_nothing(arm: Arm) -> None:
     with arm.moving() as sent:
         assert sent.cancel() == 0
         assert sent.ended().trajectory_end == ('CANCELED', 0, '')
@@ -135,7 +135,7 @@ def test_late_goal_aborts(arm: Arm, record_property: Record) -> None:
     record_property('text', text)
 
 
-def test_feedback_has_desired_actual_and_error(arm: Arm) -> None:
+def test_feedback_tells_desired_actual_and_error(arm: Arm) -> None:
     with arm.moving() as sent:
         feedback = sent.wait_feedback(3)[-1]
         sent.cancel_and_wait()
