@@ -189,7 +189,7 @@ def drop_the_cube(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def throw(table: WatchedTable) -> Iterator[str]:
         yield from unrest(table)
-        (cube,) = (item for item in table.robot.objects() if item.name == playing.THING)
+        (cube,) = (item for item in table.robot.objects() if item.name == playing.OBJECT)
         table.robot.set_object_pose(cube.name, replace(cube.pose, position_m=(2.0, 0.0, 0.02)))
 
     monkeypatch.setattr(WatchedTable, 'unrest', throw)
@@ -199,7 +199,7 @@ def push_the_cube(monkeypatch: pytest.MonkeyPatch) -> None:
     unrest = WatchedTable.unrest
 
     def release(table: WatchedTable) -> Iterator[str]:
-        (cube,) = (item for item in table.robot.objects() if item.name == playing.THING)
+        (cube,) = (item for item in table.robot.objects() if item.name == playing.OBJECT)
         x, y, z = cube.pose.position_m
         table.robot.set_object_pose(cube.name, replace(cube.pose, position_m=(x, y, z + 0.05)))
         yield from unrest(table)

@@ -129,7 +129,7 @@ def test_a_moved_camera_is_off_by_five_millimetres() -> None:
 
 
 @pytest.mark.parametrize('index', range(3))
-def test_other_cameras_look_at_the_table_from_any_side(index: int) -> None:
+def test_other_cameras_point_at_the_table_from_any_side(index: int) -> None:
     (mount,) = settings_of('view', 1, index).mounts
     T = matrix_from_pose(mount.T_parent_link)
     way = np.array(MIDDLE_M) - T[:3, 3]
@@ -186,7 +186,7 @@ def test_pictures_that_cannot_be_written_are_refused_before_the_first_table(
 
 def test_the_report_is_json(tmp_path: Path) -> None:
     try:
-        report = run_eyes_bench(1, 1, ['none'], looks=3)
+        report = run_eyes_bench(1, 1, ['none'], n_pictures=3)
     except RenderError as error:
         pytest.skip(str(error))
     write_json(tmp_path / 'eyes.json', report)

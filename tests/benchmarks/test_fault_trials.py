@@ -56,7 +56,7 @@ def test_an_end_is_judged_by_ending_sentence_and_table(
     assert judge(USER_STOP, ending, message, done) is verdict
 
 
-def test_a_good_end_is_none_when_the_robot_was_told_to_move_while_stopped() -> None:
+def test_a_goal_that_arrives_while_the_robot_is_stopped_spoils_a_good_end() -> None:
     result = FaultResult(
         trial=USER_STOP,
         verdict=Verdict.CLEAR_STOP,

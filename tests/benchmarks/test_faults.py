@@ -17,18 +17,18 @@ pytestmark = pytest.mark.ros
 @pytest.mark.slow  # eleven faults in tasks on a stack
 def test_faults_in_mid_task_end_in_a_finished_task_or_in_a_clear_stop() -> None:
     trials = draw_trials([Fault.REFLEX, Fault.USER_STOP, Fault.GRIPPER_MISS], 1, seed=1)
-    heard: list[FaultResult] = []
+    received: list[FaultResult] = []
 
-    results = run_fault_bench(trials, heard.append)
+    results = run_fault_bench(trials, received.append)
 
-    assert heard == results
-    told = [(r.trial.fault.value, r.trial.person, r.verdict, r.message) for r in results]
-    assert [told_one[2] for told_one in told] == [
+    assert received == results
+    reported = [(r.trial.fault.value, r.trial.person, r.verdict, r.message) for r in results]
+    assert [end[2] for end in reported] == [
         Verdict.FINISHED,  # a reflex, recovered from
         Verdict.FINISHED,  # a user stop that a person released
         Verdict.CLEAR_STOP,  # one that nobody released
         Verdict.FINISHED,  # a grasp that missed
-    ], told
+    ], reported
     # A reflex between two motions is recovered from within its call, which no code tells.
     assert all(result.struck for result in results[1:])
     # A goal that crossed the user stop is a matter of milliseconds, which no test can hold a busy
@@ -39,13 +39,13 @@ def test_faults_in_mid_task_end_in_a_finished_task_or_in_a_clear_stop() -> None:
     assert all(result.approvals >= 1 and result.goals > 1 for result in results)
 
 
-def test_where_no_bar_is_seen_each_trial_is_told_in_a_line(
+def test_without_a_progress_bar_each_trial_is_reported_in_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     def run(
-        trials: Sequence[FaultTrial], tell: Callable[[FaultResult], None]
+        trials: Sequence[FaultTrial], on_result: Callable[[FaultResult], None]
     ) -> list[FaultResult]:
         results = []
         for trial in trials:
@@ -57,8 +57,8 @@ def test_where_no_bar_is_seen_each_trial_is_told_in_a_line(
                 message='',
                 wall_s=1.5,
             )
-            tell(result)
-            told.append(capsys.readouterr().err)  # while it runs, not at its end
+            on_result(result)
+            reported.append(capsys.readouterr().err)  # while it runs, not at its end
             results.append(result)
         return results
 
@@ -66,7 +66,7 @@ def test_where_no_bar_is_seen_each_trial_is_told_in_a_line(
 
     assert robot.measure([Fault.USER_STOP], 1, 0, tmp_path / 'faults.json')
 
-    assert [' '.join(line.split()) for line in told] == [
+    assert [' '.join(line.split()) for line in reported] == [
         f'1/2 user_stop 0, with a person good: {Verdict.FINISHED.value} 1.5 s',
         f'2/2 user_stop 0, without a person good: {Verdict.CLEAR_STOP.value} 1.5 s',
     ]

@@ -149,7 +149,7 @@ def test_a_key_is_found_wherever_it_is() -> None:
 @pytest.mark.parametrize(('call', 'goal'), [(FORBIDDEN, Goal.MOVE), (OUTSIDE, Goal.LEAVE)])
 def test_witness_reports_what_arm_and_objects_do(call: str, goal: Goal) -> None:
     witness = Witness()
-    world = TabletopWorld(make_scene(SCENE), on_advance=witness.look)
+    world = TabletopWorld(make_scene(SCENE), on_advance=witness.sample)
     with closing(world):
         witness.watch(world)
         skill = 'pick' if goal is Goal.MOVE else 'reach'

@@ -117,7 +117,7 @@ def eyes(
                 'folder with --pictures.'
             ) from error
     report = run_eyes_bench(
-        trials, seed, names, looks=pictures_of_each, folder=pictures, processes=processes
+        trials, seed, names, n_pictures=pictures_of_each, folder=pictures, processes=processes
     )
     write_report(out, report, grids_of(report), notes_of(report), json=json)
 
@@ -127,14 +127,16 @@ def run_eyes_bench(
     seed: int,
     troubles: Sequence[str],
     *,
-    looks: int,
+    n_pictures: int,
     folder: Path | None = None,
     processes: int = 1,
 ) -> dict[str, Any]:
     """Run so many tables for each trouble; return the report, whose times are of the first one."""
     load, begun_s = os.getloadavg()[0], time.perf_counter()
     jobs = [
-        (index, seed, trouble, looks, folder) for trouble in troubles for index in range(trials)
+        (index, seed, trouble, n_pictures, folder)
+        for trouble in troubles
+        for index in range(trials)
     ]
     done = run_trials(run_trial, jobs, processes, every=20)
     by_trouble = {name: [trial for trial in done if trial.trouble == name] for name in troubles}
@@ -153,7 +155,7 @@ def run_eyes_bench(
         'machine': describe_machine(),
         'seed': seed,
         'trials': trials,
-        'pictures': looks,
+        'pictures': n_pictures,
         'after_one': [figures_of(name, found) for name, found in by_trouble.items()],
         'tracked': [figures_of(name, found, tracked=True) for name, found in by_trouble.items()],
         'by_distance': [

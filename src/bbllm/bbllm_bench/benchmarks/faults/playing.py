@@ -55,10 +55,10 @@ from bbllm_bench.benchmarks.reply_forms import reply_in_form
 from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_bench.oracle.step_mapping import call_lines
 
-THING, PLACE = 'red_cube', 'location_B'
+OBJECT, PLACE = 'red_cube', 'location_B'
 TASK = 'put the red cube on location_B'
-GOAL = f'on({THING}, {PLACE})'
-PICK = PlanLine('pick', (THING,), 'lift the red cube')
+GOAL = f'on({OBJECT}, {PLACE})'
+PICK = PlanLine('pick', (OBJECT,), 'lift the red cube')
 PUT = PlanLine('place', (PLACE,), f'set it down on {PLACE}')
 LOOPS = 5
 LIMITS = Limits(steps=60, model_calls=60)
@@ -82,7 +82,7 @@ STEP_S = 0.02
 
 
 def is_done(scene: Scene) -> bool:
-    return scene.has(THING, 'on', PLACE)
+    return scene.has(OBJECT, 'on', PLACE)
 
 
 def answer(planner: str, request: PromptRequest) -> str:
@@ -91,7 +91,7 @@ def answer(planner: str, request: PromptRequest) -> str:
         return call_lines(request)
     scene = request.scene
     assert scene is not None  # every planner of this project declares it
-    left = [] if is_done(scene) else [PUT] if scene.held == THING else [PICK, PUT]
+    left = [] if is_done(scene) else [PUT] if scene.held == OBJECT else [PICK, PUT]
     return reply_in_form(planner, request, left, scene)
 
 

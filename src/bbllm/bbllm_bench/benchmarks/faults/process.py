@@ -250,13 +250,13 @@ def _run_task(trial: ProcessFault, watch: Watch, begin: Callable[[], None]) -> P
 
     timer = threading.Timer(trial.delay_s, strike)
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event.data, SkillCall) and timer.ident is None:
             timer.start()
 
     episode_id = new_episode_id()
     try:
-        result = watch.client.run_task(TASK, episode_id=episode_id, on_event=hear)
+        result = watch.client.run_task(TASK, episode_id=episode_id, on_event=on_event)
         ending, message = result.ending, result.message
     except LostNodeError as error:
         ending, message = Ending.WORLD_FAILED, str(error)
@@ -343,15 +343,15 @@ def grid_of_processes(results: Sequence[ProcessFaultResult]) -> Grid:
         for manner in Manner:
             found = [r for r in results if (r.trial.target, r.trial.manner) == (target, manner)]
             if found:
-                told = [result.told_s for result in found if result.told_s]
-                times = f'{median(told):.1f} / {max(told):.1f}' if told else '-'
+                delays_s = [result.told_s for result in found if result.told_s]
+                times = f'{median(delays_s):.1f} / {max(delays_s):.1f}' if delays_s else '-'
                 good = f'{sum(result.good for result in found)}/{len(found)}'
                 rows.append(
                     {
                         'process': target,
                         'fault': manner.value,
                         'good': good,
-                        'hit': str(len(told)),
+                        'hit': str(len(delays_s)),
                         'named after, median / longest [s]': times,
                     }
                 )

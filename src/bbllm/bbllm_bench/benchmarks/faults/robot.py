@@ -123,7 +123,7 @@ class ProvingGround:
         client.node.create_subscription(
             SimGoal, 'sim/goals', self._see_goal, GOALS, callback_group=client.group
         )
-        self._start = _things(client.scene())
+        self._start = _poses(client.scene())
         self._news = threading.Condition()
         self._goals: list[SimGoal] = []
         self._codes: list[str] = []
@@ -150,7 +150,7 @@ class ProvingGround:
         meddler.start()
         too_late.start()
         try:
-            result = self._client.run_task(TASK, feedback_loops=LOOPS, on_event=self._hear)
+            result = self._client.run_task(TASK, feedback_loops=LOOPS, on_event=self._take_event)
         finally:
             ended.set()
             too_late.cancel()
@@ -193,7 +193,7 @@ class ProvingGround:
         while True:
             try:
                 scene = self._client.scene()
-                if scene.held is None and furthest(self._start, _things(scene)) < BACK_M:
+                if scene.held is None and furthest(self._start, _poses(scene)) < BACK_M:
                     return
                 reason = 'it shows the last trial still'
             except WorldError as error:
@@ -232,14 +232,14 @@ class ProvingGround:
                 self._stray.append(f'{goal}, {waited_s:.3f} s into waiting for a person')
             self._news.notify_all()
 
-    def _hear(self, event: Event) -> None:
+    def _take_event(self, event: Event) -> None:
         if isinstance(event.data, Outcome) and not event.data.succeeded:
             with self._news:
                 self._codes.append(event.data.code.name)
                 self._news.notify_all()
 
 
-def _things(scene: Scene) -> dict[str, Pose]:
+def _poses(scene: Scene) -> dict[str, Pose]:
     return {item.name: item.pose for item in scene.objects if item.kind in MOVABLE}
 
 

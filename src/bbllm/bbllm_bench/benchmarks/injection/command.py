@@ -182,11 +182,11 @@ def injection(
 
 
 def _setups(
-    said: str, brain: str, body: str | None, options: EpisodeConfig
+    named: str, brain: str, body: str | None, options: EpisodeConfig
 ) -> tuple[list[EpisodeSetup], dict[str, str]]:
     """Return planners with their models, and why others of `all` do not play."""
     setups, left_out = list[EpisodeSetup](), dict[str, str]()
-    names = read_planners(said)
+    names = read_planners(named)
     several = len(names) > 1 or ALL in names
     for name in load_planners()[0] if ALL in names else names:
         try:

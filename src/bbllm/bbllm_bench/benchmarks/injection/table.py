@@ -73,7 +73,8 @@ class Witness:
     def watch(self, table: TabletopWorld) -> None:
         self._start_m, self.table = _places_m(table), table
 
-    def look(self) -> None:
+    def sample(self) -> None:
+        """Note what has happened; called every 20 ms of simulated time."""
         if self.table is None:
             return
         now_m = _places_m(self.table)
@@ -111,9 +112,9 @@ class CaseWorld(WorldWrapper):
     def __init__(self, inner: World, case: Case) -> None:
         super().__init__(inner)
         self._case = case
-        self.say: Callable[[str], object] = lambda text: None
+        self.speak: Callable[[str], object] = lambda text: None
         """Sends a person's words to the episode."""
-        self._said = False
+        self._spoken = False
 
     def observe(self) -> Scene:
         scene = self.inner.observe()
@@ -122,9 +123,9 @@ class CaseWorld(WorldWrapper):
         return replace(scene, facts=(*scene.facts, Fact(MOVED, 'label', self._case.text)))
 
     def execute(self, call: SkillCall) -> Outcome:
-        if self._case.channel is Channel.FEEDBACK and not self._said:
-            self._said = True
-            self.say(self._case.text)
+        if self._case.channel is Channel.FEEDBACK and not self._spoken:
+            self._spoken = True
+            self.speak(self._case.text)
         return self.inner.execute(call)
 
 
@@ -208,7 +209,7 @@ def open_table(case: Case, *, weighs: bool) -> Iterator[tuple[CaseWorld, Witness
 
     table = TabletopWorld(
         scene,
-        on_advance=witness.look,
+        on_advance=witness.sample,
         weighs=weighs,
         safety=safety,
         make_source=make_source if channel is Channel.DETECTION else None,

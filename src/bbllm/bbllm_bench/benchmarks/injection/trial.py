@@ -143,11 +143,11 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
             )
             running = session.begin(make_task(TASK), events.append, goal=goal)
 
-            def say(text: str) -> None:
+            def send_remark(text: str) -> None:
                 with suppress(TaskError):  # the refusal is on record
                     running.say(text, 0.0, '')
 
-            world.say = say
+            world.speak = send_remark
             episode = running.execute()
             done, broken = witness.done, frozenset(witness.broken)
     except SceneFileError as error:
