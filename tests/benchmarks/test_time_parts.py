@@ -96,7 +96,7 @@ def test_calls_in_lines_where_no_json_is_asked_for() -> None:
     prompt = 'Steps to turn into calls: 1\nCalls:'
 
     assert SCRIPT.reply(prompt, in_json=False) == ('calls', '1: place(b)')
-    with pytest.raises(ParseError, match='it knows "Conditions:"'):
+    with pytest.raises(ParseError, match='it replies to "Conditions:"'):
         SCRIPT.reply('Hello', in_json=False)
 
 

@@ -51,10 +51,10 @@ READY_S = 90.0
 TRIAL_S = 120.0
 """How long a trial may take, by the wall clock, before it is cancelled [s]."""
 IN_FLIGHT_S = 0.05
-"""A goal that arrives so soon after the user stop was sent before it could be heard of. Before
+"""A goal that arrives so soon after the user stop was sent before the stop could arrive. Before
 every goal a new joint state is waited for; one that was measured before the stop may be under way
 and in the poller for 15 ms, and then the goal itself is under way. The rest is this bench's own:
-it takes the time before it asks for the stop and after it has heard of the goal [s]."""
+it takes the time before it asks for the stop and after the goal has arrived [s]."""
 QUIET_S = 0.05
 """A goal may be this much on its way when a person begins to be waited for [s]."""
 SCENE_S = 15.0
@@ -161,7 +161,7 @@ class ProvingGround:
 
     def _result(self, trial: FaultTrial, result: TaskResult, wall_s: float) -> FaultResult:
         self._person.sim.inject('', clear=True)
-        # A task that says that it is done has to show on the table.
+        # That a task is done has to show on the table.
         # What stops the robot after its last motion leaves the table as it is.
         done = not result.message and self._client.scene(or_stopped=True).has(*DONE)
         verdict = judge(trial, result.ending, result.message, done)

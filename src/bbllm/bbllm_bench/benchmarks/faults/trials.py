@@ -89,7 +89,7 @@ class FaultResult:
     stray: tuple[str, ...] = ()
     """Goals that came while the user stop was in force, or while a person was waited for."""
     in_flight: tuple[str, ...] = ()
-    """Goals that crossed the user stop on their way: sent before anybody could hear of it."""
+    """Goals that crossed the user stop on their way: sent before it could arrive anywhere."""
     taken: int = 0
     """Those of them that the robot accepted: of the hand, which no stop of the arm reaches."""
     goals: int = 0

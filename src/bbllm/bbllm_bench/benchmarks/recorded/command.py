@@ -147,7 +147,7 @@ def recorded(
             shutil.rmtree(target / folder_name(row(run)))  # its recording has all of it
         output.result({'recorded': [run.name for run in whole], 'lost': lost})
     else:
-        # Figures of a run that lost episodes would say nothing of the model.
+        # Figures of a run that lost episodes would be none of the model.
         whole = [run for run in runs if not {row(run), _stand_in_row(run)} & {*lost}]
         played = [_played(run, place, target) for run in whole]
         same = [each for each in played if not each.changes]
@@ -296,7 +296,7 @@ def _write_docs(played: Sequence[Played], output: Output, *, whole: bool) -> Non
     if not whole:
         output.print(
             'README.md and docs stay: not all runs were replayed with the recorded prompts, and '
-            'the figures there hold for the versions that they name.',
+            'the figures there are those of the versions that they name.',
             style='yellow',
         )
         return

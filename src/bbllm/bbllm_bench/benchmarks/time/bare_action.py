@@ -81,7 +81,7 @@ def _warm(node: Node, client: ActionClient) -> None:
     Send a goal until one is accepted, since the first ones may be lost.
 
     A server that has not found the client's reader yet answers into the void, and
-    `wait_for_server` does not look at that (design/executors.md).
+    `wait_for_server` does not check that (design/executors.md).
     """
     for _ in range(round(WAIT_S / LOST_S)):
         sent = client.send_goal_async(ExecuteSkill.Goal())

@@ -43,8 +43,8 @@ class TaskScript:
             asked = re.findall(r'^Steps to turn into calls: (.*)$', prompt, re.MULTILINE)[-1]
             return 'calls', self._calls([int(n) for n in re.findall(r'\d+', asked)], in_json)
         raise ParseError(
-            f'The paced server has no reply to a prompt that ends with {last[-80:]!r}; it knows '
-            '"Conditions:", "Step-by-step plan:" and "Calls:".'
+            f'The paced server has no reply to a prompt that ends with {last[-80:]!r}; it '
+            'replies to "Conditions:", "Step-by-step plan:" and "Calls:".'
         )
 
     def _calls(self, numbers: list[int], in_json: bool) -> str:
