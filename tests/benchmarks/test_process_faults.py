@@ -1,12 +1,16 @@
 """The bench of faults of processes: what it draws, what it counts as good, and two real trials."""
 
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from typer.testing import Result
 
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
+from bbllm_bench.benchmarks.faults import process
 from bbllm_bench.benchmarks.faults.process import (
     LIMIT_S,
     OWNERS,
@@ -80,3 +84,21 @@ def test_node_that_is_killed_and_one_that_is_stopped_are_good_trials(ros_domain:
 
     assert [result.trial for result in results] == trials
     assert [(r.named, r.at_rest, r.journal_whole) for r in results] == [(True, True, True)] * 2
+
+
+def test_the_report_is_the_one_object_of_stdout_and_fails_where_a_trial_is_not_good(
+    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(
+        trials: Sequence[ProcessFault], on_result: Callable[[ProcessFaultResult], None]
+    ) -> None:
+        on_result(seen('e', at_rest=False))
+
+    monkeypatch.setattr(process, 'run_trials', run)
+    out = tmp_path / 'faults.json'
+
+    result = bbllm('bench', 'process-faults', '--json', '--out', str(out))
+
+    assert result.exit_code == 1, result.exception
+    assert json.loads(result.stdout) == {**json.loads(out.read_text()), 'out': str(out)}
+    assert [each['good'] for each in json.loads(result.stdout)['results']] == [False]

@@ -30,6 +30,7 @@ from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, 
 from bbllm_bench.benchmarks.time.motion import waypoints_of
 from bbllm_bench.benchmarks.time.paced_task import Answered, PacedTask, TaskScript
 from bbllm_bench.benchmarks.time.processes import family_of, run_command, running
+from bbllm_bench.benchmarks.time.stack import overheads_of
 from bbllm_bench.benchmarks.time.task import first_step_s, motion_s, play, script_of, waits_of
 
 AT_ONCE = Pace(first_token_s=0.0, tokens_per_s=1e6)
@@ -168,6 +169,29 @@ def test_speed_of_the_machine_is_compared_with_that_of_the_page() -> None:
 
     assert took_ms > 0
     assert ratio == pytest.approx(took_ms / MEASURED_MS, abs=0.02)
+
+
+def step(begun_s: float, model_s: float, called_s: float, ended_s: float) -> list[Event]:
+    return [
+        Event(begun_s, StepBegun(0, 'a step')),
+        Event(begun_s + model_s, ModelCall(role='brain', model='m', duration_s=model_s)),
+        Event(called_s, CALL),
+        Event(ended_s, Outcome(call=CALL, status=Status.SUCCEEDED)),
+    ]
+
+
+def test_overhead_is_the_way_to_the_first_trajectory_without_the_model() -> None:
+    events = [*step(10.0, 0.5, 10.6, 14.0), *step(20.0, 0.0, 20.1, 24.0)]
+
+    found = list(overheads_of(events, [10.7, 12.0, 20.3]))
+
+    assert found == pytest.approx([0.2, 0.3])
+
+
+def test_step_without_a_trajectory_does_not_count() -> None:
+    events = [*step(10.0, 0.0, 10.1, 11.0), *step(20.0, 0.0, 20.1, 21.0)]
+
+    assert list(overheads_of(events, [5.0, 20.2, 30.0])) == pytest.approx([0.2])
 
 
 def test_a_command_that_fails_or_hangs_is_named() -> None:
