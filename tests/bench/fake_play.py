@@ -13,7 +13,7 @@ from bbllm.scene.scene_file import load_scene
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.suites.case import Case
-from bbllm_bench.suites.goals import Resting
+from bbllm_bench.suites.goals import Conditions
 from tests.bench.made_results import make_result
 
 SLOW_S = 0.15
@@ -72,9 +72,7 @@ def make_case(task: str, trial: int) -> Case:
         seed=0,
         instruction='do nothing',
         scene=load_scene('plus_sign'),
-        goal=Resting(
-            kind='resting', on={'red_cube': 'table'}, near_m=0.1, level_m=0.01, tilt_deg=18
-        ),
+        goal=Conditions(kind='conditions', text='on(red_cube, table)', level_m=0.01, tilt_deg=18),
         difficulty='easy',
         least_loops=0,
         out_of_reach=(),

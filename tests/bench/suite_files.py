@@ -36,7 +36,7 @@ GOALS: dict[str, dict[str, Any]] = {
         'level_edges': 0.3,
     },
     'segregated': {'margin_m': 0.02},
-    'resting': {'near_m': 0.02},
+    'conditions': {},
 }
 
 

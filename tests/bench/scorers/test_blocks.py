@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.types import Pose, SceneObject
 from bbllm.scene.scene_file import make_scene
-from bbllm_bench.suites.goals import Contained, Corners, Goal, Hold, Resting, Tower
+from bbllm_bench.suites.goals import Contained, Corners, Goal, Hold, Layout, Tower
 from bbllm_bench.suites.scores import FinalState
 from tests.bench.scorers.layouts import (
     STANDING,
@@ -53,10 +53,11 @@ def weighing(situation: FinalState, *, held: str = '', fixed: Collection[str] = 
 
 # --- Named things on named things; for suites of one's own.
 
-ON_GOAL = Resting(
-    kind='resting',
+ON_GOAL = Layout(
+    kind='layout',
     on={'red_cube': 'blue_cube', 'blue_cube': 'location_A', 'grey_cylinder': 'table'},
     near_m=0.015,
+    still_m=0.01,
     **STANDING,
 )
 

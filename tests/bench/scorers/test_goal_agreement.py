@@ -18,7 +18,7 @@ from bbllm.worlds.household.vocabulary import HANDS, Property, Relation
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm.worlds.scene.goal_check import DEFAULTS, check_goal
 from bbllm_bench.scorers.judging import judge
-from bbllm_bench.suites.goals import OneSide, PairsASide, PlusSign, Resting
+from bbllm_bench.suites.goals import Layout, OneSide, PairsASide, PlusSign
 from bbllm_bench.suites.house_goals import HouseholdGoal
 from bbllm_bench.suites.household import judge_household
 from bbllm_bench.suites.suite import load_suite
@@ -103,7 +103,7 @@ def test_on_a_table_the_check_agrees_on_places_and_sides_and_lets_pass_what_the_
     None
 ):
     rng = Random(7)
-    near = {'near_m': DEFAULTS.location_m, **STANDING}
+    near = {'near_m': DEFAULTS.location_m, 'still_m': 0.01, **STANDING}
     counts = [0, 0, 0]
     for _ in range(CASES):
         x, y = rng.uniform(0.46, 0.54), rng.uniform(-0.03, 0.03)
@@ -115,8 +115,8 @@ def test_on_a_table_the_check_agrees_on_places_and_sides_and_lets_pass_what_the_
         }
         scene, state = scene_of(spots), table(spots)
 
-        placed = judge(Resting(kind='resting', on={'red_cube': 'location_A'}, **near), state)
-        piled = judge(Resting(kind='resting', on={'blue_cube': 'red_cube'}, **near), state)
+        placed = judge(Layout(kind='layout', on={'red_cube': 'location_A'}, **near), state)
+        piled = judge(Layout(kind='layout', on={'blue_cube': 'red_cube'}, **near), state)
         lone = {name: spot for name, spot in spots.items() if name != 'blue_cube'}
         on_side = judge(CUBES_RIGHT, table({**lone, 'red_cube': (x, y)}))
 

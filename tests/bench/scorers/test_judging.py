@@ -5,9 +5,10 @@ import math
 
 import pytest
 
+from bbllm.worlds.scene.goal_check import TableTolerances
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import Goal, Resting
+from bbllm_bench.suites.goals import Conditions, Goal
 from bbllm_bench.suites.scores import FinalState, Verdict
 from tests.bench.scorers.layouts import (
     CUBES_RIGHT,
@@ -46,8 +47,8 @@ DONE: dict[str, tuple[Goal, dict[str, Spot]]] = {
     ),
     'plus_sign': (PLUS, CROSS),
     'segregated': (SEGREGATED, {'red_cube': (0.4, -0.2), 'grey_cylinder': (0.4, 0.2)}),
-    'resting': (
-        Resting(kind='resting', on={'red_cube': 'location_A'}, near_m=0.02, **STANDING),
+    'conditions': (
+        Conditions(kind='conditions', text='on(red_cube, location_A)', **STANDING),
         {'location_A': (0.4, 0.1), 'red_cube': (0.4, 0.1)},
     ),
 }
@@ -97,3 +98,22 @@ def test_without_a_table_the_frame_s_origin_is_its_height() -> None:
     bare = {'red_cube': situation.objects['red_cube']}
 
     assert judge(CUBES_RIGHT, FinalState(objects=bare, start=bare)).verdict is Verdict.PASSED
+
+
+def test_conditions_are_judged_with_the_tolerances_that_the_suite_states() -> None:
+    goal = DONE['conditions'][0]
+    assert isinstance(goal, Conditions)
+    wide = goal.model_copy(update={'limits': TableTolerances(location_m=0.05)})
+    beside = table({'location_A': (0.4, 0.1), 'red_cube': (0.44, 0.1)})
+
+    assert_fails(goal, beside, 'red_cube is 4.0 cm from location_A, and 2.0 cm count as on it.')
+    assert_passes(wide, beside)
+
+
+def test_a_condition_may_ask_for_what_is_in_the_hand() -> None:
+    goal = Conditions(kind='conditions', text='held(red_cube)', **STANDING)
+    up = table({'red_cube': (0.4, 0.1, 0.2), 'blue_cube': (0.5, -0.1)})
+
+    assert_passes(goal, dataclasses.replace(up, held='red_cube'))
+    assert_fails(goal, up, 'red_cube is not in the hand.')
+    assert_fails(goal, dataclasses.replace(up, held='blue_cube'), 'red_cube is not in the hand.')

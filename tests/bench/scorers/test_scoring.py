@@ -29,7 +29,7 @@ from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.scorers.scoring import NO_CALL, prompt_growth, score
 from bbllm_bench.suites.case import Case
-from bbllm_bench.suites.goals import Resting
+from bbllm_bench.suites.goals import Conditions
 from tests.doubles.paper_world import PaperWorld
 
 SCENE = make_scene(
@@ -47,7 +47,7 @@ SCENE = make_scene(
         ],
     }
 )
-ON = {'red_cube': 'location_A', 'blue_cube': 'location_B'}
+ON = 'on(red_cube, location_A); on(blue_cube, location_B)'
 BOTH = (
     '0: pick(red_cube)\n1: place(location_A)\n2: pick(blue_cube)\n3: place(location_B)\n4: admire'
 )
@@ -61,7 +61,7 @@ def job_of(**config: Any) -> EpisodeSpec:
         seed=0,
         instruction='put the cubes where they belong',
         scene=SCENE,
-        goal=Resting(kind='resting', on=ON, near_m=0.02, level_m=0.01, tilt_deg=18),
+        goal=Conditions(kind='conditions', text=ON, level_m=0.01, tilt_deg=18),
         difficulty='easy',
         least_loops=1,
         out_of_reach=('location_C',),
@@ -125,7 +125,7 @@ def test_an_episode_that_does_everything_passes() -> None:
 
     assert (result.verdict, result.reason, result.gcr) == ('passed', '', 1)
     assert result.passed and not result.lost
-    assert set(result.conditions) >= {'red_cube on location_A', 'blue_cube on location_B'}
+    assert set(result.conditions) >= {'red_cube is on location_A', 'blue_cube is on location_B'}
     assert all(result.conditions.values())
     assert (result.executable, result.attempted, result.passes) == (4, 4, 1)
     assert (result.ending, result.error, dict(result.codes)) == ('PARTLY_DONE', '', {})
@@ -146,8 +146,8 @@ def test_half_of_the_goal_is_half_of_gcr() -> None:
     assert (result.verdict, result.gcr) == ('failed', 0.5)
     assert (result.ending, result.false_success) == ('FINISHED', True)
     assert 'blue_cube' in result.reason
-    assert result.conditions['red_cube on location_A']
-    assert not result.conditions['blue_cube on location_B']
+    assert result.conditions['red_cube is on location_A']
+    assert not result.conditions['blue_cube is on location_B']
 
 
 def test_a_failed_call_is_attempted_and_its_code_and_loop_are_counted() -> None:

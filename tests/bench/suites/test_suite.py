@@ -90,7 +90,7 @@ def test_a_suite_is_read_from_any_path_and_its_scenes_lie_beside_it(tmp_path: Pa
                 instruction: Put the red cube on location_A.
                 difficulty: easy
                 least_loops: 0
-                goal: {kind: resting, on: {red_cube: location_A}, near_m: 0.02, level_m: 0.01,
+                goal: {kind: conditions, text: 'on(red_cube, location_A)', level_m: 0.01,
                        tilt_deg: 18}
                 scene: scenes/one.yaml
         """)
@@ -179,25 +179,13 @@ def test_a_task_name_given_twice_is_refused() -> None:
 @pytest.mark.parametrize(
     ('bad', 'words'),
     [
-        (task(goal=goal('resting', on={'red_cub': 'location_A'})),
-         ('the goal resting needs', "'red_cub'", 'The scene has red_cube')),
-        (task(goal=goal('resting', on={'red_cube': 'location_Z'})),
+        (task(goal=goal('conditions', text='on(red_cub, location_A)')),
+         ('the goal conditions needs', "'red_cub'", "mean 'red_cube'", 'The scene has red_cube')),
+        (task(goal=goal('conditions', text='on(red_cube, location_Z)')),
          ("'location_Z'", 'location_J')),
-        (task(goal=goal('resting', on={'red_cube': 'red_cube'})), ('red_cube on red_cube',)),
-        (
-            generated()
-            | {
-                'goal': goal(
-                    'resting',
-                    on={
-                        'red_cube': 'blue_cube',
-                        'blue_cube': 'lime_cube',
-                        'lime_cube': 'red_cube',
-                    },
-                )
-            },
-            ('blue_cube on lime_cube', 'lime_cube on red_cube'),
-        ),
+        (task(goal=goal('conditions', text='fly(red_cube)')), ('Conditions are on(a, b)',)),
+        (task(goal=goal('conditions', text='moved(red_cube)', limits={'ofset': 1})),
+         ("mean 'offset'",)),
         (generated() | {'goal': goal('triangle', colors=['reed', 'scarlet', 'pink'])},
          ('triangle needs 3 cubes', 'of the colours reed, scarlet, pink')),
         (

@@ -9,7 +9,7 @@ from bbllm.core.types import Kind
 from bbllm.skills.containers import within
 from bbllm.skills.shapes import Point, bottom_z, contains, outline, polygon_gap, top_z
 from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Resting, Tower
+from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Tower
 from bbllm_bench.suites.scores import Condition, at_least, at_most, cm
 
 NO_NAMES = 'the goal names nothing.'
@@ -19,7 +19,7 @@ def _missing(table: Table, *names: str) -> str:
     return next((f'there is no {name}.' for name in names if name not in table.now), '')
 
 
-def _far(goal: Resting | Tower | Layout, table: Table, above: str, below: str) -> str:
+def _far(goal: Tower | Layout, table: Table, above: str, below: str) -> str:
     way = table.apart(above, below)
     return '' if at_most(way, goal.near_m) else f'{above} is {cm(way)} from the middle of {below}'
 
@@ -27,16 +27,7 @@ def _far(goal: Resting | Tower | Layout, table: Table, above: str, below: str) -
 # --- named objects on named objects or locations ------------------------------------------------
 
 
-def resting(goal: Resting, table: Table) -> list[Condition]:
-    """Measure from each object to what it is to rest on: height, and distance of the middles."""
-    conditions = [
-        Condition(f'{above} on {below}', not_resting(goal, table, above, below))
-        for above, below in goal.on.items()
-    ]
-    return conditions or [Condition('something rests on something', NO_NAMES)]
-
-
-def not_resting(goal: Resting | Layout, table: Table, above: str, below: str) -> str:
+def not_resting(goal: Layout, table: Table, above: str, below: str) -> str:
     """Return why an object does not rest on another or on a location, '' if it does."""
     if missing := _missing(table, above, below):
         return missing

@@ -6,13 +6,45 @@ have come to rest on the table or on another object: what is in the hand or in t
 unless the goal is to hold something.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from bbllm.core.errors import ParseError, UnknownNameError
+from bbllm.core.goals import TaskGoal, parse_goal
+from bbllm.core.types import Fact, Scene, SceneObject
+from bbllm.scene.relations import build_scene
+from bbllm.worlds.scene.goal_check import check_goal
 from bbllm_bench.scorers import arrangements, blocks, layout, patterns
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites import goals
 from bbllm_bench.suites.scores import Condition, FinalState, Score
+
+
+def _conditions(goal: goals.Conditions, table: Table) -> Iterator[Condition]:
+    """Check each condition by the checker of episodes."""
+    start, now = (_scene(items, table.held) for items in (table.start, table.now))
+    wanted, fault = _read(goal, start)
+    if fault:
+        yield Condition(goal.text, fault)
+    for condition in wanted.conditions:
+        found = check_goal(TaskGoal((condition,)), now, start, goal.limits)
+        fault = '; '.join(found.unmet) or found.unseen
+        yield Condition(condition.in_words, fault and f'{fault}.')
+
+
+def _read(goal: goals.Conditions, scene: Scene) -> tuple[TaskGoal, str]:
+    """Return a goal and '', or an empty one and why a scene cannot have it."""
+    try:
+        return parse_goal(goal.text, scene), ''
+    except (ParseError, UnknownNameError) as error:
+        return TaskGoal(()), str(error)
+
+
+def _scene(items: Mapping[str, SceneObject], held: str) -> Scene:
+    scene = build_scene(tuple(items.values()), None, skills=(), stamp_s=0.0, now_s=0.0)
+    return replace(scene, facts=(*scene.facts, *([Fact(held, 'held_by', 'hand')] if held else [])))
+
 
 SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
     goals.OneSide: arrangements.one_side,
@@ -22,7 +54,7 @@ SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
     goals.PlusSign: patterns.plus_sign,
     goals.ColorLine: arrangements.color_line,
     goals.Triangle: arrangements.triangle,
-    goals.Resting: blocks.resting,
+    goals.Conditions: _conditions,
     goals.Contained: blocks.contained,
     goals.Tower: blocks.tower,
     goals.Corners: blocks.corners,
@@ -38,6 +70,10 @@ def judge(goal: goals.Goal, state: FinalState) -> Score:
     To compare conditions, score the start of an episode with `objects` and `start` the same.
     """
     table = Table(state, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
-    unrest = table.unrest(state.held if isinstance(goal, goals.Hold) else '')
+    wanted = isinstance(goal, goals.Hold) or (
+        isinstance(goal, goals.Conditions)
+        and state.held in _read(goal, _scene(state.start, ''))[0].to_hold
+    )
+    unrest = table.unrest(state.held if wanted else '')
     rest = Condition('everything at rest', unrest)
     return Score((*SCORERS[type(goal)](goal, table), rest))

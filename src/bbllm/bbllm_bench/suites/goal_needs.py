@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bbllm.core.types import Kind, SceneObject
+from bbllm.core.errors import ParseError, UnknownNameError
+from bbllm.core.goals import parse_goal
+from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.scene.scene_file import SceneFile
 from bbllm_bench.suites.goals import (
     ColorLine,
+    Conditions,
     Contained,
     Corners,
     Goal,
@@ -15,7 +18,6 @@ from bbllm_bench.suites.goals import (
     OneSide,
     PairsASide,
     PlusSign,
-    Resting,
     Segregated,
     Tower,
     Triangle,
@@ -99,10 +101,12 @@ def _of_goal(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str]) -> Itera
             yield by_weight, 'blocks that all weigh differently'
         case Contained(inside=pairs):
             yield from _names({*pairs, *pairs.values()}, scene.movables)
-        case Resting(on=pairs):
-            yield from _names({*pairs}, scene.movables)
-            below = (*scene.movables, *scene.places, *scene.fixtures)
-            yield from _names({*pairs.values()}, below)
+        case Conditions(text=text):
+            items = (*scene.movables, *scene.places, *scene.fixtures)
+            try:
+                parse_goal(text, Scene(items, (), (), 0.0))
+            except (ParseError, UnknownNameError) as error:
+                yield False, f'other conditions: {error}'
 
 
 def _names(wanted: set[str], items: Iterable[SceneObject]) -> Iterator[Need]:

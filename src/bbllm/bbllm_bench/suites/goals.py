@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from bbllm.files.yaml_files import FileRecord
+from bbllm.worlds.scene.goal_check import DEFAULTS, TableTolerances
 
 Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
@@ -162,14 +163,13 @@ class Segregated(GoalRecord):
     margin_m: Positive
 
 
-class Resting(GoalRecord):
-    """Named objects on named objects or locations; for suites of one's own."""
+class Conditions(GoalRecord):
+    """Conditions in the grammar of `core.goals`, checked as at the end of any episode."""
 
-    kind: Literal['resting']
-    on: Annotated[dict[str, str], AfterValidator(_without_circles)]
-    """What is to rest on what, by name."""
-    near_m: Positive
-    """How far a centre may be from the middle of what it rests on [m]."""
+    kind: Literal['conditions']
+    text: Annotated[str, Field(min_length=1, max_length=4000)]
+    """For example `on(red_cube, blue_cube); side(green_cube, left)`."""
+    limits: TableTolerances = DEFAULTS
 
 
 class Contained(GoalRecord):
@@ -260,7 +260,8 @@ class Layout(GoalRecord):
 
 PaperGoal = OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated
 Goal = Annotated[
-    PaperGoal | Resting | Contained | Tower | Corners | Hold | Layout, Field(discriminator='kind')
+    PaperGoal | Conditions | Contained | Tower | Corners | Hold | Layout,
+    Field(discriminator='kind'),
 ]
 
 Needs = Literal['none', 'weights', 'movable']

@@ -12,7 +12,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 from bbllm.core.errors import NoGoalError
@@ -27,6 +27,7 @@ from bbllm.core.goals import (
 )
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject
+from bbllm.files.yaml_files import FileRecord
 from bbllm.scene.relations import REST_GAP_M, stands_on
 from bbllm.skills.containers import lies_in
 from bbllm.skills.effects import LOCATION_RADIUS_M
@@ -51,12 +52,11 @@ SLACK_M = 1e-6
 """Limits include what is on them, as far as floats go [m]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableTolerances:
+class TableTolerances(FileRecord):
     """
     What counts where a condition has no figures; widths are those of the objects themselves.
 
-    The goals of the suite `tabletop` state the same for cubes of 4 cm.
+    A suite file may state others. Its goals in `tabletop` have the same for cubes of 4 cm.
     """
 
     level_m: float = REST_GAP_M
