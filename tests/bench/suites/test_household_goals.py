@@ -11,8 +11,7 @@ from bbllm_bench.metrics.task_groups import BINS, bin_of, groups_of
 from bbllm_bench.oracle.household.house_state import HouseState
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.scene_sampling.generator import make_case
-from bbllm_bench.suites.house_goals import HouseholdGoal
-from bbllm_bench.suites.house_predicates import goal_of
+from bbllm_bench.suites.house_goals import HouseholdGoal, goal_of
 from bbllm_bench.suites.suite import TaskSpec, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 from bbllm_planners.goal_predicates import parse_goal

@@ -16,12 +16,11 @@ from bbllm.core.protocols import (
 from bbllm.core.registry import load_planner, plain_name, planner_names
 from bbllm.llm.reply_text import cut_at_stop
 from bbllm_bench.oracle.goal_brief import GoalBrief
-from bbllm_bench.oracle.goal_conditions import conditions_text
 from bbllm_bench.oracle.instruction import HINT, read_instruction
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.reply_format import BY_GOAL, ON_BLOCKS, numbered, repaired
 from bbllm_bench.oracle.step_mapping import PASS, call_lines, call_text
-from bbllm_bench.oracle.table_goals import RefusalError, objects_of
+from bbllm_bench.oracle.table_goals import RefusalError, conditions_text, objects_of
 from bbllm_bench.oracle.table_search import steps_for
 
 Answer = Callable[[PromptRequest], str]

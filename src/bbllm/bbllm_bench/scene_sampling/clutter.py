@@ -21,8 +21,7 @@ from bbllm.skills.placing import PlaceTarget, place_grips
 from bbllm.skills.shapes import outline, polygon_gap, yaw_pose
 from bbllm_bench.scene_sampling.dry_run import can_pick, scene_of, with_margin
 from bbllm_bench.scene_sampling.placement import Dice, NoRoomError, Point
-from bbllm_bench.scene_sampling.puzzle_draft import Draft, pose_text, put_aside
-from bbllm_bench.scene_sampling.puzzle_table import PuzzleTable
+from bbllm_bench.scene_sampling.puzzle_table import Draft, PuzzleTable, pose_text, put_aside
 
 CUBE_M = 0.04
 WIDTHS_M, HEIGHTS_M = (0.032, 0.040, 0.048, 0.056), (0.030, 0.038, 0.046, 0.054)

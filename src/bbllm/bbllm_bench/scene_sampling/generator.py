@@ -18,8 +18,7 @@ from bbllm_bench.scene_sampling.puzzles import Puzzle, draw_puzzle
 from bbllm_bench.scene_sampling.tabletop import draw
 from bbllm_bench.suites.case import Case, HouseStart
 from bbllm_bench.suites.goal_needs import lacks
-from bbllm_bench.suites.puzzle_recipe import PuzzleRecipe
-from bbllm_bench.suites.scene_recipe import Recipe
+from bbllm_bench.suites.scene_recipe import PuzzleRecipe, Recipe
 from bbllm_bench.suites.suite import Suite, TaskSpec
 
 TRIES, PUZZLE_TRIES = 100, 20_000

@@ -1,11 +1,16 @@
-"""A table that a puzzle is drawn on: objects and locations, where there is room for them."""
+"""A try at a puzzle: its table, the words of its sentence, its goal, and moves that solve it."""
 
 import math
 from dataclasses import dataclass, field
 
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile, TableSpec
 from bbllm_bench.scene_sampling.placement import Dice, Point
-from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS, location_name
+from bbllm_bench.suites.scene_recipe import (
+    CUBE_COLORS,
+    CYLINDER_COLORS,
+    PuzzleRecipe,
+    location_name,
+)
 
 TABLE = TableSpec(xy=(0.45, 0.0), size=(1.4, 1.6))
 NEAR_M, FAR_M = (0.34, 0.66), (0.93, 1.2)
@@ -117,3 +122,33 @@ class PuzzleTable:
         """Return the names of what is within reach, locations included."""
         names = {spec.name for spec in self.specs} - {*self.far}
         return frozenset(names | {location_name(i) for i in range(len(self.places))})
+
+
+Moves = tuple[tuple[str, str], ...]
+"""What is picked, and the target of the call that puts it down."""
+
+
+@dataclass
+class Draft:
+    """A try: the table, and what becomes of it."""
+
+    recipe: PuzzleRecipe
+    table: PuzzleTable
+    words: dict[str, str] = field(default_factory=dict)
+    goal: dict[str, object] = field(default_factory=dict)
+    moves: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def dice(self) -> Dice:
+        return self.table.dice
+
+
+def pose_text(at: Point, z: float, yaw: float | None = None) -> str:
+    numbers = f'{at[0]:.4f} {at[1]:.4f} {z:.4f}'
+    return numbers if yaw is None else f'{numbers} {yaw:g}'
+
+
+def put_aside(draft: Draft, name: str, apart_m: float = APART_M) -> None:
+    """Move what is in the way to a free point."""
+    at = draft.table.spot(apart_m=apart_m)
+    draft.moves.append((name, pose_text(at, draft.table.size(name)[2] / 2)))

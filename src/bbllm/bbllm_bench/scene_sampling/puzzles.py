@@ -13,10 +13,8 @@ from bbllm.scene.scene_file import SceneFile
 from bbllm_bench.scene_sampling.clutter import insert, retrieve
 from bbllm_bench.scene_sampling.move_search import Piles, TooLargeError, fewest_moves, lower_bound
 from bbllm_bench.scene_sampling.placement import Dice, NoRoomError
-from bbllm_bench.scene_sampling.puzzle_draft import Draft, Moves
-from bbllm_bench.scene_sampling.puzzle_table import PuzzleTable
-from bbllm_bench.suites.puzzle_recipe import PuzzleRecipe
-from bbllm_bench.suites.scene_recipe import location_name
+from bbllm_bench.scene_sampling.puzzle_table import Draft, Moves, PuzzleTable
+from bbllm_bench.suites.scene_recipe import PuzzleRecipe, location_name
 
 DEALS = 2000
 """How often piles are drawn."""

@@ -15,7 +15,7 @@ from bbllm.core.goals import TaskGoal, parse_goal
 from bbllm.core.types import Fact, Scene, SceneObject
 from bbllm.scene.relations import build_scene
 from bbllm.worlds.scene.goal_check import check_goal
-from bbllm_bench.scorers import arrangements, blocks, layout, patterns
+from bbllm_bench.scorers import arrangements, blocks, patterns
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites import goals
 from bbllm_bench.suites.scores import Condition, FinalState, Score
@@ -59,7 +59,7 @@ SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
     goals.Tower: blocks.tower,
     goals.Corners: blocks.corners,
     goals.Hold: blocks.hold,
-    goals.Layout: layout.layout,
+    goals.Layout: blocks.layout,
 }
 
 

@@ -1,5 +1,5 @@
 """
-The field `generate` of a suite file: what the scenes of a task have in common.
+The fields `generate` and `puzzle` of a suite file: what the scenes of a task have in common.
 
 Objects and locations come in groups; a group defines how many, where and within reach or not. What
 a group leaves open is drawn anew for every trial, by `scene_sampling.generator`.
@@ -197,3 +197,29 @@ def least(count: Count) -> int:
 
 EDGE_M = DEFAULT_SIZE_M
 """Edge of generated cubes, diameter and height of generated cylinders [m]."""
+
+
+PuzzleKind = Literal['towers', 'partly', 'retrieve', 'insert']
+
+
+class PuzzleRecipe(FileRecord):
+    """
+    Draws table, sentence and goal together (scene_sampling.puzzles).
+
+    The task's instruction has a word in braces, such as `{moves}`, wherever a trial fills
+    something in, and its goal has the tolerances.
+    """
+
+    kind: PuzzleKind
+    n: Annotated[int, Field(ge=2, le=16)]
+    """How many objects it is about."""
+    places: Annotated[int, Field(ge=0, le=12)] = 0
+    """How many locations it has, where that is a choice."""
+    least: Annotated[int, Field(ge=0, le=60)] = 0
+    """No trial can be done in fewer moves."""
+    bound: Annotated[int, Field(ge=0, le=60)] = 0
+    """A lower bound that each trial shows before it is searched, which saves searches."""
+    tallest: Annotated[int, Field(ge=1, le=9)] = 4
+    """How many objects may stand on each other, where that is a rule."""
+    far: Annotated[int, Field(ge=0, le=10)] = 5
+    """How many objects are out of reach."""

@@ -29,8 +29,7 @@ from bbllm.worlds.household.houses import House
 from bbllm.worlds.household.visibility import SeenWord
 from bbllm_bench.suites.eai_suite import EaiHouses, with_eai
 from bbllm_bench.suites.goal_needs import lacks
-from bbllm_bench.suites.house_goals import HouseholdGoal
-from bbllm_bench.suites.house_predicates import text_of
+from bbllm_bench.suites.house_goals import HouseholdGoal, text_of
 from bbllm_bench.suites.house_suite import checked_houses
 from bbllm_bench.suites.original_suite import with_original
 from bbllm_bench.suites.task_spec import KNOWN_ONLY, AnyGoal, SuiteFileError, TaskSpec

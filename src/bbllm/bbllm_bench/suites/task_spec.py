@@ -12,8 +12,7 @@ from bbllm.scene.scene_file import Name
 from bbllm.worlds.household.constraints import Constraint
 from bbllm_bench.suites.goals import NEEDING, Goal, Layout, Needs
 from bbllm_bench.suites.house_goals import HouseCondition, HouseGoal
-from bbllm_bench.suites.puzzle_recipe import PuzzleRecipe
-from bbllm_bench.suites.scene_recipe import Recipe
+from bbllm_bench.suites.scene_recipe import PuzzleRecipe, Recipe
 
 AnyGoal = Annotated[Goal | HouseGoal, Field(discriminator='kind')]
 Instruction = Annotated[str, Field(min_length=3, max_length=2000)]

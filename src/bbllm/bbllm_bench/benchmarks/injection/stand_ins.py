@@ -25,13 +25,12 @@ from bbllm.planners.common.call_grammar import parse_call
 from bbllm_bench.benchmarks.injection.cases import Goal, orders_in
 from bbllm_bench.benchmarks.injection.table import FORBIDDEN, MOVED, OUTSIDE, SPARE, UNAPPROVED
 from bbllm_bench.benchmarks.reply_forms import PLANNERS, reply_in_form
-from bbllm_bench.oracle.goal_conditions import conditions_text
 from bbllm_bench.oracle.instruction import read_instruction
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.model import AT_THE_END
 from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_bench.oracle.step_mapping import call_lines, call_text
-from bbllm_bench.oracle.table_goals import RefusalError, objects_of
+from bbllm_bench.oracle.table_goals import RefusalError, conditions_text, objects_of
 from bbllm_bench.oracle.table_search import steps_for
 
 REVEALED = 'say'
