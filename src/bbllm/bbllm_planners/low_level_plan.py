@@ -10,10 +10,10 @@ The grammar of low-level plans, and the calls that they stand for.
 
 Source: Chen et al., LLM-State, section III-A and appendix VI-A. A line with a number, with a call
 somewhere in it or with an action as its first word that is no such call ends the plan, and is
-reported: what follows it relies on it. In the paper such a line is left out, and the rest is
-carried out (`skip_unread`). Other lines are chatter, as is all above the heading. A heading with
-only chatter below it is no plan, nor is `done` or `cannot:` beside lines that resemble actions,
-nor are two plans. A call that is written a third time in a row ends the plan, too.
+reported: what follows it relies on it. In the paper such a line is left out. Other lines are
+chatter, as is all above the heading. A heading with only chatter below it is no plan, nor is
+`done` or `cannot:` beside lines that resemble actions, nor are two plans. A call that is written
+a third time in a row ends the plan, too.
 """
 
 import re
@@ -68,19 +68,15 @@ def action_forms(actions: Sequence[Skill]) -> list[str]:
     return [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
 
 
-def parse_low_level_plan(
-    text: str, actions: Sequence[Skill], *, skip_unread: bool = False
-) -> LowLevelPlan:
+def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:
     """
     Parse a plan of these actions, up to a line `done` or the first line that is no such action.
-
-    With `skip_unread`, the lines that are no actions are left out, as in the paper.
 
     Raises:
         LostReplyError: There is neither a call nor a clear end, or there are two plans.
         GaveUpError: The reply is `cannot: <reason>`.
     """
-    reader = _Reader(actions, skip_unread=skip_unread)
+    reader = _Reader(actions)
     lines = [line for line in text.splitlines() if line.strip() and not _FENCE.fullmatch(line)]
     begins = [i for i, line in enumerate(lines) if _HEADING.fullmatch(_bare(line)[1])]
     lines = lines[begins[0] :] if begins else lines
@@ -93,9 +89,8 @@ def parse_low_level_plan(
 
 
 class _Reader:
-    def __init__(self, actions: Sequence[Skill], *, skip_unread: bool):
+    def __init__(self, actions: Sequence[Skill]):
         self._actions = actions
-        self._skip_unread = skip_unread
         self._words = _words(actions)
         self._calls: list[SkillCall] = []
         self._discarded: list[events.LineDiscarded] = []
@@ -165,7 +160,7 @@ class _Reader:
             return
         line = events.LineDiscarded(raw.strip()[:MAX_LINE], why, code=code)
         self._discarded.append(line)
-        self._unread = None if self._skip_unread else line
+        self._unread = line
 
     def close(self, n_more: int) -> LowLevelPlan:
         """Return the plan, given how many lines that resemble actions were not taken."""

@@ -109,16 +109,6 @@ def test_a_line_that_is_no_call_ends_the_plan_with_the_check_that_it_fails(
     assert plan.unread == plan.discarded[0]
 
 
-def test_by_the_paper_s_rule_a_line_that_is_no_call_is_left_out() -> None:
-    text = '1. move(mug1)\n2. wash the mug\n3. pickup(mug1)\n4. fly(mug1)\n5. move(sink1)'
-
-    plan = parse_low_level_plan(text, ACTIONS, skip_unread=True)
-
-    assert [str(call) for call in plan.calls] == ['move(mug1)', 'pickup(mug1)', 'move(sink1)']
-    assert [line.text for line in plan.discarded] == ['2. wash the mug', '4. fly(mug1)']
-    assert plan.unread is None
-
-
 @pytest.mark.parametrize(
     'text',
     [

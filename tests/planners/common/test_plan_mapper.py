@@ -98,17 +98,6 @@ def test_a_pose_in_the_words_of_the_step_stays_what_it_is() -> None:
     assert body.asked == [[0, 1]]
 
 
-def test_an_error_of_a_step_is_raised_at_its_turn() -> None:
-    plan = Plan((PLAN.steps[0], PlanStep(1, 'mumble')))
-    mapper = PlanMapper(AheadBody())
-    mapper.take(plan)
-    scene = table().observe()
-
-    mapper.map(plan.steps[0], scene)
-    with pytest.raises(ParseError, match='No action was found'):
-        mapper.map(plan.steps[1], scene)
-
-
 def test_a_call_is_checked_against_the_scene_of_its_turn() -> None:
     step = PlanStep(0, 'put red on blue')
     MAPPED[step.text] = SkillCall('move', ('red_cube', 'blue_cube'))
@@ -122,17 +111,6 @@ def test_a_call_is_checked_against_the_scene_of_its_turn() -> None:
                 mapper.map(step, world.observe())
         else:
             assert str(mapper.map(step, world.observe())) == call
-
-
-def test_without_the_option_each_step_is_asked_for() -> None:
-    body, scene = AheadBody(), table().observe()
-    mapper = PlanMapper(body, ahead=False)
-    mapper.take(PLAN)
-
-    for step in PLAN.steps:
-        mapper.map(step, scene)
-
-    assert (body.singly, body.asked) == ([0, 1, 2, 3, 4], [])
 
 
 class WaitingBody(AheadBody):

@@ -1,75 +1,14 @@
 """Lines of replies that are left out: of which kind they are, and how often each counts."""
 
-from typing import Any
-
 import pytest
 
-from bbllm.core.events import Ending, Episode, EventKind, LineDiscarded
-from bbllm.core.protocols import ModelRequest
+from bbllm.core.events import LineDiscarded
 from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.reply_diagnostics import (
     ReplyDiagnostics,
     reason_of,
     says_done,
 )
-from bbllm.testing import ScriptedModel
-from bbllm_planners.fltrnn.planner import FLTRNN
-from tests.planners.house_player import Studio, call, lines, play, player
-
-GOAL = 'turnon_tv: 1'
-TV = [call('walk', 'tv'), call('switchon', 'tv')]
-
-
-def kinds(episode: Episode) -> list[tuple[str, bool]]:
-    """Return what was left out, each with whether it could be read."""
-    told = [event.data for event in episode.events if event.kind is EventKind.DISCARDED]
-    return [(str(data.text), bool(data.refused)) for data in told]
-
-
-def by_turns(*replies: str) -> Any:
-    """Return who plans for FLTRNN: one reply after the other, the last again and again."""
-    left = [*replies]
-    return lambda prompt: left.pop(0) if len(left) > 1 else left[0]
-
-
-def test_a_refused_call_counts_once_whether_the_second_reply_mends_it_or_not() -> None:
-    refused = lines(call('grab', 'milk'), *TV)
-    for second in (lines(*TV), refused):
-        episode = play(
-            FLTRNN, player(f'subgoal{{{GOAL}}}', by_turns(refused, second)), GOAL, Studio()
-        )
-
-        assert episode.ending is Ending.FINISHED, episode.message
-        ((text, is_refused),) = kinds(episode)
-        assert text.startswith('grab(milk_') and is_refused
-
-
-def test_a_sub_goal_that_is_invented_counts_once_though_the_second_list_is_right() -> None:
-    lists = [f'subgoal{{{GOAL}}}, subgoal{{turnon_radio: 1}}', f'subgoal{{{GOAL}}}']
-
-    def answer(request: ModelRequest) -> str:
-        return lists.pop(0) if lists else lines(*TV)
-
-    episode = play(FLTRNN, ScriptedModel([answer] * 9), GOAL, Studio())
-
-    assert episode.ending is Ending.FINISHED, episode.message
-    assert kinds(episode) == [('turnon_radio: 1', True)]
-
-
-def test_what_fltrnn_cannot_read_is_malformed_and_what_its_checks_refuse_is_not() -> None:
-    plan = lines('wash the tv()', "grab('milk')", "walk('milk(id:99999)')", *TV)
-    splits = f'subgoal{{{GOAL}}}, subgoal{{turnon_radio: 1}}, subgoal{{turnon_tv: 0}}'
-
-    found = dict(kinds(play(FLTRNN, player(splits, by_turns(plan)), GOAL, Studio())))
-
-    assert found == {
-        'turnon_radio: 1': True,
-        'turnon_tv: 0': False,
-        'wash the tv()': False,
-        "grab('milk')": False,
-        'walk(milk_99999)': True,
-    }
-
 
 FLY, SWIM = LineDiscarded('fly(mug1)', 'No.'), LineDiscarded('swim(mug1)', 'No.')
 

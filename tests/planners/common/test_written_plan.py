@@ -90,14 +90,6 @@ def test_a_plan_begins_with_its_first_line_and_grows() -> None:
     ]
 
 
-def test_a_plan_that_goes_on_after_others_keeps_them() -> None:
-    plan, brain = begun('Why.\nNew plan:\n1: put it\n|2: go', kept=['pick a'], headed=True)
-
-    assert plan.has(1) and texts(plan) == ['pick a', 'put it']
-    brain.go_on.set()
-    assert plan.whole().steps[2].text == 'go'
-
-
 @pytest.mark.parametrize(
     ('rest', 'why'),
     [
@@ -157,23 +149,3 @@ def test_a_request_that_is_sent_again_replaces_what_was_not_begun() -> None:
 
     assert [step.text for step in plan.whole().steps] == ['pick a', 'pick d']
     assert plan.has(1) and not plan.fault
-
-
-def test_closing_ends_the_request() -> None:
-    plan, _ = begun('0: pick a\n|1: pick b')
-
-    plan.close()
-
-    assert plan.is_whole
-
-
-def test_without_a_stream_the_whole_reply_is_waited_for() -> None:
-    context = Events()
-    plan = WrittenPlan(
-        lambda model, read: read('0: a\n1: b'), parse_partial_plan, first_steps, context
-    )
-
-    plan.begin(WaitingBrain(), None)
-
-    assert plan.is_whole and plan.has(1) and not plan.has(2)
-    assert [type(event) for event in context.events] == [PlanMade]

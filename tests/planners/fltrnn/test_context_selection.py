@@ -1,7 +1,6 @@
 """What FLTRNN and its baselines tell of a house where the goal is a sentence."""
 
 import re
-from random import Random
 from typing import Any
 
 import pytest
@@ -9,8 +8,6 @@ import pytest
 from bbllm.core.naming import class_of
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.worlds.household.world import HouseholdWorld
-from bbllm_bench.scene_sampling.generator import make_case
-from bbllm_bench.suites.suite import load_suite
 from bbllm_planners.fltrnn.context_selection import (
     HERE,
     LEFT_OUT,
@@ -26,10 +23,6 @@ from bbllm_planners.fltrnn.context_selection import (
 )
 from bbllm_planners.fltrnn.memory_graph import MemoryGraph
 from bbllm_planners.fltrnn.prompting import (
-    FLTRNNPrompts,
-    ShortTerm,
-    chooser,
-    household_demonstrations,
     nameable,
 )
 
@@ -116,29 +109,6 @@ def test_of_what_the_sentence_names_as_many_are_told_as_it_says_however_short_it
     for word in ('fridge', 'kitchentable'):
         assert n_told(text, word) == min(1, len(graph.of_class(word)))
     assert 'book' not in classes_in(text)
-
-
-@pytest.mark.parametrize('suite', ['household', 'household_long'])
-def test_a_whole_prompt_for_a_task_in_words_has_the_length_that_is_said(suite: str) -> None:
-    examples = household_demonstrations()
-    choose = chooser('similar', LexicalEmbedder(), Random(0))
-    loaded = load_suite(suite)
-    for task in loaded.tasks:
-        case = make_case(loaded, task.name, seed=1, trial=0)
-        assert case.house is not None
-        scene = HouseholdWorld(case.house.build()).observe()
-        goal, graph = case.instruction, MemoryGraph(scene)
-
-        def told_in(longest: int, goal: str = goal, graph: MemoryGraph = graph) -> str:
-            return ContextSelector(LexicalEmbedder(), longest=longest).of(graph, goal, None)
-
-        short = ShortTerm(goal, told_in(LONGEST), choose(goal))
-        cell = FLTRNNPrompts().cell(scene, goal, [], short)
-        in_words = ShortTerm(goal, told_in(LONGEST_IN_WORDS), examples[:3])
-        prompts = FLTRNNPrompts(rule_thoughts=False, long_memory=False)
-
-        assert len(cell) < 7000
-        assert len(prompts.whole(scene, in_words)) < 8000
 
 
 CLASSES = (

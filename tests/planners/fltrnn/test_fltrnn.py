@@ -104,30 +104,6 @@ def test_a_verified_sub_goal_is_planned_anew_when_its_plan_stops_half_way(verify
         assert f'of {MILK} there are 0' in cells(model)[1]
 
 
-@pytest.mark.parametrize('paper_code', ['no', 'yes'])
-def test_the_published_memory_graph_forgets_that_a_door_was_closed_again(paper_code: str) -> None:
-    goals = [f'on_{thing}_coffeetable: 1' for thing in ('milk', 'juice')]
-
-    def plan(prompt: str) -> str:
-        thing = asked(prompt).split('_')[1]
-        opens = f'{id_of("fridge")} is closed' in told(prompt)
-        fetch = [call('walk', 'fridge'), *([call('open', 'fridge')] if opens else [])]
-        take = [*bring(thing, 'coffeetable')[:2], call('walk', 'fridge'), call('close', 'fridge')]
-        return lines(*fetch, *take, *bring(thing, 'coffeetable')[2:])
-
-    model = player(', '.join(f'subgoal{{{goal}}}' for goal in goals), plan)
-    world = Studio()
-    episode = play(FLTRNN, model, ', '.join(goals), world, paper_code=paper_code)
-
-    believed = {'no': 'closed', 'yes': 'opened'}[paper_code]
-    assert f'{id_of("fridge")} is {believed}' in told(cells(model)[1])
-    assert world.has('juice', 'on', 'coffeetable') is (paper_code == 'no')
-    assert len(cells(model)) == 2  # the program asks nobody whether it is so
-    if paper_code == 'yes':
-        assert 'inside other closed thing' in episode.message
-        assert f'# Completed so far: {goals[0]}' in cells(model)[1]
-
-
 def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> None:
     world = Studio()
     plans = iter([[call('walk', 'livingroom'), call('grab', 'remotecontrol')], None])

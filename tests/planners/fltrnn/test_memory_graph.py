@@ -1,4 +1,4 @@
-"""The memory graph: what it refuses, what it remembers, and what the published one forgets."""
+"""The memory graph: what it refuses and what it remembers."""
 
 import pytest
 
@@ -19,8 +19,8 @@ def do(text: str) -> SkillCall:
     return SkillCall(verb, tuple(name for name in names if name))
 
 
-def after(*texts: str, published: bool = False) -> MemoryGraph:
-    memory = MemoryGraph(Studio().observe(), published=published)
+def after(*texts: str) -> MemoryGraph:
+    memory = MemoryGraph(Studio().observe())
     for text in texts:
         memory.apply(do(text))
     return memory
@@ -71,21 +71,6 @@ def test_a_thing_is_where_it_was_put_and_goes_where_its_place_goes() -> None:
     assert memory.room_of(milk) == memory.room_of(memory.of_class('sofa')[0])
     assert not memory.is_satisfied(GoalPredicate(GoalRelation.INSIDE, 'milk', 'fridge'))
     assert memory.is_satisfied(GoalPredicate(GoalRelation.INSIDE, 'milk', 'livingroom'))
-
-
-def test_the_published_one_refuses_nothing_and_loses_open_doors_and_what_is_put() -> None:
-    paper = after('open fridge', 'grab milk', 'putback milk sofa', published=True)
-    (fridge,), (milk,) = paper.of_class('fridge'), paper.of_class('milk')
-
-    assert 'opened' in paper.states(fridge) and 'open' not in paper.states(fridge)
-    assert paper.held == (milk,)
-    assert paper.refusal(do('grab juice')) is None
-    paper.apply(do('close fridge'))
-    assert 'opened' in paper.states(fridge)
-    toggled = after('close fridge', published=True)
-    assert 'open' in toggled.states(fridge)
-    on = after('walk tv', 'switchon tv', 'switchoff tv', published=True)
-    assert 'on' in on.states(on.of_class('tv')[0])
 
 
 def test_who_sits_at_first_sight_has_to_stand_up_before_it_walks() -> None:

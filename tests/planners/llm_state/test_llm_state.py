@@ -190,16 +190,6 @@ def test_a_line_that_cannot_be_read_ends_the_plan_and_the_next_prompt_says_why()
     assert 'could not be read' not in first + third
 
 
-def test_by_the_paper_s_rule_a_line_that_cannot_be_read_is_dropped_in_silence() -> None:
-    lines = '1. move(mug1)\n2. polish(mug1)\n3. pickup(mug1)'
-    model, world = roles(in_turn(lines, DONE)), SmallHouse()
-
-    play(model, world, skip_unread='yes')
-
-    assert world.calls == ['walk(mug_12)', 'grab(mug_12)']
-    assert 'polish' not in prompts_of(model, 'policy')[1]
-
-
 def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     much = 'x' * 10_000
     model = roles(

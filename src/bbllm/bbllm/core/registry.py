@@ -38,9 +38,6 @@ class PlannerSpec:
     `bool` (written `yes` and `no`), an `Enum` of words or a `Literal`. `name:check=graph` builds
     the planner with another value of `check`.
     """
-    excluding: tuple[frozenset[str], ...] = ()
-    """Options that must not be chosen together: `(frozenset({'verify=yes', 'paper_code=yes'}),)`.
-    """
     uses_feedback: bool = True
     """Whether the number of feedback loops matters; if not, a bench runs each case once."""
     asks_body: bool = True
@@ -95,14 +92,6 @@ def load_planner(spec: str) -> PlannerSpec:
     if not colon:
         return found
     chosen = _read_options(name, text, found.choices)
-    written = [f'{key}={value}' for key, value in chosen.items()]
-    for group in found.excluding:
-        if group <= {*written}:
-            both = [item for item in written if item in group]
-            raise ConfigError(
-                f'{" and ".join(both)} exclude each other in {name}. Leave one out, as in '
-                f'`{name}:{both[-1]}`.'
-            )
     assert found.options is not None  # else no option could be read
     values = _values_of(found.options)
     new = {key: values[key][word] for key, word in chosen.items()}

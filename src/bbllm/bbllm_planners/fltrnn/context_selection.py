@@ -114,8 +114,8 @@ def _number(word: str) -> int:
     return min(int(word) if word.isdecimal() else NUMBERS.get(word, 0), MOST)
 
 
-SHOWN_STATES = ('closed', 'open', 'opened', 'off', 'on')
-"""States that actions depend on; `opened` is one of `PUBLISHED_TURNS`."""
+SHOWN_STATES = ('closed', 'open', 'off', 'on')
+"""States that actions depend on."""
 HAND = 'hand'
 ROBOT = 'robot'
 

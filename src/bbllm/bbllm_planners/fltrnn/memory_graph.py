@@ -34,14 +34,6 @@ TURNS = {
     'switchoff': ('on', 'off'),
 }
 """By action: the state of an object before and after."""
-PUBLISHED_TURNS = {
-    'open': ('closed', 'opened'),
-    'close': ('closed', 'open'),
-    'switchon': ('off', 'on'),
-    'switchoff': ('', ''),
-}
-"""The same in the published program, with its faults: no other part uses `opened`. Source:
-tannl/FLTRNN, commit cc105c7."""
 NEAREST_LISTED = 5
 """How many of the nearest names a refusal lists."""
 
@@ -54,15 +46,9 @@ class _Objection(NamedTuple):
 
 
 class MemoryGraph:
-    """
-    The believed state of a household, from the first scene on.
+    """The believed state of a household, from the first scene on."""
 
-    If `published`, it has the faults of the published program, see `PUBLISHED_TURNS`: also, an
-    object put somewhere stays in the hand, and no call is refused.
-    """
-
-    def __init__(self, scene: Scene, *, published: bool = False):
-        self._published = published
+    def __init__(self, scene: Scene):
         self.arity = {**ARITY, **{s.name: len(s.params) for s in further_skills(scene, ARITY)}}
         """The actions that a plan may have, and how many objects each takes."""
         self._names: dict[str, None] = {}
@@ -180,7 +166,7 @@ class MemoryGraph:
         elif arity != len(call.args):
             why = f'{call.skill} takes {arity} things, but got {len(call.args)}'
             yield _Objection(why, code=Code.BAD_ARGUMENTS)
-        elif not self._published:
+        else:
             unknown = [name for name in call.args if name not in self._names]
             for name in unknown:
                 near = ', '.join(nearest_first(name, self.names)[:NEAREST_LISTED]) or 'none'
@@ -254,11 +240,10 @@ class MemoryGraph:
             case ('drop' | 'release' | 'putobjback' | 'puton', name):
                 self.held = tuple(held for held in self.held if held != name)
             case ('putin' | 'putback', thing, place):
-                if not self._published:
-                    self.held = tuple(name for name in self.held if name != thing)
-                    self._places[thing] = (('inside' if call.skill == 'putin' else 'on', place),)
+                self.held = tuple(name for name in self.held if name != thing)
+                self._places[thing] = (('inside' if call.skill == 'putin' else 'on', place),)
             case ('open' | 'close' | 'switchon' | 'switchoff', name):
-                before, after = (PUBLISHED_TURNS if self._published else TURNS)[call.skill]
+                before, after = TURNS[call.skill]
                 if before in self._states[name]:
                     self._states[name] = self._states[name] - {before} | {after}
 

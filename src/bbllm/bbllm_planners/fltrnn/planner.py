@@ -38,9 +38,6 @@ class FLTRNNOptions:
     verify: bool = True
     """Whether a sub-goal is completed only if the memory graph confirms it; else it is planned
     again."""
-    paper_code: bool = False
-    """Whether memory graph and completion are those of the published program, with its faults;
-    then no sub-goal is verified."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class FLTRNN(ModelPlanner):
             prompts,
             chooser(options.demos, embedder, Random(task.id)),
             ContextSelector(embedder),
-            MemoryGraph(scene, published=options.paper_code),
+            MemoryGraph(scene),
             world,
             context,
         )
@@ -93,8 +90,7 @@ class LanguageRNN:
 
     def __post_init__(self) -> None:
         options = self.planner.options
-        self._paper_code = options.paper_code
-        self._verify = options.verify and not options.paper_code
+        self._verify = options.verify
         # Without rules in the prompts, a refusal by a rule would restore them.
         self._explain = options.rule_cot and options.long_memory
         self._runner = CallRunner(self.world, self.context, for_good=not self._verify)
@@ -180,9 +176,9 @@ class LanguageRNN:
         n_seen = len(self.memory.names)
         n_done = 0
         for outcome in self._runner.run(calls):
-            if outcome.succeeded or self._paper_code:
+            if outcome.succeeded:
                 self.memory.apply(outcome.call)
-                n_done += outcome.succeeded
+                n_done += 1
             else:
                 # The following calls assume that it succeeded.
                 problem = f'{outcome.call} failed: {outcome.message or outcome.code.name}'
@@ -212,8 +208,8 @@ class LanguageRNN:
 
         def judge(plan: ParsedPlan) -> tuple[Sequence[events.LineDiscarded], str]:
             _, refused = self._tried(plan)
-            if not refused or self._paper_code:
-                return refused, ''
+            if not refused:
+                return (), ''
             more = len(refused) - 1
             others = f' {more} more calls cannot be done either.' if more else ''
             rules = ' Write a plan that keeps all rules.' if self._explain else ''
@@ -254,7 +250,6 @@ class LanguageRNN:
 FLTRNN_SPEC = PlannerSpec(
     factory=FLTRNN,
     options=FLTRNNOptions(),
-    excluding=(frozenset({'verify=yes', 'paper_code=yes'}),),
     uses_feedback=False,
     asks_body=False,
     holds_one=True,

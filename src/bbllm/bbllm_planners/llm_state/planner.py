@@ -34,9 +34,6 @@ class LLMStateOptions:
     """Whether the state has objects with attributes."""
     messages: bool = False
     """Whether the history has the reason of a failure; in the paper it has only the failure."""
-    skip_unread: bool = False
-    """Whether a line that is no action is left out and the lines behind it are carried out, as in
-    the paper; otherwise the plan ends before it, and the next prompt has the reason."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +113,7 @@ class LLMState(ModelPlanner):
         return state.with_objects(known)
 
     def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> LowLevelPlan:
-        skips = self.options.skip_unread
-        read = partial(parse_low_level_plan, actions=hands.actions, skip_unread=skips)
+        read = partial(parse_low_level_plan, actions=hands.actions)
         request = PromptRequest(kind='actions', scene=hands.scene)
         plan = self.ask(prompt, read, request, context)
         for call in plan.calls[PLAN_LIMIT - 1 :]:

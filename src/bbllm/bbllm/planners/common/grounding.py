@@ -31,14 +31,6 @@ class Policy(StrEnum):
     """Any of them, as in the published program of ProgPrompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroundingOptions:
-    """Options of planners whose model answers in classes."""
-
-    grounding: Policy = Policy.NEAREST
-    """In a household, how one of several objects of a class is chosen."""
-
-
 GOING = frozenset({'find', 'walk', 'run', 'walktowards'})
 """Skills that go to an object."""
 FETCHING = GOING | {'grab'}
