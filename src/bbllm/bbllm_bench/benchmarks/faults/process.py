@@ -352,7 +352,7 @@ def grid_of_processes(results: Sequence[ProcessFaultResult]) -> Grid:
                         'fault': manner.value,
                         'good': good,
                         'hit': str(len(delays_s)),
-                        'named after, median / longest [s]': times,
+                        'named after, s (median / longest)': times,
                     }
                 )
     return grid_of(f'{TASK}, with one fault of a process each', rows)

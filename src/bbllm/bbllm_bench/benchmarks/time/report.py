@@ -126,7 +126,7 @@ def _shown(rows: Sequence[Row]) -> Sequence[tuple[Figure, Row]]:
 
 def _print_parts(report: TimeReport, console: Console) -> None:
     rows = [
-        {'where the time goes [s]': figure.title}
+        {'where the time goes, s': figure.title}
         | {name: f'{value:.2f}' for name, value in row.measured.parts.items()}
         for figure, row in _shown(report.rows)
         if row.measured is not None and row.measured.parts
