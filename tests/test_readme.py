@@ -111,7 +111,7 @@ def stand_ins(suite: str, options: dict[str, str]) -> dict[str, str]:
 
 def test_every_planner_has_its_row_among_the_systems() -> None:
     options = [words_of(system)[1] for system in SYSTEMS]
-    named = {said.get('--planner', 'brain_body').partition(':')[0] for said in options}
+    named = {printed.get('--planner', 'brain_body').partition(':')[0] for printed in options}
 
     assert named == set(load_planners()[0])
 
@@ -119,22 +119,22 @@ def test_every_planner_has_its_row_among_the_systems() -> None:
 @pytest.mark.parametrize('system', SYSTEMS)
 def test_a_system_of_the_table_can_be_played_without_a_key(system: str, tmp_path: Path) -> None:
     suite, options = words_of(system)
-    said = {**stand_ins(suite, options), **options}
+    printed = {**stand_ins(suite, options), **options}
 
     prepared = prepare(
         BenchRequest(
             suite=suite,
-            planner=said.pop('--planner', 'brain_body'),
-            brain=said.pop('--brain'),
-            body=said.pop('--body'),
-            mapping=said.pop('--mapping', 'auto'),
-            ks=parse_ks(said.pop('-k', '3')),
+            planner=printed.pop('--planner', 'brain_body'),
+            brain=printed.pop('--brain'),
+            body=printed.pop('--body'),
+            mapping=printed.pop('--mapping', 'auto'),
+            ks=parse_ks(printed.pop('-k', '3')),
             tasks=(FIRST_TASKS[suite],),
         ),
         tmp_path,
     )
 
-    assert said == {}
+    assert printed == {}
     assert prepared.plan.settings.suite == suite
 
 

@@ -68,13 +68,13 @@ def world() -> PaperWorld:
 
 
 def test_robot_does_a_task_and_keeps_a_journal(world: PaperWorld) -> None:
-    heard: list[events.Event] = []
+    received: list[events.Event] = []
     with Robot(world, **OFFLINE) as robot:
-        episode = robot.do(STACK, on_event=heard.append)
+        episode = robot.do(STACK, on_event=received.append)
 
         assert episode.ending is events.Ending.FINISHED, episode.message
         assert robot.episode is episode
-        assert tuple(heard) == episode.events
+        assert tuple(received) == episode.events
     assert (episodes_dir() / f'{episode.id}.jsonl').is_file()
 
 
@@ -349,9 +349,9 @@ def test_a_task_that_needs_what_may_not_be_touched_ends_with_the_constraint() ->
         episode = robot.do('put the red cube on the white cylinder')
         after = robot.observe().object(cylinder)
 
-        told = f"the constraint 'never touch {cylinder}' forbids place({cylinder})"
+        reported = f"the constraint 'never touch {cylinder}' forbids place({cylinder})"
         assert episode.ending is events.Ending.GAVE_UP
-        assert told in episode.message
+        assert reported in episode.message
         assert episode.never == ('never touch the white cylinder',)
         assert asked == []  # its rehearsal failed, so that nobody was asked to approve it
         assert after.pose.position_m == pytest.approx(before.pose.position_m, abs=1e-3)
@@ -400,7 +400,7 @@ def test_boxes_and_a_safety_file_hold_for_a_simulated_arm(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ('world', 'options', 'says'),
+    ('world', 'options', 'sentence'),
     [
         (
             'sim',
@@ -423,9 +423,9 @@ def test_boxes_and_a_safety_file_hold_for_a_simulated_arm(tmp_path: Path) -> Non
     ],
 )
 def test_constraints_that_cannot_be_kept_are_refused(
-    world: str | World, options: dict[str, Any], says: str
+    world: str | World, options: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(errors.ConfigError) as caught:
         Robot(world, **options, **OFFLINE)
 
-    assert says in str(caught.value)
+    assert sentence in str(caught.value)

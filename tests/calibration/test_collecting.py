@@ -55,14 +55,14 @@ def test_views_are_collected_until_there_are_enough() -> None:
     assert sum(not one.reason for one in attempts) == 10
 
 
-def test_a_start_without_the_board_says_what_would_do() -> None:
+def test_a_start_without_the_board_is_refused_with_what_would_do() -> None:
     arm = PaperArm(START @ pose((0.0, 0.0, 0.0), (0.0, 0.0, 180.0)))
     with pytest.raises(CalibrationError, match='does not see the board from where') as caught:
         run(arm)
     assert 'Move the arm so that the whole board is in the picture' in str(caught.value)
 
 
-def test_an_arm_that_reaches_nothing_says_how_many_poses_were_tried() -> None:
+def test_an_arm_that_reaches_no_pose_is_an_error_with_how_many_were_tried() -> None:
     with pytest.raises(CalibrationError, match='There are 1 of 10 views, and none of 300'):
         run(PaperArm(START, reaches=False))
 

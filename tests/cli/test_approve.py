@@ -59,7 +59,7 @@ def there(environment: Env) -> Iterator[Env]:
 
 
 @pytest.mark.slow
-def test_without_a_terminal_the_line_to_type_is_told_and_that_line_approves(there: Env) -> None:
+def test_without_a_terminal_the_line_to_type_is_printed_and_that_line_approves(there: Env) -> None:
     with waiting(there) as task:
         shown = bbllm(there, 'approve')
         line = next(text for text in shown.stdout.splitlines() if '--hash' in text)

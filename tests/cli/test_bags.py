@@ -32,19 +32,19 @@ def test_a_file_that_is_there_is_kept_and_nothing_starts(
 
 
 @pytest.mark.parametrize(
-    ('words', 'says'),
+    ('words', 'text'),
     [
         (('run', 'watch tv', '--house', 'studio'), 'does not have --bag'),
         (('demo', '--browser'), 'up sim --browser, also with --bag'),
     ],
 )
 def test_a_bag_of_what_has_no_robot_or_another_verb_is_refused(
-    own_environment: dict[str, str], tmp_path: Path, words: tuple[str, ...], says: str
+    own_environment: dict[str, str], tmp_path: Path, words: tuple[str, ...], text: str
 ) -> None:
     refused = bbllm(own_environment, *words, '--bag', str(tmp_path / 'a.mcap'))
 
     assert refused.returncode == 2
-    assert says in ' '.join(refused.stderr.split())
+    assert text in ' '.join(refused.stderr.split())
 
 
 def test_a_task_in_this_process_leaves_a_bag(

@@ -21,22 +21,26 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     )
 
     assert ran.exit_code == 0, ran.output
-    told = json.loads(ran.stdout)
-    assert told['complete']
-    assert [row['planner'] for row in told['planners']] == ['prog_prompt', 'brain_body', 'huang']
-    assert [row['k'] for row in told['planners']] == [0, 3, 0]
-    assert all(row['n'] == 2 and row['tokens'] > 0 for row in told['planners'])
-    assert [pair['comparison']['pairs'] for pair in told['paired']] == [2, 2]
-    assert any('measures the plumbing' in notice for notice in told['notices'])
-    files = [out / row['folder'] / 'settings.json' for row in told['planners']]
+    table = json.loads(ran.stdout)
+    assert table['complete']
+    assert [row['planner'] for row in table['planners']] == [
+        'prog_prompt',
+        'brain_body',
+        'huang',
+    ]
+    assert [row['k'] for row in table['planners']] == [0, 3, 0]
+    assert all(row['n'] == 2 and row['tokens'] > 0 for row in table['planners'])
+    assert [pair['comparison']['pairs'] for pair in table['paired']] == [2, 2]
+    assert any('measures the plumbing' in notice for notice in table['notices'])
+    files = [out / row['folder'] / 'settings.json' for row in table['planners']]
     first, second, third = (json.loads(file.read_text()) for file in files)
     for name in ('suite_sha256', 'seed', 'tasks', 'token_limit'):
         assert first[name] == second[name] == third[name]
     assert first['token_limit'] == 90000
     # All three ask the Brain before the first step.
-    assert all(told['prompt_curves'][row['planner']][0][0] == 0 for row in told['planners'])
+    assert all(table['prompt_curves'][row['planner']][0][0] == 0 for row in table['planners'])
     kept = json.loads((out / 'compare.json').read_text())
-    assert kept['planners'] == told['planners']
+    assert kept['planners'] == table['planners']
     page = (out / 'compare.md').read_text()
     assert '## Each planner minus prog_prompt: outcomes' in page
     assert all(name in (out / 'prompts.svg').read_text() for name in ('prog_prompt', 'huang'))
@@ -44,7 +48,7 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
 
 
 @pytest.mark.slow
-def test_tasks_of_each_split_are_told_by_split_and_by_their_least_steps(
+def test_tasks_are_listed_by_split_and_by_their_least_steps(
     bbllm: Command, tmp_path: Path
 ) -> None:
     tasks = 'in_distribution_00?,new_houses_000,new_tasks_00[01]'
@@ -86,7 +90,7 @@ def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
 
 
 @pytest.mark.parametrize(
-    ('words', 'told'),
+    ('words', 'table'),
     [
         (('household', '--planners', 'prog_prompt,hung'), "Did you mean 'huang'?"),
         (('household', '--planners', 'prog_prompt,ft_cot'), 'plays in no world'),
@@ -95,7 +99,7 @@ def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
     ],
 )
 def test_what_cannot_be_compared_ends_with_2_before_a_folder_is_made(
-    bbllm: Command, tmp_path: Path, words: tuple[str, ...], told: str
+    bbllm: Command, tmp_path: Path, words: tuple[str, ...], table: str
 ) -> None:
     out = tmp_path / 'out'
     model = 'offline' if words[0] == 'tabletop' else 'expert'
@@ -105,5 +109,5 @@ def test_what_cannot_be_compared_ends_with_2_before_a_folder_is_made(
     )
 
     assert ran.exit_code == 2
-    assert told in ' '.join(ran.output.split())
+    assert table in ' '.join(ran.output.split())
     assert not out.exists()

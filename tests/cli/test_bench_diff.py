@@ -30,7 +30,7 @@ def bad(tmp_path: Path) -> Path:
     return write_run(tmp_path / 'bad', run_of('failed', loops=3))
 
 
-def test_says_which_is_better_or_that_there_is_no_difference(
+def test_the_verdict_is_which_is_better_or_no_difference(
     good: Path, bad: Path, tmp_path: Path
 ) -> None:
     same = write_run(tmp_path / 'same', run_of('passed'), make_settings(brain='gpt-x'))
@@ -50,7 +50,7 @@ def test_says_which_is_better_or_that_there_is_no_difference(
     assert 'A and B passed equally often in 8 pairs (McNemar p = 1).' in equal.output
 
 
-def test_says_where_the_suites_ask_for_other_things_to_be_found_out(tmp_path: Path) -> None:
+def test_tasks_whose_suites_require_other_information_are_listed(tmp_path: Path) -> None:
     asked = write_run(tmp_path / 'asked', run_of('passed', informed=True))
     results = [*run_of('passed', n=6, informed=False), *run_of('passed')[6:]]
     some = write_run(tmp_path / 'some', results)
@@ -59,8 +59,8 @@ def test_says_where_the_suites_ask_for_other_things_to_be_found_out(tmp_path: Pa
 
     (row,) = (line for line in output.splitlines() if 'informed success' in line[:25])
     assert ' 6 ' in row
-    told = 'In 2 pairs the suite of one run alone asks to find something out'
-    assert told in output.replace('\n', ' ') and 'plus_sign 6, plus_sign 7' in output
+    reported = 'In 2 pairs the suite of one run alone asks to find something out'
+    assert reported in output.replace('\n', ' ') and 'plus_sign 6, plus_sign 7' in output
 
 
 def test_two_k_of_one_run_or_the_largest_of_each_planner_are_compared(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_two_k_of_one_run_or_the_largest_of_each_planner_are_compared(tmp_path: 
     assert 'A passes more often' in bench_diff(folder, other).output
 
 
-def test_says_what_could_not_be_paired(good: Path, tmp_path: Path) -> None:
+def test_what_could_not_be_paired_is_listed(good: Path, tmp_path: Path) -> None:
     results = run_of('passed', 10)
     results[2] = make_result(trial=2, case_hash='another')
     other = write_run(tmp_path / 'other', results)

@@ -23,15 +23,17 @@ def test_forms_play_the_same_cases_and_a_replay_gives_the_same_table(
     again = bbllm(*words, '--replay', str(talk), '--out', str(tmp_path / 'b'))
 
     assert ran.exit_code == again.exit_code == 0, ran.output + again.output
-    told, same = json.loads(ran.stdout), json.loads(again.stdout)
+    table, same = json.loads(ran.stdout), json.loads(again.stdout)
     planners = ['brain_body', 'brain_body:feedback=none', 'brain_body:feedback=code']
-    assert [row['planner'] for row in told['planners']] == planners
-    assert all(row['k'] == 1 and row['metrics']['loops']['value'] == 1 for row in told['planners'])
-    full, none, code = (row['metrics']['repair_prompts']['value'] for row in told['planners'])
+    assert [row['planner'] for row in table['planners']] == planners
+    assert all(
+        row['k'] == 1 and row['metrics']['loops']['value'] == 1 for row in table['planners']
+    )
+    full, none, code = (row['metrics']['repair_prompts']['value'] for row in table['planners'])
     assert none < code < full
-    assert [pair['comparison']['pairs'] for pair in told['paired']] == [1, 1]
+    assert [pair['comparison']['pairs'] for pair in table['paired']] == [1, 1]
     assert [row['metrics'] for row in same['planners']] == [
-        row['metrics'] for row in told['planners']
+        row['metrics'] for row in table['planners']
     ]
     assert sorted(path.name for path in talk.iterdir()) == [
         'brain_body-feedback-code.jsonl',
@@ -45,7 +47,7 @@ def test_forms_play_the_same_cases_and_a_replay_gives_the_same_table(
 
 
 @pytest.mark.parametrize(
-    ('words', 'told'),
+    ('words', 'table'),
     [
         (('--forms', 'full,pictures'), "Did you mean 'picture'?"),
         (('--forms', 'full'), 'at least two forms'),
@@ -53,10 +55,10 @@ def test_forms_play_the_same_cases_and_a_replay_gives_the_same_table(
     ],
 )
 def test_what_cannot_be_compared_ends_with_2_before_a_folder_is_made(
-    bbllm: Command, tmp_path: Path, words: tuple[str, ...], told: str
+    bbllm: Command, tmp_path: Path, words: tuple[str, ...], table: str
 ) -> None:
     ran = bbllm('bench', 'feedback', *words, *STAND_IN, '--out', str(tmp_path / 'out'))
 
     assert ran.exit_code == 2
-    assert told in ran.output
+    assert table in ran.output
     assert not (tmp_path / 'out').exists()

@@ -85,7 +85,7 @@ def test_a_run_its_resumption_and_its_replay(bbllm: Command, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ('words', 'told'),
+    ('words', 'reported'),
     [
         (('tabeltop',), "'tabeltop'. Did you mean 'tabletop'?"),
         (('no/such.yaml',), 'no/such.yaml'),
@@ -100,8 +100,8 @@ def test_a_run_its_resumption_and_its_replay(bbllm: Command, tmp_path: Path) -> 
         (('tabletop', '--world', 'household'), 'played on tables'),
     ],
 )
-def test_what_cannot_be_used_is_said_in_a_sentence_before_anything_starts(
-    bbllm: Command, tmp_path: Path, words: tuple[str, ...], told: str
+def test_what_cannot_be_used_is_refused_in_a_sentence_before_anything_starts(
+    bbllm: Command, tmp_path: Path, words: tuple[str, ...], reported: str
 ) -> None:
     name, *more = words
     out = ('--out', str(tmp_path / 'run')) if name == 'tabletop' else ()
@@ -109,7 +109,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence_before_anything_starts(
     result = bbllm('bench', name, *more, *out)
 
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert reported in result.stderr
     assert 'Traceback' not in result.stderr
     assert not (tmp_path / 'run').exists()
 

@@ -179,7 +179,7 @@ def package(prefix: Path, name: str, version: str, about: str) -> None:
     (folder / 'package.xml').write_text(text)
 
 
-def test_stand_ins_for_messages_are_told_from_the_drivers_own(tmp_path: Path) -> None:
+def test_stand_ins_for_messages_are_distinguished_from_the_drivers_own(tmp_path: Path) -> None:
     for name in MESSAGES:
         package(tmp_path / 'ours', name, '3.4.0', 'What bbllm uses of it')
     for name in (*DRIVER, 'franka_msgs'):
@@ -203,7 +203,7 @@ def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
     assert (finding.level, "did you mean 'tcp_speed'" in finding.text) == (Level.FAIL, True)
 
 
-def test_constraints_are_told_with_the_safety_rules() -> None:
+def test_constraints_are_listed_with_the_safety_rules() -> None:
     finding = check_safety('safety_slow', 'touch the laptop; move any cube', '0 0 0 1 1 1')
 
     assert finding.level is Level.OK
@@ -213,7 +213,7 @@ def test_constraints_are_told_with_the_safety_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ('found', 'level', 'said'),
+    ('found', 'level', 'shown_text'),
     [
         ((1000, [0.1] * 1000), Level.OK, '1000 packets to robot, one every 2 ms, 0 lost'),
         ((1000, [0.1] * 900 + [0.7] * 100), Level.WARN, 'p99 0.700'),
@@ -226,12 +226,12 @@ def test_constraints_are_told_with_the_safety_rules() -> None:
     ],
 )
 def test_a_network_is_judged_by_the_cycle_of_the_robot(
-    found: tuple[int, list[float]] | str, level: Level, said: str
+    found: tuple[int, list[float]] | str, level: Level, shown_text: str
 ) -> None:
     finding = judge_network('robot', found)
 
     assert finding.level is level
-    assert said in finding.text
+    assert shown_text in finding.text
     assert bool(finding.remedy) == (level is not Level.OK)
 
 

@@ -37,7 +37,7 @@ def test_good_camera_is_one_line_with_its_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    ('change', 'says', 'remedy'),
+    ('change', 'text', 'remedy'),
     [
         ({'unpublished': (DEPTH,)}, f'no node publishes {DEPTH}', 'align_depth.enable:=true'),
         ({'unpublished': (f'{NAME}/color/image_raw',)}, 'no node publishes', 'Start the driver'),
@@ -51,10 +51,10 @@ def test_good_camera_is_one_line_with_its_figures() -> None:
         ({'pose': None, 'pose_fault': 'Nothing joins them.'}, 'Nothing joins', '/tf_static'),
     ],
 )
-def test_fault_of_a_camera_has_its_remedy(change: dict[str, Any], says: str, remedy: str) -> None:
+def test_fault_of_a_camera_has_its_remedy(change: dict[str, Any], text: str, remedy: str) -> None:
     found = list(judge_camera(replace(FINE, **change), fail))
 
-    texts = {finding.text: finding for finding in found if says in finding.text}
+    texts = {finding.text: finding for finding in found if text in finding.text}
     assert texts, [finding.text for finding in found]
     (finding,) = texts.values()
     assert finding.level is Level.FAIL

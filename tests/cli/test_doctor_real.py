@@ -28,7 +28,7 @@ Command = Callable[..., Result]
 JOINTS = tuple(f'fr3_joint{i}' for i in range(1, 8))
 FINGERS = ('fr3_finger_joint1', 'fr3_finger_joint2')
 ARM = ReceivedStates(names=JOINTS, count=900, rate_hz=900.0, news=True, position=(0.0,) * 7)
-FINGERS_HEARD = ReceivedStates(
+FINGER_JOINTS = ReceivedStates(
     names=FINGERS, count=20, rate_hz=15.0, news=True, position=(0.04, 0.04)
 )
 
@@ -49,7 +49,7 @@ HEALTHY = RobotGraph(
     controllers=dict.fromkeys(CONTROLLERS, 'active'),
     hardware={'FrankaHardwareInterface': 'active'},
     arm=ARM,
-    hand=FINGERS_HEARD,
+    hand=FINGER_JOINTS,
     robot_mode=2,
     success_rate=0.999,
     executor={'approval': 'plan', 'simulated': False, 'safety': ''},
@@ -60,7 +60,7 @@ def judged(graph: RobotGraph, gripper: str = 'franka_gripper') -> list[Finding]:
     return list(judge_graph(graph, RealArm(namespace='bbllm', gripper=gripper)))
 
 
-def test_a_healthy_robot_has_one_thing_left_to_do_by_hand() -> None:
+def test_a_healthy_robot_has_one_step_left_to_do_by_hand() -> None:
     found = judged(HEALTHY)
 
     assert {item.name for item in found if item.level is Level.WARN} == {'homed'}
@@ -88,7 +88,7 @@ OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
 
 
 @pytest.mark.parametrize(
-    ('changes', 'check', 'level', 'said', 'remedy'),
+    ('changes', 'check', 'level', 'printed', 'remedy'),
     [
         ({'hardware': {'FrankaHardwareInterface': 'unconfigured'}},
          'hardware', FAIL, 'is unconfigured', 'error_recovery'),
@@ -130,11 +130,11 @@ OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found_with_a_way_out(
-    changes: dict[str, Any], check: str, level: Level, said: str, remedy: str
+    changes: dict[str, Any], check: str, level: Level, printed: str, remedy: str
 ) -> None:
     found = judged(replace(HEALTHY, **changes))
 
-    fitting = [item for item in found if item.name == check and said in item.text]
+    fitting = [item for item in found if item.name == check and printed in item.text]
     assert [item.level for item in fitting] == [level], found
     assert remedy in fitting[0].remedy
 
@@ -149,7 +149,7 @@ def test_another_prefix_of_the_hand_and_another_namespace_are_named() -> None:
     assert 'there is /left/controller_manager: --namespace' in manager.text
 
 
-def test_where_nothing_runs_one_line_says_so_of_the_driver_and_one_of_the_nodes() -> None:
+def test_where_nothing_runs_there_is_one_line_for_the_driver_and_one_for_the_nodes() -> None:
     found = judged(RobotGraph())
 
     assert [(item.name, item.level) for item in found] == [
@@ -181,7 +181,7 @@ def test_network_of_a_simulated_robot_is_not_measured(
     for name in ('missing_ros', 'joins'):
         monkeypatch.setattr(real_arm, name, lambda: None)
     monkeypatch.setattr(
-        real_arm, 'check_network', lambda address, tell: measured.append(address) or []
+        real_arm, 'check_network', lambda address, report: measured.append(address) or []
     )
     monkeypatch.setattr('bbllm_ros.driver.real_probe.probe', lambda *_: graph)
 
@@ -196,11 +196,11 @@ def test_the_report_of_a_real_arm_is_one_object(
 ) -> None:
     seen: list[Any] = []
 
-    def look(arm: Any, tell: Callable[[str], None]) -> list[Finding]:
+    def observe(arm: Any, report: Callable[[str], None]) -> list[Finding]:
         seen.append(arm)
         return [Finding('network', Level.OK, 'good'), Finding('mode', Level.FAIL, 'bad', 'do it')]
 
-    monkeypatch.setattr('bbllm_bench.commands.doctor.check_real_arm', look)
+    monkeypatch.setattr('bbllm_bench.commands.doctor.check_real_arm', observe)
 
     result = bbllm(
         'doctor', '--real', '--namespace', '/left', '--gripper', 'fr3_gripper', '--json'

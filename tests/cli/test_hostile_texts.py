@@ -138,7 +138,7 @@ def shown(texts: Sequence[str]) -> None:
     print_progress(Output().console, progress)
 
 
-def said(texts: Sequence[str]) -> None:
+def shown_text(texts: Sequence[str]) -> None:
     output = Output()
     table = Table(title=escape_line(texts[0]))
     table.add_column('task')
@@ -156,7 +156,7 @@ def refused(texts: Sequence[str]) -> None:
         _report(SimpleNamespace(meta={'bbllm.json': False}), ' '.join(text.split()), 'ConfigError')
 
 
-@pytest.mark.parametrize('view', [question, lines, live, shown, said, refused])
+@pytest.mark.parametrize('view', [question, lines, live, shown, shown_text, refused])
 @pytest.mark.parametrize('colour', [False, True])
 def test_no_text_steers_the_terminal(
     view: View, colour: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -203,7 +203,7 @@ def test_the_journal_views_show_hidden_characters_and_stay_json(bbllm: Command) 
     assert len(listed.output.splitlines()) == 2
 
 
-def test_the_rest_of_a_long_step_looks_like_no_step_of_its_own(
+def test_the_rest_of_a_long_step_is_marked_as_the_same_step(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COLUMNS', '60')

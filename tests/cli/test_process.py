@@ -78,7 +78,7 @@ def test_ctrl_c_stops_the_arm_ends_the_journal_and_exits_130(
     assert 'Nothing was drawn' in out
 
 
-def test_ctrl_c_while_modules_are_loaded_says_nothing_and_exits_130(
+def test_ctrl_c_while_modules_are_loaded_prints_nothing_and_exits_130(
     own_environment: Env, tmp_path: Path
 ) -> None:
     # The first module that the command line loads presses Ctrl-C and takes its time.
@@ -92,7 +92,7 @@ def test_ctrl_c_while_modules_are_loaded_says_nothing_and_exits_130(
     assert result.stdout + result.stderr == ''
 
 
-def test_what_was_said_before_the_process_was_killed_can_be_shown(
+def test_events_before_the_process_was_killed_can_be_shown(
     running: subprocess.Popen[str], own_environment: Env
 ) -> None:
     running.kill()

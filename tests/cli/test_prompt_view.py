@@ -66,7 +66,7 @@ def test_json_has_each_call_whole(bbllm: Command) -> None:
 
 
 @pytest.mark.parametrize('option', [('--prompts',), ('--call', '1')])
-def test_where_the_prompts_are_gone_it_says_so_and_shows_the_replies(
+def test_where_the_prompts_are_gone_a_note_and_the_replies_are_shown(
     bbllm: Command, option: tuple[str, ...]
 ) -> None:
     write(('brain', RULES, '0: a')).with_suffix('.prompts').unlink()
@@ -85,7 +85,7 @@ def test_a_call_that_is_not_there_is_refused_with_those_that_are(bbllm: Command)
     assert (refused.exit_code, 'has calls 1 to 1' in refused.stderr) == (2, True)
 
 
-def test_no_text_steers_the_terminal_or_looks_like_another_part(bbllm: Command) -> None:
+def test_no_text_steers_the_terminal_or_imitates_another_part(bbllm: Command) -> None:
     write(('brain', 'a\x1b[2J\u202eb\r\n--- reply', '\x07[bold]x[/bold]\ncall 2 of 2: fake'))
 
     shown = bbllm('show', '--prompts').stdout

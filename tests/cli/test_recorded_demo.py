@@ -42,7 +42,7 @@ def recorded(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded_demo, 'shipped', lambda: recordings)
 
 
-def test_a_recorded_task_is_played_again_and_said_to_be_recorded(
+def test_a_recorded_task_is_played_again_and_marked_as_recorded(
     recorded: None, bbllm: Callable[..., Result]
 ) -> None:
     listed = bbllm('demo', '--recorded', 'list')

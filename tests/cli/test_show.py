@@ -37,7 +37,7 @@ def journal(bbllm: Command, script: Callable[..., None]) -> Path:
     return Path(json.loads(result.stdout)['journal'])
 
 
-def test_show_tells_the_same_as_the_episode_did_live_or_which_episodes_there_are(
+def test_show_prints_the_same_as_the_live_episode_or_which_episodes_there_are(
     bbllm: Command, script: Callable[..., None], state: Path
 ) -> None:
     nothing = bbllm('show')
@@ -114,19 +114,19 @@ def test_an_episode_is_saved_as_a_video(bbllm: Command, journal: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ('words', 'says'),
+    ('words', 'message'),
     [
         (('--video', 'x.avi'), 'must end with .gif'),
         (('--speed', '3'), 'add --video FILE'),
     ],
 )
 def test_a_video_that_cannot_be_made_is_refused(
-    bbllm: Command, journal: Path, words: tuple[str, ...], says: str
+    bbllm: Command, journal: Path, words: tuple[str, ...], message: str
 ) -> None:
     refused = bbllm('show', *words)
 
     assert refused.exit_code == 2
-    assert says in ' '.join(refused.stderr.split())
+    assert message in ' '.join(refused.stderr.split())
 
 
 def test_a_replay_is_served_to_this_machine_or_with_tls_only(
@@ -219,7 +219,7 @@ def test_a_whole_journal_has_no_faults_and_is_read_as_it_was_written(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ('line', 'says'),
+    ('line', 'message'),
     [
         ('{"kind": "step", "stamp_s": 1, "data": {"index": "one"}}', 'index is .one.: .* int'),
         ('{"kind": "outcome", "stamp_s": 1.0, "data": {"call": 1}}', 'Outcome.call is 1: '),
@@ -234,7 +234,7 @@ def test_a_whole_journal_has_no_faults_and_is_read_as_it_was_written(tmp_path: P
     ],
 )
 def test_a_line_with_wrong_values_is_named_and_the_others_are_shown(
-    tmp_path: Path, line: str, says: str
+    tmp_path: Path, line: str, message: str
 ) -> None:
     path = write(tmp_path, LINES[0], line, LINES[-1])
 
@@ -243,7 +243,7 @@ def test_a_line_with_wrong_values_is_named_and_the_others_are_shown(
     assert [event.kind for event in episode.events] == [EventKind.STARTED, EventKind.ENDED]
     (fault,) = faults
     assert fault.startswith('Line 2 cannot be read: ')
-    with pytest.raises(ConfigError, match=f'Line 2 .*({says})'):
+    with pytest.raises(ConfigError, match=f'Line 2 .*({message})'):
         read_episode(path)
 
 
@@ -258,18 +258,18 @@ def test_without_its_first_line_a_journal_is_shown_and_without_any_event_refused
         read_damaged(write(tmp_path, '{}', '[]'))
 
 
-def test_show_tells_what_is_wrong_with_a_damaged_journal(
+def test_show_reports_what_is_wrong_with_a_damaged_journal(
     bbllm: Callable[..., Result], state: Path
 ) -> None:
     state.mkdir(parents=True)
     write(state, LINES[0], LINES[1], '{"kind": 1}', LINES[-1])
 
-    told, listed = bbllm('show', 'e1'), bbllm('show', '--list')
+    reported, listed = bbllm('show', 'e1'), bbllm('show', '--list')
     data = json.loads(bbllm('show', 'e1', '--json').stdout)
 
-    assert told.exit_code == 2, told.output
+    assert reported.exit_code == 2, reported.output
     for text in ('ended     FINISHED', 'Line 3 cannot be read: ', 'picture'):
-        assert text in told.stdout
+        assert text in reported.stdout
     assert (data['ending'], len(data['faults'])) == ('FINISHED', 1)
     assert 'FINISHED' in listed.stdout
 

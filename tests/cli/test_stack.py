@@ -19,8 +19,8 @@ TASK = 'put the red cube on location_B'
 @pytest.fixture(scope='module')
 def stack(environment: dict[str, str]) -> Iterator[str]:
     """Keep a stack running; yields what `bbllm up` said until it was ready."""
-    with running_stack(environment) as said:
-        yield said
+    with running_stack(environment) as printed:
+        yield printed
 
 
 def events_of(environment: dict[str, str], kind: str) -> list[dict[str, Any]]:
@@ -59,24 +59,27 @@ def test_ctrl_c_cancels_on_the_stack_which_takes_the_next_task(
 
 
 @pytest.mark.slow  # three commands; tests/ros/stack/test_whole_stack.py refuses as well
-def test_a_second_task_is_refused_and_what_is_said_is_heard(
+def test_a_second_task_is_refused_and_a_remark_reaches_the_planner(
     stack: str, environment: dict[str, str]
 ) -> None:
     process = start(environment, 'run', 'stack all cubes')
     read_until(process, ' call ')
 
     second = bbllm(environment, 'run', TASK)
-    said = bbllm(environment, 'say', 'leave the green cube where it is', '--json')
+    printed = bbllm(environment, 'say', 'leave the green cube where it is', '--json')
     end(process)
 
     assert second.returncode == 2
     assert 'Another task is under way' in second.stderr
-    assert said.returncode == 0
-    told = json.loads(said.stdout)
-    assert (told['sent'], told['namespace']) == ('leave the green cube where it is', 'bbllm')
-    assert told['fate'].startswith('Taken up')
-    heard = events_of(environment, 'human_feedback')
-    assert [event['text'] for event in heard] == ['leave the green cube where it is']
+    assert printed.returncode == 0
+    sent = json.loads(printed.stdout)
+    assert (sent['sent'], sent['namespace']) == (
+        'leave the green cube where it is',
+        'bbllm',
+    )
+    assert sent['fate'].startswith('Taken up')
+    received = events_of(environment, 'human_feedback')
+    assert [event['text'] for event in received] == ['leave the green cube where it is']
 
 
 @pytest.mark.slow  # a task at real time
@@ -117,7 +120,7 @@ def test_doctor_sees_the_stack_and_the_quality_of_its_topics(
     assert [f for f in findings if f['name'] == 'qos' and f['level'] != 'ok'] == []
 
 
-def test_without_a_stack_run_says_how_to_start_one(
+def test_without_a_stack_run_states_how_to_start_one(
     environment: dict[str, str], empty_domain: int
 ) -> None:
     alone = {**environment, 'ROS_DOMAIN_ID': str(empty_domain)}

@@ -49,14 +49,14 @@ def press_ctrl_c() -> None:
 
 
 @pytest.fixture
-def heard() -> list[Event]:
+def received() -> list[Event]:
     return []
 
 
 @pytest.fixture
-def run(heard: list[Event]) -> EpisodeRun:
+def run(received: list[Event]) -> EpisodeRun:
     task = Task('t', 'do it')
-    return EpisodeRun(task, planner='p', brain='b', body='b', sinks=[heard.append])
+    return EpisodeRun(task, planner='p', brain='b', body='b', sinks=[received.append])
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_ctrl_c_cancels_and_stops_the_world(run: EpisodeRun) -> None:
 
 
 def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
-    run: EpisodeRun, heard: list[Event], deaf: Deaf, monkeypatch: pytest.MonkeyPatch
+    run: EpisodeRun, received: list[Event], deaf: Deaf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervision, 'GRACE_S', 0.2)
     threading.Thread(target=lambda: deaf.waiting.wait() and press_ctrl_c()).start()
@@ -86,13 +86,13 @@ def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(
     episode, interrupted = supervise(running_of(run, lambda: run.execute(deaf, world)))
 
     assert (episode, interrupted) == (None, True)
-    assert heard[-1].data.ending is Ending.CANCELLED
+    assert received[-1].data.ending is Ending.CANCELLED
 
 
-def test_a_fault_in_the_planner_reaches_the_caller(run: EpisodeRun, heard: list[Event]) -> None:
+def test_a_fault_in_the_planner_reaches_the_caller(run: EpisodeRun, received: list[Event]) -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ZeroDivisionError):
         supervise(running_of(run, lambda: run.execute(Broken(), PaperWorld('plus_sign'))))
 
     assert signal.getsignal(signal.SIGINT) is before
-    assert heard[-1].kind is EventKind.ENDED
+    assert received[-1].kind is EventKind.ENDED

@@ -54,14 +54,14 @@ def test_node_that_is_killed_is_named_in_both_terminals_and_in_the_journal(
         os.kill(children(stack.pid)[node], signal.SIGKILL)
 
         out, err = task.communicate(timeout=WAIT_S)
-        _, said = stack.communicate(timeout=WAIT_S)
+        _, printed = stack.communicate(timeout=WAIT_S)
     finally:
         stack.kill()
         stack.wait()
     assert task.returncode != 0
     assert f'The node {node} has gone' in ' '.join((out + err).split())
     assert stack.returncode != 0
-    assert f'The node {node} was killed by signal 9' in said
+    assert f'The node {node} was killed by signal 9' in printed
     ended = [
         json.loads(line)['data'] for line in bbllm(there, 'show', '--events').stdout.splitlines()
     ][-1]
@@ -85,10 +85,10 @@ def test_after_the_end_of_up_by_force_it_is_named_and_no_node(
     finally:
         stack.kill()
         stack.communicate()
-    said = ' '.join((out + err).split())
+    printed = ' '.join((out + err).split())
     assert task.returncode != 0
-    assert f'bbllm up ({stack.pid}), which started it, has ended' in said
-    assert 'killed or crashed' not in said
+    assert f'bbllm up ({stack.pid}), which started it, has ended' in printed
+    assert 'killed or crashed' not in printed
 
 
 def test_a_stand_in_cannot_estimate_and_no_node_is_started(environment: dict[str, str]) -> None:
@@ -240,22 +240,22 @@ def test_clock_and_menu_come_and_go_with_the_stack(
     wide = {**environment, 'COLUMNS': '200'}
     process = start(wide, 'up', 'sim', '--clock', '--menu', '--speed', '0')
     try:
-        said = read_until(process, 'Ctrl-C here ends all nodes')
+        printed = read_until(process, 'Ctrl-C here ends all nodes')
         with StackClient() as client:
             deadline_s = time.monotonic() + WAIT_S
             while (
                 client.node.count_subscribers('/clock') < len((*NODES, MENU))
                 or client.node.count_publishers('/clock') < 1
             ):
-                assert time.monotonic() < deadline_s, f'not all nodes use /clock:\n{said}'
+                assert time.monotonic() < deadline_s, f'not all nodes use /clock:\n{printed}'
                 time.sleep(0.05)
             assert client.node.count_publishers('/clock') == 1
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=WAIT_S)
 
-    assert 'ready  task_menu' in said, errors
-    assert f'rviz2 -d {repository / "config" / "rviz" / "bbllm.rviz"}' in said
+    assert 'ready  task_menu' in printed, errors
+    assert f'rviz2 -d {repository / "config" / "rviz" / "bbllm.rviz"}' in printed
     # 130 where Ctrl-C came before the command waited for it.
     assert process.returncode in (0, 130), errors
 

@@ -58,7 +58,7 @@ def test_a_verb_of_another_package_is_listed_and_runs(
 
 
 @pytest.mark.parametrize(
-    ('code', 'says'),
+    ('code', 'text'),
     [
         ('import no_such_module', "ModuleNotFoundError: No module named 'no_such_module'"),
         ('raise SystemError("no luck")', 'SystemError: no luck'),
@@ -67,13 +67,13 @@ def test_a_verb_of_another_package_is_listed_and_runs(
     ],
 )
 def test_verbs_that_cannot_be_loaded_leave_the_others(
-    install: Install, capsys: pytest.CaptureFixture[str], code: str, says: str
+    install: Install, capsys: pytest.CaptureFixture[str], code: str, text: str
 ) -> None:
     install('greeting', 'greeting:VERBS', __init__=code)
 
     assert {*find_verbs()} >= OURS
     assert warnings_of(capsys) == [
-        f'warning: The verbs of greeting:VERBS cannot be loaded: {says}'
+        f'warning: The verbs of greeting:VERBS cannot be loaded: {text}'
     ]
 
 

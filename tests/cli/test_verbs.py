@@ -105,12 +105,12 @@ def test_a_plan_with_a_passed_step_makes_exit_code_1_and_is_counted(
     script(plan)
     data = only_object(bbllm(*RUN, '-k', '0', '--json'))
     script(plan)
-    told = bbllm(*RUN, '-k', '0')
+    reported = bbllm(*RUN, '-k', '0')
 
     assert (data['ending'], data['passed_steps']) == ('PARTLY_DONE', 1)
     assert "2: 'sing a song'" in str(data['message'])
-    assert told.exit_code == 1
-    assert '2 calls · 1 step passed · 0 repairs' in told.stdout
+    assert reported.exit_code == 1
+    assert '2 calls · 1 step passed · 0 repairs' in reported.stdout
     assert '2 calls · 1 step passed · 0 repairs' in bbllm('show').stdout
 
 
@@ -310,13 +310,13 @@ def test_policies_of_a_real_arm_leave_out_the_simulator_and_what_cannot_be_is_re
     assert all('ns="/bbllm_real"' in x.read_text() for x in written if x.stem != 'rviz.policy')
 
     (tmp_path / 'file').touch()
-    for folder, namespace, told in (
+    for folder, namespace, reported in (
         ('none', '../x', 'is no namespace'),
         ('none', '', 'is no namespace'),
         ('file', 'bbllm', 'cannot be written'),
     ):
         result = bbllm('policies', '--out', str(tmp_path / folder), '--namespace', namespace)
-        assert (result.exit_code, told in result.stderr) == (2, True)
+        assert (result.exit_code, reported in result.stderr) == (2, True)
     assert not (tmp_path / 'none').exists()
 
 

@@ -57,7 +57,7 @@ def test_lines_that_join_the_plan_leave_the_step_under_way_as_it_is() -> None:
 
 
 @pytest.mark.parametrize('kind', list(EventKind))
-def test_every_kind_of_event_is_on_one_line_or_known_to_say_nothing(kind: EventKind) -> None:
+def test_every_kind_of_event_is_on_one_line_or_known_to_have_none(kind: EventKind) -> None:
     file = io.StringIO()
 
     LineView(file)(event(EXAMPLES[kind]))
@@ -182,13 +182,13 @@ def test_a_sentence_of_a_refused_model_is_printed_where_it_occurs_first_and_at_t
 def test_a_repaired_step_stays_in_sight_and_steps_never_tried_go() -> None:
     progress = after(*REPAIRED)
     person = event(RepairBegun(index=0, text='x', cause='A person said: not that', loop=1))
-    said = after(person, event(PlanMade(steps=('rest',), start=0)))
+    printed = after(person, event(PlanMade(steps=('rest',), start=0)))
 
     done, replaced, pending = StepState.DONE, StepState.REPLACED, StepState.PENDING
     assert states(progress) == [(0, done), (1, replaced), (1, pending), (2, pending)]
     assert progress.rows[1].note == FAR
     assert progress.episode.feedback_loops == 1
-    assert states(said) == [(0, replaced), (0, pending)]
+    assert states(printed) == [(0, replaced), (0, pending)]
 
 
 def test_a_step_that_was_passed_on_is_not_done_and_one_that_stays_failed_has_its_reason() -> None:

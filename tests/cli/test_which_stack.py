@@ -59,7 +59,7 @@ def test_run_asks_which_of_several_stacks_is_meant_and_uses_the_one_that_is_name
     assert json.loads(named.stdout)['ending'] == 'FINISHED', named.stderr
 
 
-def test_doctor_looks_at_each_stack(both: dict[str, str]) -> None:
+def test_doctor_checks_each_stack(both: dict[str, str]) -> None:
     findings = json.loads(bbllm(both, 'doctor', '--json').stdout)['findings']
 
     simulated, real = (finding['text'] for finding in findings if finding['name'] == 'stack')
@@ -69,7 +69,7 @@ def test_doctor_looks_at_each_stack(both: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize('words', [('approve',), ('plan', TASK, '--ros')])
-def test_every_verb_says_what_runs_where_the_named_one_does_not(
+def test_every_verb_lists_what_runs_where_the_named_one_does_not(
     both: dict[str, str], words: tuple[str, ...]
 ) -> None:
     result = bbllm(both, *words, '--namespace', 'left')

@@ -226,7 +226,7 @@ def test_page_requests_nothing_from_elsewhere(server: PageServer, visit: Open) -
     page.faults.clear()
 
 
-def test_person_begins_says_and_stops(desk: ScriptedDesk, visit: Open) -> None:
+def test_a_person_begins_a_task_sends_a_remark_and_stops(desk: ScriptedDesk, visit: Open) -> None:
     desk.feed.set('task', 'create a plus sign')
     page = visit()
     task = page.page.get_by_label('Task')
@@ -462,7 +462,7 @@ def test_feed_sends_each_browser_only_what_is_new(desk: ScriptedDesk) -> None:
 def test_tabs_that_nobody_sees_leave_the_browser_a_connection_for_stop(
     desk: ScriptedDesk, server: PageServer, browser: Any
 ) -> None:
-    def look(page: Any, hidden: str) -> None:
+    def observe(page: Any, hidden: str) -> None:
         page.evaluate(
             f"""() => {{
               Object.defineProperty(document, 'hidden', {{value: {hidden}, configurable: true}});
@@ -478,9 +478,9 @@ def test_tabs_that_nobody_sees_leave_the_browser_a_connection_for_stop(
         tabs.append(context.new_page())
         tabs[-1].goto(server.url)
         tabs[-1].locator('#rows', has_text='pick a').wait_for()
-        look(tabs[-1], 'true')
+        observe(tabs[-1], 'true')
 
-    look(tabs[0], 'false')
+    observe(tabs[0], 'false')
     tabs[0].locator('#stop').click()
     until(lambda: ('stop',) in desk.asked, 'stop')
     desk.start('pick b')

@@ -136,12 +136,12 @@ class Desk(ApprovalQueue):
     def __init__(self, timeout_s: float = PATIENCE_S, simulated: bool = False):
         self.open = threading.Event()
         self.shown: list[ApprovalRequest | None] = []
-        self.told: list[str] = []
+        self.reported: list[str] = []
         super().__init__(
             timeout_s=timeout_s,
             simulated=simulated,
             on_change=self._show,
-            on_answer=lambda request, answer: self.told.append(answer.line_about(request)),
+            on_answer=lambda request, answer: self.reported.append(answer.line_about(request)),
         )
 
     def asked(
@@ -169,7 +169,7 @@ def test_a_granted_request_goes_on_and_everybody_sees_that_nothing_waits_any_mor
     assert shown[0] is not None
     assert shown[0].timeout_s == PATIENCE_S
     assert shown[1:] == [None]
-    assert desk.told == [f'{REQUEST.name} approved by ann']
+    assert desk.reported == [f'{REQUEST.name} approved by ann']
 
 
 @pytest.mark.parametrize('hash', ['', HASH[:12], OTHER.hash, HASH.upper(), f'{HASH}a'])
@@ -185,7 +185,7 @@ def test_an_answer_to_another_hash_is_refused_with_the_one_that_waits(hash: str)
     assert asked.result(PATIENCE_S).granted is False
 
 
-def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() -> None:
+def test_an_answer_without_a_request_is_refused_with_the_last_answer() -> None:
     desk = Desk()
     with pytest.raises(ApprovalError, match='No request waits for an answer now'):
         desk.answer(HASH, Answer(granted=True, by='ann'))
@@ -197,7 +197,7 @@ def test_who_answers_when_nobody_asks_is_told_so_and_what_was_answered_last() ->
         desk.answer(HASH, Answer(granted=False, by='bob'))
 
 
-def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits() -> None:
+def test_a_late_answer_is_refused_with_the_answer_given_though_the_next_request_waits() -> None:
     desk = Desk()
     asked = desk.asked()
     desk.answer(HASH, Answer(granted=False, reason='too near', by='ann'))
@@ -208,15 +208,15 @@ def test_who_answers_late_is_told_how_it_was_answered_though_the_next_one_waits(
     with pytest.raises(ApprovalError) as refused:
         desk.answer(HASH, Answer(granted=True, by='bob'))
 
-    said = str(refused.value)
-    assert f'not what waits now: that is {OTHER.name}' in said
-    assert f'It was answered: {REQUEST.name} denied by ann: too near.' in said
+    printed = str(refused.value)
+    assert f'not what waits now: that is {OTHER.name}' in printed
+    assert f'It was answered: {REQUEST.name} denied by ann: too near.' in printed
     assert desk.waiting is not None
     desk.answer(OTHER.hash, Answer(granted=False, by='ann'))
     assert asked.result(PATIENCE_S).granted is False
 
 
-def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> None:
+def test_of_many_answers_at_once_one_counts_and_the_others_are_refused() -> None:
     desk = Desk()
     asked = desk.asked()
     begin = threading.Barrier(8)
@@ -229,7 +229,7 @@ def test_of_many_who_answer_at_once_one_is_heard_and_the_others_are_told() -> No
             return str(error)
         return ''
 
-    refused = [told for told in THREADS.map(say, range(8), timeout=PATIENCE_S) if told]
+    refused = [reported for reported in THREADS.map(say, range(8), timeout=PATIENCE_S) if reported]
 
     answer = asked.result(PATIENCE_S)
     assert len(refused) == 7
@@ -246,7 +246,7 @@ def test_a_program_approves_for_a_simulated_robot_only_and_may_always_deny() -> 
     simulated.answer(HASH, automatic)
 
     assert taken.result(PATIENCE_S) == automatic
-    assert simulated.told == [f'{REQUEST.name} approved by run --yes (automatic)']
+    assert simulated.reported == [f'{REQUEST.name} approved by run --yes (automatic)']
     assert real.waiting is not None
     real.answer(HASH, Answer(granted=False, by='a watchdog', automatic=True))
     assert not asked.result(PATIENCE_S).granted

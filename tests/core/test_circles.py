@@ -153,7 +153,7 @@ def test_repetition_that_is_meant_goes_on(what: str) -> None:
     assert all(outcome.succeeded for outcome in outcomes(episode))
 
 
-def test_a_planner_that_never_looks_is_found_from_its_second_call_on() -> None:
+def test_a_planner_that_never_observes_is_found_from_its_second_call_on() -> None:
     episode = decide(PICK, times=9, world=OneCubeWorld(*[MISSED] * 9))
 
     assert (episode.ending, episode.steps) == (Ending.WENT_IN_CIRCLES, 5)

@@ -270,7 +270,7 @@ HIDDEN = ('mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd')
 
 
 @pytest.mark.parametrize(
-    ('said', 'why'),
+    ('printed', 'why'),
     [
         *((text, 'contains the character U+') for text in HIDDEN),
         ('', 'is empty'),
@@ -278,14 +278,14 @@ HIDDEN = ('mind\x1b[2J the cat', '\u202etac eht dnim', 'mi\u200bnd')
     ],
 )
 def test_remarks_are_read_once_and_never_lost_or_refused_without_a_warning(
-    said: str, why: str
+    printed: str, why: str
 ) -> None:
     run = start()
     read: list[tuple[FeedbackReceived, ...]] = []
 
     def script(world: World, context: EpisodeContext) -> None:
         with pytest.raises(TaskError, match=re.escape(why)):
-            run.add_feedback(said)
+            run.add_feedback(printed)
         run.add_feedback('mind  the\ncat 👩\u200d🚀')
         read.extend(context.take_human_feedback() for _ in range(2))
         world.execute(PICK)
@@ -358,12 +358,12 @@ class LateWorld(OneCubeWorld):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told = threading.Event()
+        self.reached = threading.Event()
         self.begin = threading.Event()
         self.moving = threading.Event()
 
     def execute(self, call: SkillCall) -> Outcome:
-        self.told.set()
+        self.reached.set()
         self.begin.wait(10.0)
         self.stopped.clear()
         self.moving.set()
@@ -379,7 +379,7 @@ def test_a_cancel_before_the_first_motion_of_a_call_stops_it_all_the_same() -> N
     context = ScriptedPlanner(lambda world, context: outcomes.append(world.execute(PICK)))
     thread = threading.Thread(target=run.execute, args=(context, world))
     thread.start()
-    assert world.told.wait(10.0)
+    assert world.reached.wait(10.0)
 
     run.cancel('stop')
     world.begin.set()
@@ -426,9 +426,10 @@ class SituatedDouble:
         assert self.situation is not None
         kinds = [event.kind for event in self.situation.events()]
         situation = self.situation
-        told = (situation.task.instruction, situation.planner, EventKind.WARNING in kinds)
+        situated = (situation.task.instruction, situation.planner, EventKind.WARNING in kinds)
         return Reply(
-            text=f'{told} {request.declared.kind if request.declared else None}', model=self.name
+            text=f'{situated} {request.declared.kind if request.declared else None}',
+            model=self.name,
         )
 
 

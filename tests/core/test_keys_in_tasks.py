@@ -44,10 +44,10 @@ def refusal(text: str, make: object = make_task) -> str:
 @pytest.mark.parametrize('make', [make_task, make_remark], ids=['task', 'remark'])
 def test_text_with_the_form_of_a_key_is_refused_and_not_repeated(key: str, make: object) -> None:
     for text in (f'use {key} and put the red cube on B', f'"{key}"', f'{key}\u202e', f'KEY={key}'):
-        told = refusal(text, make)
+        reported = refusal(text, make)
 
-        assert 'a word with the form of a key' in told and 'Leave it out' in told
-        assert key not in told and TAIL not in told
+        assert 'a word with the form of a key' in reported and 'Leave it out' in reported
+        assert key not in reported and TAIL not in reported
 
 
 @pytest.mark.parametrize('value', ['correct horse battery', 'a-token-of-sixteen', 'sk-short-1234'])
@@ -57,10 +57,10 @@ def test_value_of_a_secret_of_the_environment_is_refused_whatever_its_form(
     make_task(f'use {value} and stack the cubes')
     monkeypatch.setenv('MY_LAB_TOKEN', value)
 
-    told = refusal(f'use {value} and stack the cubes')
+    reported = refusal(f'use {value} and stack the cubes')
 
-    assert 'the value of the environment variable MY_LAB_TOKEN' in told
-    assert value not in told
+    assert 'the value of the environment variable MY_LAB_TOKEN' in reported
+    assert value not in reported
 
 
 def test_key_of_a_model_is_refused_whatever_its_variable_is_called() -> None:

@@ -50,7 +50,7 @@ def test_two_blocks_and_a_hand_are_the_26_numbers_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ('hand', 'says'),
+    ('hand', 'text'),
     [
         (None, 'not measured where the hand is.* publishes the states of its joints'),
         (
@@ -59,13 +59,13 @@ def test_two_blocks_and_a_hand_are_the_26_numbers_of_the_paper() -> None:
         ),
     ],
 )
-def test_what_nothing_measures_is_said_to_be_so_and_is_never_a_zero(
-    hand: HandReading | None, says: str
+def test_what_nothing_measures_is_marked_and_is_never_a_zero(
+    hand: HandReading | None, text: str
 ) -> None:
     seen = observed(scene_with(hand))
 
     assert 'Force: [not measured]' in str(seen)
-    with pytest.raises(NotMeasuredError, match=says) as caught:
+    with pytest.raises(NotMeasuredError, match=text) as caught:
         seen.vector()
     assert isinstance(caught.value, WorldError)
 
@@ -92,7 +92,7 @@ LOST = LostObject(name='red_cube', position_m=(0.45, 0.16, 0.02), seen_s=88.0)
 SCENE = Scene((BLUE,), SKILLS, lost_facts([LOST], now_s=100.0), 100.0)
 
 
-def test_lost_thing_is_told_in_three_facts() -> None:
+def test_a_lost_object_is_three_facts() -> None:
     assert [str(fact) for fact in SCENE.facts] == [
         '(red_cube is lost)',
         '(red_cube last_seen_at 0.450 0.160 0.020)',
@@ -105,7 +105,7 @@ def test_lost_thing_is_told_in_three_facts() -> None:
 
 
 @pytest.mark.parametrize('name', ['red_cube', 'Red cube'])
-def test_call_that_names_a_lost_thing_is_refused_with_that_sentence(name: str) -> None:
+def test_a_call_that_names_a_lost_object_is_refused_with_that_sentence(name: str) -> None:
     with pytest.raises(CallError) as caught:
         check_call(SkillCall('pick', (name,)), SCENE)
 

@@ -120,12 +120,12 @@ def test_a_planner_gets_the_picture_of_its_world(tmp_path: Path) -> None:
 
 
 def test_a_world_without_camera_is_refused_with_what_would_work() -> None:
-    def look(world: World, context: EpisodeContext) -> None:
+    def observe(world: World, context: EpisodeContext) -> None:
         picture_of(world)
 
     with pytest.raises(ConfigError, match='`image=none`'):
         picture_of(OneCubeWorld())
-    episode = play(look)
+    episode = play(observe)
     assert 'This world has no camera' in episode.message
 
 

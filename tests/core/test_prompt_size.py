@@ -48,7 +48,7 @@ def test_a_prompt_is_cut_where_far_less_was_counted_than_it_can_have(
     assert bool(cut_of([Message('user', content)], usage)) is is_cut
 
 
-def test_an_episode_says_once_that_its_prompts_are_cut_and_what_to_set() -> None:
+def test_an_episode_warns_once_that_its_prompts_are_cut_and_what_to_set() -> None:
     episode = prompted(['short', LONG, LONG], EchoModel())
 
     (warning,) = (e.data.text for e in episode.events if e.kind is EventKind.WARNING)
@@ -57,7 +57,7 @@ def test_an_episode_says_once_that_its_prompts_are_cut_and_what_to_set() -> None
     assert '`context_tokens`, section `brain` of config/llm.yaml' in warning
 
 
-def test_a_model_in_an_episode_tells_the_limit_of_the_one_within() -> None:
+def test_a_model_in_an_episode_has_the_limit_of_the_one_within() -> None:
     class Limited(EchoModel):
         prompt_limit_tokens = 3000
 
@@ -90,7 +90,7 @@ def test_what_is_stable_is_the_longest_beginning_that_any_earlier_prompt_has(
         assert size.prompt_chars == len(prompt)
 
 
-def test_calls_of_models_tell_the_size_of_their_prompts() -> None:
+def test_calls_of_models_have_the_size_of_their_prompts() -> None:
     planning, estimating = 'You plan. Seen: ', 'You estimate. Done: '
     prompts = [planning + 'a', estimating + 'b', planning + 'ac']
 

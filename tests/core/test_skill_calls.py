@@ -84,7 +84,7 @@ def test_all_ways_to_write_a_pose_of_the_hand_become_one(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('pose', 'told'),
+    ('pose', 'text'),
     [
         ('0.5 0.1 0.03 1 0 0', 'it has 6 numbers'),
         ('[0.5 0.1 0.03 1 0 0 0', 'is no pose. A pose is `x y z`'),
@@ -100,12 +100,14 @@ def test_all_ways_to_write_a_pose_of_the_hand_become_one(text: str) -> None:
         ('0.5 0.1 0.03 0.9962 0 0.0873 0', 'point 10.1 degrees away'),
     ],
 )
-def test_a_pose_of_the_hand_that_will_not_do_is_told_what_would(pose: str, told: str) -> None:
+def test_a_pose_of_the_hand_that_will_not_do_is_refused_with_one_that_would(
+    pose: str, text: str
+) -> None:
     with pytest.raises(CallError) as caught:
         check_call(SkillCall('reach', (pose,)), SCENE)
 
     assert caught.value.code is Code.BAD_ARGUMENTS
-    assert told in str(caught.value)
+    assert text in str(caught.value)
 
 
 def test_the_quaternion_that_would_do_is_taken() -> None:

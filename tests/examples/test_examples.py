@@ -120,7 +120,7 @@ def test_client_gives_a_running_stack_a_task(stack: Path) -> None:
 
 @pytest.mark.slow  # waits until no stack was discovered
 @pytest.mark.ros
-def test_client_without_a_stack_says_how_to_start_one(ros_domain: int, tmp_path: Path) -> None:
+def test_client_without_a_stack_states_how_to_start_one(ros_domain: int, tmp_path: Path) -> None:
     done = run('ros_client', tmp_path)
 
     assert done.returncode == 2

@@ -27,7 +27,7 @@ from bbllm_viewer.viz.shapes import Page, Panel, Text
 from tests.video.made_episodes import CAUSE, PICK, outcome, repaired, started
 
 
-def told(*data: EventData) -> Story:
+def reported(*data: EventData) -> Story:
     story = Story()
     for each in data:
         story.take(Event(0.0, each))
@@ -54,7 +54,7 @@ def words(content: Content, *, view: bool = True) -> str:
 
 def at(n: int) -> Content:
     """Return what is shown after the first events of the repaired episode."""
-    return told(*(event.data for event in repaired().events[:n])).content
+    return reported(*(event.data for event in repaired().events[:n])).content
 
 
 def test_the_plan_is_shown_as_at_that_time() -> None:
@@ -75,7 +75,7 @@ def test_the_plan_is_shown_as_at_that_time() -> None:
 
 def test_a_cause_that_no_call_had_is_in_the_caption_of_its_repair() -> None:
     steps = ('pick red_cube', 'go home')
-    story = told(started(), PlanMade(steps, 0), RepairBegun(0, steps[0], 'A person objects.'))
+    story = reported(started(), PlanMade(steps, 0), RepairBegun(0, steps[0], 'A person objects.'))
 
     assert story.caption.text == 'The Brain repairs its plan: A person objects.'
     assert story.caption.hold_s >= 1.5
@@ -94,7 +94,7 @@ def test_a_cause_that_no_call_had_is_in_the_caption_of_its_repair() -> None:
     ],
 )
 def test_what_happens_is_in_the_caption(data: EventData, label: str, part: str) -> None:
-    caption = told(started(), PlanMade(('dance',), 0), StepBegun(0, 'dance'), data).caption
+    caption = reported(started(), PlanMade(('dance',), 0), StepBegun(0, 'dance'), data).caption
 
     assert caption.label == label
     assert part in caption.text
@@ -104,7 +104,7 @@ def test_what_happens_is_in_the_caption(data: EventData, label: str, part: str) 
 def test_of_two_thousand_steps_those_around_the_one_under_way_are_shown() -> None:
     steps = tuple(f'pick cube_{n}' for n in range(2000))
     begun = [StepBegun(n, steps[n]) for n in range(1200)]
-    content = told(started(), PlanMade(steps, 0), *begun).content
+    content = reported(started(), PlanMade(steps, 0), *begun).content
     page = page_of(content, view=True)
 
     plan = [text for text in texts(page) if text.position[0] > WIDTH / 2]
@@ -145,7 +145,7 @@ def test_hostile_texts_are_visible_cut_and_within_the_page() -> None:
 
     assert any('\\x1b[31mred' in text for text in found)
     assert [text for text in found if hidden_fault(text) or len(text) > 200] == []
-    page = page_of(told(*data).content, view=True)
+    page = page_of(reported(*data).content, view=True)
     assert all(0 <= t.position[0] <= WIDTH and 0 <= t.position[1] <= HEIGHT for t in texts(page))
     assert draw(page, 0.5, '#ffffff').size == (480, 270)
 

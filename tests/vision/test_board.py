@@ -29,7 +29,7 @@ def test_a_part_of_the_board_is_enough() -> None:
     assert np.abs(found.T_camera_board[:3, 3] - T_camera_board[:3, 3]).max() < 1e-3
 
 
-def test_a_picture_without_the_board_says_what_is_missing() -> None:
+def test_a_picture_without_the_board_is_refused_with_what_is_missing() -> None:
     blank = np.full((480, 640, 3), 120, np.uint8)
     found = find_board(blank, INTRINSICS, BOARD)
     assert isinstance(found, NotSeen)

@@ -107,7 +107,7 @@ def test_classes_may_come_from_a_text_file(
 
 
 @pytest.mark.parametrize(
-    ('options', 'told'),
+    ('options', 'reported'),
     [
         (
             {'input_shape': (1, 1, 64, 64)},
@@ -123,9 +123,9 @@ def test_classes_may_come_from_a_text_file(
     ],
 )
 def test_a_network_that_does_not_fit_is_refused_with_what_would(
-    made: Callable[..., OnnxDetector], options: dict[str, Any], told: str
+    made: Callable[..., OnnxDetector], options: dict[str, Any], reported: str
 ) -> None:
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=reported):
         made(row(0.0, 0.9, 0.0), **options)
 
 

@@ -84,13 +84,13 @@ def test_the_model_is_sent_the_picture_the_classes_and_a_strict_schema() -> None
     ],
 )
 def test_a_malformed_reply_is_asked_again_once_with_the_reason(bad: str, reason: str) -> None:
-    model, told = ScriptedModel([bad, reply(seen())]), list[str]()
+    model, reported = ScriptedModel([bad, reply(seen())]), list[str]()
 
-    found = VlmDetector(model, CATALOGUE, on_warning=told.append).detect(IMAGE, T_WORLD_CAMERA)
+    found = VlmDetector(model, CATALOGUE, on_warning=reported.append).detect(IMAGE, T_WORLD_CAMERA)
 
     assert len(found) == 1
     assert reason in model.requests[1].messages[-1].content
-    assert reason in told[0]
+    assert reason in reported[0]
     with pytest.raises(ParseError) as caught:
         VlmDetector(ScriptedModel([bad, bad]), CATALOGUE).detect(IMAGE, T_WORLD_CAMERA)
     assert reason in str(caught.value)
@@ -103,14 +103,14 @@ def test_fences_around_the_reply_are_taken_off() -> None:
 
 
 def test_a_box_without_depth_is_left_out_with_a_warning() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     elsewhere = seen(left=10, right=60, top=10, bottom=60)
     model = ScriptedModel([reply(seen(), elsewhere)])
 
-    found = VlmDetector(model, CATALOGUE, on_warning=told.append).detect(IMAGE, T_WORLD_CAMERA)
+    found = VlmDetector(model, CATALOGUE, on_warning=reported.append).detect(IMAGE, T_WORLD_CAMERA)
 
     assert len(found) == 1
-    assert told == ['The box of red_cube has no depth of an object, so it is left out.']
+    assert reported == ['The box of red_cube has no depth of an object, so it is left out.']
 
 
 def test_a_model_that_cannot_be_asked_is_its_own_error() -> None:

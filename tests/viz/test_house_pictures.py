@@ -22,23 +22,23 @@ from bbllm_viewer.viz.table import overlap
 NOWHERE = Pose(position_m=(0.0, 0.0, 0.0))
 
 
-def scene(*told: str) -> Scene:
+def scene(*reported: str) -> Scene:
     """Return a scene of facts such as `salmon_3 in fridge_2`, with a kitchen_1 and a hall_9."""
     relations = {'in': 'inside', 'on': 'on', 'is': 'is', 'held': 'held_by', 'affords': 'affords'}
     facts, names = [], ['kitchen_1', 'hall_9']
-    for text in told:
-        subject, word, thing = text.split()
-        facts.append(Fact(subject, relations[word], thing))
-        names += [subject, *([thing] if word not in ('is', 'affords') else [])]
+    for text in reported:
+        subject, word, entry = text.split()
+        facts.append(Fact(subject, relations[word], entry))
+        names += [subject, *([entry] if word not in ('is', 'affords') else [])]
     kinds = {'kitchen_1': Kind.LOCATION, 'hall_9': Kind.LOCATION, 'sofa_5': Kind.FIXTURE}
     objects = [SceneObject(name=n, kind=kinds.get(n, Kind.OTHER), pose=NOWHERE) for n in names]
     return Scene(tuple(dict.fromkeys(objects)), (), tuple(facts), 0.0, domain='household')
 
 
-def all_of(things: Sequence[HouseItem]) -> Iterator[HouseItem]:
-    for thing in things:
-        yield thing
-        yield from all_of((*thing.upon, *thing.within))
+def all_of(items: Sequence[HouseItem]) -> Iterator[HouseItem]:
+    for entry in items:
+        yield entry
+        yield from all_of((*entry.upon, *entry.within))
 
 
 def find(rooms: Sequence[HouseItem], name: str, *, ghost: bool = False) -> HouseItem:
@@ -122,7 +122,7 @@ def test_what_moved_stands_out_and_leaves_a_ghost_and_a_trace() -> None:
     assert [CHANGED in strokes(x) for x in (still, panel)] == [False, True]
 
 
-def test_a_change_of_state_is_told_as_from_and_to() -> None:
+def test_a_change_of_state_is_shown_as_from_and_to() -> None:
     before = scene('tv_3 in hall_9', 'tv_3 is off', 'plate_4 in hall_9')
     after = scene('tv_3 in hall_9', 'tv_3 is on', 'plate_4 in hall_9', 'plate_4 is washed')
 
@@ -143,13 +143,13 @@ def test_what_is_held_is_shown_with_the_person_and_the_person_on_its_seat() -> N
 
     person = find(rooms, 'character_7')
     assert (person.style, person.text, person.state) == ('person', 'person', 'sitting')
-    assert [thing.name for thing in person.upon] == ['mug_4']
+    assert [entry.name for entry in person.upon] == ['mug_4']
     assert find(rooms, 'sofa_5').upon == (person,)
     panel = draw_floor_plan(scene('character_7 in hall_9'), 600)
     assert PERSON in [s.paint.fill for s in panel.shapes if isinstance(s, Polygon)]
 
 
-def test_equal_things_are_counted_and_those_that_differ_are_not() -> None:
+def test_equal_objects_are_counted_and_those_that_differ_are_not() -> None:
     plates = [f'plate_{n} in kitchen_1' for n in (11, 12, 13, 14)]
 
     (kitchen, _) = rooms_of(scene(*plates, 'plate_14 is dirty'))
@@ -163,8 +163,8 @@ def test_where_only_changes_are_wanted_the_rest_is_counted_in_its_place() -> Non
 
     rooms = rooms_of(after, before, changes_only=True)
 
-    assert [thing.text for thing in find(rooms, 'fridge_2').within] == ['salmon', '+ 1']
-    assert [thing.text for thing in find(rooms, 'hall_9').within] == ['1 thing']
+    assert [entry.text for entry in find(rooms, 'fridge_2').within] == ['salmon', '+ 1']
+    assert [entry.text for entry in find(rooms, 'hall_9').within] == ['1 thing']
 
 
 def test_a_sheet_is_xml_with_one_plan_and_words_around_it() -> None:

@@ -66,7 +66,7 @@ def texts(page: Page) -> list[str]:
     return [s.text for s in (*page.shapes, *inner) if isinstance(s, Text)]
 
 
-def test_svg_is_xml_that_names_task_ending_and_every_thing() -> None:
+def test_svg_is_xml_that_names_task_ending_and_every_object() -> None:
     page = draw_episode(episode(scene(), scene()))
 
     root = ET.fromstring(to_svg(page))
@@ -132,7 +132,7 @@ def test_what_is_held_or_on_a_location_is_written_and_a_pile_from_the_top_down()
     assert 'red_cube' not in written
 
 
-def test_a_thing_that_moved_leaves_a_trace_and_others_do_not() -> None:
+def test_an_object_that_moved_leaves_a_trace_and_others_do_not() -> None:
     before = scene()
     counts = []
     for after in (before, moved(before, 'red_cube', 0.6, -0.3)):
@@ -160,7 +160,7 @@ def test_pictures_show_how_an_episode_ended_or_its_start_alone(tmp_path: Path) -
     assert [f'>{word}<' in other for word in ('before', 'after', 'FINISHED')] == [1, 1, 1]
 
 
-def test_a_thing_on_its_edge_and_one_of_no_size_are_drawn() -> None:
+def test_an_object_on_its_edge_and_one_of_no_size_are_drawn() -> None:
     tilted = SceneObject(
         name='tilted',
         kind=Kind.CUBE,
@@ -183,7 +183,7 @@ def filled(scene: Scene) -> dict[str | None, tuple[int, Polygon]]:
     return {shape.paint.fill: (i, shape) for i, shape in reversed(polygons)}
 
 
-def test_a_thing_in_a_bowl_is_drawn_over_it_and_named_for_itself() -> None:
+def test_an_object_in_a_bowl_is_drawn_over_it_and_named_for_itself() -> None:
     start = scene('fruit')
     x, y, _ = next(item.pose.position_m for item in start.objects if item.name == 'bowl')
     end = moved(start, 'banana', x + 0.02, y, 0.025)

@@ -175,7 +175,7 @@ def test_a_cube_under_the_hand_is_where_it_is_or_not_reported() -> None:
 
 
 @pytest.mark.parametrize('light', [(0.5, 0.5, 0.5), (1.0, 0.85, 0.65), (0.7, 0.8, 1.0)])
-def test_the_table_tells_the_light(light: tuple[float, float, float]) -> None:
+def test_the_light_is_measured_from_the_table(light: tuple[float, float, float]) -> None:
     items = [
         cube('red_cube', 0.45, 0.10, 20, color='red'),
         cube('orange_cube', 0.60, -0.12, -37, color='orange'),
@@ -186,7 +186,7 @@ def test_the_table_tells_the_light(light: tuple[float, float, float]) -> None:
     check(items, detected(items, light=light))
 
 
-def test_objects_that_look_alike_are_of_one_class() -> None:
+def test_objects_of_equal_appearance_are_of_one_class() -> None:
     items = [cube(f'cube_{n}', 0.4 + 0.1 * n, 0.05, 10 * n, color='red') for n in range(3)]
 
     assert [name for name, _ in detected(items)] == ['cube_0'] * 3

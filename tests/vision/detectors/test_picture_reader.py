@@ -129,7 +129,7 @@ def test_robot_at_the_time_of_the_picture_is_left_out_and_hides_what_is_below_it
 
 
 @pytest.mark.parametrize(
-    ('stamp_s', 'now_s', 'says'),
+    ('stamp_s', 'now_s', 'message'),
     [
         (0.0, None, 'without a stamp'),
         (2.9, 5.0, '2.1 s late on the clock of the robot'),
@@ -137,12 +137,12 @@ def test_robot_at_the_time_of_the_picture_is_left_out_and_hides_what_is_below_it
     ],
 )
 def test_stamps_of_another_clock_are_a_fault(
-    reader: PictureReader, detector: Double, stamp_s: float, now_s: float | None, says: str
+    reader: PictureReader, detector: Double, stamp_s: float, now_s: float | None, message: str
 ) -> None:
     fault = reader.read('left', picture(stamp_s), now_s)
 
     assert isinstance(fault, PictureFault)
-    assert says in fault.text
+    assert message in fault.text
     assert not detector.poses
 
 
