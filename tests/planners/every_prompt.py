@@ -47,9 +47,9 @@ from bbllm_planners.prog_prompt.lang_prompt import Example, read_examples, steps
 from bbllm_planners.prog_prompt.program import ProgramCondition, TriedCall
 from bbllm_planners.prog_prompt.prompting import ProgPrompts
 
-SAID = 'leave the green cube where it is'
-PROGRAM_SAID = 'put the yellow cube on location_D too'
-REMARKS = (FeedbackReceived(SAID), FeedbackReceived(PROGRAM_SAID, 'mcp'))
+REMARKED = 'leave the green cube where it is'
+PROGRAM_REMARKED = 'put the yellow cube on location_D too'
+REMARKS = (FeedbackReceived(REMARKED), FeedbackReceived(PROGRAM_REMARKED, 'mcp'))
 
 
 def with_remarks(task: Task) -> Task:
@@ -68,11 +68,11 @@ HAND = HandReading(
 def table(name: str) -> Scene:
     """Return a table with a thing of that name, one that is lost and one that is believed of."""
     lost = LostObject(name=f'{name}_lost', position_m=(0.4, 0.0, 0.0), seen_s=0.0)
-    told = {'size_m': (0.04, 0.04, 0.04), 'color': 'red'}
+    expected = {'size_m': (0.04, 0.04, 0.04), 'color': 'red'}
     kinds = {'table': Kind.FIXTURE, 'red_cube': Kind.CUBE, 'green_cube': Kind.CUBE}
     kinds |= {name: Kind.CUBE, 'location_B': Kind.LOCATION, f'{name}_place': Kind.LOCATION}
     objects = tuple(
-        SceneObject(name=each, kind=kind, pose=Pose(position_m=(0.5, 0.1 * i, 0.02)), **told)  # type: ignore[arg-type]
+        SceneObject(name=each, kind=kind, pose=Pose(position_m=(0.5, 0.1 * i, 0.02)), **expected)  # type: ignore[arg-type]
         for i, (each, kind) in enumerate(kinds.items())
     )
     facts = (
@@ -180,7 +180,7 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
     monologue = Monologue(names, scene)
     for _ in range(3):
         monologue.add(f'I take {name}', f'pickup({name})', outcome(name), scene, why=name)
-        monologue.hear(REMARKS)
+        monologue.take_remarks(REMARKS)
     yield 'inner_monologue', next_prompt(task, monologue, scene)
 
 

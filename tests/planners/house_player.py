@@ -51,10 +51,10 @@ def call(verb: str, *words: str) -> str:
     return f'{verb}({", ".join(repr(id_of(word)) for word in words)})'
 
 
-def bring(thing: str, place: str, *, verb: str = 'putback') -> list[str]:
+def bring(obj: str, place: str, *, verb: str = 'putback') -> list[str]:
     """Write the calls that take a thing which is within reach, and put it somewhere."""
-    lines = [call('walk', thing), call('grab', thing), call('walk', place)]
-    return [*lines, call(verb, thing, place)]
+    lines = [call('walk', obj), call('grab', obj), call('walk', place)]
+    return [*lines, call(verb, obj, place)]
 
 
 def player(sub_goals: str, plan: Plan) -> ScriptedModel:
@@ -78,7 +78,7 @@ def asked(prompt: str) -> str:
     return re.findall(r'^# The goal: (.*)$', prompt, re.MULTILINE)[-1]
 
 
-def told(prompt: str) -> str:
+def memory_of(prompt: str) -> str:
     """Return what the prompt tells of things and states."""
     return re.findall(r'^# Where the key things are, and how: (.*)$', prompt, re.MULTILINE)[-1]
 

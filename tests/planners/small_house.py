@@ -10,7 +10,7 @@ from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 
 # name: where it is, properties, states
-THINGS: Mapping[str, tuple[str, str, str]] = {
+OBJECTS: Mapping[str, tuple[str, str, str]] = {
     'wineglass_10': ('table_30', 'GRABBABLE', ''),
     'lime_11': ('table_30', 'GRABBABLE', ''),
     'mug_12': ('table_30', 'GRABBABLE', 'DIRTY'),
@@ -52,13 +52,13 @@ def _graph() -> dict[str, object]:
     nodes: list[dict[str, object]] = [_node(room, 'Rooms') for room in ROOMS]
     nodes.append(_node(ME, 'Characters'))
     edges = [_edge(ME, 'INSIDE', 'bathroom_2')]
-    for name, (place, properties, states) in THINGS.items():
+    for name, (place, properties, states) in OBJECTS.items():
         nodes.append(_node(name, 'Props', properties, states))
         if place in ROOMS:
             edges.append(_edge(name, 'INSIDE', place))
         else:
             edges.append(_edge(name, 'ON', place))
-            edges.append(_edge(name, 'INSIDE', THINGS[place][0]))
+            edges.append(_edge(name, 'INSIDE', OBJECTS[place][0]))
     return {'nodes': nodes, 'edges': edges}
 
 
@@ -75,5 +75,5 @@ def _node(name: str, category: str, properties: str = '', states: str = '') -> d
     }
 
 
-def _edge(thing: str, relation: str, other: str) -> dict[str, object]:
-    return {'from_id': id_of(thing), 'relation_type': relation, 'to_id': id_of(other)}
+def _edge(obj: str, relation: str, other: str) -> dict[str, object]:
+    return {'from_id': id_of(obj), 'relation_type': relation, 'to_id': id_of(other)}

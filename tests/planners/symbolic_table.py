@@ -51,7 +51,7 @@ class SymbolicTabletop:
 
     def __init__(
         self,
-        things: Mapping[str, tuple[float, float]],
+        objects: Mapping[str, tuple[float, float]],
         *,
         unreachable: Iterable[str] = (),
         faults: Iterable[tuple[str, Code, str]] = (),
@@ -68,7 +68,7 @@ class SymbolicTabletop:
         self.faults = list(faults)
         self.calls: list[str] = []
         self.held: str | None = None
-        self._items = {name: _item(name, at) for name, at in things.items()}
+        self._items = {name: _item(name, at) for name, at in objects.items()}
 
     def observe(self) -> Scene:
         items = tuple(self._items.values())
@@ -109,7 +109,7 @@ class SymbolicTabletop:
         """Name of what a thing stands on."""
         return next(f.object for f in self._facts() if (f.subject, f.predicate) == (name, 'on'))
 
-    def things_on(self, *locations: str) -> list[str]:
+    def objects_on(self, *locations: str) -> list[str]:
         return [f.subject for f in self._facts() if f.predicate == 'on' and f.object in locations]
 
     # --- physics ----------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Diary:
 
     def __init__(
         self,
-        said: Mapping[int, str] | None = None,
+        ending: Mapping[int, str] | None = None,
         between: Mapping[int, str] | None = None,
     ):
         """
@@ -201,7 +201,7 @@ class Diary:
             said: What a person says, by how often the planner has listened before.
             between: Likewise, by how often it has asked whether somebody has spoken.
         """
-        self._said = dict(said or {})
+        self._said = dict(ending or {})
         self._between = dict(between or {})
         self._pending: list[str] = []
         self._listened = self._asked = 0

@@ -108,9 +108,9 @@ def test_a_correction_changes_the_goal_and_the_end_is_checked_against_it() -> No
         'on(aqua_cube, location_F)',
     ]
     assert episode.goal_stated == goals[-1]
-    said = 'Task: Bring the aqua cube to location E.\nThe person added: E is reserved: put it'
+    remark = 'Task: Bring the aqua cube to location E.\nThe person added: E is reserved: put it'
     for prompt in play.prompts[2:]:
-        assert said in prompt
+        assert remark in prompt
         assert prompt.count('E is reserved') == 1
         assert 'on(aqua_cube, location_E)' not in prompt
     assert [fate.wait(0.0) for fate in play.fates] == ['Taken up: the plan was made anew with it.']
@@ -275,7 +275,7 @@ def test_a_remark_withdraws_a_question_which_is_asked_anew_with_the_new_plan() -
 
 
 def test_a_remark_after_the_plan_counts_for_the_goal_and_is_named_as_late() -> None:
-    said: list[RemarkFate] = []
+    remark: list[RemarkFate] = []
     run = EpisodeRun(make_task('yellow on C', 'e'), planner='p', brain='b', body='c')
     brain = ScriptedModel(
         [
@@ -289,14 +289,14 @@ def test_a_remark_after_the_plan_counts_for_the_goal_and_is_named_as_late() -> N
     class SpokenToAtTheEnd(BrainBody):
         def run(self, task: Task, world: World, context: EpisodeContext) -> None:
             super().run(task, world, context)
-            said.append(run.add_feedback('no, on location_B'))
+            remark.append(run.add_feedback('no, on location_B'))
 
     planner = SpokenToAtTheEnd(model, CallBody(), k=0)
     episode = run.execute(planner, BoxTable(PLACES), SceneGoals(model))
 
     assert (episode.ending, episode.goal) == (Ending.PARTLY_DONE, 'unmet')
     assert 'yellow_cube is 10.0 cm from location_B' in episode.message
-    assert said[0].wait(0.0).startswith('Too late for the plan')
+    assert remark[0].wait(0.0).startswith('Too late for the plan')
 
 
 DONE = {
@@ -325,7 +325,7 @@ def test_every_planner_that_listens_asks_anew_when_somebody_speaks_meanwhile(pla
     assert (episode.feedback_loops, episode.remarks) == (0, 1)
 
 
-def test_prompts_after_a_remark_have_its_authority_and_where_things_stood_before() -> None:
+def test_prompts_after_a_remark_have_its_authority_and_the_earlier_places() -> None:
     play = Play(
         'Bring the aqua cube to location E.',
         [

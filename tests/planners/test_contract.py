@@ -78,8 +78,8 @@ class Player:
         def written(pick: str, place: str) -> list[str]:
             """Write what is left to do; a form has `name`, and `x` and `y` of a place."""
             lines = []
-            for thing, where in left:
-                lines += [pick.format(name=thing)] if thing != scene.held else []
+            for obj, where in left:
+                lines += [pick.format(name=obj)] if obj != scene.held else []
                 lines += [place.format(name=where, x=at[where][0], y=at[where][1])]
             return lines
 
@@ -127,7 +127,7 @@ def play(request: pytest.FixtureRequest) -> Callable[..., Episode]:
     return run
 
 
-def test_a_planner_tells_a_plan_and_does_a_task_within_its_limits(
+def test_a_planner_emits_a_plan_and_does_a_task_within_its_limits(
     play: Callable[..., Episode],
 ) -> None:
     world, limited = busy_table(), busy_table()
@@ -145,14 +145,14 @@ def test_a_planner_tells_a_plan_and_does_a_task_within_its_limits(
     assert len(limited.calls) == 2
 
 
-def test_what_is_out_of_reach_stays_there_and_the_episode_says_so_or_finds_a_way(
+def test_an_object_out_of_reach_stays_and_the_episode_reports_it_or_finds_a_way(
     play: Callable[..., Episode],
 ) -> None:
     world = busy_table(unreachable=['location_A'])
 
     episode = play(world)
 
-    assert world.things_on('location_A') == []
+    assert world.objects_on('location_A') == []
     assert episode.ending is Ending.GAVE_UP
     assert 'location_A' in episode.message
 
@@ -183,7 +183,7 @@ def test_a_task_that_makes_no_sense_is_given_up_without_a_motion(
 
 
 @pytest.mark.parametrize('name', ON_TABLES)
-def test_a_planner_says_of_itself_whether_it_tells_forces_and_asks_a_body(name: str) -> None:
+def test_a_spec_states_whether_prompts_have_forces_and_a_body_is_asked(name: str) -> None:
     brain = Overheard(Player())
     body = Overheard(offline())
     world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))

@@ -17,13 +17,13 @@ from tests.planners.chosen import built
 from tests.planners.pop_runs import ACT, DONE, LIGHTER, UNKNOWN, WEIGH
 from tests.planners.symbolic_table import SymbolicTabletop
 
-THINGS = {
+OBJECTS = {
     'red_cube': (0.40, 0.12),
     'blue_cube': (0.48, 0.20),
     'location_A': (0.54, -0.18),
 }
 TASK = 'put the red cube on location_A'
-SAID = 'The attached picture shows this scene from above; x points up.'
+REMARKED = 'The attached picture shows this scene from above; x points up.'
 PLAN = '0: pick red_cube\n1: place red_cube on location_A\n2: Done'
 REPAIR = f'It slipped.\nNew plan:\n{PLAN}'
 STEPS = tuple(
@@ -61,7 +61,7 @@ def play(planner: str, world: Any, model: ScriptedModel) -> Episode:
 
 def asked(planner: str, option: str) -> ScriptedModel:
     faults = [('pick(red_cube)', Code.GRASP_FAILED, 'It slipped.')]
-    table = PicturedTable(THINGS, faults=faults if planner == 'brain_body' else ())
+    table = PicturedTable(OBJECTS, faults=faults if planner == 'brain_body' else ())
     model = ScriptedModel(REPLIES[planner])
     episode = play(f'{planner}{option}', table, model)
     assert episode.ending is Ending.FINISHED, episode.message
@@ -80,9 +80,9 @@ def test_pictures_are_sent_as_chosen_and_mentioned_only_where_there_is_one(
     wanted = {'none': 0, 'before': BEFORE[planner], 'each': n}[use]
     pictured = [bool(request.messages[0].images) for request in model.requests]
     assert pictured == [True] * wanted + [False] * (n - wanted)
-    assert [SAID in request.prompt for request in model.requests] == pictured
+    assert [REMARKED in request.prompt for request in model.requests] == pictured
     plain = asked(planner, '')
-    texts = [request.prompt.replace(f'{SAID}\n', '') for request in model.requests]
+    texts = [request.prompt.replace(f'{REMARKED}\n', '') for request in model.requests]
     assert texts == [request.prompt for request in plain.requests]
 
 
@@ -97,7 +97,7 @@ def test_each_picture_is_taken_when_it_is_asked_for() -> None:
 def test_a_reply_that_cannot_be_read_is_asked_again_with_the_same_picture() -> None:
     model = ScriptedModel(['I cannot say.', PLAN])
 
-    play('brain_body:image=before', PicturedTable(THINGS), model)
+    play('brain_body:image=before', PicturedTable(OBJECTS), model)
 
     again = model.requests[1].messages
     assert len(again) == 3
@@ -108,7 +108,7 @@ def test_a_reply_that_cannot_be_read_is_asked_again_with_the_same_picture() -> N
 def test_a_world_without_camera_is_refused_before_any_request(planner: str) -> None:
     model = ScriptedModel()
 
-    episode = play(f'{planner}:image=before', SymbolicTabletop(THINGS), model)
+    episode = play(f'{planner}:image=before', SymbolicTabletop(OBJECTS), model)
 
     assert episode.ending is Ending.WORLD_FAILED
     assert 'This world has no camera' in episode.message

@@ -32,7 +32,7 @@ from tests.planners.symbolic_table import SymbolicTabletop
 FOLDER = Path(__file__).parent / 'snapshots'
 FILES = sorted(FOLDER.glob('*.txt'))
 RENEW = 'RENEW_SNAPSHOTS' in os.environ
-THINGS = {
+OBJECTS = {
     'red_cube': (0.40, 0.12),
     'blue_cube': (0.48, 0.20),
     'grey_cylinder': (0.60, 0.15),
@@ -90,7 +90,7 @@ def world_of(settings: Mapping[str, str]) -> Any:
         return SmallHouse(Visibility(reach='room'))
     faults = [item.split(' ', 1) for item in settings.get('faults', '').split('; ') if item]
     table = SymbolicTabletop(
-        THINGS,
+        OBJECTS,
         unreachable=settings.get('unreachable', '').split(),
         faults=[(call, Code[code], f'{call} ended with {code}.') for call, code in faults],
     )
@@ -106,8 +106,8 @@ def play(path: Path) -> tuple[str, list[tuple[str, str]]]:
     run = EpisodeRun(
         Task('t', settings['task']), planner=name, brain='b', body='b', limits=Limits()
     )
-    said = [settings['said']] if 'said' in settings else []
-    brain.on_reply = lambda: run.add_feedback(said.pop()) if said else None
+    remark = [settings['said']] if 'said' in settings else []
+    brain.on_reply = lambda: run.add_feedback(remark.pop()) if remark else None
     episode = run.execute(built(run, name, brain, body), world_of(settings))
     lines.append(f'{MARK} {episode.ending.name}')
     return '\n'.join(lines) + '\n', replies

@@ -191,7 +191,7 @@ version = "1"
 
 
 @pytest.mark.parametrize(
-    ('name', 'code', 'told'),
+    ('name', 'code', 'expected'),
     [
         (
             'mine',
@@ -204,7 +204,7 @@ version = "1"
     ],
 )
 def test_a_package_that_is_broken_is_refused_with_what_is_wrong_and_hides_no_other(
-    name: str, code: str, told: str, tmp_path: Path, visible: Callable[[Path], None]
+    name: str, code: str, expected: str, tmp_path: Path, visible: Callable[[Path], None]
 ) -> None:
     project = f'{BROKEN}{name} = "broken_planner:Mine"'
     visible(install(tmp_path, project, broken_planner=code))
@@ -213,7 +213,7 @@ def test_a_package_that_is_broken_is_refused_with_what_is_wrong_and_hides_no_oth
         load_planner(name)
     factories, faults = load_planners()
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert list(faults) == [name]
     assert 'base_llm' in factories
 

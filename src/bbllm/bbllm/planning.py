@@ -47,9 +47,9 @@ from bbllm.planners.common.prompting import (
 from bbllm.planners.common.reply_diagnostics import (
     LostReplyError,
     ReplyDiagnostics,
+    is_done_line,
     reason_of,
     refuse_if_impossible,
-    says_done,
 )
 from bbllm.planners.common.steps import failure_cause, map_step
 from bbllm.planners.domains.household.language import HOUSE_END
@@ -114,6 +114,7 @@ __all__ = [
     'id_of',
     'images',
     'instance_name',
+    'is_done_line',
     'language_of',
     'lost_names',
     'lost_text',
@@ -134,7 +135,6 @@ __all__ = [
     'reason_of',
     'refuse_if_impossible',
     'render',
-    'says_done',
     'scene_graph',
     'sentence',
     'source',

@@ -71,7 +71,7 @@ class GoalPredicate:
     """A requirement on a number of objects of a class."""
 
     relation: GoalRelation
-    thing: str
+    noun: str
     """Class of the objects."""
     place: str = ''
     """Class of their places; '' for relations without a place."""
@@ -79,18 +79,18 @@ class GoalPredicate:
 
     def __str__(self) -> str:
         place = f'_{self.place}' if self.place else ''
-        return f'{self.relation.value}_{self.thing}{place}: {self.count}'
+        return f'{self.relation.value}_{self.noun}{place}: {self.count}'
 
     @property
-    def things(self) -> int:
+    def n_needed(self) -> int:
         """How many objects of its class are needed; for milk on milk one more than `count`."""
-        return self.count + (self.thing == self.place)
+        return self.count + (self.noun == self.place)
 
     @property
     def sentence(self) -> str:
         """The predicate in words, for example `put three milk on kitchentable`."""
         form = _PHRASES[self.relation]
-        return form.format(f'{in_words(self.count)} {self.thing}', self.place)
+        return form.format(f'{in_words(self.count)} {self.noun}', self.place)
 
 
 _PHRASES: Mapping[GoalRelation, str] = {
@@ -137,8 +137,8 @@ def parse_goal(text: str, classes: Iterable[str]) -> tuple[GoalPredicate, ...] |
         if not 1 <= count <= MAX_COUNT:
             raise errors.ParseError(f'{part[:80]!r} has a count that is not in 1..{MAX_COUNT}.')
         relation = GoalRelation(match[1])
-        thing, place = _classes_in(relation, match[2], known, part)
-        goal.append(GoalPredicate(relation, thing, place, count))
+        noun, place = _classes_in(relation, match[2], known, part)
+        goal.append(GoalPredicate(relation, noun, place, count))
     return tuple(dict.fromkeys(goal))
 
 
@@ -170,8 +170,8 @@ def contradiction(
 
     def exclusive(first: GoalPredicate, second: GoalPredicate) -> bool:
         relations = frozenset({first.relation, second.relation})
-        if first.thing != second.thing or relations in OPPOSED:
-            return first.thing == second.thing
+        if first.noun != second.noun or relations in OPPOSED:
+            return first.noun == second.noun
         if counts is None:
             return False  # there may be enough movable objects
         if GoalRelation.HOLDS in relations:
@@ -182,8 +182,8 @@ def contradiction(
 
     for first, second in combinations(goal, 2):
         placing = {first.relation, second.relation} <= PLACING
-        if placing and (first.thing, first.place) == (second.place, second.thing):
-            if counts is None or counts.get(first.thing, 0) <= 1 >= counts.get(first.place, 0):
+        if placing and (first.noun, first.place) == (second.place, second.noun):
+            if counts is None or counts.get(first.noun, 0) <= 1 >= counts.get(first.place, 0):
                 return first, second
         elif exclusive(first, second) and _too_many((first, second), counts):
             return first, second
@@ -202,15 +202,15 @@ def nested_places(
 ) -> frozenset[frozenset[str]]:
     """Return pairs of classes, one inside the other, given the places of each object."""
     pairs: set[frozenset[str]] = set()
-    for thing in lies_in:
-        classes = {class_of(each) for each in reached([thing], lambda x: lies_in.get(x, ()))}
+    for noun in lies_in:
+        classes = {class_of(each) for each in reached([noun], lambda x: lies_in.get(x, ()))}
         pairs.update(map(frozenset, combinations(sorted(classes), 2)))
     return frozenset(pairs)
 
 
 def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None) -> bool:
     return counts is None or any(
-        sum(item.count for item in group) > counts.get(item.thing, 0) for item in group
+        sum(item.count for item in group) > counts.get(item.noun, 0) for item in group
     )
 
 
@@ -230,7 +230,7 @@ def _classes_in(
             f'{part[:80]!r} names no place. What is put {relation.value} something is written '
             f'`{relation.value}_milk_fridge: 1`.'
         )
-    choices = ', or '.join(f'{thing} {relation.value} {place}' for thing, place in likely)
+    choices = ', or '.join(f'{noun} {relation.value} {place}' for noun, place in likely)
     raise errors.ParseError(
         f'{part[:80]!r} can mean {choices}. Name classes of the scene: {", ".join(sorted(known))}.'
     )
@@ -280,7 +280,7 @@ def refuse_contradiction(
         return
     both, which = ('both', 'Either') if len(found) == 2 else ('all', 'Some')
     problem = f'{_listed(found)} cannot {both} be so'
-    number = f'{counts[found[0].thing]} of {found[0].thing}'
+    number = f'{counts[found[0].noun]} of {found[0].noun}'
     if scene.whole:
         raise errors.GaveUpError(
             f'The goal contradicts itself: {problem}, as the house has {number}. {which} of them '

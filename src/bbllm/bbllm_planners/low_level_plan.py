@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bbllm import Skill, SkillCall, errors, events
-from bbllm.planning import Code, LostReplyError, plain, reason_of, says_done
+from bbllm.planning import Code, LostReplyError, is_done_line, plain, reason_of
 
 MAX_LINES = 300
 """Longer replies come from models that repeat themselves."""
@@ -117,7 +117,7 @@ class _Reader:
         if number == 1 < self._number:
             self._begin(again=True)
         self._number = self._number if number is None else number
-        if says_done(line) and not (self._calls and line.startswith('#')):
+        if is_done_line(line) and not (self._calls and line.startswith('#')):
             self._ended = True
             return False
         call = read_call(line, self._actions)
@@ -171,12 +171,12 @@ class _Reader:
             self._discarded.append(events.LineDiscarded(more_lines(n_left_out), why))
         found, example = tuple(self._discarded), _example(self._actions)
         first = f' The line {found[0].text[:80]!r}: {found[0].why}' if found else ''
-        said = '`cannot: `' if self._reason else '`done`' if self._ended else ''
-        if not self._calls and said and (self._meant or (self._ended and n_more)):
+        ending = '`cannot: `' if self._reason else '`done`' if self._ended else ''
+        if not self._calls and ending and (self._meant or (self._ended and n_more)):
             raise LostReplyError(
-                f'The reply says {said}, and has lines that look like actions as well. Where '
+                f'The reply says {ending}, and has lines that look like actions as well. Where '
                 f'something is to be done, reply with actions alone, such as `1. '
-                f'{example}`; else with the line {said} alone.{first}',
+                f'{example}`; else with the line {ending} alone.{first}',
                 found,
             )
         if self._reason and not self._calls:

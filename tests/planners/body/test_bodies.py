@@ -199,10 +199,10 @@ def test_two_passes_of_a_plan_cost_one_loop_and_the_brain_reads_both_reasons() -
 
     assert world.calls == ['pick(red_cube)']
     assert episode.feedback_loops == 1
-    told = (
+    expected = (
         'The Body found no action for this step: no arm for it. Nor for 2: sing a song: no voice.'
     )
-    assert told in brain.requests[1].prompt
+    assert expected in brain.requests[1].prompt
 
 
 @pytest.mark.parametrize('make', [BRAIN_BODY, LANG_PROMPT])
@@ -215,7 +215,7 @@ def test_examples_are_of_the_actions_that_the_brain_is_offered_too(make: Any) ->
 
     prompt = body.requests[0].prompt
     actions = re.findall(r'^- (\w+)\(', prompt, re.MULTILINE)
-    told = brain.requests[0].prompt
-    assert all(re.search(rf'\b{action}\b', told) for action in actions)
+    expected = brain.requests[0].prompt
+    assert all(re.search(rf'\b{action}\b', expected) for action in actions)
     assert {*re.findall(r'^\d: <char0>\[(\w+)\]', prompt, re.MULTILINE)} <= {*actions}
     assert len(actions) < 20

@@ -38,7 +38,7 @@ def test_one_request_becomes_all_calls() -> None:
 
 
 @pytest.mark.parametrize('k', [0, 3])
-def test_a_failure_is_told_and_the_program_goes_on(k: int) -> None:
+def test_a_failure_is_reported_and_the_program_continues(k: int) -> None:
     world, context = busy_table(unreachable=['red_cube']), Diary()
     model = ScriptedModel([PROGRAM])
 

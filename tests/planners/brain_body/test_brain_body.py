@@ -139,11 +139,11 @@ def test_a_refusal_is_quoted_in_one_line_that_can_be_printed() -> None:
     with pytest.raises(ParseError) as caught:
         run(ScriptedModel([refusal, refusal]), busy_table(), Diary())
 
-    said = str(caught.value).partition('The second was: ')[2]
-    assert said.startswith('"I can\'t help with [2J that. Sorry.')
-    assert said.endswith(' ..."')
-    assert len(said) < 210
-    assert said.isprintable()
+    remark = str(caught.value).partition('The second was: ')[2]
+    assert remark.startswith('"I can\'t help with [2J that. Sorry.')
+    assert remark.endswith(' ..."')
+    assert len(remark) < 210
+    assert remark.isprintable()
 
 
 def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on() -> None:
@@ -159,7 +159,7 @@ def test_a_repair_that_does_not_parse_twice_costs_its_loop_and_the_plan_goes_on(
 
 
 @pytest.mark.parametrize('k', [0, 3])
-def test_what_a_person_says_between_steps_is_part_of_the_task_and_costs_no_loop(k: int) -> None:
+def test_a_remark_between_steps_joins_the_task_and_costs_no_loop(k: int) -> None:
     world, context = busy_table(), Diary({1: 'location_B is better'})
     brain = ScriptedModel([PLAN, 'New plan:\n1: place(location_B)'])
 
@@ -233,7 +233,7 @@ class Believing:
         )
 
 
-def test_what_scenes_bring_is_told_and_nothing_estimated_twice() -> None:
+def test_beliefs_of_scenes_reach_the_prompt_and_nothing_is_estimated_twice() -> None:
     brain = ScriptedModel([PLAN, AGAIN])
 
     episode = play(brain, Believing(busy_table(faults=[MISSED])), open_state='rules')
@@ -243,7 +243,7 @@ def test_what_scenes_bring_is_told_and_nothing_estimated_twice() -> None:
     assert not [event for event in episode.events if event.kind is EventKind.ESTIMATED]
 
 
-def test_what_is_believed_in_words_that_no_scene_holds_is_told_as_refused_once() -> None:
+def test_a_malformed_belief_is_reported_as_refused_once() -> None:
     estimate = 'update_state("red_cube", "sticky | touches blue_cube | near the edge")'
     brain = ScriptedModel([PLAN, estimate, AGAIN, estimate, AGAIN, *[estimate] * 3])
 

@@ -63,7 +63,7 @@ def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired()
     brain, _ = play(world, context, [PLAN, REPAIR], BODY)
 
     feedback = without_delimiters(brain.requests[1].messages[0].content)
-    told = (
+    expected = (
         '<fridge> (33) is not open or is not openable when executing '
         '"[PUTIN] <salmon> (13) <fridge> (33) [0]"'
     )
@@ -72,7 +72,7 @@ def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired()
         '"[PUTIN] <salmon> (in a hand) <fridge> [0]"'
     )
     assert f'Feedback: {by_class}\nController: not_open\n' in feedback
-    assert context.repairs == [told]
+    assert context.repairs == [expected]
     assert world.has('salmon_13', 'inside', 'fridge_33')
     assert world.calls[2] == 'walk(fridge_33)'  # walktowards goes all the way
 

@@ -24,8 +24,12 @@ class SlippingTable(SymbolicTabletop):
     """A table with a camera, on which the first place moves the blue cube, and fails."""
 
     def __init__(self) -> None:
-        things = {'red_cube': (0.40, 0.12), 'blue_cube': (0.48, 0.20), 'location_A': (0.54, -0.18)}
-        super().__init__(things)
+        objects = {
+            'red_cube': (0.40, 0.12),
+            'blue_cube': (0.48, 0.20),
+            'location_A': (0.54, -0.18),
+        }
+        super().__init__(objects)
         self.slips = 1
 
     def execute(self, call: SkillCall) -> Outcome:
@@ -101,7 +105,7 @@ def test_the_first_plan_is_asked_for_in_the_same_words_in_all_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ('form', 'told'),
+    ('form', 'shown_text'),
     [
         ('full', SENTENCE),
         ('none', 'failed'),
@@ -110,12 +114,14 @@ def test_the_first_plan_is_asked_for_in_the_same_words_in_all_forms() -> None:
         ('picture', 'failed'),
     ],
 )
-def test_earlier_failures_and_the_data_of_stand_ins_follow_the_form(form: str, told: str) -> None:
+def test_earlier_failures_and_the_data_of_stand_ins_follow_the_form(
+    form: str, shown_text: str
+) -> None:
     again = f'New plan:\n1: {STEP}\n2: Done'
     model, _ = play(form, PLAN, again, again, slips=2)
 
     repair = model.requests[2].messages[0]
-    assert f'- <data>step 1 ({STEP}): {told}</data>' in repair.content
+    assert f'- <data>step 1 ({STEP}): {shown_text}</data>' in repair.content
     assert repair.request is not None
     kept: list[Any] = [repair.request.failures, repr(repair.request.failures)]
     if form != 'full':

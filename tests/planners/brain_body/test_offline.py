@@ -65,7 +65,7 @@ PLUS_SIGN = 'create a plus sign in the working space using the cubes'
         ),
     ],
 )
-def test_things_end_where_the_task_says(instruction: str, where: dict[str, str]) -> None:
+def test_objects_end_where_the_task_wants_them(instruction: str, where: dict[str, str]) -> None:
     world = busy_table()
 
     run_cleanly(instruction, world, Diary())
@@ -92,7 +92,7 @@ def test_things_end_where_the_task_says(instruction: str, where: dict[str, str])
         ('grasp the red cube, wait 2 seconds, go home', 'pick(red_cube) wait(2) return_to_base()'),
     ],
 )
-def test_single_actions_are_what_they_say(instruction: str, calls: str) -> None:
+def test_a_task_of_single_actions_becomes_these_calls(instruction: str, calls: str) -> None:
     world = busy_table()
     run_cleanly(instruction, world, Diary())
 
@@ -165,15 +165,15 @@ def test_a_repair_does_not_repeat_what_is_done() -> None:
 
 
 @pytest.mark.parametrize(
-    ('said', 'taken'),
+    ('remark', 'taken'),
     [
         ('use the white cube instead of the blue one', 'white_cube'),
         ('not the blue cube please', 'yellow_cube'),
         ("don't touch blue_cube, or the yellow cube", 'orange_cube'),
     ],
 )
-def test_what_a_person_says_about_things_changes_the_plan(said: str, taken: str) -> None:
-    world, context = busy_table(), Diary({3: said})
+def test_a_remark_about_objects_changes_the_plan(remark: str, taken: str) -> None:
+    world, context = busy_table(), Diary({3: remark})
 
     run_cleanly(PLUS_SIGN, world, context)
 
@@ -185,7 +185,7 @@ def test_what_a_person_says_about_things_changes_the_plan(said: str, taken: str)
 TRIANGLE = 'Create a triangle in the right part of the working space using reddish cubes.'
 
 
-def test_where_there_is_no_solution_the_true_reason_is_told() -> None:
+def test_without_a_solution_the_true_reason_is_given() -> None:
     places = {f'{color}_cube': (0.4 + 0.1 * i, 0.2) for i, color in enumerate(('red', 'pink'))}
     world = SymbolicTabletop(
         {**places, 'crimson_cube': (0.6, 0.2), 'green_cube': (0.5, 0.32)},
@@ -213,8 +213,8 @@ def judged(case: Case, before: Scene, after: Scene) -> Score:
 
 
 def lay(case: Case) -> SymbolicTabletop:
-    things = (*case.scene.movables, *case.scene.places)
-    places = {item.name: item.pose.position_m[:2] for item in things}
+    names = (*case.scene.movables, *case.scene.places)
+    places = {item.name: item.pose.position_m[:2] for item in names}
     return SymbolicTabletop(places, unreachable=case.out_of_reach)
 
 

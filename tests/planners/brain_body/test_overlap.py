@@ -30,7 +30,7 @@ from tests.planners.symbolic_table import SymbolicTabletop
 N_EPISODES = 500 if full() else 100
 CUBES = ('red_cube', 'green_cube', 'blue_cube', 'white_cube')
 PLACES = ('location_A', 'location_B', 'location_C')
-THINGS = {
+OBJECTS = {
     name: (0.35 + 0.06 * (i % 4), -0.25 + 0.14 * i) for i, name in enumerate((*CUBES, *PLACES))
 }
 
@@ -146,7 +146,7 @@ class RandomWorld(SymbolicTabletop):
     """A table on which calls fail, people speak and cancel, and the world breaks, by the seed."""
 
     def __init__(self, seed: int):
-        super().__init__(THINGS)
+        super().__init__(OBJECTS)
         self._random = Random(f'world {seed}')
         self.expected: list[list[str]] = []
         self.run: EpisodeRun

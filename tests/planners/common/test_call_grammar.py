@@ -100,7 +100,7 @@ def test_a_reply_becomes_a_checked_call_or_passes(reply: str, call: str | None) 
 
 
 @pytest.mark.parametrize(
-    ('reply', 'told'),
+    ('reply', 'expected'),
     [
         ('', 'No action was found'),
         ('pick the red cube', '<rob0>'),
@@ -117,11 +117,11 @@ def test_a_reply_becomes_a_checked_call_or_passes(reply: str, call: str | None) 
         ('{"skill": "pick", "args": ["black_cube"]}', 'no object named'),
     ],
 )
-def test_what_is_no_call_is_refused_with_what_would_be(reply: str, told: str) -> None:
+def test_what_is_no_call_is_refused_with_what_would_be(reply: str, expected: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_call(reply, SCENE)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize('tail', ['', '\n', ']', ' x', '\n<rob0>[pick'])
@@ -146,7 +146,7 @@ def test_a_long_line_is_no_action_but_may_be_talk() -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_text_breaks_the_grammar_in_any_other_way_than_it_says(text: str) -> None:
+def test_any_text_is_a_call_or_raises_a_parse_error(text: str) -> None:
     try:
         call = parse_call(text, SCENE)
     except ParseError:

@@ -36,9 +36,9 @@ def test_a_goal_is_written_as_it_was_read() -> None:
     )
 
 
-def test_the_scene_says_where_a_thing_ends_and_its_place_begins() -> None:
+def test_the_scene_separates_an_object_from_its_place() -> None:
     (goal,) = _read('on_wine_glass_kitchentable: 1')
-    assert (goal.thing, goal.place) == ('wine_glass', 'kitchentable')
+    assert (goal.noun, goal.place) == ('wine_glass', 'kitchentable')
     with pytest.raises(ParseError, match=r'wine on glass_table, or wine_glass on table'):
         parse_goal('on_wine_glass_table: 1', ('wine', 'glass_table', 'wine_glass', 'table'))
     for text in ('watch tv', 'put the milk on: the table', '', 'open_sesame'):
@@ -84,7 +84,7 @@ def test_what_is_half_a_goal_is_refused_with_what_would_do(text: str, why: str) 
         ('on_milk_table: 1, inside_milk_fridge: 1, on_milk_glass: 1', {'milk': 2}, False),
     ],
 )
-def test_what_one_thing_cannot_be_is_opposed_unless_there_are_enough(
+def test_exclusive_predicates_contradict_unless_there_are_enough_objects(
     text: str, counts: dict[str, int] | None, opposed: bool
 ) -> None:
     pair = contradiction(
@@ -126,7 +126,7 @@ def warnings(episode: Episode) -> str:
 
 
 @PLANNERS
-def test_one_thing_that_is_to_be_on_and_off_is_refused_with_the_pair(planner: type) -> None:
+def test_one_object_on_and_off_is_refused_with_the_pair(planner: type) -> None:
     episode = play(planner, ScriptedModel([]), ON_AND_OFF, Studio())
 
     assert episode.ending is Ending.GAVE_UP

@@ -119,19 +119,19 @@ def test_an_absent_name_is_answered_with_the_nearest_or_with_what_is_left_to_sea
     )
 
 
-def test_a_told_call_names_the_place_of_an_object_that_was_chosen_among_several() -> None:
+def test_a_reported_call_names_the_place_of_an_object_chosen_among_several() -> None:
     facts = ('cup_11 inside box_20', 'box_20 is closed', 'cup_12 on desk_21', 'cup_13 in_room a_1')
     scene = made_scene('a_1 cup_11 cup_12 cup_13 cup_14 box_20 desk_21 character_40', *facts, HELD)
 
-    def told(*names: str) -> str:
+    def reported(*names: str) -> str:
         words = tuple(name.partition('_')[0] for name in names)
         return meant_text(SkillCall('x', words), SkillCall('x', names), scene)
 
-    assert told('cup_11') == 'the one in the closed box'
-    assert told('cup_12') == 'the one on the desk'
-    assert told('cup_13') == 'the one in the a'
-    assert told('cup_14', 'box_20') == 'the cup in a hand'
-    assert told('box_20') == ''
+    assert reported('cup_11') == 'the one in the closed box'
+    assert reported('cup_12') == 'the one on the desk'
+    assert reported('cup_13') == 'the one in the a'
+    assert reported('cup_14', 'box_20') == 'the cup in a hand'
+    assert reported('box_20') == ''
 
 
 def test_chance_takes_each_of_them_and_the_seed_decides() -> None:
@@ -143,7 +143,7 @@ def test_chance_takes_each_of_them_and_the_seed_decides() -> None:
     assert taken == [chosen(scene, Policy.RANDOM, Diary(), seed=seed) for seed in range(40)]
 
 
-def test_a_choice_is_told_with_its_policy_and_a_thing_s_own_name_is_no_choice() -> None:
+def test_a_choice_is_reported_with_its_policy_and_an_exact_name_is_none() -> None:
     scene, context = made_scene(HOUSE), Diary()
 
     assert chosen(scene, Policy.NEAREST, context, 'cup_13') == 'cup_13'
@@ -164,7 +164,7 @@ def test_a_choice_is_told_with_its_policy_and_a_thing_s_own_name_is_no_choice() 
         ('cu', []),
     ],
 )
-def test_a_word_means_a_class_or_one_thing(word: str, meant: list[str]) -> None:
+def test_a_word_means_a_class_or_one_object(word: str, meant: list[str]) -> None:
     assert meant_by(word, HOUSE.split()) == meant
 
 

@@ -165,7 +165,7 @@ NO_ACTION = 'reply with the line `done`'
         ('Low-level Action Plan: first go to the fridge.', NO_ACTION),
     ],
 )
-def test_an_empty_plan_says_done_and_a_reply_without_a_call_is_none(
+def test_an_empty_plan_is_done_and_a_reply_without_a_call_is_none(
     text: str, found: list[str] | str
 ) -> None:
     if isinstance(found, str):
@@ -176,7 +176,7 @@ def test_an_empty_plan_says_done_and_a_reply_without_a_call_is_none(
 
 
 @pytest.mark.parametrize(
-    ('text', 'said', 'left_out'),
+    ('text', 'remark', 'left_out'),
     [
         ('## Done (step 1 of 2)\n1. move(fridge1)', 'done', '1 more line'),
         ('# Done (so far)\n1. go to the fridge\n2. open it', 'done', '2 more lines'),
@@ -185,10 +185,10 @@ def test_an_empty_plan_says_done_and_a_reply_without_a_call_is_none(
         ('# cannot: carry both at once\n1. move fridge1', 'cannot: ', '1. move fridge1'),
     ],
 )
-def test_an_end_in_place_of_calls_beside_lines_that_look_like_actions_is_asked_about(
-    text: str, said: str, left_out: str
+def test_an_end_beside_lines_that_resemble_actions_is_asked_about(
+    text: str, remark: str, left_out: str
 ) -> None:
-    with pytest.raises(LostReplyError, match=f'else with the line `{said}` alone') as error:
+    with pytest.raises(LostReplyError, match=f'else with the line `{remark}` alone') as error:
         parse_low_level_plan(text, ACTIONS)
 
     assert [item.text for item in error.value.discarded] == [left_out]
@@ -205,9 +205,7 @@ def test_an_end_in_place_of_calls_beside_lines_that_look_like_actions_is_asked_a
         ('1. move(mug1) -- open(mug1)', '1. move(mug1) -- open(mug1)'),
     ],
 )
-def test_no_line_that_was_meant_for_an_action_is_lost_without_being_told(
-    left_out: str, text: str
-) -> None:
+def test_each_line_meant_as_an_action_is_reported(left_out: str, text: str) -> None:
     plan = parse_low_level_plan(f'1. move(salmon1)\n{text}\nGood luck!', ACTIONS)
 
     assert [str(call) for call in plan.calls] == ['move(salmon1)']
@@ -244,7 +242,7 @@ def test_what_is_put_goes_inside_what_has_no_surface(place: str, skill: str) -> 
     assert made.skill == skill
 
 
-def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_thing() -> None:
+def test_on_a_table_the_skills_are_the_arm_s_and_a_pose_is_one_argument() -> None:
     scene = busy_table().observe()
     names = ShortNames()
     names.see(scene)

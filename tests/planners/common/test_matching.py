@@ -53,7 +53,7 @@ def mapped(text: str, world: Any) -> str:
         ('place it at [0.3, -0.2, 0.03, 1.0, 0, 0, 0].', 'place(0.3 -0.2 0.03 1 0 0 0)'),
     ],
 )
-def test_a_step_that_says_skill_and_object_becomes_that_call(step: str, call: str) -> None:
+def test_a_step_with_skill_and_object_becomes_that_call(step: str, call: str) -> None:
     assert mapped(step, busy_table()) == call
 
 
@@ -98,7 +98,7 @@ def test_skill_and_object_are_chosen_separately_by_the_cosine() -> None:
     assert str(call) == 'pick(white_cube)'
 
 
-def test_a_thing_to_pick_is_never_a_location_and_a_target_may_be_anything() -> None:
+def test_an_object_to_pick_is_never_a_location_and_a_target_may_be_anything() -> None:
     scene = busy_table().observe()
     body = MatchingBody(
         TableEmbedder(lift=(1, 0), grasp=(1, 0), put=(0, 1), place=(0, 1), location_A=(1, 1))

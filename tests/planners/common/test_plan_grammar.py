@@ -41,7 +41,7 @@ def test_a_plan_that_is_written_is_read_back(texts: list[str], start: int, mark:
 
 
 @given(st.text(max_size=300))
-def test_no_text_breaks_the_reader_in_any_other_way_than_it_says(text: str) -> None:
+def test_any_text_is_a_plan_or_raises_a_parse_error(text: str) -> None:
     try:
         steps = parse_plan(text)
     except (ParseError, GaveUpError):
@@ -80,7 +80,7 @@ def test_what_stands_around_a_plan_is_left_out(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('reply', 'start', 'told'),
+    ('reply', 'start', 'expected'),
     [
         ('', 0, 'No numbered step'),
         ('I would rather not.', 0, '`cannot: <reason>`'),
@@ -97,8 +97,10 @@ def test_what_stands_around_a_plan_is_left_out(reply: str) -> None:
         ('\n'.join(f'{i}: go' for i in range(MAX_STEPS + 1)), 0, f'more than {MAX_STEPS}'),
     ],
 )
-def test_what_is_no_plan_is_refused_with_what_would_be(reply: str, start: int, told: str) -> None:
-    with pytest.raises(ParseError, match=told.replace('(', r'\(')) as caught:
+def test_what_is_no_plan_is_refused_with_what_would_be(
+    reply: str, start: int, expected: str
+) -> None:
+    with pytest.raises(ParseError, match=expected.replace('(', r'\(')) as caught:
         parse_plan(reply, start, form=PlanForm('pick a'))
 
     whole = f'numbered from {start} without gaps, such as `{start}: pick a`, or the single line'

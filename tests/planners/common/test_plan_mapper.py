@@ -142,7 +142,7 @@ def test_later_steps_are_mapped_with_the_scene_of_the_step_at_its_turn() -> None
     mapper.take(PLAN)
 
     world.execute(mapper.map(PLAN.steps[0], world.observe()))  # type: ignore[arg-type]
-    mapper.look_ahead(PLAN.steps[0])
+    mapper.start_ahead(PLAN.steps[0])
     assert body.begun.wait(PATIENCE_S)
     body.let_go.set()
 
@@ -159,7 +159,7 @@ def test_what_is_no_longer_needed_is_cancelled_and_asked_for_at_its_turn() -> No
     mapper = PlanMapper(body)
     mapper.take(PLAN)
     mapper.map(PLAN.steps[0], world.observe())
-    mapper.look_ahead(PLAN.steps[0])
+    mapper.start_ahead(PLAN.steps[0])
     assert body.begun.wait(PATIENCE_S)
 
     mapper.discard()

@@ -20,7 +20,7 @@ TASK = Task('t', 'lift the lilac cube')
 PLAN = Plan((PlanStep(0, 'pick lilac_cube'), PlanStep(1, 'return to base')))
 
 
-def test_what_is_out_of_reach_is_told_or_learnt_from_feedback() -> None:
+def test_what_is_out_of_reach_is_marked_or_learnt_from_feedback() -> None:
     failure = StepFailure(PLAN.steps[0], 'no')
 
     def texts(prompts: Prompts) -> list[str]:
@@ -37,10 +37,10 @@ def test_what_is_out_of_reach_is_told_or_learnt_from_feedback() -> None:
         assert 'reachable' not in text
 
 
-def test_a_request_says_of_reach_what_its_prompt_says() -> None:
-    told, learnt = (Prompts(reach=reach).shown(SCENE) for reach in (True, False))
+def test_a_request_has_the_reach_of_its_prompt() -> None:
+    expected, learnt = (Prompts(reach=reach).shown(SCENE) for reach in (True, False))
 
-    assert told.has('lilac_cube', 'reachable', 'no')
+    assert expected.has('lilac_cube', 'reachable', 'no')
     assert not learnt.has('lilac_cube', 'reachable', 'no')
 
 

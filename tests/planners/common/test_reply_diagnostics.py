@@ -6,19 +6,19 @@ from bbllm.core.events import LineDiscarded
 from bbllm.llm.reply_text import without_reasoning
 from bbllm.planners.common.reply_diagnostics import (
     ReplyDiagnostics,
+    is_done_line,
     reason_of,
-    says_done,
 )
 
 FLY, SWIM = LineDiscarded('fly(mug1)', 'No.'), LineDiscarded('swim(mug1)', 'No.')
 
 
 def counted(*replies: list[LineDiscarded]) -> list[str]:
-    told: list[str] = []
-    left_out = ReplyDiagnostics(lambda line: told.append(line.text))
+    expected: list[str] = []
+    left_out = ReplyDiagnostics(lambda line: expected.append(line.text))
     for reply in replies:
         left_out.of_reply(reply)
-    return told
+    return expected
 
 
 def test_what_later_replies_repeat_counts_once_and_what_they_add_counts_too() -> None:
@@ -59,8 +59,8 @@ MORE = (
 
 
 @pytest.mark.parametrize('line', [*DONE, *MORE])
-def test_a_line_says_that_all_is_done_if_it_says_nothing_else(line: str) -> None:
-    assert says_done(line) is (line in DONE)
+def test_a_line_reports_the_end_if_it_contains_nothing_else(line: str) -> None:
+    assert is_done_line(line) is (line in DONE)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ from bbllm_bench.oracle.model import offline
 from tests.planners.made_scenes import made_scene
 
 
-def house(things: str, *facts: str) -> Scene:
+def house(objects: str, *facts: str) -> Scene:
     """Return a scene of a room `kitchen_1`, of who acts, and of things."""
-    return made_scene(f'kitchen_1 character_2 {things}', *facts, rooms='kitchen_1')
+    return made_scene(f'kitchen_1 character_2 {objects}', *facts, rooms='kitchen_1')
 
 
-def told(scene: Scene) -> dict[str, str]:
+def lists_of(scene: Scene) -> dict[str, str]:
     names = ShortNames()
     names.see(scene)
     lines = text_of(language_of(scene).observation(scene, names)).splitlines()
@@ -31,7 +31,7 @@ def told(scene: Scene) -> dict[str, str]:
 def test_what_can_be_taken_or_switched_is_an_object_beside_what_it_holds_and_others_are_not() -> (
     None
 ):
-    lists = told(
+    lists = lists_of(
         house(
             'box_3 cabinet_4 oven_5 tray_6 spoon_7',
             *('box_3 affords containers', 'box_3 affords grabbable', 'cabinet_4 affords can_open'),
@@ -45,14 +45,14 @@ def test_what_can_be_taken_or_switched_is_an_object_beside_what_it_holds_and_oth
     assert lists['Surface List'] == '[tray1]'
 
 
-def test_a_thing_is_told_by_what_it_is_on_else_by_what_it_is_in_and_last_by_its_room() -> None:
-    things = 'mug_3 fork_4 lamp_5 tray_6 drawer_7'
+def test_an_object_is_described_by_its_support_else_its_container_else_its_room() -> None:
+    objects = 'mug_3 fork_4 lamp_5 tray_6 drawer_7'
     facts = [f'{name} affords grabbable' for name in ('mug_3', 'fork_4', 'lamp_5')]
     facts += [f'{name} in_room kitchen_1' for name in ('mug_3', 'fork_4', 'lamp_5')]
     facts += ['mug_3 on tray_6', 'mug_3 inside drawer_7', 'fork_4 inside drawer_7']
     facts += [f'{name} inside kitchen_1' for name in ('mug_3', 'fork_4', 'lamp_5')]
 
-    assert told(house(things, *facts))['Object List'] == (
+    assert lists_of(house(objects, *facts))['Object List'] == (
         '[mug1 ON tray1, fork1 IN drawer1, lamp1 IN kitchen1]'
     )
 
@@ -62,7 +62,7 @@ STEP = PlanStep(0, 'pick red_cube')
 
 
 def scene() -> Scene:
-    things = tuple(
+    objects = tuple(
         SceneObject(
             name=name,
             kind=Kind.CUBE,
@@ -72,10 +72,10 @@ def scene() -> Scene:
         )
         for name, y in (('blue_cube', 0.0), ('green_cube', 0.2))
     )
-    return Scene(things, SKILLS, lost_facts([LOST], 100.0), 100.0)
+    return Scene(objects, SKILLS, lost_facts([LOST], 100.0), 100.0)
 
 
-def test_brain_reads_that_a_thing_is_lost_and_does_not_find_it_among_the_objects() -> None:
+def test_a_lost_object_is_marked_lost_and_not_among_the_objects() -> None:
     prompt = Prompts().planning(Task('t', 'put the red cube on the blue cube'), scene())
 
     assert '(red_cube is lost)' in prompt
@@ -85,7 +85,7 @@ def test_brain_reads_that_a_thing_is_lost_and_does_not_find_it_among_the_objects
     assert '\nblue_cube cube' in prompt
 
 
-def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:
+def test_a_step_about_a_lost_object_becomes_a_refused_call() -> None:
     for body in (BodyLLM(offline()), MatchingBody(LexicalEmbedder())):
         call = body.map(STEP, scene())
 
@@ -95,7 +95,7 @@ def test_step_about_a_lost_thing_becomes_a_call_that_is_refused() -> None:
         assert caught.value.code is Code.OBJECT_LOST
 
 
-def test_things_of_a_class_are_numbered_as_they_are_seen_and_never_share_a_name() -> None:
+def test_objects_of_a_class_are_numbered_by_first_sight_and_never_share_a_name() -> None:
     names = ShortNames()
     for text in ('cup_9 bed_3', 'cup_2 cup_9', 'bed_1'):
         names.see(made_scene(text))

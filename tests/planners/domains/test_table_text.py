@@ -32,14 +32,12 @@ def row(
 
 @pytest.mark.parametrize('deg', [-44, -10, 1, 40])
 @pytest.mark.parametrize('more', [-180, -90, 0, 90, 180])
-def test_the_yaw_of_a_cube_is_that_of_the_nearest_pose_that_looks_alike(
-    deg: int, more: int
-) -> None:
+def test_the_yaw_of_a_cube_is_that_of_the_nearest_equivalent_pose(deg: int, more: int) -> None:
     assert row(turned(deg + more)) == f'yaw {deg}'
 
 
 @pytest.mark.parametrize(
-    ('quat', 'kind', 'size', 'told'),
+    ('quat', 'kind', 'size', 'expected'),
     [
         (turned(0.3), Kind.CUBE, (0.04, 0.04, 0.04), ''),
         (turned(90, 'x'), Kind.CUBE, (0.04, 0.04, 0.04), ''),
@@ -53,16 +51,16 @@ def test_the_yaw_of_a_cube_is_that_of_the_nearest_pose_that_looks_alike(
         (turned(30), Kind.FIXTURE, (1.0, 1.0, 0.04), ''),
     ],
 )
-def test_what_looks_alike_has_no_yaw_and_what_leans_is_tilted(
+def test_a_symmetric_object_has_no_yaw_and_a_leaning_one_is_tilted(
     quat: tuple[float, float, float, float],
     kind: Kind,
     size: tuple[float, float, float],
-    told: str,
+    expected: str,
 ) -> None:
-    assert row(quat, kind, size) == told
+    assert row(quat, kind, size) == expected
 
 
-def test_a_table_is_told_with_frame_kinds_reach_and_each_fact_once() -> None:
+def test_the_text_of_a_table_has_frame_kinds_reach_and_each_fact_once() -> None:
     table = SymbolicTabletop(
         {'red_cube': (0.4, 0.1), 'location_A': (0.4, 0.1), 'location_B': (0.9, 0.1)},
         unreachable=['location_B'],

@@ -33,10 +33,12 @@ def graph_of(house: str = 'studio') -> MemoryGraph:
     return MemoryGraph(HouseholdWorld(house).observe())
 
 
-def tell(sentence: str, longest: int = LONGEST, *, embedder: Any = None) -> tuple[str, list[str]]:
+def context_of(
+    sentence: str, longest: int = LONGEST, *, embedder: Any = None
+) -> tuple[str, list[str]]:
     """Return what is told of the studio, and the classes that are said to be left out."""
-    telling = ContextSelector(embedder or LexicalEmbedder(), longest=longest)
-    whole, _, _ = telling.of(graph_of(), sentence, None).partition(f'\n{HERE}')
+    selector = ContextSelector(embedder or LexicalEmbedder(), longest=longest)
+    whole, _, _ = selector.of(graph_of(), sentence, None).partition(f'\n{HERE}')
     text, _, left_out = whole.partition(f'\n{LEFT_OUT}')
     return text, left_out.split(', ')
 
@@ -47,16 +49,16 @@ def classes_in(text: str) -> set[str]:
 
 @pytest.mark.parametrize('longest', [1700, LONGEST, LONGEST_IN_WORDS])
 @pytest.mark.parametrize('sentence', ['Make toast.', 'put all the plates into the dishwasher'])
-def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
+def test_the_context_fits_its_limit_and_names_the_omitted_classes(
     sentence: str, longest: int
 ) -> None:
     graph = graph_of()
     useful = {class_of(n) for n in graph.names if any(graph.affords(n, w) for w in USEFUL)}
 
-    text, left_out = tell(sentence, longest)
-    said = ContextSelector(LexicalEmbedder(), longest=longest).of(graph, sentence, None)
+    text, left_out = context_of(sentence, longest)
+    remark = ContextSelector(LexicalEmbedder(), longest=longest).of(graph, sentence, None)
 
-    assert len(said.partition(f'\n{HERE}')[0]) <= longest
+    assert len(remark.partition(f'\n{HERE}')[0]) <= longest
     assert not classes_in(text) & {*left_out}
     others = useful - {'floor'} - classes_in(text)
     named = [word for word in left_out if word and ' ' not in word]
@@ -65,15 +67,15 @@ def test_no_more_is_told_than_finds_room_and_what_is_left_out_is_named(
 
 
 @pytest.mark.parametrize('house', HOUSES)
-def test_who_is_told_no_classes_is_told_of_one_of_each_that_is_taken_filled_or_switched(
+def test_without_a_list_of_classes_the_context_has_one_of_each_useful_class(
     house: str,
 ) -> None:
     graph = graph_of(house)
     words = ('grabbable', 'containers', 'has_switch')
     wanted = {class_of(n) for n in graph.names if any(graph.affords(n, w) for w in words)}
-    telling = ContextSelector(LexicalEmbedder(), longest=LONGEST_IN_WORDS)
+    selector = ContextSelector(LexicalEmbedder(), longest=LONGEST_IN_WORDS)
 
-    text = telling.of(graph, 'Get wine glass and juice, place them on desk.', None)
+    text = selector.of(graph, 'Get wine glass and juice, place them on desk.', None)
 
     assert wanted <= classes_in(text)
 
@@ -89,12 +91,12 @@ def test_the_classes_for_a_split_are_those_that_planning_prompts_can_show(house:
     assert rooms < listed and 'lightswitch' in listed and 'ceilinglamp' not in listed
 
 
-def n_told(text: str, word: str) -> int:
+def n_shown(text: str, word: str) -> int:
     return len(set(re.findall(rf'\b{word}\(id:\d+\)', text)))
 
 
 @pytest.mark.parametrize('house', HOUSES)
-def test_of_what_the_sentence_names_as_many_are_told_as_it_says_however_short_it_is(
+def test_the_context_has_as_many_objects_as_the_sentence_names(
     house: str,
 ) -> None:
     graph = graph_of(house)
@@ -104,10 +106,10 @@ def test_of_what_the_sentence_names_as_many_are_told_as_it_says_however_short_it
         graph, 'Put two plates in the fridge, and all forks on the kitchen table.', None
     )
 
-    assert n_told(text, 'plate') == min(2, plates)
-    assert n_told(text, 'cutleryfork') == len(graph.of_class('cutleryfork'))
+    assert n_shown(text, 'plate') == min(2, plates)
+    assert n_shown(text, 'cutleryfork') == len(graph.of_class('cutleryfork'))
     for word in ('fridge', 'kitchentable'):
-        assert n_told(text, word) == min(1, len(graph.of_class(word)))
+        assert n_shown(text, word) == min(1, len(graph.of_class(word)))
     assert 'book' not in classes_in(text)
 
 
@@ -142,7 +144,7 @@ def named(sentence: str) -> dict[str, int]:
         ('two, and then the plate', {'plate': 1}),
     ],
 )
-def test_the_sentence_says_how_many_are_meant(sentence: str, wanted: dict[str, int]) -> None:
+def test_a_sentence_states_how_many_are_meant(sentence: str, wanted: dict[str, int]) -> None:
     assert named(sentence) == wanted
 
 

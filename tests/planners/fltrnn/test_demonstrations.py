@@ -30,8 +30,8 @@ GOOD = {
 
 def scene_of(item: Demonstration) -> Scene:
     """Return a scene of what a demonstration tells; a place that is in nothing is a room."""
-    inside = {thing for thing, _, _ in item.things}
-    names = dict.fromkeys(name for thing, _, place in item.things for name in (thing, place))
+    inside = {obj for obj, _, _ in item.things}
+    names = dict.fromkeys(name for obj, _, place in item.things for name in (obj, place))
     objects = tuple(
         SceneObject(
             name=name,
@@ -41,9 +41,7 @@ def scene_of(item: Demonstration) -> Scene:
         for name in names
     )
     facts = [Fact(*placed) for placed in item.things]
-    facts += [
-        Fact(thing, 'in_room', place) for thing, _, place in item.things if place not in inside
-    ]
+    facts += [Fact(obj, 'in_room', place) for obj, _, place in item.things if place not in inside]
     facts += [Fact(name, 'is', word) for name, words in item.states.items() for word in words]
     return Scene(objects, (), tuple(facts), 0.0, domain='household')
 
@@ -91,7 +89,7 @@ def test_the_nearest_goals_come_first() -> None:
         ({'colour': 'red'}, 'Wanted is `demonstrations:`'),
     ],
 )
-def test_a_file_with_an_unknown_action_or_thing_is_refused_with_the_nearest(
+def test_a_file_with_an_unknown_action_or_object_is_refused_with_the_nearest(
     tmp_path: Path, change: dict[str, object], why: str
 ) -> None:
     path = tmp_path / 'mine.yaml'

@@ -26,23 +26,23 @@ from tests.planners.house_player import (
     discarded,
     id_of,
     lines,
+    memory_of,
     play,
     player,
-    told,
 )
 
 MILK = 'on_milk_coffeetable: 1'
 ONE_PART = f'subgoal{{{MILK}}}'
 
 
-def from_fridge(thing: str) -> list[str]:
-    return [call('walk', 'fridge'), call('open', 'fridge'), *bring(thing, 'coffeetable')]
+def from_fridge(obj: str) -> list[str]:
+    return [call('walk', 'fridge'), call('open', 'fridge'), *bring(obj, 'coffeetable')]
 
 
 FETCHED = from_fridge('milk')
 TV = [call('walk', 'tv'), call('switchon', 'tv')]
 BOTH = [call('walk', 'plum'), call('grab', 'plum'), call('grab', 'bananas')]
-PUT = [call('putback', thing, 'coffeetable') for thing in ('plum', 'bananas')]
+PUT = [call('putback', obj, 'coffeetable') for obj in ('plum', 'bananas')]
 SEAT = [call('walk', 'sofa'), call('sit', 'sofa')]
 BRUSH = [call('walk', 'toothbrush'), call('grab', 'toothbrush')]
 TWO = 'on_plum_coffeetable: 1, on_bananas_coffeetable: 1'
@@ -100,7 +100,7 @@ def test_a_verified_sub_goal_is_planned_anew_when_its_plan_stops_half_way(verify
     assert world.has('milk', 'on', 'coffeetable') is (verify == 'yes')
     assert len(cells(model)) == (2 if verify == 'yes' else 1)
     if verify == 'yes':
-        assert f"('{id_of('milk')}', 'HELD', 'hand')" in told(cells(model)[1])
+        assert f"('{id_of('milk')}', 'HELD', 'hand')" in memory_of(cells(model)[1])
         assert f'of {MILK} there are 0' in cells(model)[1]
 
 
@@ -123,7 +123,7 @@ def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> Non
 
 
 @pytest.mark.parametrize(
-    ('reply', 'told_once', 'left_out'),
+    ('reply', 'reported_once', 'left_out'),
     [
         ('subgoal{turnon_tv: 1}', 'is in the goal, and in no part of it', MILK),
         (f'{ONE_PART}, subgoal{{turnon_tv: 1}}, subgoal{{turnon_radio: 1}}', 'is not in', 'radio'),
@@ -131,8 +131,8 @@ def test_a_call_that_fails_ends_the_plan_and_is_made_up_for_by_the_next() -> Non
         (f'{ONE_PART}, subgoal{{turnon_tv: 1}}, subgoal{{have a rest}}', 'is no part', 'a rest'),
     ],
 )
-def test_sub_goals_that_omit_or_invent_are_told_once_then_counted_and_mended(
-    reply: str, told_once: str, left_out: str
+def test_sub_goals_that_omit_or_invent_are_reported_once_then_counted_and_corrected(
+    reply: str, reported_once: str, left_out: str
 ) -> None:
     def plan(prompt: str) -> str:
         if 'tv' in asked(prompt):
@@ -145,7 +145,7 @@ def test_sub_goals_that_omit_or_invent_are_told_once_then_counted_and_mended(
 
     asked_to_split = [r for r in model.requests if r.messages[0].content.startswith(SPLIT)]
     assert len(asked_to_split) == 2
-    assert told_once in asked_to_split[1].messages[-1].content
+    assert reported_once in asked_to_split[1].messages[-1].content
     assert [left_out in text for text in discarded(episode)] == [True]
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.has('milk', 'on', 'coffeetable') and world.has('tv', 'is', 'on')
@@ -188,7 +188,7 @@ def test_a_goal_that_no_plan_can_reach_is_given_up_before_any_request(
     assert why in episode.message
 
 
-def test_a_plan_with_things_that_are_not_there_is_told_once_and_then_left_out() -> None:
+def test_absent_objects_of_a_plan_are_reported_once_and_then_omitted() -> None:
     strange = ["walk('milk(id:99999)')", "dance('tv(id:1)')", 'wash the tv', 'wash(tv)']
     model = player(
         'subgoal{turnon_tv: 1}',
@@ -229,7 +229,7 @@ LIGHTS = 'switch off all the lights'
 
 
 def switch_off_what_is_on(prompt: str) -> str:
-    """Look into the rooms that are named, then switch off what is told to be on."""
+    """Look into the rooms that are named, then switch off what is memory_of to be on."""
     prompt = prompt.rpartition('\n# Where the key things are')[2]
     on = re.findall(r'(lightswitch\(id:\d+\))[^;]*? (?:is|are) on\b', prompt)
     if rooms := re.search(r'^# Rooms that it has not seen yet: (.*)$', prompt, re.MULTILINE):
@@ -237,7 +237,7 @@ def switch_off_what_is_on(prompt: str) -> str:
     return lines(*(f"walk('{one}')\nswitchoff('{one}')" for one in on[:1]))
 
 
-def test_a_goal_in_words_is_asked_again_with_what_is_seen_until_the_model_says_done() -> None:
+def test_a_goal_in_words_is_planned_again_until_the_model_replies_done() -> None:
     world = Studio(ROOMS_SEEN)
     model = player(f'subgoal{{{LIGHTS}}}', switch_off_what_is_on)
 
@@ -259,7 +259,7 @@ def test_a_goal_in_words_is_asked_again_with_what_is_seen_until_the_model_says_d
 
 
 @pytest.mark.parametrize('goal', [LIGHTS, 'turnoff_lightswitch: 4'])
-def test_rooms_and_closed_things_are_told_whatever_is_in_sight(goal: str) -> None:
+def test_rooms_and_closed_containers_are_always_in_the_prompt(goal: str) -> None:
     for planner in (FLTRNN, PlanningOnly, PlanningReasoning):
         sub_goal = f'subgoal{{{goal}}}' if planner is FLTRNN else f'1. {goal}'
         model = ScriptedModel([sub_goal, '# done'] if planner is not PlanningOnly else ['# done'])
@@ -275,7 +275,7 @@ def test_rooms_and_closed_things_are_told_whatever_is_in_sight(goal: str) -> Non
         assert bool(unable) is (planner is not FLTRNN)
 
 
-def test_of_a_house_that_is_in_sight_only_the_robot_s_room_is_told() -> None:
+def test_of_a_visible_house_the_prompt_has_only_the_robot_s_room() -> None:
     model = player('subgoal{turnon_tv: 1}', lambda prompt: lines(*TV))
 
     play(FLTRNN, model, 'turnon_tv: 1', Studio())
@@ -352,10 +352,11 @@ def test_a_goal_in_words_is_never_done_by_nothing(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('options', 'tells'), [({}, True), ({'long_memory': 'no'}, False), ({'rule_cot': 'no'}, False)]
+    ('options', 'states_form'),
+    [({}, True), ({'long_memory': 'no'}, False), ({'rule_cot': 'no'}, False)],
 )
 def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
-    options: dict[str, str], tells: bool
+    options: dict[str, str], states_form: bool
 ) -> None:
     model = player('subgoal{on_plum_coffeetable: 1}', lambda prompt: lines(*BOTH))
 
@@ -365,8 +366,10 @@ def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
     assert retries and all('was refused' in text for text in retries)
     later = [prompt.partition('# Tried before')[2] for prompt in cells(model)]
     for text in [*retries, *later]:
-        assert ('only one thing' in text) <= tells and ('keeps all rules' in text) <= tells
-    assert any('only one thing' in text for text in retries) is tells
+        assert ('only one thing' in text) <= states_form and (
+            'keeps all rules' in text
+        ) <= states_form
+    assert any('only one thing' in text for text in retries) is states_form
 
 
 def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_up() -> None:
@@ -381,18 +384,18 @@ def test_a_sub_goal_that_is_never_reached_is_planned_three_times_and_then_given_
     )
 
 
-@pytest.mark.parametrize('thing', ['plum', 'milk'])
+@pytest.mark.parametrize('obj', ['plum', 'milk'])
 def test_planning_only_asks_once_and_carries_all_of_it_out_also_where_a_call_fails(
-    thing: str,
+    obj: str,
 ) -> None:
     world = Studio()
-    model = ScriptedModel(['\n'.join([*bring(thing, 'coffeetable'), *TV])])
+    model = ScriptedModel(['\n'.join([*bring(obj, 'coffeetable'), *TV])])
 
-    episode = play(PlanningOnly, model, f'on_{thing}_coffeetable: 1, turnon_tv: 1', world)
+    episode = play(PlanningOnly, model, f'on_{obj}_coffeetable: 1, turnon_tv: 1', world)
 
-    assert world.has(thing, 'on', 'coffeetable') is (thing == 'plum')
+    assert world.has(obj, 'on', 'coffeetable') is (obj == 'plum')
     assert world.has('tv', 'is', 'on') and len(world.calls) == 6
-    if thing == 'milk':
+    if obj == 'milk':
         assert 'inside other closed thing' in episode.message
     (request,) = model.requests
     assert request.prompt.startswith(WHOLE)

@@ -14,7 +14,7 @@ from bbllm_planners.goal_predicates import parse_goal
 CLASSES = ('milk', 'table', 'microwave', 'pie')
 
 
-def test_a_plan_is_calls_on_things_with_numbers_whatever_stands_around_them() -> None:
+def test_a_plan_is_calls_on_numbered_objects_whatever_surrounds_them() -> None:
     reply = """Here it is:
 ```python
 def task():
@@ -44,7 +44,7 @@ def task():
         *("grab('milk(id:3)',)", "x = grab('tv(id:3)')"),
     ],
 )
-def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -> None:
+def test_a_line_that_only_resembles_a_call_is_omitted_with_the_form_of_one(line: str) -> None:
     plan = parse_calls(f"walk('milk(id:3)')\n{line}")
 
     assert len(plan.calls) == 1
@@ -64,7 +64,7 @@ def test_what_only_looks_like_a_call_is_left_out_with_what_would_do(line: str) -
         ("putin('plate(id:3)', 'oven')", 'nothing that is told of is named oven'),
     ],
 )
-def test_a_refusal_quotes_the_line_and_says_which_id_is_missing(line: str, why: str) -> None:
+def test_a_refusal_quotes_the_line_and_names_the_missing_id(line: str, why: str) -> None:
     with pytest.raises(LostReplyError) as lost:
         parse_calls(f'{line}\n# done', ('kitchen_2', 'plate_3', 'plate_4'))
 
@@ -82,7 +82,7 @@ def test_a_plan_ends_where_it_only_repeats_itself_or_begins_anew() -> None:
     assert len(parse_calls(two).calls) == 1
 
 
-def test_a_long_line_and_the_lines_of_a_lost_plan_are_told_in_short() -> None:
+def test_long_lines_and_those_of_a_lost_plan_are_reported_in_short() -> None:
     (long,) = parse_calls("walk('milk(id:3)')\n" + 'x' * 10_000).discarded
     assert len(long.text) <= 200 and '10000 characters' in long.why
 
@@ -93,7 +93,7 @@ def test_a_long_line_and_the_lines_of_a_lost_plan_are_told_in_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ('read', 'reply', 'error', 'told'),
+    ('read', 'reply', 'error', 'expected'),
     [
         (parse_calls, 'I would rather not.', ParseError, 'no call in the reply'),
         (parse_calls, "walk('milk(id:3)')\nwalk('pie(id:4)')\n" * 101, ParseError, '202 calls'),
@@ -104,9 +104,9 @@ def test_a_long_line_and_the_lines_of_a_lost_plan_are_told_in_short() -> None:
     ],
 )
 def test_nothing_and_too_much_are_refused_and_a_task_may_be(
-    read: Callable[[str], object], reply: str, error: type[Exception], told: str
+    read: Callable[[str], object], reply: str, error: type[Exception], expected: str
 ) -> None:
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=expected):
         read(reply)
 
 

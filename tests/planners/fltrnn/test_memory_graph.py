@@ -3,7 +3,7 @@
 import pytest
 
 from bbllm.core.types import Scene, SkillCall
-from bbllm_planners.fltrnn.grammar import parse_thing
+from bbllm_planners.fltrnn.grammar import parse_object
 from bbllm_planners.fltrnn.memory_graph import ARITY, MemoryGraph
 from bbllm_planners.goal_predicates import GoalPredicate, GoalRelation
 from tests.planners.house_player import Studio, id_of
@@ -15,7 +15,7 @@ MILK_ON_SOFA = GoalPredicate(GoalRelation.ON, 'milk', 'sofa')
 def do(text: str) -> SkillCall:
     """Return a call of `grab milk`, on the first things of these classes."""
     verb, *words = text.split()
-    names = (parse_thing(id_of(word)) for word in words)
+    names = (parse_object(id_of(word)) for word in words)
     return SkillCall(verb, tuple(name for name in names if name))
 
 
@@ -58,11 +58,11 @@ def test_what_a_rule_forbids_is_refused_with_what_would_have_to_be_done(
     if why is None:
         assert refusal is None
     else:
-        fridge = parse_thing(id_of('fridge')) or ''
+        fridge = parse_object(id_of('fridge')) or ''
         assert refusal is not None and why.replace('fridge_130', fridge) in refusal.why
 
 
-def test_a_thing_is_where_it_was_put_and_goes_where_its_place_goes() -> None:
+def test_an_object_is_where_it_was_put_and_moves_with_its_place() -> None:
     memory = after('walk kitchen', 'open fridge', 'grab milk', 'walk sofa', 'putback milk sofa')
 
     assert memory.is_satisfied(MILK_ON_SOFA)
@@ -87,7 +87,7 @@ def test_who_sits_at_first_sight_has_to_stand_up_before_it_walks() -> None:
     assert MemoryGraph(world.observe()).seat is None
 
 
-THINGS = 'kitchen_1 bath_2 character_3 fridge_4 box_5 milk_6 plum_7 table_8 sofa_9 shelf_10'
+OBJECTS = 'kitchen_1 bath_2 character_3 fridge_4 box_5 milk_6 plum_7 table_8 sofa_9 shelf_10'
 FACTS = (
     'character_3 in_room kitchen_1',
     *(f'{name} in_room kitchen_1' for name in ('fridge_4', 'box_5', 'milk_6', 'plum_7')),
@@ -99,11 +99,11 @@ FACTS = (
 
 
 def scene(*facts: str) -> Scene:
-    return made_scene(THINGS, *facts, rooms='kitchen_1 bath_2')
+    return made_scene(OBJECTS, *facts, rooms='kitchen_1 bath_2')
 
 
 @pytest.mark.parametrize(
-    ('relation', 'thing', 'place', 'so'),
+    ('relation', 'obj', 'place', 'so'),
     [
         ('inside', 'milk', 'box', True),
         ('inside', 'milk', 'fridge', True),
@@ -114,10 +114,10 @@ def scene(*facts: str) -> Scene:
         ('inside', 'plum', 'table', False),
     ],
 )
-def test_a_thing_is_in_all_that_its_place_is_in_and_on_no_room(
-    relation: str, thing: str, place: str, so: bool
+def test_an_object_is_in_all_containers_of_its_place_and_on_no_room(
+    relation: str, obj: str, place: str, so: bool
 ) -> None:
-    wanted = GoalPredicate(GoalRelation(relation), thing, place)
+    wanted = GoalPredicate(GoalRelation(relation), obj, place)
 
     assert MemoryGraph(scene(*FACTS)).is_satisfied(wanted) is so
 

@@ -42,7 +42,7 @@ def play(
     return run.execute(planner, SmallHouse() if world is None else world)
 
 
-def saying(*actions: str) -> ScriptedModel:
+def replying(*actions: str) -> ScriptedModel:
     return ScriptedModel([f'Next.\nRobot action: {action}' for action in actions])
 
 
@@ -50,14 +50,14 @@ def prompts(model: ScriptedModel) -> list[str]:
     return [without_delimiters(request.messages[0].content) for request in model.requests]
 
 
-def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it() -> None:
-    model, world = saying(*SALMON), SmallHouse()
+def test_a_task_is_done_step_by_step_and_each_result_is_in_the_next_prompt() -> None:
+    model, world = replying(*SALMON), SmallHouse()
 
     episode = play(model, world)
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert world.has('salmon_13', 'inside', 'fridge_33')
-    last = told(prompts(model)[-1])
+    last = history_in(prompts(model)[-1])
     assert taken(last) == [(action, 'yes') for action in SALMON[:-1]]
     assert last.startswith('Human: put salmon1 in the fridge\nScene: Room List: [')
     assert 'Robot thought: Next.\nRobot action: pickup(salmon1)\nSuccess: yes\nScene: ' in last
@@ -67,7 +67,7 @@ def test_step_by_step_a_task_is_done_and_each_step_is_told_with_what_came_of_it(
     assert last.count('Object List: [wineglass1 ON table1') == 1
 
 
-def told(prompt: str) -> str:
+def history_in(prompt: str) -> str:
     return prompt.partition('==== monologue ====\n')[2]
 
 
@@ -78,7 +78,7 @@ def taken(monologue: str) -> list[tuple[str, str]]:
 
 def searcher(request: ModelRequest) -> str:
     """Reply with the next place to search, by what the monologue tells."""
-    monologue = told(without_delimiters(request.messages[0].content))
+    monologue = history_in(without_delimiters(request.messages[0].content))
     return f'I know what to do.\nRobot action: {searching(monologue)}'
 
 
@@ -114,20 +114,20 @@ def test_the_window_slides_in_strides_so_that_most_prompts_begin_with_the_one_be
     n_steps = 30
     # The Thue-Morse sequence repeats nothing three times, so that this is no circle.
     turns = [('move(chair1)', 'move(sink1)')[i.bit_count() % 2] for i in range(n_steps)]
-    model = saying(*turns, 'done')
+    model = replying(*turns, 'done')
 
     play(model, window=window)
 
     asked = [prompt.removesuffix('Robot thought:') for prompt in prompts(model)]
     kept = [after.startswith(before) for before, after in zip(asked, asked[1:], strict=False)]
     assert kept.count(False) == n_cuts
-    sizes = [len(taken(told(prompt))) for prompt in asked]
+    sizes = [len(taken(history_in(prompt))) for prompt in asked]
     assert max(sizes) == min(int(window), n_steps)
     assert all(size >= min(i, int(window) // 2) for i, size in enumerate(sizes))
 
 
-def test_an_action_that_there_is_not_is_left_out_and_told_to_the_model() -> None:
-    model = saying('levitate(salmon1)', 'placein(salmon1)', *SALMON)
+def test_an_unknown_action_is_omitted_and_reported_to_the_model() -> None:
+    model = replying('levitate(salmon1)', 'placein(salmon1)', *SALMON)
 
     episode = play(model)
 
@@ -146,17 +146,17 @@ def test_a_failed_step_is_replaced_and_what_is_made_up_behind_an_action_left_out
     episode = play(model)
 
     assert episode.ending is Ending.FINISHED
-    assert taken(told(prompts(model)[1])) == [('pickup(salmon1)', 'no')]
+    assert taken(history_in(prompts(model)[1])) == [('pickup(salmon1)', 'no')]
     assert episode.feedback_loops == 1
     plans = [event.data.steps for event in episode.events if event.kind is EventKind.PLAN]
     assert plans[:2] == [('pickup(salmon1)',), ('move(salmon1)',)]
     assert sum(event.kind is EventKind.DISCARDED for event in episode.events) == 2 * len(actions)
-    assert told(prompts(model)[2]).count('Success: yes') == 1
+    assert history_in(prompts(model)[2]).count('Success: yes') == 1
 
 
 @pytest.mark.parametrize('idle', ['wait()', 'levitate(salmon1)'])
 def test_thoughts_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(idle: str) -> None:
-    model = saying(idle, idle, 'move(salmon1)', *[idle] * 20)
+    model = replying(idle, idle, 'move(salmon1)', *[idle] * 20)
 
     episode = play(model, steps=10)
 
@@ -165,21 +165,21 @@ def test_thoughts_that_try_nothing_end_it_before_they_use_up_the_model_s_calls(i
     assert len(model.requests) == 6
 
 
-def test_what_people_say_is_told_where_it_was_said_and_stays_when_its_step_is_forgotten() -> None:
-    model = saying(*['move(chair1)', 'move(sink1)'] * 4, 'done')
+def test_a_remark_stays_at_its_step_and_outlives_the_window() -> None:
+    model = replying(*['move(chair1)', 'move(sink1)'] * 4, 'done')
     context = Diary({0: 'the blue one', 2: 'hurry up'})
 
     InnerMonologue(model, NOBODY, options=chosen('inner_monologue', window='5')).run(
         TASK, SmallHouse(), context
     )
 
-    third, last = told(prompts(model)[2]), told(prompts(model)[-1])
+    third, last = history_in(prompts(model)[2]), history_in(prompts(model)[-1])
     assert third.index('Human: the blue one\nScene:') < third.index('Human: hurry up\nRobot')
     assert 'Human: the blue one\nHuman: hurry up\n(Left out here: the first 4 steps.)\n' in last
     assert context.held_done
 
 
-def test_only_what_is_new_is_told_of_a_scene() -> None:
+def test_only_changes_of_a_scene_are_in_the_prompt() -> None:
     before = {'Object List': ['a IN b', 'c ON d'], 'Current Holding': [], 'Room List': ['k', 'l']}
     eaten = {**before, 'Object List': ['c ON d']}
     taken_up = {**eaten, 'Current Holding': ['a']}
@@ -195,13 +195,13 @@ def test_only_what_is_new_is_told_of_a_scene() -> None:
 
 @pytest.mark.slow  # walks through a whole house
 @pytest.mark.drawn
-def test_who_walks_about_in_a_house_that_is_in_sight_is_told_of_nothing_gone() -> None:
+def test_walking_in_a_visible_house_reports_no_object_as_gone() -> None:
     world, names = HouseholdWorld('studio'), ShortNames()
     names.see(world.observe())
     talk = Monologue(names, world.observe())
-    things = [name for name in world.observe().names if class_of(name) != CHARACTER]
+    objects = [name for name in world.observe().names if class_of(name) != CHARACTER]
 
-    for name in things if full() else things[::4]:
+    for name in objects if full() else objects[::4]:
         outcome = world.execute(SkillCall('walk', (name,)))
         talk.add('', name, outcome, world.observe())
 
@@ -238,7 +238,7 @@ def test_a_thought_and_an_action_are_read(
 
 
 @pytest.mark.parametrize(
-    ('reply', 'error', 'told'),
+    ('reply', 'error', 'expected'),
     [
         ('Well, well.', ParseError, 'No action was found'),
         ('I go.\nScene: a1\nRobot action: move(a1)', ParseError, 'No action was found'),
@@ -248,7 +248,7 @@ def test_a_thought_and_an_action_are_read(
     ],
 )
 def test_a_reply_without_an_action_is_refused_or_gives_up(
-    reply: str, error: type[Exception], told: str
+    reply: str, error: type[Exception], expected: str
 ) -> None:
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=expected):
         parse_next(reply, ACTIONS)

@@ -140,13 +140,13 @@ def test_a_remark_in_between_is_part_of_the_task_and_the_rest_is_left() -> None:
 def test_the_prompt_states_the_reply_and_the_actions_that_its_grammar_takes(
     question: Question,
 ) -> None:
-    told = ft_prompt(question, TASK, SCENE, 'None').partition('\nCurrent: ')[0]
+    expected = ft_prompt(question, TASK, SCENE, 'None').partition('\nCurrent: ')[0]
     tuned = ft_prompt(question, TASK, SCENE, 'None', form=False).partition('\nCurrent: ')[0]
 
     assert tuned.endswith(f'Question: {question.value}')
-    assert told.endswith(f'Question: {question.value}\n{FORMS[question]}')
+    assert expected.endswith(f'Question: {question.value}\n{FORMS[question]}')
     for verb in Verb:
-        assert f'\n{verb.name.lower()}(' in told or f' {verb.name.lower()}(' in told
+        assert f'\n{verb.name.lower()}(' in expected or f' {verb.name.lower()}(' in expected
     body = 'EXPLAIN: No. It is not known.\nACTION: '
     readers = {Question.ENOUGH: parse_enough, Question.GATHER: parse_some}
     read = readers.get(question, parse_reply)
@@ -162,8 +162,8 @@ def test_a_round_has_brackets_around_its_parts_alone() -> None:
     assert history.text() == "Round 1: [Lift (both).] [pick('a')] [0.450, 0.000]"
 
 
-def test_what_failed_in_the_words_of_a_round_is_what_did_and_nothing_that_somebody_says() -> None:
-    said = round_words('Failed: to think. In short: pick a force z -9.00', 'It\nslid.')
+def test_only_a_real_failure_is_marked_as_failed_in_a_round() -> None:
+    remark = round_words('Failed: to think. In short: pick a force z -9.00', 'It\nslid.')
 
-    assert said == 'failed: to think. in short: pick a force z -9.00 Failed: It slid.'
+    assert remark == 'failed: to think. in short: pick a force z -9.00 Failed: It slid.'
     assert round_words('All well.') == 'All well.'

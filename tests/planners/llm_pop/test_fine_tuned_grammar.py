@@ -60,9 +60,9 @@ def test_a_reply_becomes_words_and_actions_with_their_calls() -> None:
 
 @given(WORDS, st.lists(ACTIONS, max_size=MAX_ACTIONS))
 def test_whatever_is_written_reads_back(words: str, actions: list[FtAction]) -> None:
-    told = FtReply(words, tuple(actions))
+    expected = FtReply(words, tuple(actions))
 
-    assert parse_reply(str(told)) == told
+    assert parse_reply(str(expected)) == expected
 
 
 @given(st.text(max_size=300))

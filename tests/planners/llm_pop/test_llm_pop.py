@@ -46,7 +46,7 @@ def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried() -> No
 
 
 @pytest.mark.parametrize(
-    ('pose', 'says'),
+    ('pose', 'states'),
     [
         ('0.5 0 0.02', 'has 3 numbers, but PLACE takes a pose of seven'),
         ('0.5 0 0.02 0 0 0 1', 'degrees away from straight down'),
@@ -54,7 +54,7 @@ def test_a_failed_action_ends_its_round_and_what_came_after_is_not_tried() -> No
     ],
 )
 def test_a_pose_that_will_not_do_comes_back_as_the_result_and_nothing_moves(
-    pose: str, says: str
+    pose: str, states: str
 ) -> None:
     world = busy_table()
     plan = f'EXPLAIN\nx\nEXECUTE\nACTION PICK red_cube\nACTION PLACE [{pose}]\nACTION RESET'
@@ -65,7 +65,7 @@ def test_a_pose_that_will_not_do_comes_back_as_the_result_and_nothing_moves(
     assert world.held == 'red_cube'
     (line,) = (line for line in model.requests[2].prompt.splitlines() if line[:9] == 'Result 1:')
     assert line.startswith('Result 1: failed: ')
-    assert says in line
+    assert states in line
 
 
 @pytest.mark.parametrize('k', [0, 1, 3])

@@ -58,7 +58,7 @@ def test_a_reply_becomes_an_explanation_and_actions_with_their_calls() -> None:
 
 
 @given(WORDS, st.lists(ACTIONS, min_size=1, max_size=MAX_ACTIONS))
-def test_whatever_is_written_as_told_reads_back(words: str, actions: list[PopAction]) -> None:
+def test_each_reply_in_the_stated_form_reads_back(words: str, actions: list[PopAction]) -> None:
     lines = ['EXPLAIN', words, 'EXECUTE', *(f'ACTION {action}' for action in actions)]
 
     reply = parse_planner('\n'.join(lines), may_end=False)
@@ -106,7 +106,7 @@ def test_what_models_put_around_their_lines_is_left_out(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('below', 'says'),
+    ('below', 'states'),
     [
         ('', 'No action stands below EXECUTE'),
         ('DONE', 'the evaluator says the task is not done'),
@@ -121,12 +121,12 @@ def test_what_models_put_around_their_lines_is_left_out(text: str) -> None:
         (f'ACTION PICK {"x" * 400}', 'has 412 characters'),
     ],
 )
-def test_what_is_no_plan_is_refused_as_a_whole(below: str, says: str) -> None:
-    with pytest.raises(ParseError, match=says):
+def test_what_is_no_plan_is_refused_as_a_whole(below: str, states: str) -> None:
+    with pytest.raises(ParseError, match=states):
         parse_planner(f'EXPLAIN\nso\nEXECUTE\n{below}', may_end=False)
 
 
-def test_a_reply_without_execute_is_told_the_form() -> None:
+def test_a_reply_without_execute_is_refused_with_the_form() -> None:
     with pytest.raises(ParseError, match=r'no line EXECUTE.*PICK <object>, PLACE <pose>'):
         parse_planner('I would pick the red cube.', may_end=True)
 
@@ -170,7 +170,7 @@ def test_a_verdict_stands_alone_and_its_reason_below(
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'states'),
     [
         ('', 'Neither SUCCESS nor FAIL'),
         ('SUCCESS is not reached yet', 'Neither SUCCESS nor FAIL'),
@@ -179,6 +179,6 @@ def test_a_verdict_stands_alone_and_its_reason_below(
         ('FAIL', 'without a reason'),
     ],
 )
-def test_what_is_no_verdict_is_never_taken_for_success(text: str, says: str) -> None:
-    with pytest.raises(ParseError, match=says):
+def test_what_is_no_verdict_is_never_taken_for_success(text: str, states: str) -> None:
+    with pytest.raises(ParseError, match=states):
         parse_evaluator(text)

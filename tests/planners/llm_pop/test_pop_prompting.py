@@ -44,7 +44,7 @@ def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -
     return without_delimiters(planner_prompt(TASK, SCENE, history, evaluation))
 
 
-def test_the_evaluator_is_not_told_that_a_guess_does_not_count() -> None:
+def test_the_prompt_of_the_evaluator_has_no_rule_about_guesses() -> None:
     # Whether a planner finds out or guesses is what the suite `partial` measures.
     assert not re.search(r'guess|found out and not', evaluator(), re.IGNORECASE)
 
@@ -65,24 +65,24 @@ def test_the_current_observation_stands_in_a_prompt_once() -> None:
     now, before = str(observed(SCENE)), 'red_cube: [1 2 3 0 0 0 1]'
     past = f'Action 0: PICK a\nObservation 0: {before}\nAction 1: WAIT\nObservation 1: {now}'
 
-    told = evaluator(past)
+    expected = evaluator(past)
 
-    assert told.count(now) == 1 and f'\nObservation: {now}' in told
-    assert f'Observation 0: {before}\n' in told
-    assert f'Observation 1: {CURRENT}\n' in told
+    assert expected.count(now) == 1 and f'\nObservation: {now}' in expected
+    assert f'Observation 0: {before}\n' in expected
+    assert f'Observation 1: {CURRENT}\n' in expected
     assert planner(history=past.replace(now, before)).count(before) == 2
 
 
 @pytest.mark.parametrize('yaw_deg', [0.0, 30.0, -90.0, 180.0])
 def test_the_quaternion_that_the_prompt_gives_for_a_turned_hand_is_right(yaw_deg: float) -> None:
-    told_so = 'fingers close along y; turned by an angle a about z it has [cos(a/2) sin(a/2) 0 0]'
-    assert told_so in planner()
+    warned = 'fingers close along y; turned by an angle a about z it has [cos(a/2) sin(a/2) 0 0]'
+    assert warned in planner()
 
     yaw = math.radians(yaw_deg)
-    told = (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
+    expected = (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
 
-    assert rotate(told, (0.0, 0.0, 1.0)) == pytest.approx((0.0, 0.0, -1.0), abs=1e-9)
-    closes_along = rotate(told, (0.0, -1.0, 0.0))
+    assert rotate(expected, (0.0, 0.0, 1.0)) == pytest.approx((0.0, 0.0, -1.0), abs=1e-9)
+    closes_along = rotate(expected, (0.0, -1.0, 0.0))
     assert closes_along == pytest.approx((-math.sin(yaw), math.cos(yaw), 0.0), abs=1e-9)
 
 
@@ -105,16 +105,16 @@ BROKEN = Round(
 
 
 def history_of(*rounds: Round, budget: int = 10_000) -> tuple[PromptHistory, list[str]]:
-    said: list[str] = []
-    history = PromptHistory(HISTORY, budget, on_short=said.append)
+    remark: list[str] = []
+    history = PromptHistory(HISTORY, budget, on_short=remark.append)
     for finished in rounds:
         history.add(finished)
-    return history, said
+    return history, remark
 
 
-def test_oldest_rounds_shrink_to_a_line_each_when_it_is_too_long_and_that_is_said_once() -> None:
+def test_the_oldest_rounds_shrink_to_a_line_each_with_one_warning() -> None:
     full = len(history_of(WEIGHED, BROKEN)[0].text())
-    history, said = history_of(WEIGHED, BROKEN, budget=full - 1)
+    history, remark = history_of(WEIGHED, BROKEN, budget=full - 1)
 
     lines = history.text().splitlines()
     history.add(WEIGHED)
@@ -124,13 +124,13 @@ def test_oldest_rounds_shrink_to_a_line_each_when_it_is_too_long_and_that_is_sai
         'Round 0 in short: PICK red_cube done, force z -1.23; RESET done, force z -1.23',
         '== Round 1 ==',
     ]
-    assert len(said) == 1
-    assert f'longer than the {full - 1} characters' in said[0]
+    assert len(remark) == 1
+    assert f'longer than the {full - 1} characters' in remark[0]
 
 
 @given(st.integers(0, 8), st.integers(1, 4000))
 def test_it_fits_its_budget_wherever_the_newest_round_does(n_older: int, budget: int) -> None:
-    history, said = history_of(*[WEIGHED] * n_older, BROKEN, budget=budget)
+    history, remark = history_of(*[WEIGHED] * n_older, BROKEN, budget=budget)
 
     text = history.text()
 
@@ -139,22 +139,22 @@ def test_it_fits_its_budget_wherever_the_newest_round_does(n_older: int, budget:
     shortest = f'Rounds before round {n_older} are left out.\n{BROKEN.in_full(n_older)}'
     assert text.endswith(BROKEN.in_full(n_older))
     assert len(text) <= max(budget, len(shortest))
-    assert bool(said) == ('in short' in text or 'left out' in text)
+    assert bool(remark) == ('in short' in text or 'left out' in text)
 
 
 ROUNDS = 6
 
 
-def pop_past(tell: Callable[[str], None]) -> PromptHistory:
-    past = PromptHistory(HISTORY, None, on_short=tell)
+def pop_past(context_of: Callable[[str], None]) -> PromptHistory:
+    past = PromptHistory(HISTORY, None, on_short=context_of)
     for i in range(ROUNDS):
         past.add(Round(f'Explanation of round {i}, which is as long as words are. ' * 5))
     return past
 
 
-def test_a_model_that_tells_its_limit_is_asked_with_as_many_rounds_as_fit() -> None:
-    said: list[str] = []
-    past = pop_past(said.append)
+def test_a_model_with_a_limit_is_asked_with_as_many_rounds_as_fit() -> None:
+    remark: list[str] = []
+    past = pop_past(remark.append)
     limit = most_tokens('?' + past.write()) * 2 // 3
     model = ScriptedModel(['yes', 'yes'], prompt_limit_tokens=limit)
 
@@ -164,8 +164,8 @@ def test_a_model_that_tells_its_limit_is_asked_with_as_many_rounds_as_fit() -> N
     sent = model.requests[0].prompt
     assert limit / 2 < most_tokens(sent) <= limit
     assert sent.endswith(past.write(ROUNDS - 1, ROUNDS - 1).splitlines()[-1])
-    assert len(said) == 1
-    assert f'history of {ROUNDS} rounds is longer than the room that `context_tokens`' in said[0]
+    assert len(remark) == 1
+    assert f'history of {ROUNDS} rounds is longer than the room that `context_tokens`' in remark[0]
 
 
 def test_a_planner_keeps_its_prompts_within_the_limit_of_its_model() -> None:

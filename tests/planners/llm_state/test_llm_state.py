@@ -75,7 +75,7 @@ def play(model: ScriptedModel, world: Any, *, steps: int = 50, **options: Any) -
     )
 
 
-def told(episode: Episode, kind: EventKind) -> list[Any]:
+def events_of(episode: Episode, kind: EventKind) -> list[Any]:
     return [event.data for event in episode.events if event.kind is kind]
 
 
@@ -105,7 +105,7 @@ def test_a_plan_is_carried_out_with_the_names_and_actions_of_the_house() -> None
     assert world.has('salmon_13', 'inside', 'fridge_33')
 
 
-def test_a_step_that_fails_ends_the_plan_and_the_history_says_that_it_failed_and_not_why() -> None:
+def test_a_failed_step_ends_the_plan_and_the_history_omits_the_reason() -> None:
     world = SmallHouse()
     model = roles(in_turn('1. move(mug1)\n2. open(fridge1)\n3. pickup(mug1)', DONE))
 
@@ -116,18 +116,18 @@ def test_a_step_that_fails_ends_the_plan_and_the_history_says_that_it_failed_and
         'move(mug1) Success',
         'open(fridge1) Fail',
     ]
-    (repair,) = told(episode, EventKind.REPAIR)
+    (repair,) = events_of(episode, EventKind.REPAIR)
     assert (repair.index, 'is not close to' in repair.cause) == (1, True)
 
 
-def test_things_are_only_ever_added() -> None:
+def test_objects_are_only_ever_added() -> None:
     attention = in_turn('add_related_objects("washingmachine1")', 'add_related_objects("mug1")')
     model = roles(in_turn('1. move(kitchen1)', '1. move(mug1)', DONE), attention=attention)
 
     episode = play(model, SmallHouse(SEEN['rooms_seen']))
 
-    things = [list(item.attributes) for item in told(episode, EventKind.ESTIMATED)]
-    assert things == [['washingmachine_37', 'mug_12']] * 2
+    objects = [list(item.attributes) for item in events_of(episode, EventKind.ESTIMATED)]
+    assert objects == [['washingmachine_37', 'mug_12']] * 2
     assert block('current state', prompts_of(model, 'attention')[1]) == 'washingmachine1: []'
 
 
@@ -159,7 +159,8 @@ def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_firs
     episode = play(model, SmallHouse())
 
     believed = [
-        (item.attributes['mug_12'], item.summary) for item in told(episode, EventKind.ESTIMATED)
+        (item.attributes['mug_12'], item.summary)
+        for item in events_of(episode, EventKind.ESTIMATED)
     ]
     assert believed == [(('dirty', 'on table1'), 'It began.'), (('in hand', 'cold'), ''), ((), '')]
     second, third = prompts_of(model, 'memory')[1:]
@@ -173,7 +174,7 @@ def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_firs
     ]
 
 
-def test_a_line_that_cannot_be_read_ends_the_plan_and_the_next_prompt_says_why() -> None:
+def test_an_unreadable_line_ends_the_plan_and_the_next_prompt_has_the_reason() -> None:
     lines = '1. move(mug1)\n2. polish(mug1)\n3. pickup(mug1)'
     model, world = roles(in_turn(lines, '1. pickup(mug1)', DONE)), SmallHouse()
 
@@ -190,7 +191,7 @@ def test_a_line_that_cannot_be_read_ends_the_plan_and_the_next_prompt_says_why()
     assert 'could not be read' not in first + third
 
 
-def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
+def test_malformed_lines_and_unknown_objects_are_omitted_and_reported() -> None:
     much = 'x' * 10_000
     model = roles(
         in_turn('1. move(mug1)\n2. fly(mug1)', '1. move(mug1)\n2. placein(mug1)\n3. go', DONE),
@@ -205,7 +206,7 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
 
     episode = play(model, world)
 
-    discarded = told(episode, EventKind.DISCARDED)
+    discarded = events_of(episode, EventKind.DISCARDED)
     assert [item.why.partition('.')[0] for item in discarded] == [
         'There is nothing named unicorn1',
         'There is no action fly',
@@ -219,13 +220,13 @@ def test_what_is_malformed_or_of_no_such_thing_is_left_out_and_told() -> None:
     codes = [item.code for item in discarded if item.code]
     assert codes == [Code.UNKNOWN_SKILL, Code.BAD_ARGUMENTS]
     assert max(len(str(item.text)) for item in discarded) <= 400
-    (first, _) = told(episode, EventKind.ESTIMATED)
+    (first, _) = events_of(episode, EventKind.ESTIMATED)
     assert first.attributes == {'mug_12': ()}
     assert world.calls == ['walk(mug_12)'] * 2
     assert much not in '\n'.join(request.prompt for request in model.requests)
 
 
-def test_plans_are_cut_and_who_never_says_done_or_only_waits_is_ended(
+def test_long_plans_are_cut_and_an_endless_model_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(llm_state, 'MAX_ROUNDS', 4)
@@ -238,12 +239,12 @@ def test_plans_are_cut_and_who_never_says_done_or_only_waits_is_ended(
     assert 'After 4 plans' in episode.message
     assert len(prompts_of(model, 'policy')) == 4
     assert len(world.calls) == 4 * (PLAN_LIMIT - 1)
-    assert len(told(episode, EventKind.DISCARDED)) == 4 * (31 - PLAN_LIMIT)
+    assert len(events_of(episode, EventKind.DISCARDED)) == 4 * (31 - PLAN_LIMIT)
     waiting = ScriptedModel(['1. wait()\n2. wait()'] * 20)
     assert 'In 3 rounds in a row' in play(waiting, SmallHouse(), states='no').message
 
 
-def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() -> None:
+def test_a_remark_is_in_all_later_prompts_of_the_policy() -> None:
     run = EpisodeRun(TASK, planner='llm_state', brain='b', body='b')
     plan = in_turn('1. move(mug1)', '1. move(sink1)', DONE)
     model = roles(plan)
@@ -251,29 +252,29 @@ def test_what_a_person_says_stands_in_the_prompts_of_all_plans_from_then_on() ->
     world = SmallHouse()
     walk = world.execute
 
-    def walk_and_hear(call: SkillCall) -> Outcome:
+    def walk_and_remark(call: SkillCall) -> Outcome:
         if len(world.calls) == 0:
             run.add_feedback('mind the\ncat')
         return walk(call)
 
-    world.execute = walk_and_hear
+    world.execute = walk_and_remark
     run.execute(planner, world)
 
     line = '\nThe person added: mind the cat\n'
-    said = [line in prompt for prompt in prompts_of(model, 'policy')]
-    assert said == [False, True, True]
+    remark = [line in prompt for prompt in prompts_of(model, 'policy')]
+    assert remark == [False, True, True]
 
 
 @pytest.mark.parametrize(
     ('options', 'hot', 'summary'),
     [({}, True, True), ({'summary': 'no'}, True, False), ({'objects': 'no'}, False, True)],
 )
-def test_what_an_ablation_leaves_out_is_believed_of_no_estimator_that_says_it_all_the_same(
+def test_an_estimator_cannot_add_what_an_ablation_omits(
     options: dict[str, str], hot: bool, summary: bool
 ) -> None:
-    said = 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")'
+    remark = 'update_state("salmon1", "hot")\nupdate_reasoning("So far so.")'
     attention = in_turn('add_related_objects("salmon1")')
-    model = roles(in_turn('move(mug1)', 'done'), attention=attention, estimator=in_turn(said))
+    model = roles(in_turn('move(mug1)', 'done'), attention=attention, estimator=in_turn(remark))
 
     play(model, SmallHouse(), **options)
 

@@ -41,8 +41,8 @@ class WordBody:
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         self.shown.append(scene)
         verb, *rest = step.text.replace('the ', '').replace('put ', 'putin ').split()
-        things = tuple(word for word in rest if word != 'in')
-        return PASS if verb == 'think' else SkillCall(verb, things)
+        objects = tuple(word for word in rest if word != 'in')
+        return PASS if verb == 'think' else SkillCall(verb, objects)
 
 
 def zero_shot(model: ScriptedModel, **options: str) -> Huang:
@@ -120,7 +120,7 @@ def test_a_model_that_is_never_done_is_asked_for_so_many_steps() -> None:
         ('put mug back on coffeetable', "putback('mug', 'coffeetable')"),
     ],
 )
-def test_actions_are_admissible_by_what_things_afford(text: str, call: str) -> None:
+def test_actions_are_admissible_by_affordances(text: str, call: str) -> None:
     actions = Actions(SmallHouse().observe(), LexicalEmbedder())
 
     assert written(actions.nearest(text)) == call

@@ -92,7 +92,7 @@ def test_two_parts_with_the_same_comment_are_both_kept_and_one_before_them_needs
 
 
 @pytest.mark.parametrize(
-    ('text', 'told'),
+    ('text', 'expected'),
     [
         ("for x in objects:\n\tgrab('x')", 'is a loop'),
         ("while True:\n\tgrab('x')", 'is a loop'),
@@ -122,32 +122,34 @@ def test_two_parts_with_the_same_comment_are_both_kept_and_one_before_them_needs
     ],
 )
 def test_a_line_that_is_none_is_refused_with_its_number_and_what_would_do(
-    text: str, told: str
+    text: str, expected: str
 ) -> None:
     with pytest.raises(ParseError) as caught:
         parse_program(f"# 1: begin\n\n{text}\ngrab('mug')" if 'else' not in text else text)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert "a call `grab('salmon')`" in str(caught.value)
     if 'else' not in text:
         assert str(caught.value).startswith('Line 2, ')
 
 
 @pytest.mark.parametrize('text', ['cannot: no iron', 'def f():\n\t# Cannot: no iron'])
-def test_a_model_may_say_that_there_is_no_program(text: str) -> None:
+def test_a_model_may_refuse_to_write_a_program(text: str) -> None:
     with pytest.raises(GaveUpError, match=r'\Ano iron\Z'):
         parse_program(text)
 
 
 @pytest.mark.parametrize(
-    ('text', 'told'),
+    ('text', 'expected'),
     [
         *[(text, 'no program in the reply') for text in ('', '   \n\n', '```python\n```')],
         ("grab('mug')\n" * 10_000, f'has 10000 lines; at most {MAX_LINES} are accepted'),
     ],
 )
-def test_a_reply_without_a_program_or_with_an_endless_one_is_refused(text: str, told: str) -> None:
-    with pytest.raises(ParseError, match=told):
+def test_a_reply_without_a_program_or_with_an_endless_one_is_refused(
+    text: str, expected: str
+) -> None:
+    with pytest.raises(ParseError, match=expected):
         parse_program(text)
 
 

@@ -69,7 +69,7 @@ def test_a_program_is_carried_out_and_repairs_what_it_asserts() -> None:
 
 
 @pytest.mark.parametrize(
-    ('line', 'told'),
+    ('line', 'expected'),
     [
         ("putin('salmon', 'fridge')", 'salmon is not in a hand, so putin can put it nowhere'),
         ("putin('unicorn', 'fridge')", "There is no 'unicorn' in the scene. The nearest names: "),
@@ -81,13 +81,15 @@ def test_a_program_is_carried_out_and_repairs_what_it_asserts() -> None:
         ("open('fridge')", 'is not close to'),
     ],
 )
-def test_a_call_that_cannot_be_done_fails_and_the_program_goes_on(line: str, told: str) -> None:
+def test_a_call_that_cannot_be_done_fails_and_the_program_goes_on(
+    line: str, expected: str
+) -> None:
     world = SmallHouse()
 
     context = play(f"{line}\nfind('mug')", world, Diary())
 
     ((index, cause),) = context.failed
-    assert (index, told in cause) == (0, True), cause
+    assert (index, expected in cause) == (0, True), cause
     assert world.calls[-1] == 'find(mug_12)'
 
 
@@ -106,7 +108,7 @@ def test_a_part_makes_ten_calls_and_the_rest_of_it_is_left_out() -> None:
     assert context.lines[-2] == "step 16: find('fridge')"
 
 
-def test_a_verdict_that_nobody_can_read_runs_the_recovery_and_is_told() -> None:
+def test_an_unreadable_verdict_runs_the_recovery_and_is_reported() -> None:
     world = SmallHouse()
     program = "assert('close' to 'mug')\nelse: find('mug')\ngrab('mug')"
 
@@ -133,7 +135,7 @@ def test_a_name_that_does_not_exist_is_asked_for_once_more_where_all_is_in_sight
     assert len(in_recovery.requests) == 2
 
 
-def test_what_is_not_seen_yet_may_be_named_and_its_failure_says_where_it_can_be() -> None:
+def test_an_unseen_object_may_be_named_and_its_failure_lists_where_it_can_be() -> None:
     room = Visibility(reach='room', accumulating=True)
     model, world = ScriptedModel(["grab('lime')\nwalk('kitchen')\nfind('lime')"]), SmallHouse(room)
 
@@ -192,7 +194,7 @@ def mending(request: ModelRequest) -> str:
     return REST if tried.count('# failed') and "open('fridge')" not in tried else 'done'
 
 
-def test_a_call_that_fails_ends_its_program_and_is_told_without_its_reason() -> None:
+def test_a_failed_call_ends_its_program_and_is_reported_without_its_reason() -> None:
     model, world, left = ScriptedModel([mending] * 5), SmallHouse(), SmallHouse()
 
     episode = replan(model, world)

@@ -117,20 +117,22 @@ def test_an_example_opens_what_its_object_is_shut_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ('whole', 'replan', 'told'),
+    ('whole', 'replan', 'expected'),
     [
         (True, False, ''),
         (False, False, 'means what is seen once the robot got there'),
         (False, True, 'you are asked again with what is seen then'),
     ],
 )
-def test_a_partly_seen_house_is_said_to_be_one(whole: bool, replan: bool, told: str) -> None:
+def test_the_prompt_states_that_a_house_is_partly_seen(
+    whole: bool, replan: bool, expected: str
+) -> None:
     scene = dataclasses.replace(house(), whole=whole)
 
     prompt = without_delimiters(ProgPrompts(replan=replan).plan(TASK, scene))
 
     assert ('objects has what was seen so far' in prompt) is (not whole)
-    assert told in prompt
+    assert expected in prompt
     assert ('\nNow:\n' in prompt) is replan
     assert 'the nearest where there are several' in prompt
     assert 'nearest' not in ProgPrompts(nearest=False).plan(TASK, scene)
@@ -186,12 +188,12 @@ def condition(text: str) -> ProgramCondition:
         ("'mug' on 'sink'", None, False),
     ],
 )
-def test_facts_say_whether_a_condition_holds(text: str, found: str | None, so: bool) -> None:
+def test_facts_decide_whether_a_condition_is_true(text: str, found: str | None, so: bool) -> None:
     assert is_true(condition(text), SCENE, found) is so
 
 
 @pytest.mark.parametrize(
-    ('text', 'told'),
+    ('text', 'expected'),
     [
         ("'close' to 'mug'", 'You see: mug is dirty, mug inside sink.'),
         ("'close' to 'tap'", 'You see: nothing of this.'),
@@ -202,10 +204,8 @@ def test_facts_say_whether_a_condition_holds(text: str, found: str | None, so: b
         ("'close' to 'mu'", 'You see: nothing of this.'),  # part of a word is no word
     ],
 )
-def test_a_model_is_told_what_is_close_and_held_of_the_things_in_question(
-    text: str, told: str
-) -> None:
-    assert state_text(condition(text), SCENE) == told
+def test_a_check_has_the_close_and_held_objects_in_question(text: str, expected: str) -> None:
+    assert state_text(condition(text), SCENE) == expected
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class EpisodeSetup:
     check: Callable[[], object] | None = None
     """Raises where the Brain shall not be waited for any more, see `CancelToken`."""
     taking_remarks: Callable[[EpisodeRun], AbstractContextManager[None]] | None = None
-    """Surrounds the episode; by default `planners.assembly.heard_by`."""
+    """Surrounds the episode; by default `planners.assembly.with_client_log`."""
 
     def keeping(self, never: Sequence[object]) -> EpisodeSetup:
         """Return the same for a world with constraints, which journals record."""
@@ -75,7 +75,7 @@ class EpisodeSetup:
 
         Its goal is that of the options where *goal* is None; it is checked where anything *moves*.
         """
-        from bbllm.planners.assembly import heard_by
+        from bbllm.planners.assembly import with_client_log
         from bbllm.planners.body.mapping import body_name, make_body
         from bbllm.worlds.scene.goal_keeper import goal_keeper
 
@@ -99,7 +99,7 @@ class EpisodeSetup:
         loops = self.options.feedback_loops if k is None else k
         planner = self.spec.build(brain, body, k=loops)
         goals = goal_keeper(self.goal(goal), brain, moves=moves)
-        taking_remarks = self.taking_remarks or heard_by
+        taking_remarks = self.taking_remarks or with_client_log
 
         def execute(world: World) -> Episode:
             with taking_remarks(run):

@@ -102,7 +102,7 @@ def build_planner(
 
 
 @contextmanager
-def heard_by(run: EpisodeRun) -> Iterator[None]:
+def with_client_log(run: EpisodeRun) -> Iterator[None]:
     """Add the log of the models' clients (retries, refused parameters) to an episode."""
     listener = _Listener(run)
     logger = logging.getLogger('bbllm.llm')

@@ -16,7 +16,7 @@ from bbllm.core.protocols import EventSink, World
 from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import heard_by
+from bbllm.planners.assembly import with_client_log
 from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
@@ -49,7 +49,7 @@ class Alone:
 
     def taking_remarks(self, run: EpisodeRun) -> AbstractContextManager[None]:
         """Put on record what clients of models log while the context lasts."""
-        return heard_by(run)
+        return with_client_log(run)
 
 
 PlayWith = Callable[[EpisodeSpec, Models, EventSink, Alone], EpisodeResult]

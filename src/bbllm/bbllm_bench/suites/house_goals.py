@@ -264,11 +264,11 @@ def _predicate(condition: HouseCondition) -> GoalPredicate | None:
 
 
 def _condition(item: GoalPredicate) -> HouseCondition:
-    words: dict[str, object] = {'thing': item.thing, 'count': item.count}
+    words: dict[str, object] = {'thing': item.noun, 'count': item.count}
     if item.relation is GoalRelation.HOLDS:
-        words = {'held': item.thing, 'count': item.count}
+        words = {'held': item.noun, 'count': item.count}
     elif item.relation is GoalRelation.SIT:
-        words = {'person': 'sitting', 'on': item.thing}
+        words = {'person': 'sitting', 'on': item.noun}
     elif item.place:
         words[item.relation.value] = item.place
     else:

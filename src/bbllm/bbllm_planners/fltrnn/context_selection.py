@@ -121,7 +121,7 @@ ROBOT = 'robot'
 
 
 def memory_text(
-    things: Iterable[tuple[str, str, str]],
+    placed: Iterable[tuple[str, str, str]],
     states: Mapping[str, Sequence[str]],
     *,
     terse: bool = False,
@@ -132,9 +132,9 @@ def memory_text(
     `[('milk(id:21), egg(id:22)', 'INSIDE', 'fridge(id:5)')]; fridge(id:5) is closed`
     """
     by_place: dict[tuple[str, str], list[str]] = {}
-    for thing, relation, place in things:
-        by_place.setdefault((relation, place), []).append(shown(thing))
-    placed = [
+    for name, relation, place in placed:
+        by_place.setdefault((relation, place), []).append(shown(name))
+    groups = [
         f"('{', '.join(names)}', '{relation.upper()}', '{shown(place)}')"
         for (relation, place), names in by_place.items()
     ]
@@ -148,14 +148,14 @@ def memory_text(
     for same, names in alike.items():
         how.append(f'{", ".join(names)} {"is" if len(names) == 1 else "are"} {same}')
     described = ('; ' if terse else ', ').join(how)
-    return '; '.join(filter(None, [f'[{", ".join(placed)}]', described]))
+    return '; '.join(filter(None, [f'[{", ".join(groups)}]', described]))
 
 
 def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
     """Return the text of a memory graph on the objects of a goal's classes and their places."""
     wanted: Counter[str] = Counter()
     for item in predicates:
-        wanted[item.thing] = max(wanted[item.thing], item.things)
+        wanted[item.noun] = max(wanted[item.noun], item.n_needed)
         if item.place:
             wanted[item.place] = max(wanted[item.place], 1)
     chosen = [name for name in graph.names if class_of(name) in wanted]
@@ -171,11 +171,11 @@ def remembered(graph: MemoryGraph, predicates: Sequence[GoalPredicate]) -> str:
 def remembered_of(graph: MemoryGraph, chosen: Iterable[str], *, terse: bool = False) -> str:
     """Return the text on some objects; if `terse`, without which books and bottles are closed."""
     names = with_places(graph, chosen)
-    things = [(name, *place) for name in names for place in _where(graph, name)]
+    placed = [(name, *place) for name in names for place in _where(graph, name)]
     if graph.seat:
-        things.insert(0, (ROBOT, 'on', graph.seat))
+        placed.insert(0, (ROBOT, 'on', graph.seat))
     states = {name: _states(graph, name, terse) for name in names}
-    return memory_text(things, states, terse=terse)
+    return memory_text(placed, states, terse=terse)
 
 
 def _states(graph: MemoryGraph, name: str, terse: bool) -> list[str]:

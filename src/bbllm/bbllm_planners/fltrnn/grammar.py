@@ -43,9 +43,9 @@ MAX_REPEATS = 2
 MAX_REPORTED = 200
 """How much of a discarded line is reported [characters]."""
 
-_THING = r"""\s*['"]?([^\W\d]\w*)\s*\(\s*id\s*:\s*(\d{1,9})\s*\)['"]?\s*"""
-_CALL = re.compile(rf'([a-z]\w*)\s*\(\s*((?:{_THING}(?:,{_THING})*)?)\)\s*;?\s*(?:#.*)?')
-_THINGS = re.compile(_THING)
+_OBJECT = r"""\s*['"]?([^\W\d]\w*)\s*\(\s*id\s*:\s*(\d{1,9})\s*\)['"]?\s*"""
+_CALL = re.compile(rf'([a-z]\w*)\s*\(\s*((?:{_OBJECT}(?:,{_OBJECT})*)?)\)\s*;?\s*(?:#.*)?')
+_OBJECTS = re.compile(_OBJECT)
 _MARK = re.compile(r'(?:\d{1,4}[.)]|[-*])\s+')
 _CALL_LIKE = re.compile(r'[a-z]\w*\s*\(|[^#]*?\b\w+\((?!\s*id\s*:)')
 _WITHOUT_IDS = re.compile(r'^[\W\d]*[a-z]\w*\s*\((.*)\)')
@@ -81,9 +81,9 @@ def shown(name: str) -> str:
     return name if number is None else f'{class_of(name)}(id:{number})'
 
 
-def parse_thing(text: str) -> str | None:
+def parse_object(text: str) -> str | None:
     """Return the name in scenes of an object that `shown` wrote, None for other text."""
-    found = _THINGS.fullmatch(text)
+    found = _OBJECTS.fullmatch(text)
     return instance_name(found[1], int(found[2])) if found else None
 
 
@@ -176,10 +176,10 @@ class _Lines:
             else:
                 self._block = indent
         elif found := _CALL.fullmatch(bare):
-            things = _THINGS.findall(found[2])
+            objects = _OBJECTS.findall(found[2])
             # As in the published program: where all is in sight, no search is needed.
             verb = 'walk' if found[1] == 'find' else found[1]
-            call = SkillCall(verb, tuple(instance_name(w, int(n)) for w, n in things))
+            call = SkillCall(verb, tuple(instance_name(w, int(n)) for w, n in objects))
             if self.calls[-MAX_REPEATS:] == [call] * MAX_REPEATS:
                 why = f'it stands there more than {MAX_REPEATS} times in a row'
                 self.discarded.append(events.LineDiscarded(line[:MAX_REPORTED], why))

@@ -81,9 +81,9 @@ class MemoryGraph:
             self._places[name] = ()
             if name in around.rooms:
                 self._room_of[name] = around.rooms[name]
-        for thing, relation, other in around.placed:
-            if thing in new and other not in self._rooms:
-                self._places[thing] = (*self._places[thing], (relation, other))
+        for item, relation, other in around.placed:
+            if item in new and other not in self._rooms:
+                self._places[item] = (*self._places[item], (relation, other))
         if (me := around.character) in new and 'sitting' in around.states.get(str(me), ()):
             seats = [other for who, how, other in around.placed if (who, how) == (me, 'on')]
             self.seat = next(iter(seats), None)
@@ -130,7 +130,7 @@ class MemoryGraph:
         return found
 
     def n_satisfying(self, predicate: GoalPredicate) -> int:
-        return sum(self.is_so(predicate, name) for name in self.of_class(predicate.thing))
+        return sum(self.is_so(predicate, name) for name in self.of_class(predicate.noun))
 
     def is_satisfied(self, predicate: GoalPredicate) -> bool:
         return self.n_satisfying(predicate) >= predicate.count
@@ -239,9 +239,9 @@ class MemoryGraph:
                 self.held = (*self.held, name)
             case ('drop' | 'release' | 'putobjback' | 'puton', name):
                 self.held = tuple(held for held in self.held if held != name)
-            case ('putin' | 'putback', thing, place):
-                self.held = tuple(name for name in self.held if name != thing)
-                self._places[thing] = (('inside' if call.skill == 'putin' else 'on', place),)
+            case ('putin' | 'putback', item, place):
+                self.held = tuple(name for name in self.held if name != item)
+                self._places[item] = (('inside' if call.skill == 'putin' else 'on', place),)
             case ('open' | 'close' | 'switchon' | 'switchoff', name):
                 before, after = TURNS[call.skill]
                 if before in self._states[name]:

@@ -32,7 +32,7 @@ from bbllm.planning import (
     render,
 )
 from bbllm_planners.fltrnn.context_selection import is_useful, memory_text
-from bbllm_planners.fltrnn.grammar import parse_calls, parse_thing
+from bbllm_planners.fltrnn.grammar import parse_calls, parse_object
 from bbllm_planners.fltrnn.memory_graph import ARITY, MemoryGraph
 from bbllm_planners.goal_predicates import (
     goal_sentence,
@@ -48,16 +48,16 @@ RULE_THOUGHT = '# Rule thought:'
 """Beginning of a line with the rule that the next calls obey; `rule_cot=no` omits them."""
 
 
-def _thing(text: str) -> str:
-    if (name := parse_thing(text)) is None:
+def _object(text: str) -> str:
+    if (name := parse_object(text)) is None:
         raise ValueError(f'{text!r} is no thing; one is written `milk(id:21)`')
     return name
 
 
 def _placed(text: object) -> tuple[str, str, str]:
     match str(text).split():
-        case [thing, relation, place] if relation in RELATIONS:
-            return _thing(thing), relation, _thing(place)
+        case [item, relation, place] if relation in RELATIONS:
+            return _object(item), relation, _object(place)
     raise ValueError(f'{text!r} is no place; one is written `milk(id:21) inside fridge(id:5)`')
 
 
@@ -80,7 +80,7 @@ class Demonstration(BaseModel):
     things: tuple[Annotated[tuple[str, str, str], BeforeValidator(_placed)], ...]
     """(object, `inside`, `on` or `held`, its place)."""
     states: dict[
-        Annotated[str, AfterValidator(_thing)],
+        Annotated[str, AfterValidator(_object)],
         Annotated[tuple[str, ...], BeforeValidator(_states)],
     ] = {}
     plan: Annotated[tuple[str, ...], BeforeValidator(_plan)]
@@ -92,7 +92,7 @@ class Demonstration(BaseModel):
             plan = parse_calls('\n'.join(self.plan))
         except errors.BbllmError as error:
             raise ValueError(f'it has no plan: {error}') from error
-        named = {name for thing, _, place in self.things for name in (thing, place)}
+        named = {name for item, _, place in self.things for name in (item, place)}
         named.update(self.states)
         wrong = [line.text for line in plan.discarded] + [
             str(call)
@@ -189,7 +189,7 @@ NO_LOOPS = (
 )
 
 
-LOOK = (
+EXPLORE = (
     'Part of the house is not in sight. Where the goal needs what is not told of, write a plan '
     'that only looks: it walks into the rooms that are not seen yet and opens what is closed, the '
     'likely ones first and all if none is. It ends with `# done` too; you are asked again with '
@@ -265,7 +265,7 @@ class FLTRNNPrompts:
         long: bool = False,
     ) -> str:
         instructions = [REPLY, *([THINK] if self.rule_thoughts else [])]
-        instructions += [LOOK] if opening == CELL and not scene.whole else []
+        instructions += [EXPLORE] if opening == CELL and not scene.whole else []
         instructions += [CHECKED] if short.checked else []
         instructions += [ASKED_AGAIN] if short.confirmed else []
         instructions.append(NO_LOOPS)

@@ -53,7 +53,7 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
     needs = [
         (item, word, wanted)
         for item in predicates
-        for word, wanted in ((item.thing, item.things), (item.place, 1))
+        for word, wanted in ((item.noun, item.n_needed), (item.place, 1))
         if word
     ]
     for predicate, word, wanted in needs:
@@ -111,7 +111,7 @@ def decompose(
     faults: list[events.LineDiscarded] = []
     wanted = {_what(predicate): predicate.count for predicate in goal.predicates}
     so_far: dict[GoalPredicate, int] = {}
-    known = {word for item in goal.predicates for word in (item.thing, item.place) if word}
+    known = {word for item in goal.predicates for word in (item.noun, item.place) if word}
     known.update(classes or ())
 
     def fault(text: str, why: str, *, refused: bool = True) -> None:
@@ -119,7 +119,7 @@ def decompose(
 
     def kept(predicate: GoalPredicate) -> Iterator[GoalPredicate]:
         what = _what(predicate)
-        strange = {predicate.thing, predicate.place} - known - {''}
+        strange = {predicate.noun, predicate.place} - known - {''}
         if not wanted:
             if strange and classes is not None:
                 fault(str(predicate), f'names {min(strange)}, of which there is none')
@@ -157,7 +157,7 @@ def decompose(
         if so_far.get(_what(predicate), 0) < predicate.count:
             fault(str(predicate), 'is in the goal, and in no part of it')
             # The contents of a microwave, and that it is closed and on, belong together.
-            omitted.setdefault(predicate.place or predicate.thing, []).append(predicate)
+            omitted.setdefault(predicate.place or predicate.noun, []).append(predicate)
     parts += [Goal(goal_text(items), tuple(items)) for items in omitted.values()]
     if not parts:
         fault(goal.text, 'has no part that could be worked on')

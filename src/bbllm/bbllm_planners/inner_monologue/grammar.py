@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm import Skill, SkillCall, errors, events
-from bbllm.planning import one_line, reason_of, says_done
+from bbllm.planning import is_done_line, one_line, reason_of
 from bbllm_planners.low_level_plan import MAX_LINE, more_lines, read_call
 
 THOUGHT_KEPT = 500
@@ -63,7 +63,7 @@ def parse_next(text: str, actions: Sequence[Skill]) -> NextStep:
             return NextStep(kept, events.LineDiscarded(action, why), extra)
         if reason := reason_of(action):
             raise errors.GaveUpError(reason)
-        if says_done(action):
+        if is_done_line(action):
             return NextStep(kept, None, extra)
         return NextStep(kept, read_call(action.strip('`* '), actions), extra)
     if cannot:  # before an action such a line is a thought

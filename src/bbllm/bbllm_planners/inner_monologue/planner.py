@@ -49,26 +49,26 @@ class Monologue:
     def __init__(self, names: ShortNames, first: Scene, window: int | None = None):
         self._names = names
         self._window = window
-        self.heard: list[events.FeedbackReceived] = []
+        self.remarks: list[events.FeedbackReceived] = []
         """Feedback of people before the first step, and during removed steps."""
         self.n_left_out = 0
         self.steps: list[list[str]] = []
         """The lines of each step in the window, oldest first, without feedback."""
-        self._heard: list[list[events.FeedbackReceived]] = []
+        self._remarks: list[list[events.FeedbackReceived]] = []
         """Feedback of people after each step."""
         self._seen = [language_of(first).observation(first, names)]
         """The scene before each step, and the newest one."""
 
     @property
-    def told(self) -> str:
+    def reported(self) -> str:
         """The scene before the oldest step in the window, and the steps."""
         lines = [f'Scene: {text_of(self._seen[0])}']
-        for step, heard in zip(self.steps, self._heard, strict=True):
-            lines += [*step, *map(_remark_line, heard)]
+        for step, remarks in zip(self.steps, self._remarks, strict=True):
+            lines += [*step, *map(_remark_line, remarks)]
         return '\n'.join(lines)
 
-    def hear(self, remarks: Sequence[events.FeedbackReceived]) -> None:
-        (self._heard[-1] if self._heard else self.heard).extend(remarks)
+    def take_remarks(self, remarks: Sequence[events.FeedbackReceived]) -> None:
+        (self._remarks[-1] if self._remarks else self.remarks).extend(remarks)
 
     def add(
         self, thought: str, action: str, outcome: Outcome | None, after: Scene, *, why: str = ''
@@ -80,13 +80,13 @@ class Monologue:
             success += f': {cause}'
         step = [f'Robot thought: {thought}', f'Robot action: {action}', f'Success: {success}']
         self.steps.append([*step, f'Scene: {changes(self._seen[-1], seen)}'])
-        self._heard.append([])
+        self._remarks.append([])
         self._seen.append(seen)
         if self._window is not None and len(self.steps) > self._window:
             n = max(1, self._window // 2)
             self.n_left_out += n
-            self.heard += [remark for heard in self._heard[:n] for remark in heard]
-            del self._heard[:n], self.steps[:n], self._seen[:n]
+            self.remarks += [remark for remarks in self._remarks[:n] for remark in remarks]
+            del self._remarks[:n], self.steps[:n], self._seen[:n]
 
 
 def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str = '') -> str:
@@ -99,9 +99,9 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str 
         actions=calls,
         examples=[*calls, *calls][:2],
         task='\n'.join(filter(None, [one_line(task.instruction), forbidden(task)])),
-        said=list(map(_remark_line, monologue.heard)),
+        said=list(map(_remark_line, monologue.remarks)),
         n_left_out=monologue.n_left_out,
-        told=monologue.told,
+        told=monologue.reported,
         picture=picture,
     )
 
@@ -145,7 +145,7 @@ class InnerMonologue(ModelPlanner):
         window = None if self.options.window == 'all' else self.options.window
         monologue = Monologue(hands.names, hands.scene, window)
         for _ in range(MAX_STEPS):
-            monologue.hear(context.take_human_feedback())
+            monologue.take_remarks(context.take_human_feedback())
             picture = picture_for(world, self.options.image, moved=bool(hands.history))
             prompt = next_prompt(task, monologue, hands.scene, picture=sentence(picture))
             read = partial(parse_next, actions=hands.actions)

@@ -219,7 +219,7 @@ class _Flow:
     def ask(self, question: Question, read: Callable[[str], FtReply]) -> FtReply:
         while True:
             try:
-                self._loops.hear(self._context)
+                self._loops.take_remarks(self._context)
                 task, scene = self._context.current(self._task), self._world.observe()
                 return self._history.ask(
                     self._brain,

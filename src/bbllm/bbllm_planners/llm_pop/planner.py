@@ -195,10 +195,10 @@ class Loops:
     """Whether the next round is one that a remark or a denial has made necessary."""
     _failed: bool = False
 
-    def hear(self, context: EpisodeContext) -> None:
+    def take_remarks(self, context: EpisodeContext) -> None:
         """Take the remarks that wait, and make room for what they need."""
-        said = context.take_human_feedback()
-        if said and self.n_rounds and not self.remarked:
+        remarks = context.take_human_feedback()
+        if remarks and self.n_rounds and not self.remarked:
             self.remarked = not self._failed or self.n_rounds > self.most
             self.most += self.remarked
 
@@ -237,7 +237,7 @@ class LLMPop(ModelPlanner):
         plan, loops = GrowingPlan(context), Loops(self.k)
         while True:
             try:
-                loops.hear(context)
+                loops.take_remarks(context)
                 decided = self._decide(context.current(task), world, history, loops, context)
             except errors.SpokenError:
                 continue
@@ -272,12 +272,12 @@ class LLMPop(ModelPlanner):
         """Return the reason for a round and its plan, None if the task is done."""
         evaluated: str | None = None
         picture = picture_for(world, self.options.image, moved=history.n_rounds > 0)
-        told = sentence(picture)
+        shown = sentence(picture)
         if self.evaluated:
             scene = world.observe()
             success, evaluated = history.ask(
                 self.brain,
-                partial(evaluator_prompt, task, scene, picture=told),
+                partial(evaluator_prompt, task, scene, picture=shown),
                 parse_evaluator,
                 request=PromptRequest(kind='evaluate', scene=scene),
                 on_retry=context.warn,
@@ -290,7 +290,7 @@ class LLMPop(ModelPlanner):
         scene = world.observe()
         reply = history.ask(
             self.brain,
-            partial(planner_prompt, task, scene, evaluation=evaluated, picture=told),
+            partial(planner_prompt, task, scene, evaluation=evaluated, picture=shown),
             partial(parse_planner, may_end=not self.evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,

@@ -74,7 +74,7 @@ class LLMState(ModelPlanner):
         for _ in range(MAX_ROUNDS):
             try:
                 if context.take_human_feedback():
-                    attended = frozenset()  # other things may matter now
+                    attended = frozenset()  # other objects may matter now
                 now = context.current(task)
                 # Each role is asked only when there is something new for it.
                 if objects and not attended.issuperset(hands.scene.names):
@@ -104,7 +104,7 @@ class LLMState(ModelPlanner):
     ) -> OpenState:
         known = []
         request = PromptRequest(kind='attention', scene=hands.scene)
-        for word in self.ask(prompt, parse_attention, request, context).things:
+        for word in self.ask(prompt, parse_attention, request, context).objects:
             if (name := hands.names.name(word)) is None:
                 why = f'There is nothing named {word[:60]}.'
                 context.emit(events.LineDiscarded(f'{ADD}("{word[:60]}")', why, refused=True))

@@ -18,7 +18,7 @@ It resembles Python, but no line is ever passed to Python.
 import re
 
 from bbllm import SkillCall, errors
-from bbllm.planning import reason_of, says_done
+from bbllm.planning import is_done_line, reason_of
 from bbllm_planners.prog_prompt.program import Assertion, Program, ProgramCondition, ProgramPart
 
 MAX_LINES = 300
@@ -35,7 +35,7 @@ _FENCED = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.DOTALL)
 _HEADER = re.compile(r'def\s+\w+\s*\(\s*\)\s*:')
 _OBJECTS = re.compile(r'objects\s*=\s*\[[^\[\]]*\]')
 _CALL = re.compile(r'([^\W\d]\w*)\s*\(([^()#]*)\)\s*;?\s*(?:#.*)?')
-_THING = re.compile(
+_OBJECT = re.compile(
     r"""\s*(?:'([^'"\\]*)'|"([^'"\\]*)"|([^\W\d]\w*|[-+]?(?:\d+(?:\.\d+)?|\.\d+)))\s*(,|\Z)"""
 )
 _ASSERTION = re.compile(r'assert\b\s*(.*)')
@@ -71,7 +71,7 @@ def parse_rest(text: str) -> Program:
     lines = [line.strip(' `\t')[:MAX_LINE] for line in text.splitlines() if line.strip(' `\t')]
     lines = [line for line in lines if line != 'python' and not _HEADER.fullmatch(line)]
     if lines == ['pass'] or (
-        lines and says_done(lines[-1]) and all(line.startswith('#') for line in lines[:-1])
+        lines and is_done_line(lines[-1]) and all(line.startswith('#') for line in lines[:-1])
     ):
         return Program()
     program = parse_program(text)
@@ -138,15 +138,15 @@ class _Reader:
         found = _CALL.fullmatch(text)
         if found is None or found[1] in _NOT_HERE:
             raise self._error(line, self._why_no_call(text))
-        return SkillCall(found[1], self._things(line, found[2]))
+        return SkillCall(found[1], self._objects(line, found[2]))
 
-    def _things(self, line: str, text: str) -> tuple[str, ...]:
-        things, rest = _matches(_THING, text)
+    def _objects(self, line: str, text: str) -> tuple[str, ...]:
+        objects, rest = _matches(_OBJECT, text)
         if rest:
             raise self._error(line, 'has an argument that is no name in quotes')
-        if not all(things) or text.rstrip().endswith(','):
+        if not all(objects) or text.rstrip().endswith(','):
             raise self._error(line, 'has an argument without a name')
-        return tuple(things)
+        return tuple(objects)
 
     def _condition(self, line: str, text: str) -> ProgramCondition:
         text = text.partition('#')[0].strip()

@@ -56,16 +56,16 @@ def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool
         state = squeezed(condition.object)
         wanted = STATE_WORDS.get(state, state)
         near = [name for name in names if name in around.close]
-        looked_at = [found] if found in names else near or names
-        states = [state for name in looked_at for state in around.states.get(name or '', ())]
+        considered = [found] if found in names else near or names
+        states = [state for name in considered for state in around.states.get(name or '', ())]
         return any(squeezed(state) == squeezed(wanted) for state in states)
     if squeezed(condition.object) in (HANDS, 'hand'):
         return any(name in around.held for name in names)
     others = meant_by(condition.object, scene.names)
     wanted = 'inside' if condition.relation == 'in' else 'on'
     return any(
-        relation == wanted and thing in names and other in others
-        for thing, relation, other in around.placed
+        relation == wanted and item in names and other in others
+        for item, relation, other in around.placed
     )
 
 
@@ -85,9 +85,9 @@ def state_text(condition: ProgramCondition, scene: Scene) -> str:
         items.append(class_of(name) + (f' is {states}' if states else ''))
     shown = {*seen, *around.held}
     items += [
-        f'{class_of(thing)} {relation} {class_of(other)}'
-        for thing, relation, other in around.placed
-        if thing in shown and other in shown and relevant(thing, other)
+        f'{class_of(item)} {relation} {class_of(other)}'
+        for item, relation, other in around.placed
+        if item in shown and other in shown and relevant(item, other)
     ]
     held = ', '.join(dict.fromkeys(map(class_of, filter(relevant, around.held))))
     have = f' You have: {held}.' if held else ''
@@ -204,8 +204,8 @@ class ProgPrompts:
 
 def _how(item: TriedCall) -> str:
     # As in LLM-State's histories, a failure in the world has no reason; an unknown name has one.
-    told = one_line(item.cause) if item.code is not None else item.meant
-    return ('failed' if item.cause else 'done') + (f': {told}' if told else '')
+    detail = one_line(item.cause) if item.code is not None else item.meant
+    return ('failed' if item.cause else 'done') + (f': {detail}' if detail else '')
 
 
 def offered(scene: Scene) -> list[Skill]:

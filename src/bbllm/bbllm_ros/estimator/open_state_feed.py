@@ -87,7 +87,7 @@ class OpenStateFeed:
         except ValueError as error:
             self._node.get_logger().warning(f'An event {msg.kind!r} is left out: {error}')
             return
-        self._keeper.hear(event)
+        self._keeper.on_event(event)
 
     def _forget(self, request: Any, reply: Trigger.Response) -> Trigger.Response:
         if self._keeper is None:

@@ -98,12 +98,12 @@ def test_a_summary_without_end_is_cut_and_a_reply_without_end_is_not_read_to_it(
     many = parse_attention('\n'.join(f'add_related_objects("cup{i}")' for i in range(5000)))
 
     assert len(long.summary) == MAX_SUMMARY_LENGTH
-    assert len(many.things) == MAX_CALLS
+    assert len(many.objects) == MAX_CALLS
     assert len(long.discarded) == len(many.discarded) == 1
 
 
 @pytest.mark.parametrize('read', [parse_attention, parse_estimate])
-def test_nothing_to_add_is_said_in_a_word_and_not_by_silence(read: object) -> None:
+def test_nothing_to_add_needs_the_word_none(read: object) -> None:
     assert callable(read)
     for text in (' None.\n', 'Here it is:\n```\nnone\n```', 'Nothing is new.\n\nnone'):
         assert read(text).discarded == ()
@@ -122,7 +122,7 @@ def test_no_reply_is_more_than_data(text: str) -> None:
         assert all(len(item.text) <= 200 for item in found.discarded)
 
 
-def test_the_state_as_a_whole_has_a_limit_and_what_is_beyond_it_is_told() -> None:
+def test_the_whole_state_has_a_limit_and_the_excess_is_reported() -> None:
     scene = SmallHouse().observe()
     names = ShortNames()
     names.see(scene)
@@ -135,6 +135,6 @@ def test_the_state_as_a_whole_has_a_limit_and_what_is_beyond_it_is_told() -> Non
 
     state = estimator.estimate(OpenState(), [], scene)
 
-    told = sum(len(word) for words in state.attributes.values() for word in words)
-    assert len(shorts) * 490 > MAX_STATE_LENGTH >= told > MAX_STATE_LENGTH - 490
+    expected = sum(len(word) for words in state.attributes.values() for word in words)
+    assert len(shorts) * 490 > MAX_STATE_LENGTH >= expected > MAX_STATE_LENGTH - 490
     assert len(state.attributes) + len(left_out) == len(shorts)

@@ -131,7 +131,7 @@ def test_places_sight_and_reach_are_believed_in_no_words(text: str) -> None:
     assert read_belief(text, NAMES) is None
 
 
-def test_all_that_rules_say_is_told() -> None:
+def test_each_belief_of_the_rules_becomes_a_fact() -> None:
     history = [
         Outcome(call=SkillCall(skill, (name,)), status=Status.FAILED, code=code)
         for skill, name, code in (

@@ -136,7 +136,7 @@ def test_what_is_forgotten_is_neither_believed_nor_weighed() -> None:
     assert experience.felt() == ('blue_cube',)
 
 
-def test_to_forget_where_a_thing_was_put_does_not_put_it_back_into_the_hand() -> None:
+def test_forgetting_a_place_does_not_return_the_object_to_the_hand() -> None:
     rules, experience = weighed(green_cube=0.1, red_cube=0.2)
     experience.add(PICKED)
     experience.add(done('place blue_cube'))
@@ -152,7 +152,7 @@ def test_to_forget_where_a_thing_was_put_does_not_put_it_back_into_the_hand() ->
     assert not any('blue_cube' in outcome.call.args for outcome in experience.history)
 
 
-def test_what_was_forgotten_in_the_hand_is_neither_weighed_nor_told_of() -> None:
+def test_an_object_forgotten_in_the_hand_is_neither_weighed_nor_believed() -> None:
     rules, experience = weighed(blue_cube=0.1)
     experience.add(PICKED)
     experience.forget(['red_cube'])
@@ -208,16 +208,14 @@ def far_after(*distances_m: float) -> list[bool]:
     return [bool(resting.moved(words, lying(red_cube=0.4 + far))) for far in distances_m]
 
 
-def test_a_thing_has_been_moved_where_it_lies_farther_than_half_a_cube_from_before() -> None:
+def test_an_object_has_moved_beyond_half_a_cube() -> None:
     assert far_after(0.0, 0.9 * MOVED_M, 0.0) == [False, False, False]
     assert far_after(0.0, 1.1 * MOVED_M, 1.1 * MOVED_M, 0.0) == [False, True, False, True]
     # It may creep: what counts is where it lay when the words were first told.
     assert far_after(0.0, 0.6 * MOVED_M, 1.2 * MOVED_M) == [False, False, True]
 
 
-def test_where_a_thing_lies_counts_from_the_words_of_now_and_not_while_it_is_held_or_unseen() -> (
-    None
-):
+def test_motion_counts_from_the_current_beliefs_and_not_while_held_or_unseen() -> None:
     resting = MotionDetector()
     near, far = lying(red_cube=0.4), lying(red_cube=0.6)
     held = replace(far, facts=(Fact('red_cube', 'held_by', 'hand'),))
@@ -232,7 +230,7 @@ def test_where_a_thing_lies_counts_from_the_words_of_now_and_not_while_it_is_hel
     assert not resting.moved({'red_cube': ()}, far)
 
 
-def test_what_failed_where_a_thing_lay_is_not_believed_of_where_it_lies_now() -> None:
+def test_a_failure_at_an_earlier_place_is_not_believed_of_the_new_one() -> None:
     experience = InteractionHistory()
     far = done('place red_cube', Code.OUT_OF_WORKSPACE)
     slipped = done('pick red_cube', Code.OBJECT_LOST)
@@ -269,44 +267,44 @@ class Slippery:
         """Nothing runs."""
 
 
-def told_by(world: EstimatingWorld) -> list[str]:
+def reported_by(world: EstimatingWorld) -> list[str]:
     return [str(fact.object) for fact in world.observe().facts if is_open(fact)]
 
 
 @pytest.mark.parametrize('step_m', [0.0, 2 * MOVED_M])
-def test_a_grasp_that_fails_counts_also_where_it_pushes_the_thing_aside(step_m: float) -> None:
+def test_a_failed_grasp_counts_although_it_pushes_the_object(step_m: float) -> None:
     world = EstimatingWorld(Slippery(MISSED, step_m), RuleEstimator)
 
-    told = []
+    expected = []
     for _ in range(5):
         world.execute(MISSED.call)
-        told.append(told_by(world))
+        expected.append(reported_by(world))
 
-    assert told == [['failed_grasp_once']] + [['failed_grasp_twice']] * 4
+    assert expected == [['failed_grasp_once']] + [['failed_grasp_twice']] * 4
 
 
-def test_what_somebody_moves_right_after_a_failure_was_told_is_forgotten() -> None:
+def test_a_failure_is_forgotten_when_a_person_moves_its_object() -> None:
     table = Slippery(MISSED, 0.0)
     world = EstimatingWorld(table, RuleEstimator)
     world.execute(MISSED.call)
-    assert told_by(world) == ['failed_grasp_once']
+    assert reported_by(world) == ['failed_grasp_once']
 
     table.x_m += 2 * MOVED_M
 
-    assert told_by(world) == []
+    assert reported_by(world) == []
 
 
-def test_a_node_counts_grasps_that_push_the_thing_aside_as_well() -> None:
+def test_a_node_counts_grasps_that_push_the_object() -> None:
     kept, x_m = Kept(), 0.4
     kept.facts(lying(red_cube=x_m))
 
-    def miss(*told: str) -> None:
+    def miss(*expected: str) -> None:
         nonlocal x_m
-        kept.keeper.hear(Event(0.0, SkillCall('pick', ('red_cube',))))
+        kept.keeper.on_event(Event(0.0, SkillCall('pick', ('red_cube',))))
         x_m += 2 * MOVED_M
         kept.facts(lying(red_cube=x_m))  # while the arm is still there
-        kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
-        kept.wait_for(*told, scene=lambda: lying(red_cube=x_m))
+        kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
+        kept.wait_for(*expected, scene=lambda: lying(red_cube=x_m))
 
     miss('(red_cube is failed_grasp_once)')
     for _ in range(3):

@@ -27,21 +27,21 @@ def kept() -> Kept:
 
 
 def test_events_of_several_episodes_add_up(kept: Kept) -> None:
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
     kept.wait_for('(red_cube is failed_grasp_once)')
 
-    kept.keeper.hear(Event(0.0, EpisodeEnded(ending=Ending.GAVE_UP, message='')))
-    kept.keeper.hear(
+    kept.keeper.on_event(Event(0.0, EpisodeEnded(ending=Ending.GAVE_UP, message='')))
+    kept.keeper.on_event(
         Event(0.0, EpisodeStarted(episode_id='e', task='t', planner='p', brain='b', body='b'))
     )
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
 
     kept.wait_for('(red_cube is failed_grasp_twice)')
 
 
 def test_what_is_lost_is_forgotten_and_found_again_as_another(kept: Kept) -> None:
-    kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
-    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.WOULD_NOT_RISE))
+    kept.keeper.on_event(outcome('blue_cube', Code.GRASP_FAILED))
     stuck = ['(red_cube is fixed_or_heavy)']
     kept.wait_for(*stuck, '(blue_cube is failed_grasp_once)')
 
@@ -50,10 +50,10 @@ def test_what_is_lost_is_forgotten_and_found_again_as_another(kept: Kept) -> Non
     kept.wait_for('(blue_cube is failed_grasp_once)')
 
 
-def test_what_failed_is_believed_no_more_of_a_thing_that_lies_elsewhere(kept: Kept) -> None:
-    kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
-    kept.keeper.hear(outcome('red_cube', Code.MISPLACED))
-    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
+def test_a_failure_is_dropped_once_its_object_lies_elsewhere(kept: Kept) -> None:
+    kept.keeper.on_event(outcome('red_cube', Code.WOULD_NOT_RISE))
+    kept.keeper.on_event(outcome('red_cube', Code.MISPLACED))
+    kept.keeper.on_event(outcome('blue_cube', Code.GRASP_FAILED))
     stuck = ['(red_cube is fixed_or_heavy)']
     others = ['(red_cube is misplaced_before)', '(blue_cube is failed_grasp_once)']
     kept.wait_for(*stuck, *others)
@@ -65,14 +65,14 @@ def test_what_failed_is_believed_no_more_of_a_thing_that_lies_elsewhere(kept: Ke
 
 
 def test_all_is_forgotten_at_once_where_that_is_asked_for(kept: Kept) -> None:
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
     kept.wait_for('(red_cube is failed_grasp_once)')
 
     assert kept.keeper.forget().attributes['red_cube'] == ('failed_grasp_once',)
 
     assert kept.facts() == []
     assert kept.keeper.forget() == OpenState()
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
     kept.wait_for('(red_cube is failed_grasp_once)')  # and not twice
 
 
@@ -92,7 +92,7 @@ def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() 
     keeper = StateKeeper(
         lambda _: counting, experience, on_trouble=print, on_fault=print, feels=False
     )
-    keeper.hear(felt(-0.5))
+    keeper.on_event(felt(-0.5))
     keeper.forget()
     assert not keeper._news
     keeper.start()
@@ -101,19 +101,19 @@ def test_an_estimator_is_asked_once_for_a_call_and_not_for_what_it_cannot_use() 
         return [str(fact) for fact in keeper.believing(SCENE).facts if is_open(fact)]
 
     facts()
-    keeper.hear(outcome('red_cube'))
-    told = ['(blue_cube is asked_1)', '(blue_cube is tried_1)']
-    until(lambda: facts() == told, lambda: f'estimate, but {facts()}')
-    keeper.hear(felt(-0.5))
+    keeper.on_event(outcome('red_cube'))
+    expected = ['(blue_cube is asked_1)', '(blue_cube is tried_1)']
+    until(lambda: facts() == expected, lambda: f'estimate, but {facts()}')
+    keeper.on_event(felt(-0.5))
     assert experience.felt() == ('red_cube',)
     keeper.believing(made_scene('blue_cube', 'red_cube is lost', domain='tabletop'))
     assert experience.felt() == ()
     keeper.forget()
     assert not experience.history
-    keeper.hear(outcome('blue_cube'))
+    keeper.on_event(outcome('blue_cube'))
 
-    told = ['(blue_cube is asked_2)', '(blue_cube is tried_1)']
-    until(lambda: facts() == told, lambda: f'second estimate, but {facts()}')
+    expected = ['(blue_cube is asked_2)', '(blue_cube is tried_1)']
+    until(lambda: facts() == expected, lambda: f'second estimate, but {facts()}')
     assert counting.asked == 2
 
 
@@ -133,27 +133,27 @@ def test_a_model_may_estimate_and_its_trouble_leaves_what_was_believed() -> None
     )
     kept = Kept(lambda _: ModelEstimator(model, ShortNames(), summary=False, messages=True))
     kept.facts()
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
     kept.wait_for('(red_cube is sticky)')
 
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
 
     until(lambda: bool(kept.trouble), lambda: 'trouble')
     assert kept.trouble == ['What is believed stays as it was: The server is away.']
     assert kept.facts() == ['(red_cube is sticky)']
 
 
-def test_what_a_model_believes_of_places_is_left_out_and_told_once() -> None:
-    said = 'update_state("red_cube", "sticky | next to blue_cube")'
-    model = ScriptedModel([said, said, 'update_state("red_cube", "dry")'])
+def test_a_belief_about_a_place_is_dropped_and_reported_once() -> None:
+    remark = 'update_state("red_cube", "sticky | next to blue_cube")'
+    model = ScriptedModel([remark, remark, 'update_state("red_cube", "dry")'])
     kept = Kept(lambda _: ModelEstimator(model, ShortNames(), summary=False, messages=True))
     kept.facts()
     for n in (1, 2):
-        kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+        kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
         # mypy infers no type for a lambda with a default.
         until(lambda n=n: len(model.requests) == n, lambda: 'estimate')  # type: ignore[misc]
         kept.wait_for('(red_cube is sticky)')
-    kept.keeper.hear(outcome('red_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
 
     kept.wait_for('(red_cube is dry)')
     assert [text.split(':')[:2] for text in kept.trouble] == [
@@ -168,18 +168,18 @@ def broken(experience: InteractionHistory) -> RuleEstimator:
     return RuleEstimator(experience)
 
 
-def test_a_fault_is_told_and_ends_what_is_believed_but_not_the_scenes() -> None:
+def test_a_fault_is_reported_and_ends_beliefs_but_not_scenes() -> None:
     kept = Kept(broken)
     kept.facts()
-    kept.keeper.hear(outcome('red_cube', Code.WOULD_NOT_RISE))
+    kept.keeper.on_event(outcome('red_cube', Code.WOULD_NOT_RISE))
     until(lambda: bool(kept.facts()), lambda: 'belief before the fault')
 
-    kept.keeper.hear(outcome('red_cube'))
+    kept.keeper.on_event(outcome('red_cube'))
 
     until(lambda: bool(kept.faults), lambda: 'fault')
     assert 'ZeroDivisionError: a fault' in kept.faults[0]
     assert kept.keeper.believing(SCENE) == SCENE
-    kept.keeper.hear(outcome('red_cube'))
+    kept.keeper.on_event(outcome('red_cube'))
     kept.keeper.forget()
     assert kept.keeper.believing(SCENE) == SCENE
 
@@ -205,12 +205,12 @@ def thinking() -> Thinking:
     slow = Slow()
     kept = Kept(lambda _: slow)
     kept.facts()
-    kept.keeper.hear(outcome('red_cube'))
+    kept.keeper.on_event(outcome('red_cube'))
     assert slow.thinks.acquire(timeout=PATIENCE_S)
     return slow, kept
 
 
-def test_scenes_are_told_while_an_estimator_thinks(thinking: Thinking) -> None:
+def test_scenes_continue_while_an_estimator_runs(thinking: Thinking) -> None:
     slow, kept = thinking
 
     assert kept.facts() == []
@@ -224,7 +224,7 @@ def test_what_was_thought_of_before_all_was_forgotten_is_not_believed(thinking: 
 
     kept.keeper.forget()
     for _ in range(2):
-        kept.keeper.hear(outcome('red_cube'))
+        kept.keeper.on_event(outcome('red_cube'))
     slow.released.release()
 
     assert slow.thinks.acquire(timeout=PATIENCE_S)  # of the two that came later
@@ -233,9 +233,9 @@ def test_what_was_thought_of_before_all_was_forgotten_is_not_believed(thinking: 
     kept.wait_for('(red_cube is tried_2_times)')
 
     unseen = Kept(lambda _: slow)
-    unseen.keeper.hear(outcome('red_cube'))
+    unseen.keeper.on_event(outcome('red_cube'))
     unseen.keeper.forget()
-    unseen.keeper.hear(outcome('red_cube'))
+    unseen.keeper.on_event(outcome('red_cube'))
     slow.released.release()
     unseen.wait_for('(red_cube is tried_1_times)')
 
@@ -246,13 +246,13 @@ def test_what_is_lost_while_an_estimator_thinks_is_forgotten_also_when_found_aga
     slow, kept = thinking
     slow.released.release()
     kept.wait_for('(red_cube is tried_1_times)')
-    kept.keeper.hear(outcome('red_cube'))
+    kept.keeper.on_event(outcome('red_cube'))
     assert slow.thinks.acquire(timeout=PATIENCE_S)
 
     kept.facts(made_scene('blue_cube', 'red_cube is lost', domain='tabletop'))
 
     assert kept.facts() == []
-    kept.keeper.hear(outcome('blue_cube', Code.GRASP_FAILED))
+    kept.keeper.on_event(outcome('blue_cube', Code.GRASP_FAILED))
     slow.released.release()
     assert slow.thinks.acquire(timeout=PATIENCE_S)  # what it thought before is told by now
     assert kept.facts() == []

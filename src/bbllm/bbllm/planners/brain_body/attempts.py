@@ -32,7 +32,7 @@ def attempt(
         return replace(call, human=context.take_human_feedback())
     if expect := features_of(world).expect:
         expect(mapper.foreseen(step))
-    mapper.look_ahead(step)
+    mapper.start_ahead(step)
     failure = executed(step, call, world, scene)
     return failure and replace(failure, human=context.take_human_feedback())
 

@@ -314,13 +314,13 @@ def _one_target(call: SkillCall, scene: Scene) -> SkillCall:
     raise ParseError(str(error)) from error
 
 
-def not_held(thing: str, target: str, scene: Scene) -> CallError:
+def not_held(name: str, target: str, scene: Scene) -> CallError:
     """Return the error of placing an object that is not in the hand."""
     held = f'{scene.held} is in the hand' if scene.held else 'nothing is in the hand'
     return CallError(
         SkillCall('place', (target,)),
         Code.NOT_HOLDING,
-        f'{thing[:60]} cannot be placed, because {held}. To pick {thing[:60]} is a step of its '
+        f'{name[:60]} cannot be placed, because {held}. To pick {name[:60]} is a step of its '
         'own, before it can be placed.',
     )
 

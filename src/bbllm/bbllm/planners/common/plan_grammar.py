@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Plan, PlanStep, Scene
-from bbllm.planners.common.reply_diagnostics import reason_of, says_done
+from bbllm.planners.common.reply_diagnostics import is_done_line, reason_of
 from bbllm.planners.domains.languages import language_of
 
 MAX_CYCLE = 4
@@ -110,12 +110,12 @@ def _read(text: str, start: int) -> tuple[PlanStep, ...]:
                 what = f'After step {wanted - 1} it goes on' if steps else 'The plan begins'
                 raise ParseError(f'{what} with number {number}, but number {wanted} was to come.')
             explaining = False
-            if says_done(words):
+            if is_done_line(words):
                 return tuple(steps)
             steps.append(_step(number, words, number - shift, len(steps)))
         elif not (steps or ended) and (reason := reason_of(line)):
             raise GaveUpError(reason)
-        elif says_done(line):
+        elif is_done_line(line):
             if steps:
                 break
             ended = True
@@ -131,7 +131,7 @@ def _own_lines(text: str) -> list[str]:
     for i, line in enumerate(lines):
         if begun and _NEXT_EXAMPLE.match(line):
             return lines[:i]
-        begun = begun or _STEP.match(line) is not None or says_done(line)
+        begun = begun or _STEP.match(line) is not None or is_done_line(line)
     return lines
 
 

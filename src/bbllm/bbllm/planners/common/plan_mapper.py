@@ -29,7 +29,7 @@ class PlanMapper:
     the scene, and another object than that in the hand has moved since, the Body is asked again.
 
     A Body that overlaps is asked for one step at its turn, and for later ones while the arm moves
-    (`look_ahead`), all with the scene of that turn: as one request at that turn would be.
+    (`start_ahead`), all with the scene of that turn: as one request at that turn would be.
     Before the first such turn, the next step that needs the Body is asked for on trial: the answer
     counts only if it is a call on what the step names, or if nothing has changed meanwhile.
 
@@ -95,7 +95,7 @@ class PlanMapper:
         known = ((step, self._known.get(step.index, (None,))[0]) for step in self._whole().steps)
         return [(step, mapped) for step, mapped in known if isinstance(mapped, Pass)]
 
-    def look_ahead(self, step: PlanStep) -> None:
+    def start_ahead(self, step: PlanStep) -> None:
         """Map the steps after one that was mapped last and is executed now."""
         if self._beside is not None and self._scene is not None:
             scene = self._scenes[-1] if self._scenes else self._scene

@@ -19,7 +19,7 @@ _DONE = re.compile(r'(?:all )?done\b[\s.!]*(?:\(\s*\)|\s\(.*\))?[\s.!]*', re.IGN
 _CANNOT = re.compile(r'cannot[*_`\s]*:(.+)', re.IGNORECASE)
 
 
-def says_done(line: str) -> bool:
+def is_done_line(line: str) -> bool:
     """Return whether a line reports the end: `"Done"`, `# All done!`, `Done. (It is hot.)`."""
     words = line.strip(f'{_MARKS}"“”')
     return len(words) <= MAX_DONE and _DONE.fullmatch(words) is not None

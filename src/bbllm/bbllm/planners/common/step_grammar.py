@@ -126,16 +126,16 @@ def _placed(
     phrase: str, word: str, target: str, skill: Skill, scene: Scene
 ) -> Iterator[SkillCall]:
     held = scene.held
-    thing = held if word == _IT else named_alike(word, scene)
+    mover = held if word == _IT else named_alike(word, scene)
     calls = [*_call(skill, [target], scene)]
     if not calls or (held is None and phrase.startswith('move')):
         return
-    if thing is None and not (word == _IT and held is None):
+    if mover is None and not (word == _IT and held is None):
         return
-    if thing is not None and held not in (None, thing):
-        error = not_held(thing, calls[0].args[0], scene)
+    if mover is not None and held not in (None, mover):
+        error = not_held(mover, calls[0].args[0], scene)
         raise ParseError(str(error)) from error
-    if thing not in calls[0].args:
+    if mover not in calls[0].args:
         yield from calls  # the world refuses it while nothing is held
 
 

@@ -93,9 +93,9 @@ class WrittenPlan:
             finally:
                 self._over = True
             return
-        heard = _CancellableModel(stream, self._hear, self._cancel)
+        watched = _CancellableModel(stream, self._on_text, self._cancel)
         self._thread = threading.Thread(
-            target=self._wait_for_reply, args=(heard,), name='plan', daemon=True
+            target=self._wait_for_reply, args=(watched,), name='plan', daemon=True
         )
         self._thread.start()
         if not self.has(len(self._kept.steps)) and self._cut:
@@ -175,7 +175,7 @@ class WrittenPlan:
                 self._over = True
                 self._changed.notify_all()
 
-    def _hear(self, text: str) -> None:
+    def _on_text(self, text: str) -> None:
         """Take in a reply so far."""
         steps = self._first_steps(text)
         with self._changed:

@@ -117,8 +117,8 @@ def whereabouts(name: str, around: SceneGraph) -> str:
     if name in around.held:
         return 'in a hand'
     rooms = set(around.rooms.values())
-    for thing, relation, other in around.placed:
-        if thing == name and other not in rooms:
+    for item, relation, other in around.placed:
+        if item == name and other not in rooms:
             closed = 'closed ' if 'closed' in around.states.get(other, ()) else ''
             how = 'on the' if relation == 'on' else f'in the {closed}'.rstrip()
             return f'{how} {class_of(other)}'

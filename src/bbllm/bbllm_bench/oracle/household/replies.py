@@ -58,7 +58,7 @@ def groups_of(goal: HouseholdGoal, graph: Graph) -> list[tuple[GoalPredicate, ..
         found += items
     groups: dict[str, list[GoalPredicate]] = {}
     for item in sorted(dict.fromkeys(found), key=_rank):
-        key = item.relation.value if item.relation in _LAST else item.place or item.thing
+        key = item.relation.value if item.relation in _LAST else item.place or item.noun
         groups.setdefault(key, []).append(item)
     return [tuple(items) for items in groups.values()]
 

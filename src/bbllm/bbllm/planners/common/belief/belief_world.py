@@ -239,7 +239,7 @@ class StateKeeper:
     def start(self) -> None:
         threading.Thread(target=self._run, name='open state', daemon=True).start()
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         with self._changed:
             match event.data:
                 case SkillCall(args=args):

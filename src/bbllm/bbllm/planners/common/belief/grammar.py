@@ -56,23 +56,23 @@ class StateEstimate:
 class Attention:
     """A reply of an attention."""
 
-    things: tuple[str, ...]
+    objects: tuple[str, ...]
     """Objects by the model's names, in the reply's order."""
     discarded: tuple[LineDiscarded, ...] = ()
 
 
 def parse_attention(text: str) -> Attention:
     """Parse which objects to add; raise LostReplyError without a call and without `none`."""
-    things: list[str] = []
+    objects: list[str] = []
     discarded: list[LineDiscarded] = []
     for name, body, whole in _calls(text, {ADD}, discarded):
         named = [word.strip(_QUOTES) for word in body.split(',')]
         if name != ADD or not all(named):
             discarded.append(LineDiscarded(whole, f'{ADD} takes the name of a thing.'))
         else:
-            things += named
-    _refuse_no_call(text, bool(things), discarded, f'{ADD}("cup1")')
-    return Attention(tuple(things), tuple(discarded))
+            objects += named
+    _refuse_no_call(text, bool(objects), discarded, f'{ADD}("cup1")')
+    return Attention(tuple(objects), tuple(discarded))
 
 
 def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> StateEstimate:
@@ -88,11 +88,11 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
                 why = f'It has {len(whole)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
                 discarded.append(LineDiscarded(rest[:SHOWN], why, refused=True))
             continue
-        thing, words, why = _entry(body)
+        item, words, why = _entry(body)
         if why:  # what is only too long could be read
-            discarded.append(LineDiscarded(whole, why, refused=bool(thing)))
+            discarded.append(LineDiscarded(whole, why, refused=bool(item)))
         else:
-            attributes[thing] = words
+            attributes[item] = words
     example = (
         'update_state("cup1", "in hand | hot")' if UPDATE in functions else f'{REASON}("...")'
     )
@@ -101,15 +101,15 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
 
 
 def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
-    thing, comma, rest = body.partition(',')
-    thing, rest = thing.strip(_QUOTES), rest.strip(_QUOTES)
-    if not comma or not thing:
+    item, comma, rest = body.partition(',')
+    item, rest = item.strip(_QUOTES), rest.strip(_QUOTES)
+    if not comma or not item:
         return '', (), f'{UPDATE} takes a thing and its attributes.'
     if len(rest) > MAX_ATTRIBUTES_LENGTH:
         limit = f'at most {MAX_ATTRIBUTES_LENGTH} are accepted'
-        return thing, (), f'Its attributes have {len(rest)} characters; {limit}.'
+        return item, (), f'Its attributes have {len(rest)} characters; {limit}.'
     words = [one_line(word.strip(_QUOTES)) for word in _BETWEEN.split(rest.strip('[] '))]
-    return thing, tuple(word for word in words if word), ''
+    return item, tuple(word for word in words if word), ''
 
 
 def _calls(
@@ -186,9 +186,11 @@ def _begins(line: str) -> bool:
     return found is not None and ALIASES.get(found['name'], found['name']) in (ADD, REASON, UPDATE)
 
 
-def _refuse_no_call(text: str, said: bool, discarded: list[LineDiscarded], example: str) -> None:
+def _refuse_no_call(
+    text: str, found_any: bool, discarded: list[LineDiscarded], example: str
+) -> None:
     has_none = any(line.strip(' \t`*_.').lower() == 'none' for line in text.splitlines())
-    if said or (has_none and not discarded):
+    if found_any or (has_none and not discarded):
         return
     first = f' The line {discarded[0].text[:80]!r}: {discarded[0].why}' if discarded else ''
     raise LostReplyError(

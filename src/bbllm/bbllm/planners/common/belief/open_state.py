@@ -200,7 +200,7 @@ def read_belief(text: str, names: Collection[str]) -> tuple[str, str] | None:
         return (matter[0].lower(), matter[1]) if is_comparison(matter[0]) else None
     tokens = core(text)
     known = tokens in KNOWN
-    if not known and (_names_one(tokens, names) or not _is_saying(_tokens(text))):
+    if not known and (_names_one(tokens, names) or not _is_phrase(_tokens(text))):
         return None
     return ('is', '_'.join(written)) if WRITTEN.fullmatch(text) else None
 
@@ -220,7 +220,7 @@ def is_comparison(predicate: str) -> bool:
     return False
 
 
-def _is_saying(tokens: Sequence[str]) -> bool:
+def _is_phrase(tokens: Sequence[str]) -> bool:
     words = BESIDE.sub('well', ' '.join(tokens)).split()
     if words[-1:] == ['times'] and words[-2:-1] and words[-2].isdecimal():
         del words[-2:]

@@ -107,16 +107,16 @@ class _Story:
         noted = self._noted
         noted['out_of_workspace'].difference_update(objects)
         match skill, *objects:
-            case ('pick' | 'grab' | 'grab_and_putin', thing, *_):
-                self._failed_grasps.pop(thing, None)
-                noted['would_not_rise'].discard(thing)
-                self._inside.pop(thing, None)
-                self._held = thing
-            case ('put' | 'putin' | 'putback', thing, place) if class_of(place) in HEATERS:
-                self._inside[thing] = place
-                noted['warm'].update([thing] if place in self._heating else [])
-            case ('open', thing, *_):
-                noted['opened_before'].add(thing)
+            case ('pick' | 'grab' | 'grab_and_putin', item, *_):
+                self._failed_grasps.pop(item, None)
+                noted['would_not_rise'].discard(item)
+                self._inside.pop(item, None)
+                self._held = item
+            case ('put' | 'putin' | 'putback', item, place) if class_of(place) in HEATERS:
+                self._inside[item] = place
+                noted['warm'].update([item] if place in self._heating else [])
+            case ('open', item, *_):
+                noted['opened_before'].add(item)
             case ('switchon', heater, *_) if class_of(heater) in HEATERS:
                 self._heating.add(heater)
                 noted['warm'].update(k for k, place in self._inside.items() if place == heater)

@@ -73,12 +73,12 @@ class HouseholdLanguage(DomainLanguage):
         """
         around = scene_graph(scene)
 
-        def told(found: re.Match[str]) -> str:
+        def written(found: re.Match[str]) -> str:
             name = instance_name(found[1], int(found[2]))
             where = whereabouts(name, around) if len(meant_by(found[1], scene.names)) > 1 else ''
             return f'<{found[1]}>' + (f' ({where})' if where and places else '')
 
-        return WORLD_FORM.sub(told, text)
+        return WORLD_FORM.sub(written, text)
 
     def call(self, text: str) -> str:
         return _IDS.sub('', text)

@@ -50,7 +50,7 @@ def _about_the_robot(around: SceneGraph) -> list[str]:
     room = around.rooms.get(me)
     where = f'You are in the {class_of(room)}. ' if room else ''
     posture = [state for state in around.states.get(me, ()) if state in ('sitting', 'lying')]
-    seats = [class_of(other) for thing, _, other in around.placed if thing == me and other != room]
+    seats = [class_of(other) for item, _, other in around.placed if item == me and other != room]
     resting = f'You are {posture[0]} on the {", ".join(seats)}. ' if posture and seats else ''
     held = _counted(map(class_of, around.held), ', ') or 'nothing'
     lines = [f'{where}{resting}In your hands: {held}.']

@@ -53,10 +53,10 @@ def table_environment(scene: Scene, *, reach: bool) -> str:
     there = {item.kind for item in scene.objects}
     kinds = [text for kind, text in KINDS.items() if kind in there]
     rows = [_row(item, usual, far if reach else ()) for item in scene.objects]
-    return '\n'.join([header, *kinds, *rows, *(str(f) for f in scene.facts if _is_told(f))])
+    return '\n'.join([header, *kinds, *rows, *(str(f) for f in scene.facts if _is_listed(f))])
 
 
-def _is_told(fact: Fact) -> bool:
+def _is_listed(fact: Fact) -> bool:
     # An object is clear where no line shows another on it.
     clear = (fact.predicate, fact.object) == ('is', 'clear')
     return fact.predicate not in LEFT_OUT and not clear
