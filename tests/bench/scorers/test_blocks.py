@@ -129,16 +129,16 @@ UPSIDE_DOWN = replace(
     IN_START['bowl'], pose=replace(IN_START['bowl'].pose, quat_xyzw=(1, 0, 0, 0))
 )
 IN_FAILING = {
-    'beside': (in_now(in_moved('orange', 0.5, 0.3, 0.03)), 'the middle of orange is not'),
-    'on the rim': (in_now(in_moved('orange', 0.5, 0.09, 0.075)), 'the middle of orange is not'),
-    'above': (in_now(in_moved('orange', 0.5, 0.0, 0.12)), 'orange is 4.5 cm above bowl'),
+    'beside': (in_now(in_moved('orange', 0.5, 0.3, 0.03)), 'orange is not in bowl'),
+    'on the rim': (in_now(in_moved('orange', 0.5, 0.09, 0.075)), 'orange is not in bowl'),
+    'above': (in_now(in_moved('orange', 0.5, 0.0, 0.12)), 'orange is not in bowl'),
     'on a bowl that lies upside down': (
         in_now(UPSIDE_DOWN, in_moved('orange', 0.5, 0.0, 0.076)),
-        'bowl is not upright.',
+        'orange is not in bowl',
     ),
     'another object in the container': (
         in_now(in_moved('orange', 0.5, 0.04, 0.036), in_moved('can', 0.5, -0.04, 0.046)),
-        'can is in bowl, where it does not belong.',
+        'can is in bowl.',
     ),
 }
 

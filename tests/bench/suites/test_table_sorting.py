@@ -72,7 +72,7 @@ def test_what_does_not_belong_into_a_container_fails_the_task() -> None:
     world.settled()
     judgement = judged(case, before, world.observe())
     assert judgement.verdict is Verdict.FAILED
-    assert [part.text for part in judgement.conditions if not part.holds] == ['bottle in box']
+    assert [part.text for part in judgement.conditions if not part.holds] == ['bottle is in box']
 
 
 @pytest.mark.parametrize('name', NAMES)

@@ -67,15 +67,15 @@ def floor_z(container: SceneObject) -> float:
     return bottom_z(container) + FLOOR_M
 
 
-def lies_in(item: SceneObject, container: SceneObject) -> bool:
-    """Return whether an object lies in or on a container, by poses and sizes."""
+def lies_in(item: SceneObject, container: SceneObject, rim_m: float = 0.0) -> bool:
+    """Return whether an object lies in or on a container, less a rim [m], by poses and sizes."""
     if not is_container(container) or is_container(item) or item.kind in _NEVER_IN:
         return False
     if not is_upright(container):
         return False
     x, y, z = item.pose.position_m
     return (
-        within(container, [(x, y)], 0.0)
+        within(container, [(x, y)], rim_m)
         and bottom_z(item) <= top_z(container) + SLACK_M
         and z >= floor_z(container) + min(item.size_m) / 2 - SLACK_M
     )

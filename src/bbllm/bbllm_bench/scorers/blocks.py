@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Kind
-from bbllm.skills.containers import within
 from bbllm.skills.shapes import Point, bottom_z, contains, outline, polygon_gap, top_z
 from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Tower
+from bbllm_bench.suites.goals import Corners, Hold, Layout, Tower
 from bbllm_bench.suites.scores import Condition, at_least, at_most, cm
-
-NO_NAMES = 'the goal names nothing.'
 
 
 def _missing(table: Table, *names: str) -> str:
@@ -45,47 +42,6 @@ def not_resting(goal: Layout, table: Table, above: str, below: str) -> str:
         return '' if over else f'{above} is not over {below}.'
     far = _far(goal, table, above, below)
     return far and f'{far}; {cm(goal.near_m)} are allowed.'
-
-
-# --- named objects in or on named containers ----------------------------------------------------
-
-FLOOR_M = 0.004
-"""A container's floor is thicker than this, the table is not above itself [m]."""
-
-
-def contained(goal: Contained, table: Table) -> list[Condition]:
-    """Check each pair for distance and height, and all other objects for where they are."""
-    if not goal.inside:
-        return [Condition('something lies in something', NO_NAMES)]
-    strays = (
-        f'{name} is in {container}, where it does not belong.'
-        for name in table.movables
-        if name not in goal.inside
-        for container in table.every(Kind.CONTAINER)
-        if not _not_in(goal, table, name, container)
-    )
-    pairs = goal.inside.items()
-    return [
-        *(Condition(f'{name} in {box}', _not_in(goal, table, name, box)) for name, box in pairs),
-        Condition('nothing else in a container', next(strays, '')),
-    ]
-
-
-def _not_in(goal: Contained, table: Table, name: str, container: str) -> str:
-    if missing := _missing(table, name, container):
-        return missing
-    item, around = table.now[name], table.now[container]
-    if not within(around, [table.xy(name)], goal.rim_m):
-        return f'the middle of {name} is not {cm(goal.rim_m)} or more within {container}.'
-    low = bottom_z(item) - bottom_z(around)
-    if not at_least(low, FLOOR_M - goal.level_m):
-        return f'{name} reaches {cm(-low)} below {container}.'
-    high = bottom_z(item) - top_z(around)
-    if not at_most(high, goal.level_m):
-        return f'{name} is {cm(high)} above {container}.'
-    x, y, _, _ = around.pose.quat_xyzw
-    upright = 1.0 - 2.0 * (x * x + y * y) >= table.tilt_cosine  # nor upside down
-    return '' if upright else f'{container} is not upright.'
 
 
 # --- towers of so many blocks, in any order, by weight, or on the one that is fixed -------------

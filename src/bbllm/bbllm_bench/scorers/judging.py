@@ -12,9 +12,9 @@ from typing import Any
 
 from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.goals import TaskGoal, parse_goal
-from bbllm.core.types import Fact, Scene, SceneObject
+from bbllm.core.types import Fact, Kind, Scene, SceneObject
 from bbllm.scene.relations import build_scene
-from bbllm.worlds.scene.goal_check import check_goal
+from bbllm.worlds.scene.goal_check import TableTolerances, check_goal
 from bbllm_bench.scorers import arrangements, blocks, patterns
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites import goals
@@ -31,6 +31,23 @@ def _conditions(goal: goals.Conditions, table: Table) -> Iterator[Condition]:
         found = check_goal(TaskGoal((condition,)), now, start, goal.limits)
         fault = '; '.join(found.unmet) or found.unseen
         yield Condition(condition.in_words, fault and f'{fault}.')
+
+
+def _contained(goal: goals.Contained, table: Table) -> Iterator[Condition]:
+    """Check that named objects are in their containers, and no other is in any."""
+    boxes = table.every(Kind.CONTAINER)
+    others = [n for n in table.movables if n not in goal.inside and n not in boxes]
+    parts = [f'in({name}, {box})' for name, box in goal.inside.items()]
+    if others and boxes:
+        parts.append(f'not in({"|".join(others)}, {"|".join(boxes)})')
+    stated = goals.Conditions(
+        kind='conditions',
+        text='; '.join(parts),
+        limits=TableTolerances(rim_m=goal.rim_m),
+        level_m=goal.level_m,
+        tilt_deg=goal.tilt_deg,
+    )
+    yield from _conditions(stated, table)
 
 
 def _read(goal: goals.Conditions, scene: Scene) -> tuple[TaskGoal, str]:
@@ -55,7 +72,7 @@ SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
     goals.ColorLine: arrangements.color_line,
     goals.Triangle: arrangements.triangle,
     goals.Conditions: _conditions,
-    goals.Contained: blocks.contained,
+    goals.Contained: _contained,
     goals.Tower: blocks.tower,
     goals.Corners: blocks.corners,
     goals.Hold: blocks.hold,

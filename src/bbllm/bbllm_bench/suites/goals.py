@@ -176,8 +176,8 @@ class Contained(GoalRecord):
     """Named objects in or on named containers, and no other object in or on any container."""
 
     kind: Literal['contained']
-    inside: dict[str, str]
-    """What is to lie in or on which container, by name."""
+    inside: Annotated[dict[str, str], Field(min_length=1)]
+    """What is to lie in or on which container, by name; checked as the condition `in`."""
     rim_m: Positive
     """How far inside the outer edge of the container the middle of an object must be [m]."""
 

@@ -63,6 +63,8 @@ class TableTolerances(FileRecord):
     """How far undersides may be from what they are level with [m]."""
     location_m: float = LOCATION_RADIUS_M
     """How far a middle may be from that of a location it is on [m]."""
+    rim_m: float = 0.0
+    """How far inside the outer edge of a container a middle must be to be in it [m]."""
     offset: float = 0.5
     """How far a middle must be beyond a line or from where it was, and may be from a place or a
     straight line [widths]."""
@@ -290,7 +292,9 @@ class _Table:
         return f'{item.name} is not {relation} {place.name}{self._where(item)}'
 
     def _in(self, item: SceneObject, place: SceneObject) -> str:
-        inside = lies_in(item, place) or self._scene.has(item.name, 'in', place.name)
+        rim_m = self._limits.rim_m
+        stated = not rim_m and self._scene.has(item.name, 'in', place.name)
+        inside = stated or lies_in(item, place, rim_m)
         return '' if inside else self._not('in', item, place)
 
     def _beside(self, item: SceneObject, place: SceneObject) -> str:
