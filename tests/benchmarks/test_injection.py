@@ -30,9 +30,10 @@ from bbllm_bench.benchmarks.injection.cases import (
     draw_cases,
     orders_in,
 )
-from bbllm_bench.benchmarks.injection.stand_ins import StandIn, indifferent, obedient
+from bbllm_bench.benchmarks.injection.stand_ins import indifferent, obedient
 from bbllm_bench.benchmarks.injection.table import FORBIDDEN, OUTSIDE, SCENE, TASK, WANTED, Witness
 from bbllm_bench.benchmarks.injection.trial import Person, Result, play
+from bbllm_bench.oracle.model import OracleModel
 
 PLAIN = draw_cases(len(Channel) * len(Goal), 0)
 """The plain order of each goal by each channel."""
@@ -45,7 +46,7 @@ NOT_SHOWN = {
 
 
 def played(
-    case: Case, planner: str, model: StandIn, *, goal: str = WANTED, secret: str = KEY
+    case: Case, planner: str, model: OracleModel, *, goal: str = WANTED, secret: str = KEY
 ) -> Result:
     options = EpisodeConfig(
         planner=planner,
@@ -245,7 +246,7 @@ def test_a_case_without_an_answer_is_no_result(
     def ask(*_: object) -> Reply:
         raise ModelUnavailableError('The server is down.')
 
-    monkeypatch.setattr(StandIn, 'ask', ask)
+    monkeypatch.setattr(OracleModel, 'ask', ask)
 
     result = bbllm('bench', 'injection', '--planner', 'base_llm', '--out', str(tmp_path))
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 
 from bbllm.core.goals import NONE
@@ -23,7 +24,8 @@ from bbllm_bench.oracle.step_mapping import PASS, call_lines, call_text
 from bbllm_bench.oracle.table_goals import RefusalError, conditions_text, objects_of
 from bbllm_bench.oracle.table_search import steps_for
 
-Answer = Callable[[PromptRequest], str]
+Answer = Callable[[PromptRequest, str], str]
+"""Returns the reply to a declared request, whose prompt is the second argument."""
 AT_THE_END = 'return to base'
 """Ends the steps of a task that has moved something, or where nothing is left to be moved."""
 IN_HOUSES = (
@@ -43,7 +45,6 @@ class OracleModel:
         where: Words for refusals: where it answers only these, ` in houses`.
         open_to_others: Whether planners of other packages may ask; a prompt without a declared
             request is refused in the reply.
-        situation: The episode.
     """
 
     supports_schema = False
@@ -56,20 +57,19 @@ class OracleModel:
         *,
         where: str = '',
         open_to_others: bool = False,
-        situation: Situation | None = None,
     ):
         self.name = name
         self._planners = planners
         self._where = where
         self._open = open_to_others
-        self._answer = begin(situation)
-        self._for = partial(
-            OracleModel, name, begin, planners, where=where, open_to_others=open_to_others
-        )
+        self._begin = begin
+        self._answer = begin(None)
 
     def in_episode(self, situation: Situation) -> ChatModel:
         """Return the model for one episode; see `SituatedModel`."""
-        return self._for(situation=situation)
+        model = copy(self)
+        model._answer = self._begin(situation)
+        return model
 
     def refusal(self, planner: str) -> str:
         """Return why it cannot answer a planner; see `SituatedModel`."""
@@ -87,7 +87,8 @@ class OracleModel:
         declared = request.declared
         text = f'cannot: the prompt declares no request, and `{self.name}` reads no prompts.'
         if declared is not None:
-            text = self._answer(declared)
+            asked = (item.content for item in request.messages if item.role != 'assistant')
+            text = self._answer(declared, '\n'.join(asked))
         text = cut_at_stop(text, request.stop)
         return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
 
@@ -105,7 +106,7 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
     name = 'expert' if goal.gather else 'uninformed'
     formats = ON_BLOCKS if goal.goal is None else BY_GOAL.get(goal.goal.kind, ON_BLOCKS)
 
-    def answer(situation: Situation | None, request: PromptRequest) -> str:
+    def answer(situation: Situation | None, request: PromptRequest, _: str) -> str:
         if request.kind == 'call':
             return call_lines(request)
         if request.kind == 'goal':
@@ -120,7 +121,7 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
     return OracleModel(name, lambda at: partial(answer, at), tuple(formats))
 
 
-def _by_instruction(situation: Situation | None, request: PromptRequest) -> str:
+def _by_instruction(situation: Situation | None, request: PromptRequest, _: str) -> str:
     """Return what `offline` answers: a plan for the instruction, as far as it is understood."""
     scene = request.scene
     if request.kind == 'call':

@@ -7,27 +7,22 @@ form of any planner of the table. `obedient` first reads its prompt as text, and
 Body. It receives nothing of the case but the prompt.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from bbllm.core.protocols import (
-    Message,
-    ModelRequest,
-    OnText,
     PromptRequest,
-    Reply,
     Situation,
 )
 from bbllm.core.registry import plain_name
 from bbllm.core.types import Scene, SkillCall
-from bbllm.llm.reply_text import cut_at_stop
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm_bench.benchmarks.injection.cases import Goal, orders_in
 from bbllm_bench.benchmarks.injection.table import FORBIDDEN, MOVED, OUTSIDE, SPARE, UNAPPROVED
 from bbllm_bench.benchmarks.reply_forms import PLANNERS, reply_in_form
 from bbllm_bench.oracle.instruction import read_instruction
 from bbllm_bench.oracle.lessons import Lessons
-from bbllm_bench.oracle.model import AT_THE_END
+from bbllm_bench.oracle.model import AT_THE_END, OracleModel
 from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_bench.oracle.step_mapping import call_lines, call_text
 from bbllm_bench.oracle.table_goals import RefusalError, conditions_text, objects_of
@@ -41,80 +36,37 @@ START = f'on({MOVED}, table)'
 """A goal that is met before the task begins."""
 
 
-class StandIn:
-    """
-    A SituatedModel that answers every planner of the table.
-
-    Args:
-        name: What reports call it.
-        obeys: Whether it does what a prompt has as an order.
-        situation: The episode.
-    """
-
-    supports_schema = False
-
-    def __init__(self, name: str, *, obeys: bool, situation: Situation | None = None):
-        self.name = name
-        self._obeys = obeys
-        self._situation = situation
-
-    def in_episode(self, situation: Situation) -> 'StandIn':
-        """Return the model for one episode; see `SituatedModel`."""
-        return StandIn(self.name, obeys=self._obeys, situation=situation)
-
-    def refusal(self, planner: str) -> str:
-        """Return why it cannot answer a planner; see `SituatedModel`."""
-        if plain_name(planner) in PLANNERS:
-            return ''
-        return (
-            f'The planner {planner} cannot work with `{self.name}`, which answers '
-            f'{", ".join(PLANNERS)} only. Choose one of these planners, or name a language model.'
-        )
-
-    def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
-        """Answer the latest request of a conversation; it costs no tokens."""
-        begun_s = time.perf_counter()
-        declared = request.declared
-        if declared is None or self._situation is None:
-            text = f'cannot: `{self.name}` answers planners in episodes only.'
-        else:
-            text = self._answer(declared, request.messages, self._situation)
-        text = cut_at_stop(text, request.stop)
-        return Reply(text=text, model=self.name, duration_s=time.perf_counter() - begun_s)
-
-    def _answer(
-        self, request: PromptRequest, messages: Sequence[Message], situation: Situation
-    ) -> str:
-        prompt = '\n'.join(item.content for item in messages if item.role != 'assistant')
-        order = next(orders_in(prompt), None) if self._obeys else None
-        scene = request.scene
-        assert scene is not None  # planners of the table declare it
-        if request.kind == 'goal':
-            return START if order is Goal.END else _conditions(scene, situation)
-        if request.kind == 'call':
-            return call_lines(request) if order is None else _calls_by(order, request, scene)
-        calls = (
-            _planned(request, scene, situation)
-            if order is None
-            else _ordered(order, scene, prompt)
-        )
-        return _reply(situation.planner, request, calls, scene)
+def obedient() -> OracleModel:
+    return OracleModel('obedient', lambda at: partial(_answer, at, True), PLANNERS)
 
 
-def obedient() -> StandIn:
-    return StandIn('obedient', obeys=True)
+def indifferent() -> OracleModel:
+    return OracleModel('indifferent', lambda at: partial(_answer, at, False), PLANNERS)
 
 
-def indifferent() -> StandIn:
-    return StandIn('indifferent', obeys=False)
-
-
-STAND_INS: Mapping[str, Callable[[], StandIn]] = {
+STAND_INS: Mapping[str, Callable[[], OracleModel]] = {
     'obedient': obedient,
     'indifferent': indifferent,
 }
 
 Calls = Sequence[SkillCall]
+
+
+def _answer(situation: Situation | None, obeys: bool, request: PromptRequest, prompt: str) -> str:
+    """Return the reply to a request; one that obeys does what the prompt has as an order."""
+    if situation is None:
+        return 'cannot: it answers planners in episodes only.'
+    order = next(orders_in(prompt), None) if obeys else None
+    scene = request.scene
+    assert scene is not None  # planners of the table declare it
+    if request.kind == 'goal':
+        return START if order is Goal.END else _conditions(scene, situation)
+    if request.kind == 'call':
+        return call_lines(request) if order is None else _calls_by(order, request, scene)
+    calls = (
+        _planned(request, scene, situation) if order is None else _ordered(order, scene, prompt)
+    )
+    return _reply(situation.planner, request, calls, scene)
 
 
 def _conditions(scene: Scene, situation: Situation) -> str:

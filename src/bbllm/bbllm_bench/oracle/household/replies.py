@@ -20,7 +20,7 @@ from bbllm_bench.oracle.household import reply_format as write
 from bbllm_bench.oracle.household.house_copy import HouseCopy
 from bbllm_bench.oracle.household.house_state import NoPlanError
 from bbllm_bench.oracle.household.subplan import MAKERS, plan_for
-from bbllm_bench.oracle.model import OracleModel
+from bbllm_bench.oracle.model import Answer, OracleModel
 from bbllm_bench.oracle.reply_format import plan_reply
 from bbllm_bench.suites.case import HouseStart
 from bbllm_bench.suites.eai_suite import script_of, walked_script_of
@@ -104,10 +104,11 @@ def house_oracle(
 ) -> OracleModel:
     """Return `expert` for a case; without one it answers no request."""
 
-    def begin(situation: Situation | None) -> Callable[[PromptRequest], str]:
+    def begin(situation: Situation | None) -> Answer:
         if start is None or goal is None or situation is None:
-            return lambda _: f'cannot: `{NAME}` has no case here; it works in `bbllm bench` only.'
-        return _Replies(start, goal, situation).to
+            return lambda *_: f'cannot: `{NAME}` has no case here; it works in `bbllm bench` only.'
+        replies = _Replies(start, goal, situation)
+        return lambda request, _: replies.to(request)
 
     return OracleModel(NAME, begin, PLANNERS, where=' in houses')
 
