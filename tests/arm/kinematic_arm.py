@@ -93,11 +93,11 @@ class KinematicArm:
         self.hand_commands = 0
         self.lift_takes_n: float | None = None
         """What a lift of what is in the hand takes; None where nobody feels it."""
-        self.hears_late = False
+        self.force_is_late = False
         """Whether that is known only after a motion."""
         self.cut_reply = FollowResult(status=GoalStatus.CANCELED)
         """How a motion ends that is cut short."""
-        self.force_told_until: int | None = None
+        self.force_silent_from: int | None = None
         """From so many motions on the force is silent that was told before; None for never."""
         self.risen = False
         self.on_follow: Callable[[], None] = lambda: None
@@ -131,7 +131,7 @@ class KinematicArm:
         if self.down:
             return REFUSED
         self.risen = self.held is not None
-        if stop_condition is not None and not self.hears_late and stop_condition():
+        if stop_condition is not None and not self.force_is_late and stop_condition():
             self.down = self.cut_reply.error_string == DEACTIVATED.error_string
             return self.cut_reply
         result = self.replies.pop(0) if self.replies else SUCCESS
@@ -164,10 +164,10 @@ class KinematicArm:
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         if self.lift_takes_n is None:
             return None
-        count = self.force_told_until
+        count = self.force_silent_from
         if self.down or (count is not None and len(self.sent) >= count):
             if settled:
-                raise SilentForceError('the broadcaster has told no force for 2 s.')
+                raise SilentForceError('the broadcaster has sent no force for 2 s.')
             return 0.5  # what was told last
         return -self.lift_takes_n if self.risen and self.held is not None else 0.5
 

@@ -36,42 +36,42 @@ def test_what_was_measured_before_a_time_does_not_count_where_that_is_asked_for(
     assert meter.mean_n(since_s=2.0) is None
 
 
-def test_who_has_heard_enough_is_called_no_more_until_somebody_listens_again() -> None:
+def test_a_listener_that_is_done_is_not_called_until_the_next_one_is_set() -> None:
     meter = ForceEstimator()
-    heard: list[float | None] = []
+    readings: list[float | None] = []
 
-    def hear() -> bool:
-        heard.append(meter.mean_n())
-        return heard[-1] == 2.0
+    def on_reading() -> bool:
+        readings.append(meter.mean_n())
+        return readings[-1] == 2.0
 
     for _ in range(2):
-        with meter.heard_by(hear):
+        with meter.watched_by(on_reading):
             for i in range(1, 5):
                 meter.add(float(i), 0.1 * i)
-    assert heard == [1.0, 2.0] * 2
+    assert readings == [1.0, 2.0] * 2
 
 
 def test_a_call_that_is_under_way_is_waited_for_before_nobody_listens_any_more() -> None:
     meter = ForceEstimator()
     called, may_go_on = threading.Event(), threading.Event()
-    said: list[str] = []
+    answer: list[str] = []
 
-    def hear() -> bool:
+    def on_reading() -> bool:
         called.set()
         may_go_on.wait(60.0)
-        said.append('heard')
+        answer.append('heard')
         return False
 
     reading = threading.Thread(target=meter.add, args=(1.0, 0.1))
 
     def listen() -> None:
-        with meter.heard_by(hear):
+        with meter.watched_by(on_reading):
             reading.start()
             called.wait(60.0)
             threading.Timer(0.1, may_go_on.set).start()
-        said.append('over')
+        answer.append('over')
 
     listen()
     reading.join()
 
-    assert said == ['heard', 'over']
+    assert answer == ['heard', 'over']

@@ -143,7 +143,7 @@ def test_other_cameras_point_at_the_table_from_any_side(index: int) -> None:
 
 def test_other_lamps_replace_the_room_s_and_black_objects_are_drawn_in() -> None:
     scene = table_of(1, 0)[1]
-    spec = build_spec(scene, 0.001, looks=True)
+    spec = build_spec(scene, 0.001, visuals=True)
     lamps = len(spec.lights)
 
     lamps_of('none', 1, 0)(spec)

@@ -20,7 +20,7 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS
-from bbllm.skills.conditions import refusal
+from bbllm.skills.motions import refusal
 
 EDGE_M = 0.04
 GRIP_M = 0.012

@@ -34,7 +34,7 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.skills.catalog import SKILLS
-from bbllm.skills.conditions import refusal
+from bbllm.skills.motions import refusal
 from bbllm.skills.needs import IN_REACH
 from bbllm.skills.rejection import Rejection
 

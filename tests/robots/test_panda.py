@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bbllm import run_episode
 from bbllm.arm.driver import ArmDriver, JointTrajectory
-from bbllm.arm.motion.trajectory import blend, excess, joint_move, sample
+from bbllm.arm.motion.trajectory import excess, joint_move, sample
 from bbllm.core.errors import SceneFileError
 from bbllm.core.events import Ending
 from bbllm.robots.joint_limits import Q_MARGIN_RAD
@@ -84,17 +84,6 @@ def test_joint_moves_obey_the_limits_of_the_panda(
 
     assert_legal(move)
     assert excess(PANDA, move, scale=scale) <= 1.0
-
-
-@given(a=shares, b=shares, c=shares)
-@examples(50)
-def test_blended_motions_obey_the_limits_of_the_panda(
-    a: list[float], b: list[float], c: list[float]
-) -> None:
-    first = joint_move(PANDA, posture(a), posture(b))
-    second = joint_move(PANDA, posture(b), posture(c))
-
-    assert_legal(blend(PANDA, first, second)[0])
 
 
 def test_a_fast_motion_reaches_what_the_panda_may_and_the_fr3_may_not() -> None:

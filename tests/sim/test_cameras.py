@@ -29,9 +29,9 @@ from bbllm.sim.camera_settings import (
     d435,
 )
 from bbllm.sim.cameras import SimCameras, state_of
-from bbllm.sim.clutter import unknown_objects
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.simulation import Simulation
+from bbllm_vision.camera_trouble import unknown_objects
 
 EDGE_M = 0.06
 CUBE = {'name': 'red_cube', 'kind': 'cube', 'color': 'red', 'xy': [0.45, 0.05], 'size': EDGE_M}

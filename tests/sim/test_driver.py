@@ -103,7 +103,9 @@ def recover(driver: SimDriver, *, allowed: bool = False) -> StopCause:
     return recovery.run('testing', CancelToken()).cause
 
 
-def test_a_reflex_is_recovered_from_and_told(robot: SimulatedRobot, rest_to_rest: Motion) -> None:
+def test_a_reflex_is_reported_and_recovered_from(
+    robot: SimulatedRobot, rest_to_rest: Motion
+) -> None:
     driver = SimDriver(robot)
     motion = rest_to_rest(FR3.home_rad, TURNED, 1.0)
     robot.inject(Fault.REFLEX)
@@ -115,7 +117,7 @@ def test_a_reflex_is_recovered_from_and_told(robot: SimulatedRobot, rest_to_rest
 
 
 @pytest.mark.parametrize(
-    ('fault', 'cause', 'says'),
+    ('fault', 'cause', 'wording'),
     [
         (Fault.USER_STOP, StopCause.USER_STOP, 'User Stop pressed'),
         (Fault.COMMUNICATION_LOSS, StopCause.COMMUNICATION_LOSS, 'UDP receive: Timeout'),
@@ -123,11 +125,11 @@ def test_a_reflex_is_recovered_from_and_told(robot: SimulatedRobot, rest_to_rest
     ],
 )
 def test_what_needs_a_person_is_refused_until_it_is_taken_back(
-    robot: SimulatedRobot, rest_to_rest: Motion, fault: Fault, cause: StopCause, says: str
+    robot: SimulatedRobot, rest_to_rest: Motion, fault: Fault, cause: StopCause, wording: str
 ) -> None:
     driver = SimDriver(robot)
     robot.inject(fault)
-    with pytest.raises(RecoveryError, match=says):
+    with pytest.raises(RecoveryError, match=wording):
         driver.clear_errors()
     with pytest.raises(SkillError, match='stays stopped'):
         recover(driver)
@@ -388,22 +390,6 @@ def test_arm_goes_on_where_fingers_that_are_not_due_fail(
 
     assert followed.status is GoalStatus.SUCCEEDED
     assert (moved.status, moved.success) == (GoalStatus.ABORTED, False)
-
-
-def test_stop_ends_a_command_of_the_hand(robot: SimulatedRobot) -> None:
-    driver = SimDriver(robot, on_advance=lambda: driver.stop() if robot.time_s > 0.3 else None)
-    result = driver.move_gripper(0.0, 0.04)
-    assert result.status is GoalStatus.CANCELED
-    assert 0.05 < driver.joint_state().width_m < 0.075
-
-
-def test_a_stop_ends_a_wait_early(robot: SimulatedRobot) -> None:
-    driver = SimDriver(
-        robot,
-        on_advance=lambda: robot.inject(Fault.REFLEX) if robot.time_s > 0.3 else None,
-    )
-    driver.wait(5.0)
-    assert driver.now_s() < 0.5
 
 
 SHIFT_RAD = np.array([0.02] * 7)

@@ -86,7 +86,7 @@ def test_a_user_stop_while_idle_leaves_hardware_and_broadcasters_up(
     assert robot.activate_controllers()
 
 
-def test_a_reset_brings_everything_back_and_is_told_as_a_change(
+def test_a_reset_brings_everything_back_and_is_reported_as_a_change(
     robot: SimulatedRobot, turn: TrajectoryGoal
 ) -> None:
     pending = robot.follow(turn)

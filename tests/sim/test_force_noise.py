@@ -14,7 +14,7 @@ def readings_of(seed: int | None, **noise: float) -> np.ndarray:
     return np.array([simulation.flange_wrench() for _ in range(400)])
 
 
-def test_a_scene_says_how_much_readings_scatter() -> None:
+def test_a_scene_states_how_much_readings_scatter() -> None:
     scatter = readings_of(4, sd=1.0, bias=0.0).std(axis=0)
 
     assert scatter[:3] == pytest.approx([1.0] * 3, rel=0.15)
@@ -31,7 +31,7 @@ def test_a_bias_stays_through_an_episode_and_is_another_in_the_next() -> None:
 
 
 @pytest.mark.parametrize(
-    ('noise', 'says'),
+    ('noise', 'wording'),
     [
         ({'sd': -1}, 'force_noise_n: sd = .-1. will not do'),
         ({'bias': float('nan')}, 'force_noise_n: bias'),
@@ -40,6 +40,6 @@ def test_a_bias_stays_through_an_episode_and_is_another_in_the_next() -> None:
         (0.3, 'force_noise_n = .0.3. will not do'),
     ],
 )
-def test_noise_that_cannot_be_is_refused_by_its_name(noise: object, says: str) -> None:
-    with pytest.raises(SceneFileError, match=says):
+def test_noise_that_cannot_be_is_refused_by_its_name(noise: object, wording: str) -> None:
+    with pytest.raises(SceneFileError, match=wording):
         make_scene({'force_noise_n': noise})

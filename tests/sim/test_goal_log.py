@@ -11,8 +11,8 @@ from bbllm.sim.simulation import Simulation
 def test_every_goal_that_arrives_is_reported_with_the_mode_of_the_robot(
     turn: TrajectoryGoal,
 ) -> None:
-    told: list[GoalSeen] = []
-    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=told.append)
+    reported: list[GoalSeen] = []
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=reported.append)
     robot.follow(turn)
     robot.advance(0.5)
     robot.inject(Fault.USER_STOP)
@@ -24,7 +24,7 @@ def test_every_goal_that_arrives_is_reported_with_the_mode_of_the_robot(
     robot.home_gripper()
 
     stopped = RobotMode.USER_STOPPED
-    assert [(goal.kind, goal.mode, goal.accepted) for goal in told] == [
+    assert [(goal.kind, goal.mode, goal.accepted) for goal in reported] == [
         ('follow_joint_trajectory', RobotMode.MOVE, True),
         ('follow_joint_trajectory', stopped, False),
         ('follow_joint_trajectory', stopped, False),
@@ -33,14 +33,14 @@ def test_every_goal_that_arrives_is_reported_with_the_mode_of_the_robot(
         ('grasp', stopped, True),
         ('homing', stopped, True),
     ]
-    assert [goal.stamp_s for goal in told] == [0.0, *[0.5] * 6]
-    assert 'not running' in told[1].reason
+    assert [goal.stamp_s for goal in reported] == [0.0, *[0.5] * 6]
+    assert 'not running' in reported[1].reason
 
 
 def test_a_goal_that_may_be_sent_is_not_yet_a_goal(
     turn: TrajectoryGoal,
 ) -> None:
-    told: list[GoalSeen] = []
-    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=told.append)
+    reported: list[GoalSeen] = []
+    robot = SimulatedRobot(Simulation(load_scene('empty_table')), on_goal=reported.append)
     assert robot.refuse(turn) is None
-    assert not told
+    assert not reported

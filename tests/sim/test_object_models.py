@@ -15,7 +15,7 @@ def alone(kind: str, **more: object) -> SceneFile:
 
 
 @pytest.mark.parametrize('kind', sorted(OBJECT_MODELS))
-def test_a_thing_stays_as_its_file_describes_it(kind: str) -> None:
+def test_an_object_stays_as_its_file_describes_it(kind: str) -> None:
     sim = Simulation(alone(kind, yaw_deg=30))
     before = sim.object_poses()['it']
 
@@ -48,7 +48,7 @@ def test_a_container_keeps_what_is_dropped_into_it() -> None:
     assert oz == pytest.approx(0.036, abs=0.004)
 
 
-def test_a_size_for_what_has_its_own_is_refused_and_told_why() -> None:
+def test_a_size_for_an_object_with_its_own_is_refused_with_the_reason() -> None:
     with pytest.raises(SceneFileError, match='leave size out: a bowl has a size of its own'):
         alone('bowl', size=[0.3, 0.3, 0.1])
     with pytest.raises(SceneFileError, match='leave size out'):

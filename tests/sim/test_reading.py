@@ -51,7 +51,7 @@ def test_another_stiffness_frame_turns_the_wrench(make_arm: Any) -> None:
 # A hand that points straight down has a rotation that is its own inverse, a tilted one has not.
 @pytest.mark.parametrize('wrist_deg', [(0, 0, -35), (20, -25, -35)], ids=['yaw 35', 'tilted'])
 @pytest.mark.parametrize('push_n', [(4.0, 0.0, 0.0), (0.0, -3.0, 0.0), (2.0, 3.0, -1.0)])
-def test_a_push_from_the_side_is_told_along_the_axes_of_the_world_however_the_hand_is_turned(
+def test_a_push_from_the_side_is_reported_in_world_axes_however_the_hand_is_turned(
     robot: SimulatedRobot, push_n: tuple[float, float, float], wrist_deg: tuple[float, ...]
 ) -> None:
     turned = robot.joint_state().position_rad

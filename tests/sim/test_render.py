@@ -28,7 +28,7 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
 
 
-def test_a_picture_shows_the_colours_of_the_things_on_the_table(tmp_path: Path) -> None:
+def test_a_picture_shows_the_colours_of_the_objects_on_the_table(tmp_path: Path) -> None:
     cube = {'name': 'big', 'kind': 'cube', 'color': 'red', 'xy': [0.6, 0.0], 'size': 0.3}
     simulation = Simulation(make_scene({'objects': [cube]}))
     try:
@@ -153,7 +153,9 @@ def test_without_a_graphics_library_the_error_names_the_packages(
     assert capfd.readouterr() == ('', '')
 
 
-def test_without_a_display_the_viewer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_display_the_viewer_is_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
     robot = SimulatedRobot(Simulation(load_scene('empty_table')))

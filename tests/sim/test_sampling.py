@@ -10,8 +10,8 @@ from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.sampling import MotionSampler
 from bbllm.sim.simulation import Simulation
+from bbllm_bench.demonstrations.sampling import MotionSampler
 
 GOAL = FR3.home_rad + np.array([0.4, 0.3, -0.2, 0.3, 0.2, 0.3, -0.5])
 RATE_HZ = 30.0

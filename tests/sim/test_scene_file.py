@@ -23,7 +23,7 @@ def distance(item: SceneObject) -> float:
 
 
 @pytest.mark.parametrize('name', list_scenes())
-def test_every_shipped_scene_stands_still_where_it_says(name: str) -> None:
+def test_every_shipped_scene_stands_still_where_its_file_has_it(name: str) -> None:
     scene = load_scene(name)
     simulation = Simulation(scene)
     simulation.step(1000)
@@ -47,7 +47,7 @@ def test_five_reachable_locations_of_the_plus_sign_scene_form_a_plus_of_6_cm_pit
     )
 
 
-def test_things_on_a_lower_table_stand_on_that_table() -> None:
+def test_objects_on_a_lower_table_stand_on_that_table() -> None:
     scene = make_scene(
         {
             'tables': [
@@ -112,7 +112,7 @@ def test_a_scene_that_cannot_stand_is_refused_with_names_and_a_way_out(
         assert word in str(caught.value)
 
 
-def test_that_a_thing_is_fixed_is_known_to_the_file_and_shown_by_no_world() -> None:
+def test_that_an_object_is_fixed_is_known_to_the_file_and_shown_by_no_world() -> None:
     data = {'objects': [cube('a', 0.5, 0.0, fixed=True), cube('b', 0.5, 0.2)]}
     scene = make_scene(data)
     loose = make_scene({'objects': [cube('a', 0.5, 0.0), cube('b', 0.5, 0.2)]})
@@ -126,7 +126,7 @@ def test_text_that_is_no_scene_is_refused_by_its_file_name(content: str) -> None
         parse_scene(content, 'some', 'some.yaml')
 
 
-def test_a_scene_is_read_from_any_path_and_a_missing_one_is_told(tmp_path: Path) -> None:
+def test_a_scene_is_read_from_any_path_and_a_missing_one_is_reported(tmp_path: Path) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text('objects: [{name: a, kind: cube, xy: [0.5, 0.0]}]')
     assert load_scene(path).name == 'mine'

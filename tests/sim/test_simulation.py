@@ -115,7 +115,7 @@ def test_a_tower_of_five_stands_straight() -> None:
         assert pose.position_m == pytest.approx((0.5, 0.0, 0.02 + 0.04 * i), abs=5e-4)
 
 
-def test_a_fixed_thing_stays_where_it_is_whatever_hits_or_changes_it() -> None:
+def test_a_fixed_object_stays_where_it_is_whatever_hits_or_changes_it() -> None:
     falling = {'name': 'brick', 'kind': 'cube', 'xyz': [0.51, 0.01, 0.06], 'mass': 2.0}
     simulation = Simulation(make_scene({'objects': [{**CUBE, 'fixed': True}, falling]}))
     before = simulation.object_poses()['cube']

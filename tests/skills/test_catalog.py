@@ -11,15 +11,15 @@ from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, St
 from bbllm.skills.catalog import SKILLS
 
 
-def thing(name: str, kind: Kind) -> SceneObject:
+def entity(name: str, kind: Kind) -> SceneObject:
     return SceneObject(name=name, kind=kind, pose=Pose(position_m=(0.5, 0.0, 0.02)))
 
 
 SCENE = Scene(
     objects=(
-        thing('red_cube', Kind.CUBE),
-        thing('blue_cube', Kind.CUBE),
-        thing('location_A', Kind.LOCATION),
+        entity('red_cube', Kind.CUBE),
+        entity('blue_cube', Kind.CUBE),
+        entity('location_A', Kind.LOCATION),
     ),
     skills=SKILLS,
     facts=(),
@@ -45,7 +45,7 @@ def test_a_call_is_returned_in_the_spelling_of_the_scene(call: SkillCall, checke
 
 
 @pytest.mark.parametrize(
-    ('call', 'code', 'told'),
+    ('call', 'code', 'reported'),
     [
         (SkillCall('throw', ('red_cube',)), Code.UNKNOWN_SKILL, 'return_to_base'),
         (SkillCall('pick', ('red_cub',)), Code.UNKNOWN_OBJECT, 'are: red_cube, '),
@@ -64,14 +64,14 @@ def test_a_call_is_returned_in_the_spelling_of_the_scene(call: SkillCall, checke
     ],
 )
 def test_a_bad_call_is_refused_with_its_code_and_what_there_is(
-    call: SkillCall, code: Code, told: str
+    call: SkillCall, code: Code, reported: str
 ) -> None:
     with pytest.raises(CallError) as caught:
         check_call(call, SCENE)
 
     outcome = caught.value.outcome
     assert (outcome.status, outcome.code, outcome.call) == (Status.REJECTED, code, call)
-    assert told in outcome.message
+    assert reported in outcome.message
 
 
 coordinates = st.floats(-1.99, 1.99)

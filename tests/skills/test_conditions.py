@@ -7,9 +7,9 @@ import pytest
 
 from bbllm.core.types import Code, Fact, HandReading, Kind, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS, arm_skills
-from bbllm.skills.conditions import refusal
 from bbllm.skills.effects import changed, names_before, names_where
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
+from bbllm.skills.motions import refusal
 from bbllm.skills.plan_check import PlanFault, check_plan
 from bbllm.skills.skill import Judge
 from tests.skills.laid_tables import OPEN_HAND, cube, cylinder, location, scene_of
@@ -94,7 +94,7 @@ def test_a_pick_takes_all_facts_of_the_object_and_uncovers_what_was_below() -> N
 
 
 @pytest.mark.parametrize(
-    ('plan', 'code', 'told'),
+    ('plan', 'code', 'reported'),
     [
         ('throw red_cube', Code.UNKNOWN_SKILL, 'no skill named'),
         ('pick unicorn', Code.UNKNOWN_OBJECT, 'no object named'),
@@ -137,7 +137,7 @@ def test_a_pick_takes_all_facts_of_the_object_and_uncovers_what_was_below() -> N
         ('pick red_cube, open_gripper, place location_A', Code.NOT_HOLDING, 'pick an object'),
     ],
 )
-def test_a_plan_with_one_fault_has_that_fault(plan: str, code: Code, told: str) -> None:
+def test_a_plan_with_one_fault_has_that_fault(plan: str, code: Code, reported: str) -> None:
     half = 0.5**0.5
     lying = cylinder('lying_cylinder', 0.3, 0.3, 0.08)
     around = [
@@ -158,7 +158,7 @@ def test_a_plan_with_one_fault_has_that_fault(plan: str, code: Code, told: str) 
     faults = check(plan, table(Fact('far_cube', 'reachable', 'no'), more=more))
 
     assert [(fault.index, fault.code) for fault in faults] == [(len(calls_of(plan)) - 1, code)]
-    assert told in faults[0].sentence
+    assert reported in faults[0].sentence
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_refused_call_changes_nothing() -> None:
     assert [fault.index for fault in faults] == [0, 1]
 
 
-def test_nothing_is_said_of_plans_in_houses() -> None:
+def test_plans_in_houses_are_not_checked() -> None:
     assert not check('pick unicorn', replace(table(), domain='household'))
 
 

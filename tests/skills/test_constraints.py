@@ -14,11 +14,11 @@ from bbllm.skills.constraints import (
     Never,
     broken_by_call,
     broken_by_motion,
+    descriptions,
     fault_of,
     objects_of,
     parse_never,
     split_constraints,
-    told,
     unbound,
 )
 from tests.skills.laid_tables import OPEN_HAND, cube, cylinder, location, planned, scene_of
@@ -130,7 +130,7 @@ def test_words_stand_for_every_object_that_they_fit_and_a_name_for_itself(
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'wording'),
     [
         ('touch the pink cube', 'names no object of the scene, which has red_cube, '),
         ('touch the blue cylinder unless asked', 'names no object of the scene'),
@@ -139,15 +139,15 @@ def test_words_stand_for_every_object_that_they_fit_and_a_name_for_itself(
         ('move the table', '`place anything on table` would do'),
     ],
 )
-def test_words_that_no_object_fits_are_a_fault_with_what_would_do(text: str, says: str) -> None:
+def test_words_that_no_object_fits_are_a_fault_with_what_would_do(text: str, wording: str) -> None:
     fault = fault_of(parse_never(text), SCENE.objects)
 
-    assert says in fault
+    assert wording in fault
     assert fault.endswith('would do')
     assert [why for _, why in unbound([parse_never(text)], SCENE)] == [fault]
 
 
-def test_of_a_lost_object_it_is_said_where_it_was() -> None:
+def test_of_a_lost_object_the_last_place_is_stated() -> None:
     facts = lost_facts([LostObject(name='cup', position_m=(0.4, 0.1, 0.0), seen_s=1.0)], 5.0)
 
     ((_, why),) = unbound([parse_never('touch the cup')], replace(SCENE, facts=facts))
@@ -244,7 +244,7 @@ def test_a_place_in_numbers_is_judged_by_what_the_object_would_rest_on(
 def test_people_read_which_objects_a_constraint_is_about() -> None:
     nevers = map(parse_never, split_constraints('touch any cube; move thing ;'))
 
-    assert told(nevers, SCENE.objects) == (
+    assert descriptions(nevers, SCENE.objects) == (
         'never touch any cube (red_cube, red_cube_2)',
         'never move thing',
     )

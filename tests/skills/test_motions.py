@@ -81,7 +81,7 @@ def test_the_room_that_pick_states_is_the_room_that_it_needs() -> None:
     assert isinstance(grips(stated_m - 0.001), Rejection)
 
 
-def test_finger_tips_stay_off_the_table_and_the_palm_off_the_thing() -> None:
+def test_finger_tips_stay_off_the_table_and_the_palm_off_the_object() -> None:
     for item in (cube('thing', 0.5, 0, 0.01, edge_m=0.02), cylinder('thing', 0.5, 0, 0.16)):
         grips = picked(scene_of(item), name='thing').grips
         for grip in grips:
@@ -160,7 +160,7 @@ def test_the_hand_gets_the_yaw_of_its_quaternion_or_half_a_turn_more(yaw_deg: fl
         assert grip.position_m == pytest.approx((0.4, 0.2, 0.3))
 
 
-def test_fingers_in_a_block_are_told_with_the_height_that_would_be_clear() -> None:
+def test_fingers_in_a_block_are_refused_with_the_height_that_would_be_clear() -> None:
     scene = scene_of(cube('red_cube', 0.5, 0.04))
 
     # Yaw 0 opens along y: one finger comes down on the cube.
@@ -179,7 +179,7 @@ def test_open_fingers_may_stand_on_both_sides_of_a_block() -> None:
     )
 
 
-def test_the_palm_does_not_fit_over_a_tall_thing() -> None:
+def test_the_palm_does_not_fit_over_a_tall_object() -> None:
     scene = scene_of(cylinder('can', 0.5, 0.0, height_m=0.12))
 
     assert 'its palm into can; from z = 0.088 upwards' in message_of(reach(0.5, 0, 0.07), scene)
@@ -194,7 +194,7 @@ def test_nothing_reaches_into_a_table_or_under_it(z: float) -> None:
     assert 'its fingers into table; from z = 0.016 upwards' in message
 
 
-def test_what_is_held_is_not_pushed_into_things_either() -> None:
+def test_what_is_held_is_not_pushed_into_objects_either() -> None:
     scene, hand = holding(cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.0))
 
     assert message_of(reach(0.5, 0.01, 0.06), scene, hand).endswith(
@@ -232,14 +232,14 @@ def test_what_is_held_on_its_side_hangs_below_the_hand_by_its_height_as_it_is_he
 def test_the_height_that_a_rejection_offers_is_clear(
     dx: float, dy: float, z: float, yaw_deg: float, full: bool
 ) -> None:
-    things = (
+    entities = (
         cube('green_cube', 0.5, 0.0, yaw_deg=20),
         cube('blue_cube', 0.5, 0.0, 0.06),
         cylinder('can', 0.56, 0.05, height_m=0.12),
     )
-    scene, hand = holding(cube('red_cube', 0, 0), *things)
+    scene, hand = holding(cube('red_cube', 0, 0), *entities)
     if not full:
-        scene, hand = scene_of(*things), OPEN_HAND
+        scene, hand = scene_of(*entities), OPEN_HAND
 
     message = message_of(reach(0.5 + dx, dy, z, yaw_deg), scene, hand)
 

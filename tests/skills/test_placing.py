@@ -165,7 +165,7 @@ shifts = st.floats(-0.004, 0.004)
 
 
 @given(yaws, yaws, shifts, shifts, st.floats(0.0, 0.012), st.floats(-0.02, 0.02))
-def test_a_thing_comes_to_rest_where_it_is_in_the_hand_when_the_hand_is_there(
+def test_an_object_comes_to_rest_where_it_is_in_the_hand_when_the_hand_is_there(
     asked_deg: float, now_deg: float, dx: float, dy: float, dz: float, high_m: float
 ) -> None:
     in_hand = upright(dx, dy, dz, yaw_deg=7.0)
@@ -203,7 +203,7 @@ def test_a_hand_that_is_asked_to_tilt_a_little_comes_straight_down_at_the_same_p
         assert math.sin(grip.yaw_rad) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_fingers_without_room_as_asked_are_turned_by_what_the_thing_looks_alike_after() -> None:
+def test_fingers_without_room_are_turned_by_an_angle_of_the_symmetry_of_the_object() -> None:
     beside = (cube('green_cube', 0.5, 0.247), cube('blue_cube', 0.5, 0.153))
     scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), *beside)
 
@@ -229,7 +229,7 @@ def test_the_height_that_a_rejection_offers_is_taken(
         assert target.supports == (('crate',) if over_crate else ('table',))
 
 
-def test_a_hand_beside_the_table_and_one_in_a_block_are_told_so() -> None:
+def test_a_hand_beside_the_table_and_one_in_a_block_are_refused_with_the_reason() -> None:
     scene, hand = held_at(CENTRED, cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.2))
 
     beside = rejection_of(place(tcp(0.5, 0.9, 0.032)), scene, hand)
@@ -253,7 +253,7 @@ def proposed(rejection: Rejection) -> SkillCall:
 
 @pytest.mark.parametrize('yaw_deg', [0, 30, 45])
 @pytest.mark.parametrize('target', ['0.5 {y} 0.02', '0.5 {y} 0.02 20', '0.5 {y} 0.032 1 0 0 0'])
-def test_a_refusal_says_how_much_room_is_missing_and_a_place_that_works(
+def test_a_refusal_states_how_much_room_is_missing_and_a_place_that_works(
     target: str, yaw_deg: float
 ) -> None:
     turned = cube('green_cube', 0.5, 0.2, yaw_deg=yaw_deg)

@@ -82,7 +82,7 @@ def test_fingers_are_turned_with_the_face_that_they_push() -> None:
 
 
 @pytest.mark.parametrize(
-    ('item', 'facts', 'code', 'says'),
+    ('item', 'facts', 'code', 'wording'),
     [
         (
             replace(RED, kind=Kind.FIXTURE),
@@ -115,11 +115,11 @@ def test_fingers_are_turned_with_the_face_that_they_push() -> None:
     ],
 )
 def test_what_cannot_be_pushed_is_refused_with_the_reason(
-    item: SceneObject, facts: tuple[Fact, ...], code: Code, says: str
+    item: SceneObject, facts: tuple[Fact, ...], code: Code, wording: str
 ) -> None:
     rejection = rejection_of(push(), scene_of(item, cube('vase', 0.3, 0.3), facts=facts))
 
-    assert (rejection.code, says in rejection.message) == (code, True), rejection
+    assert (rejection.code, wording in rejection.message) == (code, True), rejection
 
 
 def test_a_cylinder_that_lies_would_roll_away() -> None:

@@ -61,7 +61,7 @@ def test_a_place_in_numbers_is_a_risk(skill: str) -> None:
     assert 'goes to 0.45 -0.1 0.02' in risk(SkillCall(skill, ('0.45 -0.1 0.02',)), HELD)
 
 
-def test_putting_one_thing_on_top_of_another_is_a_risk() -> None:
+def test_putting_one_object_on_top_of_another_is_a_risk() -> None:
     assert risk(SkillCall('place', ('blue_cube',)), HELD) == (
         'it puts red_cube on top of blue_cube'
     )
@@ -71,7 +71,7 @@ def test_putting_one_thing_on_top_of_another_is_a_risk() -> None:
     ('foot_m', 'risky'),
     [(0.0, False), (0.009, False), (0.011, True), (0.2, True)],
 )
-def test_letting_go_is_a_risk_where_the_thing_would_fall(foot_m: float, risky: bool) -> None:
+def test_letting_go_is_a_risk_where_the_object_would_fall(foot_m: float, risky: bool) -> None:
     held = (Fact('red_cube', 'held_by', 'hand'),)
     seen = scene(cube('red_cube', 0.5, 0.0, foot_m + 0.02), facts=held)
 
@@ -138,7 +138,7 @@ def test_what_a_step_names_is_covered_however_it_is_spelt(call: SkillCall, text:
 
 
 @pytest.mark.parametrize(
-    ('call', 'text', 'says'),
+    ('call', 'text', 'wording'),
     [
         (SkillCall('pick', ('blue_cube',)), 'pick up the red cube', 'does not name blue_cube'),
         (SkillCall('place', ('location_A',)), 'place it on location_AB', 'name location_A'),
@@ -148,23 +148,25 @@ def test_what_a_step_names_is_covered_however_it_is_spelt(call: SkillCall, text:
         (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.2', 'name the pose'),
         (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.2 1 0 0 0', 'name the pose'),
         (SkillCall('reach', (DOWN,)), 'reach to 0.4 0 0.1 0.7071 0.7071 0 0', 'name the pose'),
-        (SkillCall('place', ('red_cube',)), 'pick up the red cube', 'says pick, not place'),
-        (SkillCall('open_gripper'), 'pick up the red cube', 'says pick, not open_gripper'),
+        (SkillCall('place', ('red_cube',)), 'pick up the red cube', 'for pick, not place'),
+        (SkillCall('open_gripper'), 'pick up the red cube', 'for pick, not open_gripper'),
         (SkillCall('open_gripper'), 'Move the red cube to the left', 'not open_gripper'),
         (SkillCall('close_gripper'), 'Move the red cube to the left', 'not close_gripper'),
-        (SkillCall('return_to_base'), 'Done', 'not say return_to_base'),
-        (SkillCall('pick', ('blue_cube',)), 'check the blue cube', 'does not say pick'),
-        (SkillCall('pick', ('blue_cube',)), 'wait beside blue_cube', 'says wait, not pick'),
-        (SkillCall('pick', ('blue_cube',)), 'wait till ann has to pick blue_cube', 'says wait'),
-        (SkillCall('pick', ('red_cube',)), 'move the arm over red_cube', 'says reach, not pick'),
-        (SkillCall('pick', ('red_cube',)), 'lift your hand over red_cube', 'says reach, not pick'),
-        (SkillCall('place', ('red_cube',)), 'put the arm over red_cube', 'says reach, not place'),
-        (SkillCall('place', ('location_A',)), 'move to location_A', 'says reach, not place'),
+        (SkillCall('return_to_base'), 'Done', 'not ask for return_to_base'),
+        (SkillCall('pick', ('blue_cube',)), 'check the blue cube', 'does not ask for pick'),
+        (SkillCall('pick', ('blue_cube',)), 'wait beside blue_cube', 'for wait, not pick'),
+        (SkillCall('pick', ('blue_cube',)), 'wait till ann has to pick blue_cube', 'for wait'),
+        (SkillCall('pick', ('red_cube',)), 'move the arm over red_cube', 'for reach, not pick'),
+        (SkillCall('pick', ('red_cube',)), 'lift your hand over red_cube', 'for reach, not pick'),
+        (SkillCall('place', ('red_cube',)), 'put the arm over red_cube', 'for reach, not place'),
+        (SkillCall('place', ('location_A',)), 'move to location_A', 'for reach, not place'),
     ],
     ids=str,
 )
-def test_what_a_step_does_not_name_is_not_covered(call: SkillCall, text: str, says: str) -> None:
-    assert says in unmentioned(call, text, ALONE)
+def test_what_a_step_does_not_name_is_not_covered(
+    call: SkillCall, text: str, wording: str
+) -> None:
+    assert wording in unmentioned(call, text, ALONE)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +209,9 @@ TURN = SkillCall('rotate', ('red_cube', '-90'))
         (PUSH, 'push the red cube 10 cm to the right', 'name the direction left'),
         (PUSH, 'push the red cube 10 cm left, then right', 'name the direction left'),
         (PUSH, 'push the blue cube 10 cm to the left', 'does not name red_cube'),
-        (PUSH, 'pick red_cube 10 cm to the left', 'says pick, not push'),
-        (PUSH, 'move the red cube 10 cm to the left', 'says place, not push'),
-        (PUSH, 'wait before red_cube is pushed, 10 cm left', 'says wait, not push'),
+        (PUSH, 'pick red_cube 10 cm to the left', 'for pick, not push'),
+        (PUSH, 'move the red cube 10 cm to the left', 'for place, not push'),
+        (PUSH, 'wait before red_cube is pushed, 10 cm left', 'for wait, not push'),
         (PUSH, 'never push the red cube 10 cm to the left', 'contains the word never'),
         (TURN, 'rotate the red cube by 90 degrees clockwise', ''),
         (TURN, 'turn red_cube by -90 degrees', ''),
@@ -222,10 +224,10 @@ TURN = SkillCall('rotate', ('red_cube', '-90'))
 def test_a_push_and_a_turn_are_covered_by_a_step_with_all_of_their_values(
     call: SkillCall, text: str, why: str
 ) -> None:
-    told = unmentioned(call, text, OFFERED)
+    reported = unmentioned(call, text, OFFERED)
 
-    assert why in told
-    assert bool(why) is bool(told)
+    assert why in reported
+    assert bool(why) is bool(reported)
 
 
 def test_a_word_with_a_letter_of_another_alphabet_covers_no_call() -> None:
@@ -240,7 +242,7 @@ def test_names_of_objects_are_no_words_of_skills() -> None:
     )
 
     assert unmentioned(SkillCall('pick', ('grab_me',)), 'look at grab_me', seen)
-    assert 'says pick' in unmentioned(SkillCall('place', ('place_mat',)), 'pick place_mat', seen)
+    assert 'for pick' in unmentioned(SkillCall('place', ('place_mat',)), 'pick place_mat', seen)
     assert unmentioned(SkillCall('pick', ('grab_me',)), 'never pick grab_me', seen)
     assert not unmentioned(SkillCall('pick', ('grab_me',)), 'pick grab_me', seen)
     assert not unmentioned(SkillCall('pick', ('grab_me',)), 'grab grab_me grab_me', seen)
@@ -259,7 +261,7 @@ names = st.text('abc_ ', min_size=1, max_size=6).filter(lambda text: text.strip(
 
 
 @given(st.text(max_size=30), names)
-def test_a_call_about_a_thing_is_never_covered_by_a_text_without_its_letters(
+def test_a_call_about_an_object_is_never_covered_by_a_text_without_its_letters(
     text: str, name: str
 ) -> None:
     name = name.strip().replace(' ', '_')

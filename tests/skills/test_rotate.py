@@ -57,18 +57,20 @@ def test_grips_need_room_for_the_fingers_after_the_turn_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ('facts', 'code', 'says'),
+    ('facts', 'code', 'wording'),
     [
         ((Fact('plank', 'held_by', 'hand'),), Code.ALREADY_HOLDING, 'place it with a yaw'),
         ((Fact('vase', 'held_by', 'hand'),), Code.ALREADY_HOLDING, 'place that first'),
         ((Fact('vase', 'on', 'plank'),), Code.COVERED, 'because vase stands on it'),
     ],
 )
-def test_what_cannot_be_rotated_is_refused(facts: tuple[Fact, ...], code: Code, says: str) -> None:
+def test_what_cannot_be_rotated_is_refused(
+    facts: tuple[Fact, ...], code: Code, wording: str
+) -> None:
     rejection = rejection_of(rotate('45'), scene_of(PLANK, cube('vase', 0.3, 0.3), facts=facts))
 
     assert rejection.code is code
-    assert says in rejection.message
+    assert wording in rejection.message
 
 
 def test_what_is_too_wide_cannot_be_rotated() -> None:

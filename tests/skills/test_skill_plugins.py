@@ -94,7 +94,7 @@ def test_its_motions_obey_the_envelope(install: Install) -> None:
 
 
 @pytest.mark.parametrize(
-    ('code', 'says'),
+    ('code', 'wording'),
     [
         ('import no_such_module', 'cannot be imported (ModuleNotFoundError'),
         ('raise SystemError("no luck")', 'cannot be imported (SystemError: no luck)'),
@@ -123,13 +123,13 @@ def test_its_motions_obey_the_envelope(install: Install) -> None:
     ],
 )
 def test_a_skill_that_cannot_be_used_is_left_out_with_the_reason(
-    install: Install, caplog: pytest.LogCaptureFixture, code: str, says: str
+    install: Install, caplog: pytest.LogCaptureFixture, code: str, wording: str
 ) -> None:
     install('nodding', code)
 
     assert set(arm_skills()) == {skill.name for skill in OWN}
     (warning,) = [record.getMessage() for record in caplog.records]
-    assert says in warning
+    assert wording in warning
     assert 'nodding:NOD of nodding' in warning
     assert 'docs/writing-a-skill.md' in warning
 

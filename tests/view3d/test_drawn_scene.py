@@ -39,7 +39,7 @@ def placed(name: str) -> tuple[DrawnScene, np.ndarray, mujoco.MjData]:
 @pytest.mark.parametrize('name', ['plus_sign', 'fruit'])
 def test_every_shape_is_where_the_simulator_has_it(name: str) -> None:
     drawn, row, data = placed(name)
-    model = build_model(load_scene(name), 0.002, looks=True)
+    model = build_model(load_scene(name), 0.002, visuals=True)
     simulated = mujoco.MjData(model)
     simulated.qpos[:] = row
     mujoco.mj_kinematics(model, simulated)

@@ -14,8 +14,8 @@ from bbllm.cli.views.picture_files import write_pictures
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
-from bbllm.scene.colors import HEX, color_of
 from bbllm.scene.scene_file import list_scenes, load_scene
+from bbllm_viewer.viz.colors import HEX, color_of
 from bbllm_viewer.viz.png import to_png
 from bbllm_viewer.viz.shapes import (
     Page,

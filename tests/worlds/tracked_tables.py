@@ -43,7 +43,7 @@ class Table:
 
     def show(
         self,
-        *things: tuple[str, Vector],
+        *entities: tuple[str, Vector],
         times: int = 1,
         yaw_deg: float = 0.0,
         source: str = 'camera',
@@ -57,7 +57,7 @@ class Table:
                 Picture(
                     source=source,
                     stamp_s=self.now_s,
-                    sightings=tuple(cube(name, *at, yaw_deg) for name, at in things),
+                    sightings=tuple(cube(name, *at, yaw_deg) for name, at in entities),
                 ),
                 hidden,
             )

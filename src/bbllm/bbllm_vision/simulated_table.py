@@ -13,7 +13,6 @@ from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.driver import SimDriver
 from bbllm.worlds.perception.tracking import TrackingParams
-from bbllm.worlds.tabletop.camera_trouble import trouble_of
 from bbllm.worlds.tabletop.object_source import (
     CameraSource,
     Known,
@@ -22,6 +21,7 @@ from bbllm.worlds.tabletop.object_source import (
     TakenPicture,
 )
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
+from bbllm_vision.camera_trouble import trouble_of
 from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.identities import Identities
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
@@ -47,6 +47,7 @@ def camera_source(
 
     Raises:
         UnknownNameError: There is no such trouble.
+        WorldError: The table has no room for clutter.
     """
     return partial(_source, file, trouble_of(trouble, file, seed), seed)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import ArmDriver, ContactLimits, JointState, RecoveryError, RobotMode
-from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope, parse_envelope
-from bbllm.arm.execution.recovery import LOOKS, ContactLimiter
+from bbllm.arm.envelope import ContactForce, SafetyEnvelope, load_envelope
+from bbllm.arm.execution.recovery import REST_CHECKS, ContactLimiter
 from bbllm.arm.failures import SkillError
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.robots.fr3 import FR3
@@ -25,12 +25,12 @@ GENTLE = ContactForce(max_n=20.0).limits
 
 
 @dataclass
-class Told:
+class RobotWithLimits:
     """A robot at rest, or moved by somebody else, that notes what it is told."""
 
     speeds_rad_s: list[float] = field(default_factory=list)
     takes: bool = True
-    told: list[ContactLimits] = field(default_factory=list)
+    reported: list[ContactLimits] = field(default_factory=list)
     contact_limits: ContactLimits | None = None
 
     def joint_state(self) -> JointState:
@@ -45,7 +45,7 @@ class Told:
     def limit_contacts(self, limits: ContactLimits) -> None:
         if not self.takes:
             raise RecoveryError(REFUSED)
-        self.told.append(limits)
+        self.reported.append(limits)
         self.contact_limits = limits
 
 
@@ -53,51 +53,51 @@ def limiter_of(robot: Any, limits: ContactLimits | None = GENTLE) -> ContactLimi
     return ContactLimiter(robot, limits, 0.05)
 
 
-def test_the_robot_is_told_once_and_again_when_it_has_begun_anew() -> None:
-    robot = Told()
+def test_the_robot_is_set_once_and_again_when_it_has_begun_anew() -> None:
+    robot = RobotWithLimits()
     limiter = limiter_of(robot)
 
     limiter.need('picking')
     limiter.need('placing')
-    assert robot.told == [GENTLE]
+    assert robot.reported == [GENTLE]
     robot.contact_limits = None
     assert not limiter.in_force
     limiter.need('picking')
 
-    assert robot.told == [GENTLE, GENTLE]
+    assert robot.reported == [GENTLE, GENTLE]
 
 
 def test_without_the_rule_the_robot_stays_as_others_have_set_it() -> None:
-    robot = Told(takes=False)
+    robot = RobotWithLimits(takes=False)
     limiter = limiter_of(robot, None)
 
     limiter.need('picking')
     limiter.set()
 
-    assert (limiter.in_force, robot.told) == (True, [])
+    assert (limiter.in_force, robot.reported) == (True, [])
 
 
 def test_an_arm_that_somebody_else_moves_is_not_taken_from_him() -> None:
-    robot = Told(speeds_rad_s=[0.1] * LOOKS)
+    robot = RobotWithLimits(speeds_rad_s=[0.1] * REST_CHECKS)
 
     with pytest.raises(
         SkillError, match=r'contact_force forbids picking: .* its arm moves'
-    ) as told:
+    ) as reported:
         limiter_of(robot).need('picking')
 
-    assert told.value.code is Code.UNSAFE
-    assert robot.told == []
+    assert reported.value.code is Code.UNSAFE
+    assert robot.reported == []
 
 
 def test_a_robot_that_refuses_is_quoted_with_what_would_do() -> None:
-    with pytest.raises(SkillError) as told:
-        limiter_of(Told(takes=False)).need('picking red_cube')
+    with pytest.raises(SkillError) as reported:
+        limiter_of(RobotWithLimits(takes=False)).need('picking red_cube')
 
-    assert told.value.code is Code.UNSAFE
-    assert 'the safety rule contact_force forbids picking red_cube' in str(told.value)
-    assert REFUSED in str(told.value)
-    assert 'would do' in str(told.value)
-    assert told.value.raw == f'safety rule contact_force: {REFUSED}'
+    assert reported.value.code is Code.UNSAFE
+    assert 'the safety rule contact_force forbids picking red_cube' in str(reported.value)
+    assert REFUSED in str(reported.value)
+    assert 'would do' in str(reported.value)
+    assert reported.value.raw == f'safety rule contact_force: {REFUSED}'
 
 
 def test_contacts_are_felt_from_the_same_share_on_as_in_the_examples() -> None:
@@ -142,7 +142,7 @@ def test_a_call_that_moves_nothing_leaves_the_robot_as_it_is() -> None:
     assert world.driver.contact_limits is None
 
 
-def test_a_world_that_was_reset_is_told_again_before_it_moves() -> None:
+def test_a_world_that_was_reset_is_set_again_before_it_moves() -> None:
     world = table(load_envelope('safety_slow'))
     assert world.execute(BASE).succeeded
     world.robot.reset()
@@ -188,20 +188,13 @@ def test_what_a_recovery_brings_back_stops_at_the_forces_of_the_file_too() -> No
 def test_work_on_the_table_shows_no_contact_even_to_the_slow_envelope() -> None:
     felt: list[str] = []
 
-    def look() -> None:
+    def note_contacts() -> None:
         if world.robot.monitor.contacts.any():
             felt.append(f'{world.robot.monitor.external_torque_nm}')
 
-    world = table(load_envelope('safety_slow'), on_advance=look)
+    world = table(load_envelope('safety_slow'), on_advance=note_contacts)
 
     outcomes = [world.execute(call) for call in (PICK, PLACE, BASE)]
 
     assert [outcome.message for outcome in outcomes] == ['', '', '']
     assert felt == []
-
-
-def test_null_in_the_file_means_that_nothing_is_set() -> None:
-    world = table(parse_envelope('contact_force: null', 'my.yaml'))
-
-    assert world.execute(BASE).succeeded
-    assert world.driver.contact_limits is None

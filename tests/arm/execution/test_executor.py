@@ -121,7 +121,7 @@ def test_nothing_moves_on_a_scene_that_is_stale_or_empty(
     assert arm.sent == []
 
 
-def test_fingers_that_close_on_nothing_say_so_and_the_arm_rises(arm: KinematicArm) -> None:
+def test_a_grasp_of_nothing_is_reported_and_the_arm_rises(arm: KinematicArm) -> None:
     arm.grip_result = GripperResult(status=GoalStatus.ABORTED, success=False, width_m=0.0)
 
     results = run(arm, PICK_RED)
@@ -285,7 +285,7 @@ def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_
 
 
 @pytest.mark.parametrize(
-    ('mode', 'errors', 'code', 'says'),
+    ('mode', 'errors', 'code', 'wording'),
     [
         (RobotMode.USER_STOPPED, (), Code.USER_STOP, 'user stop'),
         (
@@ -299,7 +299,7 @@ def test_a_hand_that_a_stop_cuts_off_ends_the_call_and_a_person_is_asked_before_
     ],
 )  # fmt: skip
 def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_go_on(
-    arm: KinematicArm, mode: RobotMode, errors: tuple[str, ...], code: Code, says: str
+    arm: KinematicArm, mode: RobotMode, errors: tuple[str, ...], code: Code, wording: str
 ) -> None:
     arm.replies = [DEACTIVATED]
     arm.mode, arm.errors = mode, errors
@@ -313,10 +313,10 @@ def test_what_needs_a_person_ends_the_call_with_its_own_code_once_one_allows_to_
     outcome = executor.execute(PICK_RED)
 
     assert (outcome.status, outcome.code) == (Status.FAILED, code)
-    assert says in outcome.message
+    assert wording in outcome.message
     assert outcome.message.endswith('A person has let the robot go on since.')
     [(what, sent, recoveries)] = asked
-    assert says in what
+    assert wording in what
     assert (sent, recoveries) == (1, 0)
     assert len(arm.sent) == 1  # nothing more moved in this call
     assert executor.execute(PICK_RED).succeeded
@@ -339,7 +339,7 @@ def test_a_call_can_be_cancelled_while_a_person_is_waited_for(arm: KinematicArm)
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
 
 
-def test_a_reflex_is_recovered_from_and_told_and_the_arm_is_raised(arm: KinematicArm) -> None:
+def test_a_reflex_is_reported_and_recovered_from_and_the_arm_is_raised(arm: KinematicArm) -> None:
     arm.replies = [DEACTIVATED]
 
     outcome = executor_on(arm).execute(PICK_RED)
@@ -390,20 +390,20 @@ def test_a_call_that_moved_nothing_does_not_let_the_count_begin_anew(arm: Kinema
 
 
 @pytest.mark.parametrize('stopped_at_rest', [True, False])
-def test_a_robot_that_stopped_before_or_in_the_first_look_is_recovered_and_looked_at_again(
+def test_a_robot_that_stopped_before_or_in_the_first_observation_is_recovered_and_observed_again(
     arm: KinematicArm, stopped_at_rest: bool
 ) -> None:
     arm.down = stopped_at_rest
-    looks = []
+    observations = []
 
-    def stop_at_the_first_look() -> Scene:
-        looks.append(arm.down)
-        arm.down |= not stopped_at_rest and len(looks) == 1
+    def stop_in_the_first_observation() -> Scene:
+        observations.append(arm.down)
+        arm.down |= not stopped_at_rest and len(observations) == 1
         if arm.down:
             raise SceneError('The scene is stale: the robot is stopped.')
         return arm.observe()
 
-    outcome = SkillExecutor(arm, stop_at_the_first_look).execute(PICK_RED)
+    outcome = SkillExecutor(arm, stop_in_the_first_observation).execute(PICK_RED)
 
     assert outcome.succeeded, outcome.message
     assert (arm.recoveries, len(arm.sent)) == (1, 2)
@@ -625,7 +625,7 @@ def test_fingers_that_are_late_open_at_rest_and_the_pick_goes_on_with_a_stop_abo
     assert len(arm.openings) == 1 + arrived
 
 
-def test_who_stops_the_arm_while_the_hand_opens_is_heard_before_the_hand(
+def test_a_stop_while_the_hand_opens_counts_before_the_failure_of_the_hand(
     arm: KinematicArm,
 ) -> None:
     executor = executor_on(arm)
@@ -666,8 +666,8 @@ FIXED = (
     'table or weighs about 1 kg or more'
 )
 UNFELT = (
-    'red_cube was not lifted, as nobody would notice if it is fixed: the robot has stopped '
-    'telling the force at its hand. With its state broadcaster active and the arm away from a '
+    'red_cube was not lifted, as it may be fixed: the robot no longer reports the force at '
+    'its hand. With its state broadcaster active and the arm away from a '
     'singularity it would be lifted; the hand has let go of it.'
 )
 
@@ -683,10 +683,12 @@ def arm_that_feels(lift_takes_n: float) -> KinematicArm:
     return arm
 
 
-@pytest.mark.parametrize('hears_late', [False, True])
-def test_what_does_not_rise_is_let_go_of_and_the_arm_goes_up_without_it(hears_late: bool) -> None:
+@pytest.mark.parametrize('force_is_late', [False, True])
+def test_what_does_not_rise_is_let_go_of_and_the_arm_goes_up_without_it(
+    force_is_late: bool,
+) -> None:
     arm = arm_that_feels(12.0)
-    arm.hears_late = hears_late
+    arm.force_is_late = force_is_late
 
     assert run(arm, PICK_RED) == [
         (Status.FAILED, Code.WOULD_NOT_RISE, f'{FIXED}; the hand has let go of it.')
@@ -714,11 +716,11 @@ def test_what_rises_is_lifted_gently_at_first_and_then_all_the_way() -> None:
 @pytest.mark.parametrize(
     ('motions', 'sent'), [(1, 2), (2, 3)], ids=['before the lift', 'on its first bit']
 )
-def test_a_force_that_is_not_told_any_more_ends_the_lift_and_the_hand_lets_go(
+def test_a_force_that_is_no_longer_reported_ends_the_lift_and_the_hand_lets_go(
     motions: int, sent: int
 ) -> None:
     arm = arm_that_feels(12.0)
-    arm.force_told_until = motions
+    arm.force_silent_from = motions
 
     [(status, code, message)] = run(arm, PICK_RED)
 
@@ -740,13 +742,13 @@ HELD_BACK = [
 TIMED_OUT = FollowResult(status=GoalStatus.TIMED_OUT, error_string='no result')
 
 
-@pytest.mark.parametrize('hears_late', [False, True])
+@pytest.mark.parametrize('force_is_late', [False, True])
 @pytest.mark.parametrize('reply', [*HELD_BACK, TIMED_OUT])
-def test_what_is_felt_not_to_rise_is_told_so_however_the_first_bit_of_its_lift_fails(
-    reply: FollowResult, hears_late: bool
+def test_a_load_that_does_not_rise_is_reported_however_the_start_of_its_lift_fails(
+    reply: FollowResult, force_is_late: bool
 ) -> None:
     arm = arm_that_feels(12.0)
-    arm.hears_late = hears_late
+    arm.force_is_late = force_is_late
     arm.cut_reply = reply
     arm.on_follow = lambda: arm.replies.append(reply) if len(arm.sent) == 2 else None
 
@@ -805,7 +807,7 @@ def test_a_reflex_in_a_lift_that_is_being_cancelled_for_its_force_is_the_reason(
     assert (status, code, arm.recoveries) == (Status.FAILED, Code.REFLEX, 1)
 
 
-def test_a_hand_that_does_not_open_is_not_said_to_have_let_go() -> None:
+def test_a_hand_that_does_not_open_is_not_reported_to_have_let_go() -> None:
     arm = arm_that_feels(12.0)
 
     def stick() -> None:
@@ -820,7 +822,7 @@ def test_a_hand_that_does_not_open_is_not_said_to_have_let_go() -> None:
     assert len(arm.sent) == 2  # what is held fast is not pulled at again
 
 
-def test_a_person_who_stops_the_lift_is_heard_first() -> None:
+def test_a_stop_by_a_person_counts_before_the_force_of_a_lift() -> None:
     arm = arm_that_feels(12.0)
     executor = executor_on(arm)
     arm.on_follow = lambda: executor.stop() if len(arm.sent) == 2 else None
@@ -846,9 +848,9 @@ def test_a_cube_that_slips_while_it_is_lifted_is_noticed(arm: KinematicArm) -> N
     assert 'red_cube is not in the hand' in message
 
 
-def test_what_is_felt_not_to_rise_is_told_so_where_the_arm_does_not_get_to_its_goal() -> None:
+def test_a_load_that_does_not_rise_is_reported_where_the_arm_misses_its_goal() -> None:
     arm = arm_that_feels(12.0)
-    arm.hears_late = True
+    arm.force_is_late = True
     arm.on_follow = lambda: setattr(arm, 'error_rad', 0.05 if len(arm.sent) == 2 else 0.0)
 
     [(_, code, _)] = run(arm, PICK_RED)
@@ -889,8 +891,8 @@ def test_a_user_stop_that_nobody_lifts_ends_with_what_to_do(arm: KinematicArm) -
 
     assert (outcome.status, outcome.code) == (Status.FAILED, Code.NEEDS_PERSON)
     assert outcome.message == (
-        'the user stop of the robot was pressed while moving above red_cube. It stays stopped, '
-        'as nobody has allowed it to go on. See that nobody is in reach of the arm, then '
+        'the user stop of the robot was pressed while moving above red_cube. It stays stopped '
+        'until a person allows it to go on. Make sure that nobody is in reach of the arm, then '
         'release the user stop. Then run the task again.'
     )
     assert (arm.recoveries, len(arm.sent)) == (0, 1)
@@ -940,8 +942,8 @@ def test_a_cube_that_is_lost_before_the_way_down_is_noticed_above_the_place() ->
     )  # fmt: skip
 
 
-def test_a_way_down_that_fails_without_a_stop_is_told_as_one_that_begins_with_a_stop() -> None:
-    told = []
+def test_a_descent_that_fails_is_reported_alike_with_and_without_a_stop_above_it() -> None:
+    reported = []
     for amends, successes in ((True, 0), (False, 1)):
         arm = carrying(0.0)
         arm.amends = amends
@@ -950,7 +952,7 @@ def test_a_way_down_that_fails_without_a_stop_is_told_as_one_that_begins_with_a_
             status=GoalStatus.ABORTED, error_code=FollowError.PATH_TOLERANCE_VIOLATED
         )
         arm.replies = [FollowResult(status=GoalStatus.SUCCEEDED)] * successes + [aborted]
-        told += run(arm, place('location_A'))
+        reported += run(arm, place('location_A'))
 
-    assert told[0] == told[1]
-    assert 'lowering red_cube onto location_A' in told[0][2]
+    assert reported[0] == reported[1]
+    assert 'lowering red_cube onto location_A' in reported[0][2]

@@ -27,11 +27,11 @@ CALLS = [
 def table(seed: int) -> KinematicArm:
     rng = random.Random(seed)
     spots = rng.sample(SPOTS, len(CUBES) + 1)
-    things = [
+    entities = [
         cube(name, x, y, yaw_deg=rng.uniform(-40, 40))
         for name, (x, y) in zip(CUBES, spots, strict=False)
     ]
-    return KinematicArm(*things, location('location_A', *spots[-1]))
+    return KinematicArm(*entities, location('location_A', *spots[-1]))
 
 
 def move(arm: KinematicArm, name: str, dx_m: float) -> None:
@@ -80,16 +80,6 @@ def test_only_the_first_of_calls_that_are_expected_is_planned_at_its_turn(
     assert executor.planned_ahead == len(CALLS) - 1
     for before, after in zip(arm.sent, arm.sent[1:], strict=False):
         np.testing.assert_allclose(before.position_rad[-1], after.position_rad[0], atol=1e-9)
-
-
-def test_calls_that_are_expected_once_are_planned_one_after_the_other() -> None:
-    arm = table(3)
-    executor = executor_on(arm)
-
-    executor.expect(CALLS[1:])
-    assert all(executor.execute(call).succeeded for call in CALLS)
-
-    assert executor.planned_ahead == len(CALLS) - 1
 
 
 def test_a_call_that_is_expected_only_while_the_one_before_moves_is_planned_ahead() -> None:

@@ -176,7 +176,7 @@ def test_a_controller_that_somebody_took_down_by_hand_is_no_user_stop() -> None:
 
     assert (stop.cause, stop.asked) == (StopCause.UNKNOWN, False)
     assert stop.sentence('lifting red_cube') == (
-        'the robot stopped while lifting red_cube and did not tell why.'
+        'the robot stopped while lifting red_cube and reported no reason.'
     )
 
 
@@ -264,7 +264,7 @@ def test_a_user_stop_that_is_known_is_not_touched_before_a_person_allows_it() ->
     assert 'release the user stop' in person.asked[0]
 
 
-def test_a_robot_that_refuses_error_recovery_is_looked_at_before_the_person_is_asked() -> None:
+def test_the_state_of_a_robot_that_refuses_recovery_is_read_before_a_person_is_asked() -> None:
     robot = Played(errors=(), mode_when_down=RobotMode.USER_STOPPED, refuses={'error recovery'})
     person = Person(True, first=robot.refuses.clear)
 
@@ -295,17 +295,17 @@ def test_every_step_that_fails_is_named_and_the_person_is_asked_at_most_three_ti
     assert not robot.now.able
 
 
-def test_without_anybody_to_ask_the_sentence_says_what_to_do() -> None:
+def test_without_a_person_to_ask_the_message_states_what_to_do() -> None:
     robot = Played(refuses={'hardware'})
 
     with pytest.raises(StuckError) as raised:
         recovery_of(robot).run('lifting red_cube', CancelToken())
 
     assert str(raised.value) == (
-        'the robot stopped while lifting red_cube and did not tell why. It does not recover: '
-        'activation of the hardware failed: hardware was refused by the test. It stays stopped, '
-        'as nobody has allowed it to go on. Look at the robot and at Desk: is the user stop '
-        'pressed, are the joints locked, is a joint beyond its limit, does the network hold? '
+        'the robot stopped while lifting red_cube and reported no reason. It does not recover: '
+        'activation of the hardware failed: hardware was refused by the test. It stays stopped '
+        'until a person allows it to go on. Check the robot and Desk: is the user stop '
+        'pressed, are the joints locked, is a joint beyond its limit, is the network up? '
         'Then run the task again.'
     )
 
@@ -338,12 +338,14 @@ def test_of_several_errors_the_one_that_needs_a_person_counts() -> None:
 def test_hardware_counts_as_up_only_where_something_shows_that_it_is(
     shown: bool, answered: bool, controllers_active: bool, up: bool
 ) -> None:
-    told = hardware_is_up(shown=shown, answered=answered, controllers_active=controllers_active)
+    reported = hardware_is_up(
+        shown=shown, answered=answered, controllers_active=controllers_active
+    )
 
-    assert told is up
+    assert reported is up
 
 
-def test_errors_that_were_heard_before_the_stop_are_not_taken_for_its_cause() -> None:
-    heard_before = replace(DOWN, last_errors=('communication_constraints_violation',))
+def test_errors_received_before_the_stop_are_not_taken_for_its_cause() -> None:
+    errors_before = replace(DOWN, last_errors=('communication_constraints_violation',))
 
-    assert diagnose(heard_before, hardware_was_down=True).cause is StopCause.UNKNOWN
+    assert diagnose(errors_before, hardware_was_down=True).cause is StopCause.UNKNOWN

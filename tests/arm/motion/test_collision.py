@@ -48,7 +48,7 @@ def test_folded_on_itself_the_arm_touches_itself() -> None:
 
 
 @pytest.mark.parametrize('holds', [False, True])
-def test_one_look_at_two_widths_finds_what_a_look_at_each_finds(holds: bool) -> None:
+def test_one_check_at_two_widths_finds_what_a_check_at_each_finds(holds: bool) -> None:
     random = np.random.default_rng(8)
     cubes = [block(f'cube_{i}', 0.45, 0.075 * i) for i in range(-1, 2)]
     held = Held(name='cube_1', T_tcp_object=np.eye(4)) if holds else None
@@ -99,7 +99,7 @@ def test_what_is_held_moves_with_the_hand_and_touches_in_its_stead() -> None:
     assert checker.clear(q) == []
 
 
-def test_clearance_makes_near_things_count() -> None:
+def test_clearance_makes_near_objects_count() -> None:
     slab = block('slab', 0.5, 0.0, 0.02, (0.2, 0.2, 0.04))
     checker = CollisionChecker(FR3, [slab])
     q = over((0.5, 0.0, 0.06))  # finger tips end 10 mm above the slab
@@ -122,7 +122,7 @@ def test_a_path_through_a_pole_is_stopped_by_it_although_its_ends_are_clear() ->
         assert checker.path_clear(path, ['pole']) is None
 
 
-def test_a_scene_becomes_solid_things_without_locations_and_without_the_table() -> None:
+def test_a_scene_becomes_obstacles_without_locations_and_without_the_table() -> None:
     def item(name: str, kind: Kind, z: float, size: tuple[float, float, float]) -> SceneObject:
         quat = (0.0, 0.0, np.sin(0.25), np.cos(0.25))
         pose = Pose(position_m=(0.4, 0.1, z), quat_xyzw=quat)
@@ -150,7 +150,7 @@ def test_a_scene_becomes_solid_things_without_locations_and_without_the_table() 
     assert obstacles['shelf'].top_m == pytest.approx(0.2)
 
 
-def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
+def test_the_hand_of_the_checker_is_where_kinematics_has_it() -> None:
     """A thin plate just under the finger tips is near, one a little lower is not."""
     q = over((0.45, 0.1, 0.3))
     tip = FR3.kinematics.forward(q)[2, 3] - 0.0095
@@ -167,7 +167,7 @@ def test_the_hand_of_the_checker_is_where_kinematics_says() -> None:
     assert not touched(0.0025)
 
 
-def test_a_moved_thing_is_seen_where_it_is_now() -> None:
+def test_a_moved_obstacle_counts_where_it_is_now() -> None:
     checker = CollisionChecker(FR3, [block('blue_cube', 0.5, 0.05)])
     q = over((0.5, 0.0, 0.02))
 

@@ -46,15 +46,15 @@ CALLS = (
 )
 
 
-def thing(name: str, kind: Kind, x: float) -> SceneObject:
+def entity(name: str, kind: Kind, x: float) -> SceneObject:
     return SceneObject(name=name, kind=kind, pose=Pose(position_m=(x, 0.0, 0.02)))
 
 
 SCENE = Scene(
     objects=(
-        thing('red_cube', Kind.CUBE, 0.5),
-        thing('blue_cube', Kind.CUBE, 0.6),
-        thing('location_A', Kind.LOCATION, 0.4),
+        entity('red_cube', Kind.CUBE, 0.5),
+        entity('blue_cube', Kind.CUBE, 0.6),
+        entity('location_A', Kind.LOCATION, 0.4),
     ),
     skills=SKILLS,
     facts=(),
@@ -344,7 +344,7 @@ def test_an_approved_step_that_waits_does_not_cover_a_motion() -> None:
     step = 'wait for the person beside red_cube'
 
     assert here.permit(CALLS[0], of_plan(0, (step,)), CancelToken()) is not None
-    assert person.asked[1].reason == 'its step says wait, not pick'
+    assert person.asked[1].reason == 'its step asks for wait, not pick'
 
 
 def test_a_call_that_cannot_be_is_refused_without_troubling_anybody_for_it() -> None:
@@ -358,12 +358,12 @@ def test_a_call_that_cannot_be_is_refused_without_troubling_anybody_for_it() -> 
 
 
 @pytest.mark.parametrize(
-    ('told', 'code'),
+    ('reported', 'code'),
     [('The scene is stale: 3 s.', Code.STALE_SCENE), ('The scene is empty: x', Code.EMPTY_SCENE)],
 )
-def test_without_a_scene_nothing_is_permitted(told: str, code: Code) -> None:
+def test_without_a_scene_nothing_is_permitted(reported: str, code: Code) -> None:
     def observe() -> Scene:
-        raise SceneError(told)
+        raise SceneError(reported)
 
     here = ApprovalGate(Person([YES]), observe, mode=ApprovalMode.PLAN)
 
@@ -385,7 +385,7 @@ def test_a_wait_that_is_ended_neither_grants_nor_denies() -> None:
     assert person.kinds == [RequestKind.PLAN, RequestKind.PLAN]
 
 
-def test_in_mode_none_nobody_is_asked_and_nothing_is_looked_at() -> None:
+def test_in_mode_none_no_person_is_asked_and_no_scene_is_observed() -> None:
     def observe() -> Scene:
         raise AssertionError('the scene was asked for')
 
@@ -406,7 +406,7 @@ def test_in_mode_step_every_call_is_asked_for_with_or_without_a_plan() -> None:
     assert len({request.hash for request in person.asked}) == 4
 
 
-def test_in_mode_risky_only_risks_are_asked_for_and_the_reason_is_told() -> None:
+def test_in_mode_risky_only_risks_are_asked_for_with_the_reason() -> None:
     person, here = asking(NO, mode='risky', scene=HELD)
 
     assert here.permit(SkillCall('place', ('location_A',)), None, CancelToken()) is None
@@ -555,7 +555,7 @@ def test_episode_that_begins_ends_the_one_before_and_what_was_approved_in_it() -
         ('f', 'gpt-4o', ''),
     ],
 )
-def test_question_about_a_plan_names_the_model_that_wrote_it_and_says_what_a_stand_in_is(
+def test_question_about_a_plan_names_the_model_that_wrote_it_and_marks_a_stand_in(
     episode: str, brain: str, by: str
 ) -> None:
     person, here = asking(YES)
@@ -593,7 +593,9 @@ def test_a_person_is_asked_before_a_robot_that_stopped_goes_on_and_permits_are_g
 
 
 @pytest.mark.parametrize('mode', list(ApprovalMode))
-def test_in_every_mode_a_person_says_whether_a_stopped_robot_goes_on(mode: ApprovalMode) -> None:
+def test_in_every_mode_a_person_decides_whether_a_stopped_robot_goes_on(
+    mode: ApprovalMode,
+) -> None:
     person = Person([NO])
 
     assert gate(person, mode.value).resume('communication was lost.', CancelToken()) is False
@@ -965,7 +967,7 @@ sayings = st.sampled_from(['yes', 'no', 'yes, but it was stopped', 'yes, but it 
 @given(st.lists(moments, max_size=30), st.lists(sayings, max_size=40))
 @settings(deadline=None)
 def test_no_call_is_ever_tried_that_no_person_has_allowed(
-    story: list[tuple[object, ...]], says: list[str]
+    story: list[tuple[object, ...]], wording: list[str]
 ) -> None:
     granted: set[str] = set()
     used: set[tuple[str, int]] = set()
@@ -978,18 +980,18 @@ def test_no_call_is_ever_tried_that_no_person_has_allowed(
         nonlocal allowed_now
         assert request.hash not in named_by_hash
         named_by_hash.add(request.hash)
-        said = says.pop(0) if says else 'no'
-        if said == 'yes, but it was stopped':
+        answer = wording.pop(0) if wording else 'no'
+        if answer == 'yes, but it was stopped':
             stops[0] += 1
-        elif said == 'yes, but it was taken back':
+        elif answer == 'yes, but it was taken back':
             here.revoke('lost')
-        if 'but' in said:
+        if 'but' in answer:
             granted.clear()
-        if request.kind is RequestKind.PLAN and said == 'yes':
+        if request.kind is RequestKind.PLAN and answer == 'yes':
             granted.add(where.hash)
         if request.kind is RequestKind.CALL:
-            allowed_now = said == 'yes'
-        return NO if said == 'no' else YES
+            allowed_now = answer == 'yes'
+        return NO if answer == 'no' else YES
 
     here = ApprovalGate(
         person, lambda: SCENE,

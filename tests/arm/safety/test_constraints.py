@@ -161,7 +161,7 @@ def test_a_motion_that_others_planned_is_refused_where_it_sweeps_through() -> No
     table.world.guard.check_motion(joint_move(FR3, left, right), 'passing above')
 
 
-def test_things_may_be_put_on_what_may_not_be_moved() -> None:
+def test_objects_may_be_put_on_what_may_not_be_moved() -> None:
     low = BESIDE.model_copy(update={'xy': (0.45, -0.35), 'size': (0.06, 0.05)})
     table = Table(low, ['move the vase'])
     before = table.world.truth().object('vase').pose.position_m
@@ -191,7 +191,7 @@ def test_all_motions_are_refused_while_the_object_is_not_in_the_scene() -> None:
 def test_without_a_scene_nothing_moves() -> None:
     guard = EnvelopeGuard(FR3, SafetyEnvelope().stricter(['touch the vase']))
 
-    with pytest.raises(SkillError, match='no scene was looked at'):
+    with pytest.raises(SkillError, match='no scene with its object was observed'):
         guard.check_motion(joint_move(FR3, FR3.home_rad, FR3.home_rad + 0.1), 'moving')
 
 
@@ -216,7 +216,7 @@ def test_constraints_stand_in_the_safety_file_beside_boxes(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'wording'),
     [
         ('never: [eat the cube]', "never[0]: 'eat the cube' is no constraint; write `touch"),
         ('never: touch the cube', 'never'),
@@ -225,7 +225,7 @@ def test_constraints_stand_in_the_safety_file_beside_boxes(tmp_path: Path) -> No
     ],
 )
 def test_a_constraint_in_the_file_that_cannot_be_read_is_named(
-    tmp_path: Path, text: str, says: str
+    tmp_path: Path, text: str, wording: str
 ) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text(text)
@@ -233,7 +233,7 @@ def test_a_constraint_in_the_file_that_cannot_be_read_is_named(
     with pytest.raises(ConfigError) as caught:
         load_envelope(path)
 
-    assert says in str(caught.value)
+    assert wording in str(caught.value)
 
 
 @pytest.mark.parametrize('text', ['', '1 2 3', '0 0 0 1 1 0', 'a b c d e f', '0 0 0 1 1 nan'])
@@ -243,18 +243,18 @@ def test_a_box_that_is_none_is_refused_with_the_form(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'wording'),
     [
         ('200 500 0 600 900 300', '600 m is more than 3 m from the base of the robot'),
         ('2 2.5 0 2.6 2.9 0.3', 'no part of the arm can reach box_1, 0.6 x 0.4 x 0.3 m'),
         ('0.2 0.5 -0.3 0.6 0.9 -0.01', 'it is below the table'),
     ],
 )
-def test_a_box_that_protects_nothing_is_refused(text: str, says: str) -> None:
+def test_a_box_that_protects_nothing_is_refused(text: str, wording: str) -> None:
     with pytest.raises(ConfigError) as caught:
         SafetyEnvelope().stricter(keep_out=[text])
 
-    assert says in str(caught.value)
+    assert wording in str(caught.value)
 
 
 PUSH = SkillCall('push', ('red_cube', 'right', '0.4'))

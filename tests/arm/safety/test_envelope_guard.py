@@ -208,7 +208,7 @@ def test_a_scene_that_grows_old_in_mid_call_stops_the_motions_after_it() -> None
     assert len(table.sent) == 1
 
 
-def test_the_file_of_the_project_says_what_holds_where_nothing_is_said() -> None:
+def test_the_file_of_the_project_has_the_default_rules() -> None:
     assert load_envelope() == SafetyEnvelope()
 
 
@@ -218,7 +218,7 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ('text', 'said'),
+    ('text', 'answer'),
     [
         ('', 'is no safety: expected the fields workspace, tcp_speed'),
         ('- 1', 'is no safety'),
@@ -272,12 +272,12 @@ def test_every_safety_file_of_the_project_can_be_used(path: Path) -> None:
         ),
     ],
 )
-def test_a_file_that_cannot_be_used_says_where_and_what_would_do(text: str, said: str) -> None:
+def test_an_error_in_a_file_names_the_place_and_what_would_do(text: str, answer: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_envelope(text, 'my.yaml')
 
     assert str(caught.value).startswith('my.yaml')
-    assert said in str(caught.value)
+    assert answer in str(caught.value)
 
 
 def test_no_part_of_the_arm_comes_further_than_the_reach_by_which_boxes_are_judged() -> None:
@@ -327,10 +327,10 @@ def turned(angle_rad: float) -> Array:
     return np.concatenate([[angle_rad], FR3.home_rad[1:]])
 
 
-def test_a_scene_that_was_never_heard_of_is_said_to_be_so() -> None:
+def test_a_scene_that_was_never_received_is_reported_as_such() -> None:
     guard = EnvelopeGuard(FR3, SafetyEnvelope(), scene_age_s=lambda: math.inf)
 
-    with pytest.raises(SkillError, match='the scene has never been heard of'):
+    with pytest.raises(SkillError, match='the scene was never received'):
         guard.check_motion(joint_move(FR3, FR3.home_rad, turned(0.1)), 'turning')
 
 
@@ -438,7 +438,7 @@ def test_fingers_that_are_in_a_box_may_close_out_of_it() -> None:
     assert table.world.driver.joint_state().width_m < 0.005
 
 
-def test_a_thing_is_not_carried_to_where_the_hand_may_not_let_go_of_it(
+def test_an_object_is_not_carried_to_where_the_hand_may_not_release_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = Recorded()
@@ -496,7 +496,7 @@ MOVING = (*(f'fr3_link{i}' for i in range(2, 8)), 'fr3_hand', 'fr3_leftfinger', 
 
 
 @dataclass
-class SlowLook:
+class SlowCheck:
     """What a motion comes to, each figure from MuJoCo at very many moments."""
 
     tcp_m: Array
@@ -529,7 +529,7 @@ def solids(kind: mujoco.MjModel) -> Iterator[int]:
             yield geom
 
 
-def look_slowly(move: JointTrajectory, box: KeepOut) -> SlowLook:
+def check_slowly(move: JointTrajectory, box: KeepOut) -> SlowCheck:
     kind = model()
     data = mujoco.MjData(kind)
     low, high = np.array(box.min_m), np.array(box.max_m)
@@ -552,7 +552,7 @@ def look_slowly(move: JointTrajectory, box: KeepOut) -> SlowLook:
     points = np.array(tcp)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1) / np.diff(times)
     share = float((np.abs(velocity) / FR3.limits.velocity_rad_s).max())
-    return SlowLook(points, lowest, float(steps.max()), share, gap, own)
+    return SlowCheck(points, lowest, float(steps.max()), share, gap, own)
 
 
 def low_point(kind: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
@@ -567,7 +567,7 @@ def low_point(kind: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
     return float(data.geom_xpos[geom][2] - abs(turn[2, 2]) * size[1] - size[0])
 
 
-def depths(seen: SlowLook, envelope: SafetyEnvelope) -> dict[SafetyRule, float]:
+def depths(seen: SlowCheck, envelope: SafetyEnvelope) -> dict[SafetyRule, float]:
     """Return how far beyond each rule a motion goes, in terms of what counts as near."""
     low, high = np.array(envelope.workspace.min_m), np.array(envelope.workspace.max_m)
     beyond = np.maximum(low - seen.tcp_m, seen.tcp_m - high).max()
@@ -616,7 +616,7 @@ def envelope_tight_in(
 
 @examples(40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(tight=st.sampled_from(TIGHT), seed=st.integers(0, 2**32 - 1))
-def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None:
+def test_the_guard_agrees_with_a_slow_check(tight: SafetyRule, seed: int) -> None:
     rng = np.random.default_rng(seed)  # evenly: near zero, nothing moves and all is allowed
     start, goal = rng.uniform(-1.0, 1.0, (2, N_JOINTS))
     spread = rng.uniform(0.2, 1.0)
@@ -629,23 +629,23 @@ def test_the_guard_agrees_with_a_slow_look(tight: SafetyRule, seed: int) -> None
     box = KeepOut(name='box', min_m=tuple(end_m - half_m), max_m=tuple(end_m + half_m))
     reach_m, top_m, share = rng.uniform(0.3, 0.8), rng.uniform(-0.1, 0.27), rng.uniform(0.1, 0.8)
     envelope, box = envelope_tight_in(tight, reach_m, top_m, share, box)
-    at_start = depths(look_slowly(joint_move(FR3, first, first), box), envelope)
+    at_start = depths(check_slowly(joint_move(FR3, first, first), box), envelope)
     # One that starts outside may lead back, which is another test's matter.
     assume(all(depth < -1 for depth in at_start.values()))
-    found = depths(look_slowly(move, box), envelope)
+    found = depths(check_slowly(move, box), envelope)
 
-    said = ''
+    answer = ''
     try:
         EnvelopeGuard(FR3, envelope).check_motion(move, 'moving')
     except SkillError as error:
-        said = str(error)
-    broken = next((rule for rule in SafetyRule if f'rule {rule.value} ' in said), None)
+        answer = str(error)
+    broken = next((rule for rule in SafetyRule if f'rule {rule.value} ' in answer), None)
 
     event('allowed' if broken is None else f'refused: {broken.value}')
     if broken is None:
         assert all(depth < 1 for depth in found.values()), found
     else:
-        assert found[broken] > -1, f'{said} but {found}'
+        assert found[broken] > -1, f'{answer} but {found}'
 
 
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:

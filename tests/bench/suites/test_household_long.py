@@ -39,7 +39,7 @@ def played(task: str, *lines: str) -> str:
         nodes = household.graph.nodes
         items = [(name, next(n for n in nodes if nodes[n].class_name == name)) for name in names]
         assert household.step(ScriptLine(Action(word.upper()), tuple(items))).succeeded, text
-        states.look(household.graph)
+        states.update(household.graph)
     judged = judge_household(goal, household.graph, states.now)
     return f'{judged.verdict.value} {judged.reason}'
 

@@ -7,7 +7,6 @@ import pytest
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
-from bbllm.scene.colors import HEX
 from bbllm.sim.build import rgba_of
 from bbllm_bench.oracle.instruction import WHAT_COUNTS
 from bbllm_bench.oracle.table_goals import COLORS, COLORS_OF_THE_ARC
@@ -15,6 +14,7 @@ from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.goals import ColorLine, Goal, GridGoal, PairsASide, Triangle
 from bbllm_bench.suites.suite import list_suites, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
+from bbllm_viewer.viz.colors import HEX
 from tests.bench.suite_files import generated, goal, suite, task
 
 # --- Suite files: what is read from them, and what is said of those that cannot be used

@@ -315,7 +315,7 @@ def test_clock_and_state_survive_a_stop_however_long_it_takes(
     ('fault', 'cause', 'reported'),
     [
         ('user_stop', StopCause.USER_STOP, 'the user stop of the robot was pressed'),
-        ('communication_loss', StopCause.COMMUNICATION_LOSS, 'did not tell why'),
+        ('communication_loss', StopCause.COMMUNICATION_LOSS, 'reported no reason'),
         ('joint_limit', StopCause.JOINT_LIMIT, 'a joint passed its limit'),
     ],
 )

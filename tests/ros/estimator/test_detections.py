@@ -14,7 +14,6 @@ from tf2_msgs.msg import TFMessage
 from bbllm.core.errors import ConfigError
 from bbllm.scene.detections import Doubts
 from bbllm.scene.transforms import TransformTree
-from bbllm.worlds.perception.sources import SceneSource
 from bbllm_ros.convert.records import stamp_to_msg
 from bbllm_ros.estimator.detection_feed import (
     DetectionBatch,
@@ -23,6 +22,7 @@ from bbllm_ros.estimator.detection_feed import (
     batch_from_vision,
     subscribe_detections,
 )
+from bbllm_ros.parameters.scene_sources import SceneSource
 from bbllm_ros.stack.stack import node_arguments
 from tests.ros.managers import Topics
 

@@ -9,11 +9,11 @@ from action_msgs.srv import CancelGoal
 from rclpy.task import Future
 
 from bbllm.core.events import Event, EventKind
-from bbllm.worlds.tabletop.menu import ROBOT, ChoiceKind, MenuChoice
 from bbllm_ros.nodes import task_menu
 from bbllm_ros.nodes.task_menu import STOPPED, ChoiceDesk
 from bbllm_ros.rclpy_support import calls
 from bbllm_ros.rclpy_support.calls import need_server
+from bbllm_ros.rviz.menu import ROBOT, ChoiceKind, MenuChoice
 from bbllm_ros.stack.service_clients import ApprovalClient
 from bbllm_ros.stack.stack import NODES
 from tests.ros.deaf import Deaf

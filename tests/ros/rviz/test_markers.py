@@ -6,9 +6,9 @@ from visualization_msgs.msg import Marker
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
 from bbllm.scene.scene_file import load_scene
-from bbllm.worlds.tabletop.menu import Numbers, robot_menu
-from bbllm.worlds.tabletop.status import Mood
 from bbllm_ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
+from bbllm_ros.rviz.menu import Numbers, robot_menu
+from bbllm_ros.rviz.status import Mood
 from tests.ros.rviz_client import DISPLAYS, SETTINGS
 
 pytestmark = pytest.mark.ros

@@ -26,7 +26,6 @@ from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import SkillCall
-from bbllm.worlds.tabletop.menu import ROBOT
 from bbllm_ros.checks.machine import Level
 from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.convert.records import vector_from_msg
@@ -35,6 +34,7 @@ from bbllm_ros.driver.real_probe import probe
 from bbllm_ros.nodes.task_menu import STOPPED
 from bbllm_ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
 from bbllm_ros.rclpy_support.diagnostics import TOPIC
+from bbllm_ros.rviz.menu import ROBOT
 from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.session import NewestStates

@@ -21,17 +21,17 @@ class Hardware:
     def __init__(self) -> None:
         self.reachable = True
         self.obeys = True
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     def connect(self) -> bool:
         return self.reachable
 
     def start_control(self) -> bool:
-        self.told.append('start')
+        self.reported.append('start')
         return self.obeys
 
     def stop_control(self) -> None:
-        self.told.append('stop')
+        self.reported.append('stop')
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def test_one_controller_goes_down_and_comes_back_alone(
     assert manager.states == {**dict.fromkeys(BROADCASTERS, ACTIVE), ARM_CONTROLLER: INACTIVE}
     assert manager.switch((ARM_CONTROLLER,), (), strict=strict).ok
     assert manager.is_active(ARM_CONTROLLER)
-    assert hardware.told == ['stop', 'start']
+    assert hardware.reported == ['stop', 'start']
 
 
 @pytest.mark.parametrize(
-    ('activate', 'deactivate', 'says'),
+    ('activate', 'deactivate', 'wording'),
     [
         (('nobody',), (ARM_CONTROLLER,), "Could not activate controller with name 'nobody'"),
         ((), ('nobody', ARM_CONTROLLER), "Could not deactivate controller with name 'nobody'"),
@@ -65,12 +65,15 @@ def test_one_controller_goes_down_and_comes_back_alone(
     ],
 )
 def test_a_strict_switch_does_all_or_nothing(
-    manager: ControllerManager, activate: tuple[str, ...], deactivate: tuple[str, ...], says: str
+    manager: ControllerManager,
+    activate: tuple[str, ...],
+    deactivate: tuple[str, ...],
+    wording: str,
 ) -> None:
     before, revision = manager.states, manager.revision
     switched = manager.switch(activate, deactivate, strict=True)
     assert not switched.ok
-    assert says in switched.message
+    assert wording in switched.message
     assert (manager.states, manager.revision) == (before, revision)
 
 

@@ -64,7 +64,7 @@ def test_a_motion_ends_at_its_target_within_its_speed_limits(robot: SimulatedRob
 
 
 @pytest.mark.parametrize(
-    ('wanted', 'says'),
+    ('wanted', 'wording'),
     [
         (PtpGoal(position_rad=(0.0,) * 6, max_velocity_rad_s=(1.0,) * 7, tolerance_rad=0.01),
          SIZE_TEXT),
@@ -74,9 +74,9 @@ def test_a_motion_ends_at_its_target_within_its_speed_limits(robot: SimulatedRob
     ],
 )  # fmt: skip
 def test_a_motion_that_makes_no_sense_does_not_begin(
-    robot: SimulatedRobot, wanted: PtpGoal, says: str
+    robot: SimulatedRobot, wanted: PtpGoal, wording: str
 ) -> None:
-    assert robot.move_to(wanted) == says
+    assert robot.move_to(wanted) == wording
     assert robot.mode is RobotMode.IDLE
 
 
@@ -90,19 +90,19 @@ def test_the_controller_cannot_be_activated_during_a_motion(robot: SimulatedRobo
 
 
 @pytest.mark.parametrize(
-    ('fault', 'says', 'mode'),
+    ('fault', 'wording', 'mode'),
     [
         (Fault.REFLEX, REFLEX_TEXT, RobotMode.REFLEX),
         (Fault.USER_STOP, USER_STOP_TEXT, RobotMode.USER_STOPPED),
     ],
 )
 def test_a_stop_ends_the_motion_with_its_reason_and_is_shown_by_the_robot(
-    robot: SimulatedRobot, fault: Fault, says: str, mode: RobotMode
+    robot: SimulatedRobot, fault: Fault, wording: str, mode: RobotMode
 ) -> None:
     pending = begun(robot, goal())
     robot.advance(0.5)
     robot.inject(fault)
-    assert (pending.result.status, pending.result.message) == (TargetStatus.ABORTED, says)
+    assert (pending.result.status, pending.result.message) == (TargetStatus.ABORTED, wording)
     assert robot.mode is mode
     assert robot.monitor.hardware_active  # no loop of torques was broken
     robot.advance(0.3)

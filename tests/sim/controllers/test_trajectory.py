@@ -243,17 +243,6 @@ def test_the_splines_pass_through_points_with_their_derivatives() -> None:
         assert ddq == pytest.approx(acceleration[1:3], abs=1e-3)
 
 
-def test_one_sample_equals_the_same_of_many(controller: TrajectoryController) -> None:
-    controller.start(goal(), 0.0, START, STILL)
-    times = np.linspace(0, 2.5, 11)
-    many = controller.reference.at(times)
-    for i, now_s in enumerate(times):
-        one = update(controller, float(now_s), many[0][i], np.full(7, 1.0))
-        assert one.position_rad == pytest.approx(many[0][i])
-        assert one.velocity_rad_s == pytest.approx(many[1][i])
-        assert one.acceleration_rad_s2 == pytest.approx(many[2][i])
-
-
 def test_a_motion_towards_an_accelerated_first_point_starts_without_acceleration(
     controller: TrajectoryController,
 ) -> None:

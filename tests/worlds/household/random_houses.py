@@ -41,7 +41,7 @@ FURNITURE: Mapping[str, str] = {
     'tv': 'HAS_SWITCH HAS_PLUG LOOKABLE',
     'window': '',
 }
-THINGS: Mapping[str, str] = {
+ENTITIES: Mapping[str, str] = {
     'apple': 'GRABBABLE EATABLE CUTTABLE',
     'book': 'GRABBABLE READABLE HAS_PAPER CAN_OPEN',
     'bread': 'GRABBABLE EATABLE CUTTABLE MOVABLE',
@@ -75,7 +75,7 @@ THINGS: Mapping[str, str] = {
     'water': 'DRINKABLE POURABLE',
     'wine': 'GRABBABLE DRINKABLE POURABLE',
 }
-ALL_PROPERTIES = sorted({word for words in (*FURNITURE.values(), *THINGS.values())
+ALL_PROPERTIES = sorted({word for words in (*FURNITURE.values(), *ENTITIES.values())
                          for word in words.split()})  # fmt: skip
 STATES = {
     'CAN_OPEN': ('OPEN', 'CLOSED', 'CLOSED'),
@@ -212,8 +212,8 @@ def _scatter(
     also_in_room = draft.oddly(0.5) or not draft.odd
     found: list[int] = []
     for _ in range(count):
-        name = draft.dice.choice(list(THINGS))
-        node = draft.add(name, 'Props', THINGS[name])
+        name = draft.dice.choice(list(ENTITIES))
+        node = draft.add(name, 'Props', ENTITIES[name])
         relation = draft.dice.choice(('ON', 'ON', 'INSIDE', 'INSIDE', ''))
         if relation:
             places = found if found and draft.dice.random() < 0.15 else furniture

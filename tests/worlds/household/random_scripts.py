@@ -13,7 +13,7 @@ from typing import Any
 from bbllm.worlds.household.vocabulary import Action
 from tests.worlds.household.random_houses import House
 
-Thing = dict[str, Any]
+Entity = dict[str, Any]
 
 NONSENSE = 0.25
 """Share of the lines that belong to no habit."""
@@ -92,7 +92,7 @@ class _Writer:
         self.nodes = list({node['id']: node for node in house['nodes']}.values())
         self.focus = dice.sample(self.nodes, min(FOCUS, len(self.nodes)))
         self.highest = max(node['id'] for node in self.nodes)
-        self.grabbed: list[Thing] = []
+        self.grabbed: list[Entity] = []
         """What the hands may hold by now, as far as one can know without running anything."""
 
     def lines(self, length: int) -> list[str]:
@@ -112,8 +112,8 @@ class _Writer:
                 found.append(self.line(word, items))
         return found[:length]
 
-    def habit(self, text: str) -> Iterator[tuple[str, list[Thing]]]:
-        cast: dict[str, Thing] = {}
+    def habit(self, text: str) -> Iterator[tuple[str, list[Entity]]]:
+        cast: dict[str, Entity] = {}
         for line in text.split('; '):
             if line in (FREE, PERHAPS_FREE):
                 free = line == FREE or self.dice.random() < 0.5
@@ -126,7 +126,7 @@ class _Writer:
                     cast[role] = self.fit(role)
             yield self.dice.choice(words.split('|')), [cast[role] for role in roles]
 
-    def line(self, word: str, items: list[Thing]) -> str:
+    def line(self, word: str, items: list[Entity]) -> str:
         if word == 'GRAB':
             self.grabbed.append(items[0])
         elif word in LETS_GO and items[0] in self.grabbed:
@@ -137,14 +137,14 @@ class _Writer:
         named = ''.join(f' <{name}> ({item["id"]})' for name, item in zip(names, items))
         return f'[{word}]{named}'
 
-    def any(self) -> Thing:
+    def any(self) -> Entity:
         """Return anything, once in a while something that there is not."""
         luck = self.dice.random()
         if luck < 0.02:
             return {'class_name': 'unicorn', 'id': self.highest + self.dice.randint(1, 9)}
         return self.dice.choice(self.focus if luck < 0.8 else self.nodes)
 
-    def fit(self, role: str) -> Thing:
+    def fit(self, role: str) -> Entity:
         """Return something that is fit for a role, rather from the focus."""
         wanted = ROLES.get(role, frozenset())
         places = (self.focus, self.nodes) if self.dice.random() < 0.7 else (self.nodes,)

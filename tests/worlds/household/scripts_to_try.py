@@ -19,19 +19,19 @@ def line(action: Action, *ids: int) -> ScriptLine:
 @st.composite
 def pieces(draw: Any) -> list[ScriptLine]:
     """A few lines that often succeed: going there first, taking first what is put somewhere."""
-    thing, place = draw(IDS), draw(IDS)
+    entity, place = draw(IDS), draw(IDS)
     go, take, open_it = (
-        line(Action.WALK, thing),
-        line(Action.GRAB, thing),
+        line(Action.WALK, entity),
+        line(Action.GRAB, entity),
         line(Action.OPEN, place),
     )
-    carry = line(draw(st.sampled_from(CARRY)), thing, place)
+    carry = line(draw(st.sampled_from(CARRY)), entity, place)
     there = line(Action.WALK, place)
     return draw(
-        st.sampled_from(Action).map(lambda action: [go, line(action, thing, place)])
+        st.sampled_from(Action).map(lambda action: [go, line(action, entity, place)])
         | st.just([there, open_it, go, take, there, carry])
         | st.just([go, take, there, carry])
-        | st.sampled_from(Action).map(lambda action: [line(action, thing, place)])
+        | st.sampled_from(Action).map(lambda action: [line(action, entity, place)])
     )
 
 

@@ -20,7 +20,7 @@ class Id:
     JUICE = 51
 
 
-_THINGS: tuple[tuple[int, str, str, str], ...] = (
+_ENTITIES: tuple[tuple[int, str, str, str], ...] = (
     (Id.TABLE, 'kitchentable', 'SURFACES', ''),
     (Id.FRIDGE, 'fridge', 'CAN_OPEN HAS_SWITCH HAS_PLUG CONTAINERS', 'CLOSED OFF PLUGGED_IN'),
     (Id.SALMON, 'salmon', 'GRABBABLE EATABLE', ''),
@@ -70,7 +70,7 @@ def two_rooms() -> Graph:
         Id.ME, 'character', 'Characters', properties=frozenset({Property.PERSON})
     )
     graph.add(Id.ME, Relation.INSIDE, Id.KITCHEN)
-    for node_id, name, properties, states in _THINGS:
+    for node_id, name, properties, states in _ENTITIES:
         has, is_now = frozenset(map(Property, properties.split())), set(map(State, states.split()))
         graph.nodes[node_id] = Node(node_id, name, 'Props', properties=has, states=is_now)
         graph.add(node_id, Relation.INSIDE, Id.BEDROOM if node_id in _IN_BEDROOM else Id.KITCHEN)
@@ -94,8 +94,8 @@ def do(home: Household, *lines: str) -> StepResult:
     for line in lines:
         assert result.succeeded, result.messages
         word, *names = line.split()
-        things = ''.join(f' <x> ({getattr(Id, name.upper(), name)})' for name in names)
-        result = home.step(parse_line(f'[{word}]{things}'))
+        entities = ''.join(f' <x> ({getattr(Id, name.upper(), name)})' for name in names)
+        result = home.step(parse_line(f'[{word}]{entities}'))
     return result
 
 
@@ -117,8 +117,8 @@ def leads_to_a_room(graph: Graph, node_id: int) -> bool:
     seen, waiting = set[int](), {node_id}
     while waiting:
         seen |= waiting
-        around = [places(graph, thing) for thing in waiting]
-        around += [set(graph.sources(thing, hand)) for hand in HANDS for thing in waiting]
+        around = [places(graph, entity) for entity in waiting]
+        around += [set(graph.sources(entity, hand)) for hand in HANDS for entity in waiting]
         waiting = set().union(*around) - seen
     return any(graph.nodes[other].is_room for other in seen)
 

@@ -121,10 +121,10 @@ def test_lines_are_read_as_the_original_reads_them_or_refused_with_its_words() -
             assert str(parse_line(text, 7)) == theirs, text
             continue
         refused += 1
-        with pytest.raises(ScriptError) as told:
+        with pytest.raises(ScriptError) as reported:
             parse_line(text, 7)
         # A person is told more than its words, before the quote that ends some of them.
-        assert str(told.value).startswith(why.rstrip('"')), text
+        assert str(reported.value).startswith(why.rstrip('"')), text
     assert 300 < refused < 2700
 
 

@@ -34,13 +34,15 @@ def does(world: HouseholdWorld, *lines: str) -> str:
     return '' if outcome.succeeded else f'{outcome.raw}: {outcome.message}'
 
 
-def test_things_without_a_grip_fail_when_grabbed_and_others_of_the_class_do_not() -> None:
+def test_objects_without_a_grip_fail_when_grabbed_and_others_of_the_class_do_not() -> None:
     slippery = constraint(not_graspable={'thing': 'cutleryfork', 'count': 1})
     world = HouseholdWorld(kitchen(), constraints=[slippery])
 
-    told = does(world, 'walk stool_100', 'grab cutleryfork_101')
+    reported = does(world, 'walk stool_100', 'grab cutleryfork_101')
 
-    assert told.startswith('not_graspable: <character> (1) gets no grip on <cutleryfork> (101)')
+    assert reported.startswith(
+        'not_graspable: <character> (1) gets no grip on <cutleryfork> (101)'
+    )
     assert does(world, 'grab cutleryfork_102') == ''
     all_of_them = HouseholdWorld(
         kitchen(), constraints=[constraint(not_graspable={'thing': 'cutleryfork'})]
@@ -56,15 +58,15 @@ def test_a_full_toaster_takes_a_second_slice_when_the_first_is_out() -> None:
     in_it = ['walk breadslice_104', 'grab breadslice_104', 'walk breadslice_105',
              'grab breadslice_105', 'walk toaster_103']  # fmt: skip
     assert does(world, *in_it, 'putin breadslice_104 toaster_103') == ''
-    told = does(world, 'putin breadslice_105 toaster_103')
-    assert told.startswith('no_room_left: ')
-    assert 'no room left at <toaster> (103)' in told
+    reported = does(world, 'putin breadslice_105 toaster_103')
+    assert reported.startswith('no_room_left: ')
+    assert 'no room left at <toaster> (103)' in reported
     assert does(world, 'putback breadslice_105 toaster_103').startswith('no_room_left')
     assert does(world, 'grab breadslice_104', 'putback breadslice_105 toaster_103') == ''
     assert does(world, 'putobjback breadslice_104').startswith('no_room_left')
 
 
-def test_where_things_go_on_furniture_only_nothing_is_piled_up_in_a_hand() -> None:
+def test_where_objects_go_on_furniture_only_nothing_is_piled_up_in_a_hand() -> None:
     free = HouseholdWorld(kitchen())
     strict = HouseholdWorld(kitchen(), constraints=[constraint(puts_only_on='furniture')])
     steps = ['walk plate_106', 'grab plate_106', 'walk fridge_107', 'grab apple_108']
@@ -74,7 +76,7 @@ def test_where_things_go_on_furniture_only_nothing_is_piled_up_in_a_hand() -> No
     assert does(strict, 'putback apple_108 fridge_107') == ''
 
 
-def test_no_scene_tells_of_a_constraint_and_a_copy_keeps_it() -> None:
+def test_no_scene_shows_a_constraint_and_a_copy_keeps_it() -> None:
     slippery = constraint(not_graspable={'thing': 'apple'})
     world = HouseholdWorld(kitchen(), constraints=[slippery])
 
@@ -84,7 +86,7 @@ def test_no_scene_tells_of_a_constraint_and_a_copy_keeps_it() -> None:
     assert copy.step(ScriptLine(Action.GRAB, (('apple', 108),))).broken == 'not_graspable'
 
 
-def test_whether_a_line_can_be_done_is_told_without_doing_it() -> None:
+def test_whether_a_line_can_be_done_is_checked_without_doing_it() -> None:
     household = Household(kitchen(), constraints=[constraint(not_graspable={'thing': 'plate'})])
     before = household.graph.copy()
     walk, grab = (ScriptLine(action, (('apple', 108),)) for action in (Action.WALK, Action.GRAB))
@@ -109,12 +111,12 @@ def test_whether_a_line_can_be_done_is_told_without_doing_it() -> None:
         {'slippery': 'fork'},
     ],
 )
-def test_a_constraint_says_one_thing_that_there_is(words: dict[str, object]) -> None:
+def test_a_constraint_states_exactly_one_known_condition(words: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         constraint(**words)
 
 
-def test_a_house_without_the_thing_of_a_constraint_is_told() -> None:
+def test_a_house_without_the_object_of_a_constraint_is_reported() -> None:
     faults = faults_of_constraints([constraint(not_graspable={'thing': 'guitar'})], kitchen())
 
     assert len(faults) == 1

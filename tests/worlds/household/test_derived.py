@@ -6,15 +6,14 @@ import pytest
 
 from bbllm.worlds.household.derived import (
     DerivedStates,
-    add_published,
     by_device,
     can_become,
     derived,
-    published,
 )
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
+from bbllm_bench.suites.published_states import add_published
 from tests.worlds.household.small_houses import Id, execute, two_rooms, without_devices
 
 
@@ -24,7 +23,7 @@ def switch(graph: Graph, node_id: int, state: State) -> None:
 
 
 @pytest.mark.parametrize(
-    ('thing', 'place', 'device', 'name', 'word'),
+    ('entity', 'place', 'device', 'name', 'word'),
     [
         (Id.SALMON, Id.PAN, Id.STOVE, 'oven', 'heated'),
         (Id.SALMON, Id.MICROWAVE, Id.MICROWAVE, 'micro_wave', 'heated'),
@@ -35,19 +34,19 @@ def switch(graph: Graph, node_id: int, state: State) -> None:
     ],
 )
 def test_devices_are_known_by_all_their_names_and_drinks_are_food(
-    thing: int, place: int, device: int, name: str, word: str
+    entity: int, place: int, device: int, name: str, word: str
 ) -> None:
     graph = two_rooms()
     graph.remove(Id.JUICE, Relation.INSIDE, Id.FRIDGE)
-    graph.add(thing, Relation.INSIDE, place)
+    graph.add(entity, Relation.INSIDE, place)
     graph.nodes[device].class_name = name
     graph.nodes[place].states -= {State.OPEN}
     switch(graph, device, State.ON)
 
-    assert without_devices(derived(graph)) == {(thing, word)}
+    assert without_devices(derived(graph)) == {(entity, word)}
 
 
-def test_a_bathtub_is_a_sink_and_the_category_says_too_what_is_food() -> None:
+def test_a_bathtub_is_a_sink_and_the_category_decides_too_what_is_food() -> None:
     graph = two_rooms()
     graph.nodes[Id.SINK].class_name = 'Bath_tub'  # as in some data sets
     graph.add(Id.MUG, Relation.INSIDE, Id.SINK)
@@ -69,12 +68,12 @@ def test_a_washing_machine_that_is_shut_washes_clothes_and_a_dishwasher_anything
     graph = two_rooms()
     graph.nodes[Id.MICROWAVE].class_name = name
     graph.nodes[Id.MICROWAVE].states = {state, State.ON}
-    for thing in (Id.SHIRT, Id.PLATE):
-        graph.add(thing, Relation.INSIDE, Id.MICROWAVE)
+    for entity in (Id.SHIRT, Id.PLATE):
+        graph.add(entity, Relation.INSIDE, Id.MICROWAVE)
 
     shut = state is State.CLOSED
     assert without_devices(derived(graph)) == (
-        {(thing, 'washed') for thing in washed} if shut else set()
+        {(entity, 'washed') for entity in washed} if shut else set()
     )
 
 
@@ -103,13 +102,13 @@ def test_what_is_no_food_or_in_a_pan_beside_the_stove_is_neither_heated_nor_toas
     assert derived(graph) == frozenset()
 
 
-def test_what_has_become_of_a_thing_stays_when_the_device_is_off_again() -> None:
+def test_what_has_become_of_an_object_stays_when_the_device_is_off_again() -> None:
     graph, keeper = two_rooms(), DerivedStates()
     graph.add(Id.SALMON, Relation.INSIDE, Id.MICROWAVE)
     graph.nodes[Id.MICROWAVE].states = {State.CLOSED, State.OFF}
     for state in (State.ON, State.OFF):
         switch(graph, Id.MICROWAVE, state)
-        keeper.look(graph)
+        keeper.update(graph)
 
     assert keeper.of(Id.SALMON) == ('heated',)
     assert keeper.of(Id.MUG) == ()
@@ -132,7 +131,7 @@ def test_it_is_remembered_which_device_did_it_also_after_another_did() -> None:
 
 
 @pytest.mark.parametrize(
-    ('thing', 'word', 'device', 'able'),
+    ('entity', 'word', 'device', 'able'),
     [
         (Id.SALMON, 'heated', 'microwave', True),
         (Id.SALMON, 'heated', 'toaster', False),
@@ -142,10 +141,10 @@ def test_it_is_remembered_which_device_did_it_also_after_another_did() -> None:
         (Id.MUG, 'washed', 'microwave', False),
     ],
 )
-def test_a_thing_can_become_so_by_a_device_that_there_is_and_that_does_it(
-    thing: int, word: str, device: str | None, able: bool
+def test_an_object_can_become_so_by_a_device_that_there_is_and_that_does_it(
+    entity: int, word: str, device: str | None, able: bool
 ) -> None:
-    assert can_become(two_rooms(), thing, word, device) is able
+    assert can_become(two_rooms(), entity, word, device) is able
 
 
 # What the release of ProgPrompt derives.
@@ -155,13 +154,13 @@ def test_a_thing_can_become_so_by_a_device_that_there_is_and_that_does_it(
 def graph() -> Graph:
     """Two rooms whose food has the category that VirtualHome's graphs give it."""
     graph = two_rooms()
-    for thing in (Id.SALMON, Id.BREAD):
-        graph.nodes[thing] = replace(graph.nodes[thing], category='Food')
+    for entity in (Id.SALMON, Id.BREAD):
+        graph.nodes[entity] = replace(graph.nodes[entity], category='Food')
     return graph
 
 
 @pytest.mark.parametrize(
-    ('thing', 'relation', 'place', 'device', 'theirs', 'ours'),
+    ('entity', 'relation', 'place', 'device', 'theirs', 'ours'),
     [
         (Id.SALMON, Relation.INSIDE, Id.MICROWAVE, Id.MICROWAVE, 'heated', 'heated'),
         (Id.SALMON, Relation.ON, Id.PAN, Id.STOVE, 'heated', 'heated'),
@@ -174,15 +173,17 @@ def graph() -> Graph:
     ],
 )
 def test_fewer_devices_do_something(
-    graph: Graph, thing: int, relation: Relation, place: int, device: int, theirs: str, ours: str
+    graph: Graph, entity: int, relation: Relation, place: int, device: int, theirs: str, ours: str
 ) -> None:
-    graph.add(thing, relation, place)
+    graph.add(entity, relation, place)
     for node in graph.nodes.values():
         node.states -= {State.OPEN}
     switch(graph, device, State.ON)
 
-    assert published(graph) == ({(thing, theirs)} if theirs else frozenset())
-    assert without_devices(derived(graph)) == ({(thing, ours)} if ours else set())
+    assert add_published(graph, frozenset(), None) == (
+        {(entity, theirs)} if theirs else frozenset()
+    )
+    assert without_devices(derived(graph)) == ({(entity, ours)} if ours else set())
 
 
 def test_a_microwave_heats_with_its_door_open_and_a_faucet_washes_in_another_room(
@@ -195,16 +196,16 @@ def test_a_microwave_heats_with_its_door_open_and_a_faucet_washes_in_another_roo
     graph.add(Id.FAUCET, Relation.INSIDE, Id.BEDROOM)
     switch(graph, Id.FAUCET, State.ON)
 
-    assert published(graph) == {(Id.SALMON, 'heated'), (Id.MUG, 'washed')}
+    assert add_published(graph, frozenset(), None) == {(Id.SALMON, 'heated'), (Id.MUG, 'washed')}
     assert derived(graph) == frozenset()
 
 
 def test_a_phone_that_is_on_is_used_and_stays_so() -> None:
     graph, states = two_rooms(), DerivedStates(add_published)
     switch(graph, Id.PHONE, State.ON)
-    states.look(graph)
+    states.update(graph)
     graph.nodes[Id.PHONE].states = {State.OFF}
-    states.look(graph)
+    states.update(graph)
 
     assert states.of(Id.PHONE) == ('used',)
 

@@ -145,12 +145,12 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(('data', 'told'), BAD, ids=[told for _, told in BAD])
-def test_what_is_no_graph_is_refused_with_where_and_why(data: Any, told: str) -> None:
+@pytest.mark.parametrize(('data', 'reported'), BAD, ids=[reported for _, reported in BAD])
+def test_what_is_no_graph_is_refused_with_where_and_why(data: Any, reported: str) -> None:
     with pytest.raises(GraphError) as raised:
         Graph.from_dict(data)
 
-    assert told in str(raised.value)
+    assert reported in str(raised.value)
 
 
 @given(

@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given
 
-from bbllm.worlds.household import checks
-from bbllm.worlds.household.checks import Check, OnFailure, hand_is_full, no
-from bbllm.worlds.household.graph import Graph, Node
+from bbllm.worlds.household.checks import Check, hand_is_full, no
+from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.rules import RULES, SANE_RULES
@@ -21,7 +20,7 @@ ORIGINAL = (Mode.PERSISTENT, Mode.FRESH)
 @pytest.mark.parametrize('mode', Mode)
 @examples(60)
 @given(script=SCRIPTS)
-def test_a_step_changes_states_alone_or_nothing_where_it_says_which_check_failed(
+def test_a_step_changes_states_alone_or_nothing_with_the_check_that_failed(
     mode: Mode, script: list[ScriptLine]
 ) -> None:
     home = household(mode)
@@ -54,7 +53,7 @@ def test_the_graph_that_was_given_does_not_change() -> None:
 
 
 @pytest.mark.parametrize('mode', Mode)
-def test_a_thing_that_does_not_exist_is_told_by_the_name_in_the_line(mode: Mode) -> None:
+def test_an_object_that_does_not_exist_is_named_as_in_the_line(mode: Mode) -> None:
     result = household(mode).step(parse_line('[GRAB] <unicorn> (999)'))
 
     assert result.broken == 'not_found'
@@ -75,31 +74,6 @@ def test_where_the_original_breaks_off_or_searches_without_end_the_step_fails(
     result = do(Household(graph, mode=mode), text)
 
     assert (result.succeeded, result.broken) == (False, 'unsupported')
-
-
-@pytest.mark.parametrize('mode', Mode)
-def test_the_salmon_can_be_taken_once_the_fridge_is_open_and_put_back_in(mode: Mode) -> None:
-    home = household(mode)
-
-    reach = do(home, 'walk fridge', 'grab salmon')
-    assert not reach.succeeded
-    assert do(home, 'open fridge', 'find salmon', 'grab salmon').succeeded
-    assert home.graph.has(Id.ME, Relation.HOLDS_RH, Id.SALMON)
-    assert do(home, 'putin salmon fridge', 'close fridge').succeeded
-    assert home.graph.has(Id.SALMON, Relation.INSIDE, Id.FRIDGE)
-    assert home.graph.nodes[Id.FRIDGE].states == {State.CLOSED, State.OFF, State.PLUGGED_IN}
-
-
-def test_of_several_neighbours_of_a_grabbed_object_the_first_of_a_set_is_remembered() -> None:
-    graph = two_rooms()
-    for node_id in (16, 33, 34, 35, 36):  # the table of a set of five has 32 places: 33 is first
-        graph.nodes[node_id] = Node(node_id, 'crumb')
-        graph.add(Id.BOX, Relation.CLOSE, node_id)
-    home = Household(graph, mode=Mode.PERSISTENT)
-
-    assert do(home, 'walk box', 'grab box').succeeded
-
-    assert home.graph.targets(Id.ME, Relation.CLOSE) == {Id.BOX, 33}
 
 
 def test_the_embodied_agent_interface_sees_that_the_character_sits() -> None:
@@ -133,29 +107,6 @@ def test_who_rests_watches_only_what_they_face_themselves(mode: Mode, rest: Stat
 
     assert do(home, 'turnto shelf', 'watch tv').broken == ('not_facing' if rest else '')
     assert do(home, 'turnto tv', 'watch tv').succeeded
-
-
-def test_only_rules_of_the_original_let_a_step_go_on_after_a_check_failed() -> None:
-    lenient = {
-        action
-        for action, rule in RULES.items()
-        if any(check.otherwise is not OnFailure.FAIL for check in rule.checks)
-    }
-
-    assert lenient == {Action.PUTOBJBACK, Action.WATCH, Action.PLUGOUT}
-    assert all(
-        check.otherwise is OnFailure.FAIL for rule in SANE_RULES.values() for check in rule.checks
-    )
-
-
-def test_every_named_check_is_made_by_a_rule() -> None:
-    rules = (*RULES.values(), *SANE_RULES.values())
-    rules += tuple(rule.instead for rule in rules if rule.instead is not None)
-    made = {check.holds for rule in rules for check in rule.checks}
-    named = {n: it for n, it in vars(checks).items() if isinstance(it, Check)}
-
-    assert named
-    assert [name for name, check in named.items() if check.holds not in made] == []
 
 
 def test_without_a_character_in_a_room_the_clean_rules_still_do_nothing_by_half() -> None:

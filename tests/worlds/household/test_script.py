@@ -35,7 +35,7 @@ def test_any_text_is_a_line_or_a_script_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'wording'),
     [
         ('walk to the sofa', 'Cannot parse action of "walk to the sofa"; .*<fridge>'),
         ('[GRAP] <mug> (1)', 'Unknown action "GRAP". Did you mean \'GRAB\'?.*WIPE'),
@@ -45,8 +45,8 @@ def test_any_text_is_a_line_or_a_script_error(text: str) -> None:
         ('[WALK] ' + '<' * 100_000, 'Cannot parse action .* at most 1000'),
     ],
 )
-def test_what_is_no_line_is_refused_with_what_would_have_been(text: str, says: str) -> None:
-    with pytest.raises(ScriptError, match=says):
+def test_what_is_no_line_is_refused_with_what_would_have_been(text: str, wording: str) -> None:
+    with pytest.raises(ScriptError, match=wording):
         parse_line(text)
 
 

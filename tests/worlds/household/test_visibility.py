@@ -57,7 +57,7 @@ def test_who_is_in_no_room_sees_itself_and_the_rooms_alone() -> None:
     assert visible(graph, CLOSED) == {Id.ME, Id.KITCHEN, Id.BEDROOM}
 
 
-def test_who_is_inside_furniture_sees_the_room_around_it_and_what_stands_on_things_there() -> None:
+def test_who_is_inside_furniture_sees_the_room_around_it_and_what_stands_there() -> None:
     graph = two_rooms()
     graph.remove(Id.ME, Relation.INSIDE, Id.KITCHEN)
     graph.add(Id.ME, Relation.INSIDE, Id.SHELF)  # in the bedroom
@@ -75,12 +75,12 @@ def test_what_was_seen_is_remembered_only_where_that_is_asked_for() -> None:
     home = household(Mode.SANE)
     forgets, keeps = Sight(CLOSED), Sight(Visibility(reach='room', accumulating=True))
     for sight in (forgets, keeps):
-        sight.look(home.graph)
+        sight.update(home.graph)
     assert do(home, 'walk bed').succeeded
 
-    assert Id.TABLE not in forgets.look(home.graph)
-    assert {Id.TABLE, Id.SPOON, Id.BED} <= keeps.look(home.graph)
-    assert Id.SALMON not in keeps.look(home.graph)
+    assert Id.TABLE not in forgets.update(home.graph)
+    assert {Id.TABLE, Id.SPOON, Id.BED} <= keeps.update(home.graph)
+    assert Id.SALMON not in keeps.update(home.graph)
 
 
 @examples(40)

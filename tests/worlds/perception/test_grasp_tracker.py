@@ -60,7 +60,7 @@ def test_fingers_that_stop_at_the_width_of_what_is_between_them_hold_it() -> Non
     assert arm.carrying.name == 'red_cube'
 
 
-def test_held_thing_moves_with_the_hand() -> None:
+def test_held_object_moves_with_the_hand() -> None:
     arm = Arm(cube('red_cube', 0.5, 0.1))
     arm.close(0.5, 0.1, 0.03)
 
@@ -80,7 +80,7 @@ def test_what_was_not_quite_in_the_middle_is_pushed_there() -> None:
     assert angle_between(pose.quat_xyzw, (0.0, 0.0, 0.0, 1.0)) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_scene_of_a_held_thing_says_by_geometry_that_it_is_held() -> None:
+def test_geometry_alone_shows_in_a_scene_what_is_held() -> None:
     arm = Arm(cube('red_cube', 0.5, 0.1, yaw_deg=20.0))
     arm.close(0.5, 0.1, 0.03)
     away = hand(0.3, 0.3, 0.4, 0.04)
@@ -114,7 +114,7 @@ def test_fingers_that_still_move_have_decided_nothing() -> None:
     assert not arm.carrying.decided
 
 
-def test_fingers_that_open_to_the_width_of_a_thing_do_not_hold_it() -> None:
+def test_fingers_that_open_to_the_width_of_an_object_do_not_hold_it() -> None:
     arm = Arm(cube('red_cube', 0.5, 0.1))
     arm.measure(hand(0.5, 0.1, 0.03, 0.0), times=6)
 
@@ -164,7 +164,7 @@ def test_width_that_trembles_changes_nothing() -> None:
         assert arm.measure(hand(0.5, 0.1, 0.3, 0.04 + 0.0008 * math.sin(i))) == []
 
 
-def test_thing_that_somebody_sees_elsewhere_is_not_taken_up_again() -> None:
+def test_object_that_a_camera_sees_elsewhere_is_not_taken_up_again() -> None:
     arm = Arm(cube('red_cube', 0.5, 0.1))
     arm.close(0.5, 0.1, 0.03)
 
@@ -190,7 +190,7 @@ def test_old_measurement_is_left_out() -> None:
     assert arm.carrying.name == 'red_cube'
 
 
-def test_thing_in_the_fingers_has_a_side_on_each_pad() -> None:
+def test_object_in_the_fingers_has_a_side_on_each_pad() -> None:
     tcp = Pose(position_m=(0.5, 0.1, 0.03), quat_xyzw=DOWN)
     item = cube('red_cube', 0.5, 0.1, yaw_deg=-75.0)
 
@@ -200,7 +200,7 @@ def test_thing_in_the_fingers_has_a_side_on_each_pad() -> None:
     assert held == 'red_cube'
 
 
-def test_released_thing_rests_on_the_highest_support_below() -> None:
+def test_released_object_rests_on_the_highest_support_below() -> None:
     below = cube('blue_cube', 0.41, 0.0)
     beside = cube('green_cube', 0.46, 0.0, 0.06)
 
@@ -209,14 +209,14 @@ def test_released_thing_rests_on_the_highest_support_below() -> None:
     assert rests.pose.position_m == pytest.approx((0.4, 0.0, 0.06))
 
 
-def test_released_thing_falls_to_the_table_where_nothing_else_is() -> None:
+def test_released_object_falls_to_the_table_where_nothing_else_is() -> None:
     rests = rest_below(cube('red_cube', 0.4, 0.0, 0.3, yaw_deg=30.0), [TABLE])
 
     assert rests.pose.position_m == pytest.approx((0.4, 0.0, 0.02))
     assert rests.pose.quat_xyzw == pytest.approx(cube('', 0, 0, yaw_deg=30.0).pose.quat_xyzw)
 
 
-def test_thing_that_is_let_go_a_little_askew_stands_up() -> None:
+def test_object_that_is_let_go_a_little_askew_stands_up() -> None:
     tilted = replace(
         cube('red_cube', 0.4, 0.0),
         pose=Pose(position_m=(0.4, 0.0, 0.025), quat_xyzw=(0.05, 0.0, 0.0, 0.99875)),

@@ -21,7 +21,7 @@ def rms(errors: Iterable[float]) -> float:
     return math.sqrt(sum(squares) / len(squares))
 
 
-def test_thing_is_there_once_some_sightings_agree() -> None:
+def test_object_is_there_once_some_sightings_agree() -> None:
     table = Table(agreeing=3)
 
     assert table.show(('cube', HERE), times=2) == ()
@@ -30,7 +30,7 @@ def test_thing_is_there_once_some_sightings_agree() -> None:
     assert table.place('cube') == pytest.approx(HERE)
 
 
-def test_noise_of_a_thing_that_rests_is_averaged_out() -> None:
+def test_noise_of_an_object_that_rests_is_averaged_out() -> None:
     table, rng = Table(), random.Random(1)
     raw, filtered = [], []
     for _ in range(300):
@@ -90,7 +90,7 @@ def test_cube_that_flips_between_alike_orientations_stays_as_it_is() -> None:
     assert table.tracker.undecided == ()
 
 
-def test_picture_that_is_not_newer_is_left_out_and_told_of_once() -> None:
+def test_picture_that_is_not_newer_is_left_out_and_reported_once() -> None:
     table = Table(agreeing=1)
     table.show(('cube', HERE))
 
@@ -103,7 +103,7 @@ def test_picture_that_is_not_newer_is_left_out_and_told_of_once() -> None:
     assert len(table.warnings) == 1
 
 
-def test_what_was_seen_before_the_hand_moved_a_thing_does_not_count() -> None:
+def test_what_was_seen_before_the_hand_moved_an_object_does_not_count() -> None:
     table = Table(agreeing=1)
     table.show(('cube', HERE), times=5)
     table.tracker.put('cube', Pose(position_m=THERE), table.now_s + 1.0)
@@ -129,7 +129,7 @@ def test_estimate_of_the_hand_gives_way_to_the_first_sighting_near_it() -> None:
     assert table.place('cube') == pytest.approx(near)
 
 
-def test_held_thing_that_is_seen_somewhere_else_is_there() -> None:
+def test_held_object_that_is_seen_somewhere_else_is_there() -> None:
     table = Table(agreeing=3)
     table.show(('cube', HERE), times=5)
     table.tracker.hold('cube', table.now_s)
@@ -139,7 +139,7 @@ def test_held_thing_that_is_seen_somewhere_else_is_there() -> None:
     assert not table.tracker.tracks['cube'].held
 
 
-def test_thing_that_could_be_seen_and_is_not_is_lost_after_a_time() -> None:
+def test_object_that_could_be_seen_and_is_not_is_lost_after_a_time() -> None:
     table = Table(lost_after_s=2.0)
     table.show(('cube', HERE), ('other', THERE), times=5)
     seen_s = table.now_s
@@ -155,7 +155,7 @@ def test_thing_that_could_be_seen_and_is_not_is_lost_after_a_time() -> None:
     assert (lost.position_m, lost.seen_s) == (pytest.approx(HERE), pytest.approx(seen_s))
 
 
-def test_lost_thing_is_back_when_it_is_seen_again() -> None:
+def test_lost_object_is_back_when_it_is_seen_again() -> None:
     table = Table(agreeing=3)
     table.show(('cube', HERE), times=5)
     table.show(times=10)
@@ -167,7 +167,7 @@ def test_lost_thing_is_back_when_it_is_seen_again() -> None:
     assert table.place('cube') == pytest.approx(THERE)
 
 
-def test_hidden_thing_is_not_lost_however_long_it_is_hidden() -> None:
+def test_hidden_object_is_not_lost_however_long_it_is_hidden() -> None:
     table = Table(lost_after_s=2.0)
     table.show(('cube', HERE), times=5)
 
@@ -177,7 +177,7 @@ def test_hidden_thing_is_not_lost_however_long_it_is_hidden() -> None:
     assert table.place('cube') == pytest.approx(HERE)
 
 
-def test_thing_that_is_only_seen_all_over_the_place_is_lost() -> None:
+def test_object_that_is_only_seen_all_over_the_place_is_lost() -> None:
     table, rng = Table(lost_after_s=2.0), random.Random(2)
     table.show(('cube', HERE), times=5)
 
@@ -187,7 +187,7 @@ def test_thing_that_is_only_seen_all_over_the_place_is_lost() -> None:
     assert table.lost == ['cube']
 
 
-def test_camera_that_never_saw_a_thing_says_nothing_by_not_seeing_it() -> None:
+def test_camera_that_never_saw_an_object_shows_nothing_by_not_seeing_it() -> None:
     table = Table(lost_after_s=2.0)
     table.show(('cube', HERE), times=5, source='left')
 

@@ -60,13 +60,13 @@ def test_a_clock_that_goes_back_begins_anew() -> None:
 
 @pytest.mark.parametrize('sign', [1.0, -1.0])
 @pytest.mark.parametrize('yaw_deg', [-160.0, -80.0, 0.0, 35.0, 120.0, 180.0])
-def test_of_the_two_quaternions_of_a_turn_always_the_same_is_told(
+def test_of_the_two_quaternions_of_a_turn_always_the_same_is_reported(
     sign: float, yaw_deg: float
 ) -> None:
     half = math.radians(yaw_deg) / 2
     x, y, z, w = quat = (math.cos(half), math.sin(half), 1e-9, -1e-9)
-    told = (sign * x, sign * y, sign * z, sign * w)
-    hand = Hand(tcp=Pose(position_m=(0.4, 0.1, 0.1), quat_xyzw=told), width_m=0.04)
+    reported = (sign * x, sign * y, sign * z, sign * w)
+    hand = Hand(tcp=Pose(position_m=(0.4, 0.1, 0.1), quat_xyzw=reported), width_m=0.04)
 
     reading = hand_reading(hand, DOWN)
 
@@ -79,17 +79,17 @@ def test_of_the_two_quaternions_of_a_turn_always_the_same_is_told(
 def test_a_hand_that_trembles_about_a_usual_yaw_does_not_change_the_sign_of_its_quaternion(
     yaw_deg: float,
 ) -> None:
-    told = []
+    reported = []
     for tremble_deg in (-0.1, 0.1):
         half = math.radians(yaw_deg + tremble_deg) / 2
         tcp = Pose(position_m=(0.4, 0, 0.1), quat_xyzw=(math.cos(half), math.sin(half), 0, 0))
-        told.append(hand_reading(Hand(tcp=tcp, width_m=0.04), DOWN).tcp.quat_xyzw)
+        reported.append(hand_reading(Hand(tcp=tcp, width_m=0.04), DOWN).tcp.quat_xyzw)
 
-    assert told[0] == pytest.approx(told[1], abs=0.01)
+    assert reported[0] == pytest.approx(reported[1], abs=0.01)
 
 
 @pytest.mark.parametrize('mass_kg', [0.05, 0.15, 0.4])
-def test_a_thing_in_the_hand_pulls_it_down_by_its_weight(mass_kg: float) -> None:
+def test_an_object_in_the_hand_pulls_it_down_by_its_weight(mass_kg: float) -> None:
     world = _world(mass_kg)
 
     [outcome] = run(world, 'pick red_cube')
@@ -121,15 +121,15 @@ def test_a_world_that_does_not_weigh_takes_no_time_for_it() -> None:
     assert times_s[1] >= 0.2
 
 
-def test_the_first_scene_tells_a_force_and_takes_no_time_where_one_is_known() -> None:
+def test_the_first_scene_has_a_force_and_takes_no_time_where_one_is_known() -> None:
     world = _world(0.15)
 
-    first, told_s = world.observe(), world.time_s
+    first, felt_s = world.observe(), world.time_s
     again = world.observe()
 
     for scene in (first, again):
         assert scene.hand is not None and scene.hand.force_n is not None
-    assert world.time_s == told_s
+    assert world.time_s == felt_s
 
 
 def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode() -> None:
@@ -151,7 +151,7 @@ def test_the_mean_scatters_less_than_a_reading_and_has_the_bias_of_its_episode()
 
 
 def test_the_same_calls_give_the_same_readings_whatever_time_the_motions_take() -> None:
-    told, times_s = [], []
+    reported, times_s = [], []
     for scale in (0.8, 0.7):
         params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
         world = TabletopWorld(SceneFile(objects=(RED,)), seed=3, weighs=True, params=params)
@@ -160,12 +160,12 @@ def test_the_same_calls_give_the_same_readings_whatever_time_the_motions_take() 
             [outcome] = run(world, call)
             assert outcome.message == ''
             lines.append(str(observed(world.observe())))
-        told.append([line.partition('Force: ')[2].partition(']')[0] for line in lines])
+        reported.append([line.partition('Force: ')[2].partition(']')[0] for line in lines])
         times_s.append(world.time_s)
 
     assert times_s[1] > times_s[0] + 0.1
-    assert told[0] == told[1]
-    assert len(set(told[0])) == 4
+    assert reported[0] == reported[1]
+    assert len(set(reported[0])) == 4
 
 
 def _world(mass_kg: float, seed: int | None = None) -> TabletopWorld:

@@ -1,9 +1,6 @@
 """Relations: what a scene says follows from poses, and from nothing else."""
 
 import math
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -14,7 +11,6 @@ from bbllm.scene.relations import build_scene, find_held
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.place import REACH_M
-from bbllm.worlds.scene import reaching
 from bbllm.worlds.scene.reaching import ReachCache
 from tests.worlds.tracked_tables import AWAY, TABLE, cube
 
@@ -55,7 +51,7 @@ def test_only_what_carries_nothing_is_clear() -> None:
     assert not scene.has('red_cube', 'is', 'clear')
 
 
-def test_left_is_positive_y_and_told_once_for_nearest_neighbours_only() -> None:
+def test_left_is_positive_y_and_stated_once_for_nearest_neighbours_only() -> None:
     scene = scene_of(
         cube('red_cube', 0.5, 0.10), cube('green_cube', 0.5, 0.0), cube('blue_cube', 0.5, -0.12)
     )
@@ -116,7 +112,7 @@ def test_what_is_held_neither_rests_nor_occupies() -> None:
     assert not scene.has('location_A', 'occupied_by')
 
 
-def test_reachability_is_asked_for_things_and_locations_not_for_furniture() -> None:
+def test_reachability_is_asked_for_objects_and_locations_not_for_furniture() -> None:
     asked: list[str] = []
 
     def reach(item: SceneObject) -> bool:
@@ -133,7 +129,7 @@ def test_reachability_is_asked_for_things_and_locations_not_for_furniture() -> N
     assert Fact('aqua_cube', 'reachable', 'no') in scene.facts
 
 
-def test_a_thing_inside_furniture_is_in_it() -> None:
+def test_an_object_inside_furniture_is_in_it() -> None:
     tray = SceneObject(
         name='tray', kind=Kind.FIXTURE, pose=Pose(position_m=(0.5, 0.2, 0.03)),
         size_m=(0.2, 0.2, 0.06),
@@ -159,22 +155,3 @@ def test_the_hand_comes_down_on_the_table_at_the_distances_that_place_states() -
             )
             cube = SceneObject(name='a', kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
             assert reach(cube), (distance_m, deg)
-
-
-def test_only_one_thread_at_a_time_uses_what_the_cache_asks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    inside = threading.Lock()
-
-    def ask(*_: object, **__: object) -> bool:
-        assert inside.acquire(blocking=False), 'two threads use one collision checker'
-        time.sleep(0.01)
-        inside.release()
-        return True
-
-    monkeypatch.setattr(reaching, 'reachable_top_down', ask)
-    reach = ReachCache(FR3)
-    with ThreadPoolExecutor(4) as threads:
-        answers = threads.map(reach, [cube('a', 0.3 + 0.02 * i, 0.0) for i in range(8)])
-
-    assert list(answers) == [True] * 8

@@ -189,7 +189,7 @@ def test_cube_is_never_seen_turned_by_more_than_63_degrees(quat: Quat, reference
 
 
 @given(QUATS, QUATS)
-def test_alike_orientation_looks_the_same(quat: Quat, reference: Quat) -> None:
+def test_alike_orientation_has_the_same_corners(quat: Quat, reference: Quat) -> None:
     alike = nearest_alike(quat, reference, Kind.CUBE, CUBE)
 
     axes = [rotate(quat, axis) for axis in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]

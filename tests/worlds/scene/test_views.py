@@ -28,7 +28,7 @@ def about_z(angle_deg: float) -> Quat:
         (45.0, 'up and to the right', 'up and to the left'),
     ],
 )
-def test_a_camera_above_the_table_is_told_with_the_axes_as_they_lie(
+def test_a_camera_above_the_table_is_described_with_the_axes_as_they_lie(
     turn_deg: float, x: str, y: str
 ) -> None:
     pose = Pose(position_m=(0.5, 0.0, 1.4), quat_xyzw=multiply(about_z(turn_deg), DOWN))
@@ -42,13 +42,13 @@ def test_a_camera_beside_the_table_sees_an_axis_along_its_line_of_sight() -> Non
     # Optical axis along the world's -x, picture's right along y, as from the far side.
     pose = Pose(position_m=(2.0, 0.0, 0.2), quat_xyzw=(0.5, 0.5, -0.5, -0.5))
 
-    told = view_of('side', pose)
+    reported = view_of('side', pose)
 
-    assert told.startswith('from the side, by the camera side; in it, x points ')
-    assert 'the camera' in told.partition('x points ')[2]
+    assert reported.startswith('from the side, by the camera side; in it, x points ')
+    assert 'the camera' in reported.partition('x points ')[2]
 
 
-def test_an_unknown_pose_is_said_to_be_unknown() -> None:
+def test_an_unknown_pose_is_stated_as_unknown() -> None:
     assert view_of('front', None) == 'by the camera front, whose pose is not known'
 
 

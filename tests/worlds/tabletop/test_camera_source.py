@@ -1,8 +1,6 @@
 """A table whose scenes come from pictures: what they show, and that nothing else gets in."""
 
-import ast
 import math
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,6 @@ from bbllm.core.types import Pose, SceneObject
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
-from bbllm.worlds.tabletop import object_source
 from bbllm.worlds.tabletop.object_source import LEAST_PICTURES
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from tests.worlds.small_tables import FAR, PLACE_A, RED, run
@@ -140,12 +137,3 @@ def test_pictures_are_taken_when_a_scene_is_asked_for_and_only_once_for_a_moment
     world.observe()
 
     assert stand_in.taken == LEAST_PICTURES
-
-
-def test_the_source_of_pictures_imports_nothing_of_the_simulator() -> None:
-    tree = ast.parse(Path(object_source.__file__).read_text())
-
-    imported = [node.module or '' for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-
-    assert 'bbllm.scene.camera' in imported
-    assert not [module for module in imported if module.startswith('bbllm.sim')]

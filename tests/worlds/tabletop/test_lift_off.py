@@ -179,7 +179,7 @@ def test_what_is_not_too_heavy_rises_whatever_the_noise(mass: float, seed: int) 
 
 
 @pytest.mark.parametrize('mass', [1.5, 20.0])
-def test_what_is_too_heavy_is_told_as_what_is_fixed_and_put_back(mass: float) -> None:
+def test_what_is_too_heavy_is_reported_as_what_is_fixed_and_put_back(mass: float) -> None:
     felt = FeltBlock(block(0.45, -0.2, 15.0, mass=mass))
 
     outcome = felt.pick()
@@ -190,7 +190,7 @@ def test_what_is_too_heavy_is_told_as_what_is_fixed_and_put_back(mass: float) ->
     assert rests == pytest.approx((0.45, -0.2, 0.02), abs=2e-3)
 
 
-def test_a_fixed_block_is_told_again_and_others_are_picked_as_before() -> None:
+def test_a_fixed_block_is_reported_again_and_others_are_picked_as_before() -> None:
     scene = SceneFile(objects=(RED, block(0.5, -0.1, fixed=True)))
     world = TabletopWorld(scene)
 

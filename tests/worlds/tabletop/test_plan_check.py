@@ -48,7 +48,7 @@ def random_call(dice: random.Random, scene: Scene) -> SkillCall:
     return SkillCall('place', (dice.choice((*movables, *others, 'location_A')),))
 
 
-def told(facts: tuple[Fact, ...]) -> set[str]:
+def reported(facts: tuple[Fact, ...]) -> set[str]:
     return {str(fact) for fact in facts if fact.predicate in PREDICATES}
 
 
@@ -77,7 +77,7 @@ def test_random_calls_are_refused_as_the_simulated_arm_refuses_them(seed: int) -
     now = table.observe()
     lie_somewhere = any(fact.estimated for fact in now.facts)
     if outcome.status is not Status.FAILED and not lie_somewhere:
-        assert told(now.facts) == told(world.observe().facts)
+        assert reported(now.facts) == reported(world.observe().facts)
 
 
 def test_kinds_of_the_random_calls_are_all_there() -> None:

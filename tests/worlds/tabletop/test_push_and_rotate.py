@@ -27,7 +27,7 @@ def run(world: TabletopWorld, *args: str) -> None:
     assert outcome.succeeded, outcome.message
 
 
-def thing(world: TabletopWorld) -> SceneObject:
+def entity(world: TabletopWorld) -> SceneObject:
     return world.truth().object('thing')
 
 
@@ -45,12 +45,12 @@ def thing(world: TabletopWorld) -> SceneObject:
 @pytest.mark.parametrize('way', WAYS)
 def test_an_object_is_pushed_as_far_as_was_asked(spec: ObjectSpec, way: str) -> None:
     world = world_of(spec)
-    x, y, z = thing(world).pose.position_m
+    x, y, z = entity(world).pose.position_m
 
     run(world, 'push', 'thing', way, '0.12')
 
     u, v = WAYS[way]
-    there = thing(world).pose.position_m
+    there = entity(world).pose.position_m
     assert math.dist(there, (x + 0.12 * u, y + 0.12 * v, z)) < 0.012
     assert world.observe().has('hand', 'is', 'empty')
 
@@ -68,11 +68,11 @@ def test_what_is_pushed_can_be_picked_next() -> None:
 )
 def test_an_object_is_rotated_where_it_stands(spec: ObjectSpec, degrees: str) -> None:
     world = world_of(spec)
-    before = thing(world)
+    before = entity(world)
 
     run(world, 'rotate', 'thing', degrees)
 
-    after = thing(world)
+    after = entity(world)
     turned = flat_axes(after)[0][0] - flat_axes(before)[0][0] - math.radians(float(degrees))
     assert abs(math.remainder(turned, math.tau)) < math.radians(3)
     assert math.dist(after.pose.position_m, before.pose.position_m) < 0.008
@@ -81,7 +81,7 @@ def test_an_object_is_rotated_where_it_stands(spec: ObjectSpec, degrees: str) ->
 @pytest.mark.parametrize('call', [('push', 'thing', 'left', '0.1'), ('rotate', 'thing', '45')])
 def test_what_is_fixed_stays_and_the_arm_stops(call: tuple[str, ...]) -> None:
     world = world_of(cube(fixed=True))
-    before = thing(world).pose
+    before = entity(world).pose
 
     outcome = world.execute(SkillCall(call[0], call[1:]))
 
@@ -89,7 +89,7 @@ def test_what_is_fixed_stays_and_the_arm_stops(call: tuple[str, ...]) -> None:
     assert outcome.code in (
         *(Code.REFLEX, Code.PATH_TOLERANCE, Code.CONTROLLER_ABORTED, Code.WOULD_NOT_RISE),
     )
-    assert math.dist(thing(world).pose.position_m, before.position_m) < 0.003
+    assert math.dist(entity(world).pose.position_m, before.position_m) < 0.003
 
 
 def test_a_push_that_jams_at_the_default_friction_states_the_friction() -> None:

@@ -26,11 +26,11 @@ CEILING: Vector = (0.6, 0.0, 1.5)
 class World:
     """A table, a clock, and what cameras and hand measure."""
 
-    def __init__(self, *things: SceneObject):
+    def __init__(self, *entities: SceneObject):
         self.doubts = Doubts(lambda text: None)
         self.tracker = ObjectTracker(TrackingParams(), self.doubts)
         self.table = ObservedTable(
-            (TABLE, PLACE), things, self.tracker, GraspTracker(), hidden_m=0.1
+            (TABLE, PLACE), entities, self.tracker, GraspTracker(), hidden_m=0.1
         )
         self.now_s = 100.0
         self.where = AWAY
@@ -46,10 +46,12 @@ class World:
         tcp = Pose(position_m=(x, y, z), quat_xyzw=DOWN)
         self.hand(Hand(tcp=tcp, width_m=width_m), times)
 
-    def show(self, times: int = 1, camera_m: Vector | None = CEILING, /, **things: Vector) -> None:
+    def show(
+        self, times: int = 1, camera_m: Vector | None = CEILING, /, **entities: Vector
+    ) -> None:
         for _ in range(times):
             self.now_s += 0.2
-            seen = tuple(cube(name, *at) for name, at in things.items())
+            seen = tuple(cube(name, *at) for name, at in entities.items())
             picture = Picture(
                 source='camera', stamp_s=self.now_s, sightings=seen, camera_m=camera_m
             )
@@ -81,7 +83,7 @@ class World:
         self.move(0.5, 0.1, 0.20, 0.04)
 
 
-def test_things_of_a_file_are_where_it_says_until_the_hand_moves_them() -> None:
+def test_objects_of_a_file_are_where_it_has_them_until_the_hand_moves_them() -> None:
     world = World(cube('red_cube', *RED), cube('blue_cube', *BLUE))
     assert '(red_cube on table)' in world.facts
 
@@ -100,7 +102,7 @@ def test_things_of_a_file_are_where_it_says_until_the_hand_moves_them() -> None:
     assert '(hand is empty)' in world.facts
 
 
-def test_thing_that_slips_out_of_the_hand_is_a_fact_and_no_object() -> None:
+def test_object_that_slips_out_of_the_hand_is_a_fact_and_no_object() -> None:
     world = World(cube('red_cube', *RED), cube('blue_cube', *BLUE))
     world.pick_red()
     world.move(0.4, 0.0, 0.4, 0.04)
@@ -127,7 +129,7 @@ def test_hand_covers_what_it_is_above_and_that_is_not_lost() -> None:
     assert '(red_cube is lost)' in world.facts
 
 
-def test_arm_between_the_camera_and_a_thing_hides_it() -> None:
+def test_arm_between_the_camera_and_an_object_hides_it() -> None:
     world = World()
     behind: Vector = (0.7, 0.5, 0.02)
     low_camera: Vector = (0.1, -0.7, 0.3)
@@ -139,7 +141,7 @@ def test_arm_between_the_camera_and_a_thing_hides_it() -> None:
     assert world.table.view().lost == ()
 
 
-def test_thing_in_the_hand_that_no_camera_sees_is_not_lost() -> None:
+def test_object_in_the_hand_that_no_camera_sees_is_not_lost() -> None:
     world = World()
     world.show(5, red_cube=RED, blue_cube=BLUE)
     world.pick_red()
@@ -149,7 +151,7 @@ def test_thing_in_the_hand_that_no_camera_sees_is_not_lost() -> None:
     assert '(red_cube held_by hand)?' in world.facts
 
 
-def test_camera_that_sees_the_thing_in_the_hand_agrees_with_it() -> None:
+def test_camera_that_sees_the_object_in_the_hand_agrees_with_it() -> None:
     world = World()
     world.show(5, red_cube=RED, blue_cube=BLUE)
     world.pick_red()
@@ -172,7 +174,7 @@ def test_camera_that_sees_it_left_behind_is_believed() -> None:
     assert '(red_cube on table)' in world.facts
 
 
-def test_picture_from_before_the_grasp_does_not_take_the_thing_out_of_the_hand() -> None:
+def test_picture_from_before_the_grasp_does_not_take_the_object_out_of_the_hand() -> None:
     world = World()
     world.show(5, red_cube=RED, blue_cube=BLUE)
     before_s = world.now_s
@@ -250,7 +252,7 @@ def test_silence_is_explained_only_where_the_arm_hides_all_that_was_seen() -> No
         ((0.5, 0.1, 0.02), (0.5, 0.1, 1.5)),  # its depth alone is off
     ],
 )
-def test_what_is_taken_for_the_thing_in_the_hand_leaves_it_there(
+def test_what_is_taken_for_the_object_in_the_hand_leaves_it_there(
     seen_at: Vector, camera_m: Vector
 ) -> None:
     world = World()

@@ -15,11 +15,9 @@ from bbllm.arm.driver import (
     GraspGoal,
     GripperResult,
     JointTrajectory,
-    RobotMode,
     Tolerances,
 )
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import LostNodeError
 from bbllm.core.protocols import picture_of
 from bbllm.core.types import Code, Outcome, Pose, Status
 from bbllm.scene.scene_file import ObjectSpec
@@ -61,23 +59,6 @@ def test_a_hand_that_is_hardly_wider_than_a_block_closes_on_it() -> None:
     assert outcome.message == ''
 
 
-@pytest.mark.parametrize(('gap_m', 'aside_m'), [(0.001, 0.01), (0.01, -0.008), (0.026, 0.0)])
-def test_a_cube_on_two_others_stands(gap_m: float, aside_m: float) -> None:
-    half = gap_m / 2 + 0.02
-    pair = [
-        ObjectSpec(name=name, kind='cube', xy=(0.5, 0.1 + way))
-        for name, way in (('green_cube', -half), ('blue_cube', half))
-    ]
-    world = world_of(RED, *pair)
-
-    outcomes = run(world, 'pick red_cube', f'place 0.5 {0.1 + aside_m:.3f} 0.06')
-
-    assert [outcome.message for outcome in outcomes] == ['', '']
-    rests = world.settled()['red_cube']
-    assert rests.position_m == pytest.approx((0.5, 0.1 + aside_m, 0.06), abs=2e-3)
-    assert all(world.observe().has('red_cube', 'on', name) for name in ('green_cube', 'blue_cube'))
-
-
 def test_a_cube_at_the_least_depth_within_its_support_stands_and_one_beside_it_is_refused() -> (
     None
 ):
@@ -93,17 +74,7 @@ def test_a_cube_at_the_least_depth_within_its_support_stands_and_one_beside_it_i
     assert world.settled()['red_cube'].position_m[2] == pytest.approx(0.06, abs=2e-3)
 
 
-def test_a_cube_is_turned_as_asked() -> None:
-    world = world_of(RED)
-
-    run(world, 'pick red_cube', 'place 0.5 0.1 0.02 35')
-
-    x, y, z, w = world.settled()['red_cube'].quat_xyzw
-    yaw = math.degrees(math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
-    assert yaw % 90 == pytest.approx(35, abs=0.5)
-
-
-def test_the_plus_sign_of_the_demo_scene_is_one_and_what_is_out_of_reach_is_told() -> None:
+def test_the_plus_sign_of_the_demo_scene_is_one_and_what_is_out_of_reach_is_a_fact() -> None:
     world = TabletopWorld('plus_sign')
     reds = [('red_cube', 'C'), ('green_cube', 'A'), ('blue_cube', 'B'),
             ('yellow_cube', 'D'), ('orange_cube', 'E')]  # fmt: skip
@@ -120,16 +91,6 @@ def test_the_plus_sign_of_the_demo_scene_is_one_and_what_is_out_of_reach_is_told
     reason, fit = check_plus(poses, 0.04)
     assert fit is not None and not reason, reason
     assert fit.names[0] == 'red_cube'
-
-
-def test_a_location_out_of_reach_is_rejected_and_the_cube_stays_in_the_hand() -> None:
-    world = world_of(RED)
-
-    outcomes = run(world, 'pick red_cube', 'place location_G', 'place location_A')
-
-    assert outcomes[1].status is Status.REJECTED
-    assert outcomes[1].message == 'location_G is out of the workspace of the robot.'
-    assert outcomes[2].succeeded
 
 
 def test_stop_halts_the_arm_and_keeps_what_is_held() -> None:
@@ -156,33 +117,7 @@ def test_stop_halts_the_arm_and_keeps_what_is_held() -> None:
     assert after.succeeded, after.message
 
 
-def test_fingers_close_on_nothing_when_the_cube_is_taken_away() -> None:
-    meddler = Meddler()
-    world = world_of(RED, GREEN, meddler=meddler)
-    meddler.deed = lambda: world.robot.set_object_pose('red_cube', ELSEWHERE)
-
-    [outcome] = run(world, 'pick red_cube')
-
-    assert outcome.code is Code.GRASP_FAILED
-    assert outcome.message == 'grasp of red_cube failed: fingers closed on nothing.'
-    [again] = run(world, 'pick red_cube')
-    assert again.succeeded, again.message
-
-
-def test_a_cube_that_is_snatched_from_the_hand_is_lost_on_the_way() -> None:
-    meddler = Meddler()
-    world = world_of(RED, meddler=meddler)
-    run(world, 'pick red_cube')
-
-    meddler.deed = lambda: world.robot.set_object_pose('red_cube', ELSEWHERE)
-
-    [outcome] = run(world, 'place location_A')
-
-    assert outcome.code is Code.OBJECT_LOST
-    assert outcome.message == 'red_cube was lost on the way to location_A.'
-
-
-def test_the_plain_skills_do_what_they_say() -> None:
+def test_the_plain_skills_do_what_they_state() -> None:
     world = world_of(RED)
 
     outcomes = run(
@@ -385,27 +320,8 @@ def test_what_needs_a_person_at_any_moment_asks_one_moves_nothing_and_then_goes_
     assert rests == pytest.approx((0.55, -0.2, 0.02), abs=5e-3)
 
 
-@pytest.mark.parametrize('fault', NEED_A_PERSON)
-def test_without_a_persons_word_nothing_moves_any_more(fault: Fault) -> None:
-    mishap = Mishap(fault, 'lifting red_cube', helper=False)
-
-    [outcome] = mishap.run_until_done()
-    [again] = run(mishap.world, 'open_gripper')
-
-    assert outcome.code is again.code is Code.NEEDS_PERSON
-    assert 'while lifting red_cube' in outcome.message
-    assert mishap.drivers[0].broken == []
-
-
-def test_a_driver_that_hangs_in_mid_motion_is_an_error_that_names_it() -> None:
-    mishap = Mishap(Fault.DRIVER_HANG, 'lifting red_cube')
-
-    with pytest.raises(LostNodeError, match='simulated driver hangs'):
-        mishap.run_until_done()
-
-
 @pytest.mark.parametrize('fault', [Fault.GRIPPER_FAIL, Fault.GRIPPER_MISS])
-def test_a_hand_that_fails_or_misses_once_is_told_and_the_cube_gets_there_all_the_same(
+def test_a_hand_that_fails_or_misses_once_is_reported_and_the_cube_gets_there_all_the_same(
     fault: Fault,
 ) -> None:
     mishap = Mishap(fault, 'moving above red_cube')
@@ -414,51 +330,6 @@ def test_a_hand_that_fails_or_misses_once_is_told_and_the_cube_gets_there_all_th
 
     codes = {Fault.GRIPPER_FAIL: Code.GRIPPER_FAILED, Fault.GRIPPER_MISS: Code.GRASP_FAILED}
     assert [outcome.code for outcome in outcomes] == [codes[fault], Code.NONE, Code.NONE]
-
-
-def test_a_goal_that_never_ends_is_a_timeout_and_the_task_goes_on_after_it() -> None:
-    mishap = Mishap(Fault.ENDLESS_GOAL, 'moving above red_cube')
-    first = run(mishap.world, 'pick red_cube')
-    mishap.world.robot.clear(Fault.ENDLESS_GOAL)
-    mishap.drivers[0].forbidden = False
-
-    outcomes = mishap.run_until_done()
-
-    assert [outcome.code for outcome in first + outcomes] == [Code.TIMEOUT, Code.NONE, Code.NONE]
-
-
-def test_a_pressed_user_stop_needs_a_person_and_is_asked_about_again_by_the_next_call() -> None:
-    world = world_of(RED)
-    world.robot.inject(Fault.USER_STOP)
-
-    first, second = run(world, 'pick red_cube', 'pick red_cube')
-
-    assert first.code is second.code is Code.NEEDS_PERSON
-    assert 'release the user stop' in first.message
-    assert world.robot.mode is RobotMode.USER_STOPPED
-
-
-def test_a_reflex_at_rest_does_not_fail_the_next_call() -> None:
-    world = world_of(RED)
-    world.robot.inject(Fault.REFLEX)
-
-    [outcome] = run(world, 'pick red_cube')
-
-    assert outcome.succeeded, outcome.message
-
-
-def test_a_thing_too_heavy_to_lift_is_told_and_the_arm_can_go_on() -> None:
-    heavy = ObjectSpec(name='heavy_cube', kind='cube', xy=(0.5, 0.3), mass=5.0)
-    world = world_of(RED, heavy)
-
-    outcomes = run(world, 'pick heavy_cube', 'pick red_cube')
-
-    assert outcomes[0].code is Code.WOULD_NOT_RISE
-    assert outcomes[0].message == (
-        'heavy_cube did not rise: the lift took more than 10 N, as it does of what is fixed to '
-        'the table or weighs about 1 kg or more; the hand has let go of it.'
-    )
-    assert [outcome.message for outcome in outcomes[1:]] == ['']
 
 
 def test_a_place_comes_down_without_a_stop_and_within_the_limits() -> None:

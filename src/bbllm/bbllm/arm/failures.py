@@ -129,9 +129,9 @@ def gripper_failure(result: GripperResult, activity: str) -> SkillError | None:
         return SkillError(Code.CANCELLED, f'the robot was stopped while {activity}.', result.error)
     if result.status in (GoalStatus.TIMED_OUT, GoalStatus.ENDLESS):
         return _late('the hand', result.status, activity, result.error)
-    told = f': {result.error.rstrip(".!")}' if result.error else ' and did not tell why'
+    reason = f': {result.error.rstrip(".!")}' if result.error else ' and reported no reason'
     return SkillError(
-        Code.GRIPPER_FAILED, f'the hand failed while {activity}{told}.', result.error
+        Code.GRIPPER_FAILED, f'the hand failed while {activity}{reason}.', result.error
     )
 
 
@@ -180,8 +180,8 @@ def unfelt(name: str, silence: str) -> SkillError:
     """Return that the force of a lift is not reported; *silence* names the source."""
     failure = SkillError(
         Code.TIMEOUT,
-        f'{name} was not lifted, as nobody would notice if it is fixed: the robot has stopped '
-        'telling the force at its hand. With its state broadcaster active and the arm away from '
+        f'{name} was not lifted, as it may be fixed: the robot no longer reports the force at '
+        'its hand. With its state broadcaster active and the arm away from '
         'a singularity it would be lifted.',
         silence,
     )
@@ -190,8 +190,8 @@ def unfelt(name: str, silence: str) -> SkillError:
 
 
 def let_go(failure: SkillError) -> SkillError:
-    said = str(failure).rstrip('.')
-    return SkillError(failure.code, f'{said}; the hand has let go of it.', failure.raw)
+    message = str(failure).rstrip('.')
+    return SkillError(failure.code, f'{message}; the hand has let go of it.', failure.raw)
 
 
 def unglided(glide: Glide, why: str) -> SkillError:

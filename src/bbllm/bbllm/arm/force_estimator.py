@@ -31,7 +31,7 @@ class ForceEstimator:
         return bool(self._readings)
 
     @contextmanager
-    def heard_by(self, listener: Callable[[], bool]) -> Iterator[None]:
+    def watched_by(self, listener: Callable[[], bool]) -> Iterator[None]:
         """
         Call a listener after every reading meanwhile, until it returns True.
 

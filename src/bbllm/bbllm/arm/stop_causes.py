@@ -99,7 +99,7 @@ _REASONS = {
 _FORCE = 'it met more force than it may (too heavy, fixed, or a collision)'
 
 _SENTENCES = {
-    StopCause.UNKNOWN: 'the robot stopped while {doing} and did not tell why.',
+    StopCause.UNKNOWN: 'the robot stopped while {doing} and reported no reason.',
     StopCause.REFLEX: 'a reflex stopped the arm while {doing}: {reason}.',
     StopCause.MOTION_LIMIT: ('the robot refused the motion and stopped while {doing}: {errors}.'),
     StopCause.USER_STOP: 'the user stop of the robot was pressed while {doing}.',
@@ -114,12 +114,14 @@ _OUTSIDE = (
 )
 _ADVICE = {
     StopCause.UNKNOWN: (
-        'Look at the robot and at Desk: is the user stop pressed, are the joints locked, is a '
-        'joint beyond its limit, does the network hold?'
+        'Check the robot and Desk: is the user stop pressed, are the joints locked, is a '
+        'joint beyond its limit, is the network up?'
     ),
     StopCause.REFLEX: 'See what the arm met, and free it.',
     StopCause.MOTION_LIMIT: 'See whether the arm can move freely from where it is.',
-    StopCause.USER_STOP: 'See that nobody is in reach of the arm, then release the user stop.',
+    StopCause.USER_STOP: (
+        'Make sure that nobody is in reach of the arm, then release the user stop.'
+    ),
     StopCause.COMMUNICATION_LOSS: (
         'Check the network between computer and robot (bbllm doctor --real does).'
     ),
@@ -133,7 +135,7 @@ class Stop:
 
     cause: StopCause = StopCause.UNKNOWN
     errors: tuple[str, ...] = ()
-    told: bool = True
+    reported: bool = True
     """False where the cause was only concluded, from a stop without any error."""
     asked: bool = False
     """Whether a person has allowed to recover from it."""
@@ -152,7 +154,7 @@ class Stop:
 
     def sentence(self, activity: str) -> str:
         """Return what happened, for the Brain; *activity* as in `lifting red_cube`."""
-        text = _SENTENCES[self.cause] if self.told else _OUTSIDE
+        text = _SENTENCES[self.cause] if self.reported else _OUTSIDE
         reason = next((_REASONS[error] for error in self.errors if error in _REASONS), _FORCE)
         errors = ', '.join(error.replace('_', ' ') for error in self.errors)
         return text.format(doing=activity, reason=reason, errors=errors)
@@ -161,7 +163,7 @@ class Stop:
         """Return the cause that a later diagnosis found, or this where it found no more."""
         if later.cause is StopCause.UNKNOWN or (self.needs_person and not later.needs_person):
             return self
-        return later if later.told or self.cause is StopCause.UNKNOWN else self
+        return later if later.reported or self.cause is StopCause.UNKNOWN else self
 
 
 def hardware_is_up(*, shown: bool, answered: bool, controllers_active: bool) -> bool:
@@ -194,5 +196,5 @@ def diagnose(condition: RobotCondition, *, hardware_was_down: bool) -> Stop:
     if condition.mode is RobotMode.REFLEX:
         return Stop(cause=StopCause.REFLEX, errors=errors)
     if hardware_was_down and not errors:
-        return Stop(cause=StopCause.USER_STOP, told=False)
+        return Stop(cause=StopCause.USER_STOP, reported=False)
     return Stop(errors=errors)

@@ -20,7 +20,7 @@ from bbllm.robots.robot_model import FLANGE_SITE, TCP_SITE, RobotModel
 
 BASE_LINK = 'base'
 """The root; the base of the robot is fixed to it, at the same place."""
-LOOKS = 2
+VISUAL_GROUP = 2
 """The geom group that is drawn."""
 WORLD_BIT = 1
 """The contact bit of the world."""
@@ -83,7 +83,7 @@ def _add_link(robot: Element, model: mujoco.MjModel, body: Any) -> None:
     for geom in (model.geom(i) for i in range(model.ngeom)):
         if model.body(geom.bodyid[0]).name != body.name:
             continue
-        if geom.group[0] == LOOKS:
+        if geom.group[0] == VISUAL_GROUP:
             color = _text(geom.rgba)
             for visual in _add_shapes(link, 'visual', geom):
                 material = _add(visual, 'material', name=f'rgba {color}')

@@ -159,7 +159,7 @@ class SightingReader:
                 continue
             rival = found.get(item.name)
             if rival is not None:
-                text = f'{source} told of two things named {item.name} in one picture; '
+                text = f'{source} reported two objects named {item.name} in one picture; '
                 self._doubts.note(
                     'duplicate name', item.name, text + 'the one it is surer of is taken.'
                 )
@@ -190,7 +190,7 @@ class SightingReader:
     def _frame(self, source: str, frame: str, stamp_s: float) -> Pose:
         try:
             if not frame.strip():
-                raise FrameError(f'{source} does not say which frame its poses are in.')
+                raise FrameError(f'{source} does not name the frame its poses are in.')
             return self._tree.lookup(WORLD_FRAME, frame, stamp_s)
         except FrameError as error:
             text = f'{source} cannot be used: {error}'
@@ -213,8 +213,8 @@ class SightingReader:
             size_m = size_m if all(size > 0 for size in size_m) else entry.size_m
         if kind is None or not all(0 < size < FARTHEST_M for size in size_m):
             known = ', '.join(self._catalogue.names) or 'none'
-            text = f'{name} is left out: no catalogue says what it is, and its detector does not '
-            text += f'tell kind and size. The catalogue has: {known}.'
+            text = f'{name} is left out: no catalogue has it, and its detector does not '
+            text += f'report kind and size. The catalogue has: {known}.'
             raise _Doubtful('unknown name', name, text)
         tag = tagged.tag if tagged is not None else None
         pose = self._pose(name, reported, T_world_frame, tag.T_tag_centre if tag else IDENTITY)
@@ -245,7 +245,7 @@ class SightingReader:
         length = math.hypot(*reported.quat_xyzw)
         turned = length >= 1e-6
         if not turned:
-            text = f'Detections of {name} tell no orientation; it is taken to stand upright, with '
+            text = f'Detections of {name} have no orientation; it is taken to stand upright, with '
             self._doubts.note('no orientation', name, text + "its sides along the robot's axes.")
         elif abs(length - 1.0) > ODD_LENGTH:
             text = f'Detections of {name} have quaternions of length {length:.2f}; '

@@ -110,8 +110,8 @@ def build_scene(
             for fact in facts
         ]
     felt = None if hand is None else hand_reading(hand, force_n)
-    told = (*facts, *lost_facts(lost, now_s))
-    return Scene(tuple(objects), tuple(skills), told, stamp_s, felt)
+    known = (*facts, *lost_facts(lost, now_s))
+    return Scene(tuple(objects), tuple(skills), known, stamp_s, felt)
 
 
 # Most scenes differ from the one before in the hand alone.
@@ -248,14 +248,14 @@ def _inside(item: SceneObject, other: SceneObject) -> bool:
     return all(abs(offset[axis]) < other.size_m[axis] / 2 for axis in range(3))
 
 
-def _beside(things: Sequence[SceneObject]) -> list[Fact]:
+def _beside(items: Sequence[SceneObject]) -> list[Fact]:
     """Relate each object to the nearest one only; all pairs would drown the rest in a prompt."""
-    halves = {item.name: half_height(item) for item in things}
+    halves = {item.name: half_height(item) for item in items}
     facts: list[Fact] = []
-    for item in things:
+    for item in items:
         near = [
             (_gap_m(item, other), other.name, other)
-            for other in things
+            for other in items
             if other is not item
             and abs(other.pose.position_m[2] - item.pose.position_m[2])
             < halves[item.name] + halves[other.name]

@@ -59,7 +59,7 @@ CIRCLE_POINTS = 32
 BASE_RADIUS_M = 0.16
 """Around the z axis stands the robot's base [m]."""
 BASE_HEIGHT_M = 0.40
-MOST_THINGS = 500
+MOST_OBJECTS = 500
 """Tables, objects and locations of a scene, of each kind."""
 RESERVED = frozenset({'robot', 'hand', 'gripper', 'base', 'world'})
 
@@ -89,11 +89,11 @@ def complaints(
             yield f'{item.name} floats at z = {z:.3f}; its table is at {top_z(under[0]):.3f}'
     for item in objects:
         if item.name in fixed and not any(_stands_on(item, table) for table in tables):
-            where = 'stands on no table; only to a table can things be fixed'
+            where = 'stands on no table; only to a table can objects be fixed'
             yield f'{item.name} is fixed but {where}'
     for first, second in itertools.combinations((*tables, *objects), 2):
         if Kind.FIXTURE in (first.kind, second.kind) and first.kind is not second.kind:
-            continue  # an object that is sunk into a table is told so above
+            continue  # an object that is sunk into a table is found_faults so above
         if overlap(first, second):
             apart = math.dist(first.pose.position_m[:2], second.pose.position_m[:2])
             yield (
@@ -350,12 +350,12 @@ class SceneFile(FileRecord):
 
     @field_validator('tables', 'objects', 'locations', mode='before')
     @classmethod
-    def _not_too_many(cls, things: Any) -> Any:
-        if isinstance(things, list | tuple) and len(things) > MOST_THINGS:
+    def _not_too_many(cls, items: Any) -> Any:
+        if isinstance(items, list | tuple) and len(items) > MOST_OBJECTS:
             raise ValueError(
-                f'there are {len(things):,}, and a scene takes at most {MOST_THINGS} of a kind'
+                f'there are {len(items):,}, and a scene takes at most {MOST_OBJECTS} of a kind'
             )
-        return things
+        return items
 
     @field_validator('tables')
     @classmethod
@@ -367,10 +367,10 @@ class SceneFile(FileRecord):
     @model_validator(mode='after')
     def _could_stand(self) -> SceneFile:
         found = complaints(self.fixtures, self.movables, self.places, self.fixed, self.robot)
-        if told := list(itertools.islice(found, MOST_FAULTS + 1)):
-            more = ' (and more)' if len(told) > MOST_FAULTS else ''
+        if found_faults := list(itertools.islice(found, MOST_FAULTS + 1)):
+            more = ' (and more)' if len(found_faults) > MOST_FAULTS else ''
             # no ValueError: pydantic lets this one through as it is
-            raise SceneFileError(f'{"; ".join(told[:MOST_FAULTS])}{more}.')
+            raise SceneFileError(f'{"; ".join(found_faults[:MOST_FAULTS])}{more}.')
         return self
 
     @cached_property
@@ -400,10 +400,10 @@ class SceneFile(FileRecord):
         )
 
     @property
-    def things(self) -> tuple[SceneObject, ...]:
+    def shown(self) -> tuple[SceneObject, ...]:
         """What worlds show: furniture, objects and locations."""
-        shown = (item for item in self.movables if item.name not in self.fixed)
-        return (*self.fixtures, *shown, *self.places)
+        loose = (item for item in self.movables if item.name not in self.fixed)
+        return (*self.fixtures, *loose, *self.places)
 
     def _movable(self, spec: ObjectSpec) -> SceneObject:
         if spec.xyz is not None:

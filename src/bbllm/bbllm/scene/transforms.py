@@ -132,7 +132,9 @@ class TransformTree:
         if not parent or not child or parent == child:
             raise FrameError(f'A transform from {parent!r} to {child!r} joins no two frames.')
         if not all(map(math.isfinite, (*pose.position_m, stamp_s))):
-            raise FrameError(f'The transform from {parent} to {child} holds no finite numbers.')
+            raise FrameError(
+                f'The transform from {parent} to {child} has numbers that are not finite.'
+            )
         try:
             pose = Pose(position_m=pose.position_m, quat_xyzw=normalized(pose.quat_xyzw))
         except ValueError as error:

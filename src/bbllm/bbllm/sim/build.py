@@ -58,7 +58,7 @@ def _add_parts(
             type=SHAPES[part.shape],
             size=part.half_m,
             pos=part.at_m,
-            quat=_wxyz(part.quat_xyzw),
+            quat=wxyz(part.quat_xyzw),
             rgba=rgba_of(part.color or item.color),
             mass=0.0 if part.painted else mass_kg * _volume_m3(part) / volume,
             contype=0 if part.painted else OBJECT_BITS,
@@ -69,7 +69,7 @@ def _add_parts(
         geom.solref = [contact_s, 1.0]
 
 
-def _wxyz(quat_xyzw: Quat) -> tuple[float, float, float, float]:
+def wxyz(quat_xyzw: Quat) -> tuple[float, float, float, float]:
     x, y, z, w = quat_xyzw
     return (w, x, y, z)
 
@@ -99,24 +99,24 @@ MuJoCo's own (20 ms) lets a tower of five sink by 1.4 mm and lean by 1.1 mm; thi
 """
 
 
-def build_model(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> mujoco.MjModel:
+def build_model(scene: SceneFile, timestep_s: float, *, visuals: bool = False) -> mujoco.MjModel:
     """Compile robot and scene; see `build_spec`."""
-    return build_spec(scene, timestep_s, looks=looks).compile()
+    return build_spec(scene, timestep_s, visuals=visuals).compile()
 
 
-def build_spec(scene: SceneFile, timestep_s: float, *, looks: bool = False) -> mujoco.MjSpec:
+def build_spec(scene: SceneFile, timestep_s: float, *, visuals: bool = False) -> mujoco.MjSpec:
     """
     Return an editable model of robot and scene.
 
     The robot's joints and actuators come first; every object is a body with a free joint, unless
-    it is fixed, and one geom, all three of the object's name. Without *looks* the robot's geoms
+    it is fixed, and one geom, all three of the object's name. Without *visuals* the robot's geoms
     that touch nothing are left out, a tenth of a step's time; bodies and states are the same.
     """
     robot = load_robot(scene.robot)
     spec = robot.spec()
     for key in list(spec.keys):
         spec.delete(key)  # its length fits the robot alone
-    if not looks:
+    if not visuals:
         for geom in list(spec.geoms):
             if not geom.contype:
                 spec.delete(geom)
@@ -189,7 +189,7 @@ def _add_object(
     contact_s: float,
 ) -> mujoco.MjsBody:
     """Add the body of an object; one without a model is a box or a cylinder."""
-    quat = _wxyz(item.pose.quat_xyzw)
+    quat = wxyz(item.pose.quat_xyzw)
     body = spec.worldbody.add_body(name=item.name, pos=item.pose.position_m, quat=quat)
     if model is not None:
         _add_parts(body, item, model, mass_kg, contact_s)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.errors import UnknownNameError
-from bbllm.core.types import Pose, Quat
+from bbllm.core.types import Pose
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.camera import RgbdImage
-from bbllm.sim.build import SHAPES, build_spec, rgba_of
+from bbllm.sim.build import SHAPES, build_spec, rgba_of, wxyz
 from bbllm.sim.camera_noise import noisy_colors, noisy_depth
 from bbllm.sim.camera_settings import (
     HOUSING_M,
@@ -194,7 +194,7 @@ def _drawn_model(
     add: Callable[[mujoco.MjSpec], object],
 ) -> mujoco.MjModel:
     """Return the model that is drawn; its states are those of the simulation."""
-    spec = build_spec(simulation.scene, simulation.timestep_s, looks=True)
+    spec = build_spec(simulation.scene, simulation.timestep_s, visuals=True)
     spec.visual.global_.offwidth = settings.width_px
     spec.visual.global_.offheight = settings.height_px
     spec.visual.quality.offsamples = settings.samples
@@ -243,7 +243,7 @@ def _add_camera(
         name=PREFIX + mount.name,
         fovy=2 * math.degrees(math.atan(settings.height_px / 2 / settings.focal_px)),
         pos=trouble.camera_offset_m,
-        quat=_wxyz(T_OPTICAL_VIEW.quat_xyzw),
+        quat=wxyz(T_OPTICAL_VIEW.quat_xyzw),
     )
     view.set_frame(optical)
 
@@ -255,7 +255,7 @@ def _add_unknown(spec: mujoco.MjSpec, item: UnknownObject) -> None:
             type=SHAPES[part.shape],
             size=part.half_m,
             pos=part.at_m,
-            quat=_wxyz(part.quat_xyzw),
+            quat=wxyz(part.quat_xyzw),
             rgba=rgba_of(part.color),
             mass=0.0,
             contype=0,
@@ -274,9 +274,4 @@ def _set_light(spec: mujoco.MjSpec, light: Light) -> None:
 
 
 def _placed(pose: Pose) -> dict[str, tuple[float, ...]]:
-    return {'pos': pose.position_m, 'quat': _wxyz(pose.quat_xyzw)}
-
-
-def _wxyz(quat_xyzw: Quat) -> Quat:
-    x, y, z, w = quat_xyzw
-    return (w, x, y, z)
+    return {'pos': pose.position_m, 'quat': wxyz(pose.quat_xyzw)}

@@ -232,7 +232,7 @@ class SimDriver:
             if left_s < self.robot.simulation.timestep_s / 2:
                 return
             self._advance(min(CHUNK_S, left_s))
-            self._look()
+            self._poll()
             if was_able and not self.condition().able:
                 return
         self._stop.clear()
@@ -319,7 +319,7 @@ class SimDriver:
                 late = -FINE_S < left_s < tick_s
                 self._advance(tick_s if late else min(step_s, max(left_s, FINE_S)), pending)
                 try:
-                    self._look()
+                    self._poll()
                 except LostNodeError:  # no result of it would come
                     cancel()
                     self.busy = False
@@ -332,7 +332,7 @@ class SimDriver:
         self._acted_s = self.robot.time_s
         return pending.result is not None
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Raise what `joint_state` does, without the cost of a state where none can be old."""
         if self.robot.hangs:
             self.joint_state()

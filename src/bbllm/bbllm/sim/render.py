@@ -145,7 +145,7 @@ def need_display(environ: Mapping[str, str]) -> None:
 
 def _drawn_model(simulation: Simulation) -> mujoco.MjModel:
     """Return the model with all that the physics leaves out; its states are the same."""
-    return build_model(simulation.scene, simulation.timestep_s, looks=True)
+    return build_model(simulation.scene, simulation.timestep_s, visuals=True)
 
 
 class Window:

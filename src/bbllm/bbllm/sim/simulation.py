@@ -4,9 +4,13 @@ The physics: arm, hand and objects, stepped by commands and read out.
 Nothing here decides anything; `sim.robot` adds the controllers.
 """
 
+import ctypes
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 import mujoco
@@ -20,7 +24,6 @@ from bbllm.robots.registry import load_robot
 from bbllm.robots.robot_model import FLANGE_SITE
 from bbllm.scene.scene_file import FORCE_NOISE_N, TORQUE_NOISE_NM, ForceNoise, SceneFile
 from bbllm.sim.build import build_model
-from bbllm.sim.step_timers import stop_timers
 
 MAX_ACCELERATION = 1e10
 AT_ONCE = 256
@@ -419,3 +422,16 @@ class Simulation:
             # MuJoCo wakes what has any velocity at all
             self.data.qvel[qvel + 2] -= 1e-12
         mujoco.mj_forward(self.model, self.data)
+
+
+@cache
+def stop_timers() -> None:
+    """
+    Let no step of this process read the clock for `MjData.timer`, which nothing here reads.
+
+    That is `mjcb_time = NULL` in C; the Python bindings set it at their import, and have no way to
+    take it back. Where it cannot be reached, the timers stay.
+    """
+    for path in Path(mujoco.__file__).parent.glob('libmujoco.*'):
+        with suppress(OSError, ValueError):
+            ctypes.c_void_p.in_dll(ctypes.CDLL(str(path)), 'mjcb_time').value = None

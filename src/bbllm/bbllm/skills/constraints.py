@@ -123,11 +123,15 @@ def unbound(nevers: Iterable[Never], scene: Scene) -> Iterator[tuple[Never, str]
         if not (fault := fault_of(never, scene.objects)):
             continue
         lost = [name for name in lost_names(scene) if _is_called(never.words, name)]
-        seen = f'{lost_text(scene, lost[0]).rstrip(".")}; a look at it would do' if lost else fault
+        seen = (
+            f'{lost_text(scene, lost[0]).rstrip(".")}; a scene that shows it would do'
+            if lost
+            else fault
+        )
         yield never, seen
 
 
-def told(nevers: Iterable[Never], objects: Sequence[SceneObject]) -> tuple[str, ...]:
+def descriptions(nevers: Iterable[Never], objects: Sequence[SceneObject]) -> tuple[str, ...]:
     """Return constraints for people: `never touch the blue cylinder (blue_cylinder)`."""
     lines: list[str] = []
     for never in nevers:

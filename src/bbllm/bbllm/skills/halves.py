@@ -6,7 +6,7 @@ from dataclasses import replace
 from bbllm.core.errors import SceneError
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
-from bbllm.skills.conditions import refusal
+from bbllm.skills.motions import refusal
 from bbllm.skills.skill import ArmSkill
 
 

@@ -2,10 +2,30 @@
 
 from bbllm.core.types import Code, Scene, SkillCall
 from bbllm.skills.catalog import find_skill
-from bbllm.skills.conditions import refusal
 from bbllm.skills.grasps import Hand
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import Motion, StandStill
+from bbllm.skills.skill import Judge
+
+
+def refusal(call: SkillCall, scene: Scene) -> Rejection | None:
+    """Return the first precondition of a checked call that the scene shows to be unmet."""
+    return _first(call, scene, Judge.SCENE)
+
+
+def out_of_reach(call: SkillCall, scene: Scene) -> Rejection | None:
+    """Return that a place is out of reach where the scene shows it."""
+    return _first(call, scene, Judge.ARM)
+
+
+def _first(call: SkillCall, scene: Scene, judge: Judge) -> Rejection | None:
+    skill = find_skill(call.skill)
+    for need in () if skill is None else skill.needs:
+        if need.judge is judge and need.unmet is not None:
+            words = need.unmet(call, scene)
+            if words is not None:
+                return need.refusal(words)
+    return None
 
 
 def plan_motion(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
@@ -15,7 +35,7 @@ def plan_motion(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection
 
 def geometric_motion(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
     """
-    Do the same for a call that `conditions.refusal` does not refuse.
+    Do the same for a call that `motions.refusal` does not refuse.
 
     Pure geometry: a refusal is returned only where it is certain by outlines and heights.
     `arm.execution` finds out which of the grips the arm can reach.

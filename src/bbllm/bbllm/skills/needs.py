@@ -47,6 +47,36 @@ def far(call: SkillCall, scene: Scene) -> Words | None:
     return {'target': name} if scene.has(name, 'reachable', 'no') else None
 
 
+def taking(done: str, in_hand_already: str) -> tuple[Precondition, ...]:
+    """Return what a skill that takes an object with an empty hand needs; *done* as in `picked`."""
+    return (
+        Precondition(
+            '{object} is a cube, a cylinder or another object that is loose',
+            Code.NOT_GRASPABLE,
+            f'{{object}} is a {{kind}}, and that cannot be {done}.',
+            unmet=not_movable,
+        ),
+        Precondition(
+            '{object} is not in the hand', Code.ALREADY_HOLDING, in_hand_already, unmet=in_hand
+        ),
+        Precondition(
+            'the hand is empty',
+            Code.ALREADY_HOLDING,
+            f'{{object}} cannot be {done} because {{held}} is in the hand; place that first.',
+            unmet=full,
+        ),
+    )
+
+
+def uncovered(done: str) -> Precondition:
+    return Precondition(
+        'nothing is on {object}',
+        Code.COVERED,
+        f'{{object}} cannot be {done} because {{above}} {{stand}} on it.',
+        unmet=covered,
+    )
+
+
 IN_REACH = Precondition(
     'the arm reaches it',
     Code.OUT_OF_WORKSPACE,

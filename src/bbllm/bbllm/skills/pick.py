@@ -24,10 +24,8 @@ from bbllm.skills.needs import (
     FINGER_ROOM,
     FREE_WAY,
     IN_REACH,
-    covered,
-    full,
-    in_hand,
-    not_movable,
+    taking,
+    uncovered,
 )
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import HOVER_M, CloseOn, Lift, Motion, MoveAbove
@@ -161,31 +159,9 @@ PICK = ArmSkill(
         ('grasp',),
     ),
     needs=(
-        Precondition(
-            '{object} is a cube, a cylinder or another object that is loose',
-            Code.NOT_GRASPABLE,
-            '{object} is a {kind}, and that cannot be picked.',
-            unmet=not_movable,
-        ),
-        Precondition(
-            '{object} is not in the hand',
-            Code.ALREADY_HOLDING,
-            '{object} is in the hand already.',
-            unmet=in_hand,
-        ),
-        Precondition(
-            'the hand is empty',
-            Code.ALREADY_HOLDING,
-            '{object} cannot be picked because {held} is in the hand; place that first.',
-            unmet=full,
-        ),
+        *taking('picked', '{object} is in the hand already.'),
         *GRIPPABLE,
-        Precondition(
-            'nothing is on {object}',
-            Code.COVERED,
-            '{object} cannot be picked because {above} {stand} on it.',
-            unmet=covered,
-        ),
+        uncovered('picked'),
         FINGER_ROOM,
         IN_REACH,
         FREE_WAY,

@@ -274,7 +274,7 @@ def place_target(arg: str, held: SceneObject, scene: Scene, hand: Hand) -> Place
     """
     Turn the argument of `place`, a name or a pose literal, into a free place to rest.
 
-    What `conditions.refusal` refuses is not asked again.
+    What `motions.refusal` refuses is not asked again.
     """
     others = [item for item in scene.objects if item.name != held.name]
     if is_pose_like(arg):

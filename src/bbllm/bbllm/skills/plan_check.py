@@ -28,11 +28,10 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import find_skill
-from bbllm.skills.conditions import out_of_reach, refusal
 from bbllm.skills.effects import changed, names_before, unsure
 from bbllm.skills.grasps import MAX_WIDTH_M, Hand
 from bbllm.skills.halves import carry_out_halves
-from bbllm.skills.motions import geometric_motion
+from bbllm.skills.motions import geometric_motion, out_of_reach, refusal
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import Motion
 from bbllm.skills.shapes import vertical_axis

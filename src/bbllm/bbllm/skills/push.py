@@ -23,10 +23,8 @@ from bbllm.skills.grasps import (
 from bbllm.skills.needs import (
     FREE_WAY,
     IN_REACH,
-    covered,
-    full,
-    in_hand,
-    not_movable,
+    taking,
+    uncovered,
 )
 from bbllm.skills.pick import on_edge
 from bbllm.skills.placing import LEVEL_M, PlaceTarget, yaw_like
@@ -243,19 +241,19 @@ def _instead(item: SceneObject, along: Point, distance_m: float, scene: Scene) -
 def _plan(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
     item, way, distance_m = scene.object(call.args[0]), call.args[1], float(call.args[2])
     name, along = item.name, DIRECTIONS[way]
-    told = f'{name} cannot be pushed {distance_m:g} m {WORDS[way]}'
+    failed = f'{name} cannot be pushed {distance_m:g} m {WORDS[way]}'
     face = _face(item, along)
     if face is None:
         return Rejection(
             Code.NOT_GRASPABLE,
-            f'{told} because none of its faces points that way, within '
+            f'{failed} because none of its faces points that way, within '
             f'{math.degrees(MOST_SKEW_RAD):.0f} degrees. Turn it first, or pick and place it.',
         )
     if (tips := _tips_over(item, face)) is not None:
         return tips
     if why := _blocked(item, along, distance_m, scene):
         return Rejection(
-            Code.OCCUPIED, f'{told} because {why}. {_instead(item, along, distance_m, scene)}'
+            Code.OCCUPIED, f'{failed} because {why}. {_instead(item, along, distance_m, scene)}'
         )
     grips, lead_m = _grips(item, face, along)
     far_m = lead_m + distance_m
@@ -304,24 +302,7 @@ PUSH = ArmSkill(
         'to be picked',
     ),
     needs=(
-        Precondition(
-            '{object} is a cube, a cylinder or another object that is loose',
-            Code.NOT_GRASPABLE,
-            '{object} is a {kind}, and that cannot be pushed.',
-            unmet=not_movable,
-        ),
-        Precondition(
-            '{object} is not in the hand',
-            Code.ALREADY_HOLDING,
-            '{object} is in the hand, and cannot be pushed; place it first.',
-            unmet=in_hand,
-        ),
-        Precondition(
-            'the hand is empty',
-            Code.ALREADY_HOLDING,
-            '{object} cannot be pushed because {held} is in the hand; place that first.',
-            unmet=full,
-        ),
+        *taking('pushed', '{object} is in the hand, and cannot be pushed; place it first.'),
         Precondition(
             '{object} does not stand on an edge',
             Code.NOT_GRASPABLE,
@@ -334,12 +315,7 @@ PUSH = ArmSkill(
             '{object} lies on its side, and would roll away; pick and place it instead.',
             unmet=_rolls,
         ),
-        Precondition(
-            'nothing is on {object}',
-            Code.COVERED,
-            '{object} cannot be pushed because {above} {stand} on it.',
-            unmet=covered,
-        ),
+        uncovered('pushed'),
         Precondition(
             '{object} stands on furniture',
             Code.NOT_GRASPABLE,

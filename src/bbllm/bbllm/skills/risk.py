@@ -49,7 +49,7 @@ SAME = 1e-6
 
 def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
     """Return why the text of its step does not cover a call, in one clause; empty if it does."""
-    said, plain_text = _words(text), _plain(text)
+    words, plain_text = _words(text), _plain(text)
     for word in _words(plain_text).split('_'):
         if word in FORBIDDING:
             return f'its step contains the word {word}, so it may forbid what it names'
@@ -57,25 +57,25 @@ def unmentioned(call: SkillCall, text: str, scene: Scene) -> str:
             return f'its step mixes alphabets in the word {word}'
     for arg in call.args:
         if is_pose_like(arg):
-            if not _says_numbers(text, arg):
+            if not _has_numbers(text, arg):
                 return f'its step does not name the pose {arg}'
-        elif arg in scene.names and not _names(said, arg, scene.names):
+        elif arg in scene.names and not _names(words, arg, scene.names):
             return f'its step does not name {arg}'
     values = _values(call, scene)
     if values:
-        told = _nameless(text, scene.names)
+        nameless = _nameless(text, scene.names)
         for param, arg in values:
-            if not KINDS[param].states(told, arg):
+            if not KINDS[param].states(nameless, arg):
                 return f'its step does not name the {param} {arg}'
     verbs = _HAND_MOVED.sub('_reach', _without(_words(plain_text), map(_plain, scene.names)))
     verbs = _OBJECT_MOVED.sub('_put', verbs)
-    heard = [skill.name for skill in scene.skills if _says(verbs, skill)]
-    still = [name for name in heard if not moves(SkillCall(name))]
-    if call.skill in heard and (not still or not moves(call)):
+    found = [skill.name for skill in scene.skills if _means(verbs, skill)]
+    still = [name for name in found if not moves(SkillCall(name))]
+    if call.skill in found and (not still or not moves(call)):
         return ''
-    if heard:
-        return f'its step says {listed(still or heard)}, not {call.skill}'
-    return f'its step does not say {call.skill}'
+    if found:
+        return f'its step asks for {listed(still or found)}, not {call.skill}'
+    return f'its step does not ask for {call.skill}'
 
 
 def _values(call: SkillCall, scene: Scene) -> list[tuple[str, str]]:
@@ -94,11 +94,11 @@ def _nameless(text: str, names: Iterable[str]) -> str:
 
 def named(texts: Iterable[str], names: tuple[str, ...]) -> tuple[str, ...]:
     """Return which of the names some texts name, each by itself or as separate words."""
-    said = [_words(text) for text in texts]
-    return tuple(name for name in names if any(_names(words, name, names) for words in said))
+    words = [_words(text) for text in texts]
+    return tuple(name for name in names if any(_names(words, name, names) for words in words))
 
 
-def _says(verbs: str, skill: Skill) -> bool:
+def _means(verbs: str, skill: Skill) -> bool:
     own = (name.replace('_', ' ') for name in (skill.name, *skill.aliases))
     known = find_skill(skill.name)
     phrases = (*own, *(() if known is None else known.words))
@@ -121,27 +121,29 @@ def _words(text: str) -> str:
     return '_' + re.sub(r'[\W_]+', '_', text.casefold()).strip('_') + '_'
 
 
-def _names(said: str, name: str, names: tuple[str, ...]) -> bool:
+def _names(words: str, name: str, names: tuple[str, ...]) -> bool:
     """Return whether a name occurs by itself and not only as part of a longer one."""
     wanted = _words(name)
     longer = [other for other in names if wanted in _words(other) and wanted != _words(other)]
-    return wanted in _without(said, longer)
+    return wanted in _without(words, longer)
 
 
-def _without(said: str, names: Iterable[str]) -> str:
+def _without(words: str, names: Iterable[str]) -> str:
     """Return words without the names of objects, which are about none of the skills."""
     for name in sorted(map(_words, names), key=len, reverse=True):
-        said = re.sub(f'(?<=_){re.escape(name.strip("_"))}(?=_)', '|', said)
-    return said
+        words = re.sub(f'(?<=_){re.escape(name.strip("_"))}(?=_)', '|', words)
+    return words
 
 
-def _says_numbers(text: str, pose: str) -> bool:
+def _has_numbers(text: str, pose: str) -> bool:
     literal = parse_pose(pose)
-    said = _NUMBER.findall(text)
+    words = _NUMBER.findall(text)
     if literal.quat_xyzw is not None:
-        return any(_same_hand(said[start : start + 7], literal) for start in range(len(said) - 6))
+        return any(
+            _same_hand(words[start : start + 7], literal) for start in range(len(words) - 6)
+        )
     wanted = list(literal.position_m) + ([] if literal.yaw_deg is None else [literal.yaw_deg])
-    numbers = [float(number) for number in said]
+    numbers = [float(number) for number in words]
     return any(
         all(abs(a - b) <= SAME for a, b in zip(numbers[start:], wanted, strict=False))
         for start in range(len(numbers) - len(wanted) + 1)

@@ -17,10 +17,8 @@ from bbllm.skills.needs import (
     FINGER_ROOM,
     FREE_WAY,
     IN_REACH,
-    covered,
-    full,
-    in_hand,
-    not_movable,
+    taking,
+    uncovered,
 )
 from bbllm.skills.pick import GRIPPABLE, close_on, grips_on, risks_of_taking
 from bbllm.skills.placing import LEVEL_M, PLACE_GAP_M, TOUCHING_M, PlaceTarget, yaw_like
@@ -104,16 +102,16 @@ def _turned_grips(
 def _plan(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Rejection:
     item, turn_deg = scene.object(call.args[0]), float(call.args[1])
     name, turn_rad = item.name, math.radians(turn_deg)
-    told = f'{name} cannot be rotated by {turn_deg:g} degrees'
+    failed = f'{name} cannot be rotated by {turn_deg:g} degrees'
     grips = grips_on(item, scene, 'rotated')
     if isinstance(grips, Rejection):
         return grips
     if names := _blockers(item, turn_rad, scene):
-        why = f'{told} because {listed(names)} {"is" if len(names) == 1 else "are"} in its way.'
+        why = f'{failed} because {listed(names)} {"is" if len(names) == 1 else "are"} in its way.'
         return Rejection(Code.OCCUPIED, f'{why} {_instead(item, turn_deg, grips, scene)}')
     turned = _turned_grips(grips, turn_rad, _others(item, scene))
     if isinstance(turned, NoRoom):
-        why = f'{told} because, once it is turned, {turned.sentence}'
+        why = f'{failed} because, once it is turned, {turned.sentence}'
         return Rejection(Code.NO_CLEARANCE, f'{why} {_instead(item, turn_deg, grips, scene)}')
     supports = tuple(
         other.name
@@ -155,31 +153,12 @@ ROTATE = ArmSkill(
         'before and after the turn',
     ),
     needs=(
-        Precondition(
-            '{object} is a cube, a cylinder or another object that is loose',
-            Code.NOT_GRASPABLE,
-            '{object} is a {kind}, and that cannot be rotated.',
-            unmet=not_movable,
-        ),
-        Precondition(
-            '{object} is not in the hand',
-            Code.ALREADY_HOLDING,
+        *taking(
+            'rotated',
             '{object} is in the hand; place it with a yaw, as in `x y z yaw_deg`, instead.',
-            unmet=in_hand,
-        ),
-        Precondition(
-            'the hand is empty',
-            Code.ALREADY_HOLDING,
-            '{object} cannot be rotated because {held} is in the hand; place that first.',
-            unmet=full,
         ),
         *GRIPPABLE,
-        Precondition(
-            'nothing is on {object}',
-            Code.COVERED,
-            '{object} cannot be rotated because {above} {stand} on it.',
-            unmet=covered,
-        ),
+        uncovered('rotated'),
         Precondition('there is room for it', Code.OCCUPIED, judge=Judge.GEOMETRY),
         FINGER_ROOM,
         IN_REACH,

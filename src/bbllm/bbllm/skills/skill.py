@@ -9,7 +9,7 @@ driver, so that a skill of another package moves the arm through the same gate a
 
 A precondition is judged by what the scene states of objects and hand (`Judge.SCENE`), by outlines
 and the room for the fingers (`Judge.GEOMETRY`), or by the ways of the arm (`Judge.ARM`). Those of
-the first kind are judged by `conditions.refusal`, in their order, and have their sentences here.
+the first kind are judged by `motions.refusal`, in their order, and have their sentences here.
 Sentences of the other two contain measures, so that they are made where these are computed.
 
 Effects are facts to remove and to add. `{object}` and the like stand for names, `*` for any.

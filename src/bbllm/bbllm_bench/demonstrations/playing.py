@@ -11,9 +11,9 @@ from bbllm.core.protocols import EventSink, World
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.robots.registry import load_robot
 from bbllm.sim.faults import Fault
-from bbllm.sim.sampling import MotionSampler
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.demonstrations.drawing import DemoSpec
+from bbllm_bench.demonstrations.sampling import MotionSampler
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.runner.episode_models import open_models
 from bbllm_bench.runner.episode_setup import Alone

@@ -68,7 +68,7 @@ class SmallTable(ImaginedTable):
 
     def __init__(self, held: str | None = None) -> None:
         scene = build_scene(
-            TABLE.things,
+            TABLE.shown,
             _AT_REST,
             skills=SKILLS,
             stamp_s=0.0,

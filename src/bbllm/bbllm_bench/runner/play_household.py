@@ -3,7 +3,7 @@
 from bbllm.core.protocols import EventSink
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall
 from bbllm.llm.models.factory import Models
-from bbllm.worlds.household.derived import DerivedStates, add_published
+from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
@@ -11,6 +11,7 @@ from bbllm_bench.runner.episode_setup import Alone, begin_episode
 from bbllm_bench.scorers.scoring import score
 from bbllm_bench.suites.house_goals import FinalStateGoal, HouseGoal
 from bbllm_bench.suites.household import judge_household
+from bbllm_bench.suites.published_states import add_published
 from bbllm_bench.suites.scores import Score
 
 

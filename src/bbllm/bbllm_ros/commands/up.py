@@ -265,7 +265,7 @@ def _uses_cameras(config: UpConfig) -> bool:
     Raises UnknownNameError for another source or a camera that the simulator does not have,
     ConfigError for options that are without effect.
     """
-    from bbllm.worlds.perception.sources import SceneSource, parse_sources
+    from bbllm_ros.parameters.scene_sources import SceneSource, parse_sources
 
     if SceneSource.CAMERA in parse_sources(config.sources):
         _check_cameras(config.cameras)

@@ -197,7 +197,7 @@ class RosDriver:
         stop_condition: Callable[[], bool] | None = None,
     ) -> FollowResult:
         hurrying = nullcontext() if stop_condition is None else self._poller.hurrying()
-        with hurrying, self._pull.meter.heard_by(lambda: self._ended_where(stop_condition)):
+        with hurrying, self._pull.meter.watched_by(lambda: self._ended_where(stop_condition)):
             try:
                 return self._follow_to_end(trajectory, tolerances)
             finally:

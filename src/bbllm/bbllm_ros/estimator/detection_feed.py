@@ -17,8 +17,8 @@ from tf2_msgs.msg import TFMessage
 from bbllm.core.errors import ConfigError
 from bbllm.scene.detections import Detection, DetectionBatch, Doubts
 from bbllm.scene.transforms import FrameError, TransformTree, plain_frame
-from bbllm.worlds.perception.sources import SceneSource
 from bbllm_ros.convert.records import stamp_from_msg, transforms_from_msg, vector_from_msg
+from bbllm_ros.parameters.scene_sources import SceneSource
 from bbllm_ros.rclpy_support.fast_subscription import Poller
 
 

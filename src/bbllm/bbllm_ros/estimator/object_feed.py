@@ -11,13 +11,13 @@ from bbllm.core.errors import SceneError, UnknownNameError
 from bbllm.core.naming import objects_fault
 from bbllm.core.types import SceneObject
 from bbllm.skills.catalog import known_skills
-from bbllm.worlds.perception.sources import SceneSource, read_sources
 from bbllm.worlds.tabletop.table import TableView
 from bbllm_ros.convert.records import objects_from_msg
 from bbllm_ros.convert.serialized import StampedMessage
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.estimator.table_feed import TableFeed
 from bbllm_ros.parameters.node_params import StateEstimatorParams
+from bbllm_ros.parameters.scene_sources import SceneSource, read_sources
 from bbllm_ros.rclpy_support.entities import rivals, sources_of
 from bbllm_ros.rclpy_support.fast_subscription import LatestMessage, Poller
 from bbllm_ros.rclpy_support.stack_node import StackNode

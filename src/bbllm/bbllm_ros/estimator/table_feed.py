@@ -14,7 +14,6 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import SceneError, WorldError
 from bbllm.scene.detections import WORLD_FRAME, DetectionBatch, SightingParams
-from bbllm.worlds.perception.sources import CAMERAS, SceneSource, SourceConfig
 from bbllm.worlds.perception.tracking import TrackingParams
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
@@ -25,6 +24,7 @@ from bbllm_ros.estimator.camera_status_feed import CameraStatusFeed
 from bbllm_ros.estimator.detection_feed import SOURCE as TF
 from bbllm_ros.estimator.detection_feed import TOPICS, TfFeed, subscribe_detections
 from bbllm_ros.parameters.node_params import StateEstimatorParams
+from bbllm_ros.parameters.scene_sources import CAMERAS, SceneSource, SourceConfig
 from bbllm_ros.rclpy_support.fast_subscription import Poller
 from bbllm_ros.rclpy_support.stack_node import StackNode
 
@@ -236,7 +236,7 @@ class TableFeed:
         hand = self._joints.hand(batch.stamp_s, CATCH_UP_S)
         with self._news:
             # A detector that sends the same picture again and again tells nothing.
-            if picture.stamp_s > self._table.looked_s(picture.source):
+            if picture.stamp_s > self._table.newest_s(picture.source):
                 self._received_s[picture.source] = time.monotonic()
             self._observer.take_picture(picture, hand)
             self._news.notify_all()

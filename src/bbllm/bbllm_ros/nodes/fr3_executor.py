@@ -66,7 +66,7 @@ class Fr3Executor(StackNode):
             self._driver,
             self._observe,
             params=ExecutorParams(
-                ways=ways_of(params, guard.envelope), lift=lift, looks_beside=True
+                ways=ways_of(params, guard.envelope), lift=lift, observes_meanwhile=True
             ),
             guard=guard,
             permit=gate.permit,

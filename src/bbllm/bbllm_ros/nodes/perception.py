@@ -8,10 +8,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.detections import Detection
-from bbllm.worlds.perception.sources import parse_cameras
 from bbllm_ros.convert.camera_status import PERIOD_S, TOPIC, faults_to_msg
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.parameters.node_params import PerceptionParams
+from bbllm_ros.parameters.scene_sources import parse_cameras
 from bbllm_ros.perception.camera_feed import CameraFeed
 from bbllm_ros.perception.detection_outputs import DetectionOutputs
 from bbllm_ros.perception.model_use import ModelUse

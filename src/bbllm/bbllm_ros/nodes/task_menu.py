@@ -18,8 +18,6 @@ from bbllm.core.errors import ApprovalError, BbllmError, LostNodeError
 from bbllm.core.events import Ending
 from bbllm.core.tasks import load_suite
 from bbllm.core.types import Scene
-from bbllm.worlds.tabletop.menu import ChoiceKind, MenuChoice, Numbers, robot_menu, scene_menus
-from bbllm.worlds.tabletop.status import StatusBoard
 from bbllm_ros.convert.events import event_from_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED, from_msg
 from bbllm_ros.parameters.node_params import TaskMenuParams
@@ -27,6 +25,8 @@ from bbllm_ros.rclpy_support.calls import ActionCall, StopClient, not_begun
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
 from bbllm_ros.rviz.interactive import InteractiveMarkers
 from bbllm_ros.rviz.markers import menu_marker, status_markers
+from bbllm_ros.rviz.menu import ChoiceKind, MenuChoice, Numbers, robot_menu, scene_menus
+from bbllm_ros.rviz.status import StatusBoard
 from bbllm_ros.stack.service_clients import ApprovalClient
 from bbllm_ros.stack.stack import REAL_NODES
 
@@ -161,11 +161,11 @@ class TaskMenu(StackNode):
     def _see(self, msg: SceneMsg) -> None:
         with self._lock:
             self._scene, self._scene_s = from_msg(Scene, msg), time.monotonic()
-            self._board = self._board.saw(self._scene)
+            self._board = self._board.with_scene(self._scene)
 
     def _ask(self, approvals: ApprovalClient) -> None:
         with self._lock:
-            self._board = self._board.asked(approvals.waiting)
+            self._board = self._board.with_request(approvals.waiting)
         if doubt := approvals.doubt:
             self._note(doubt)
 
@@ -176,7 +176,7 @@ class TaskMenu(StackNode):
             self.get_logger().warning(f'An event {msg.kind!r} is left out: {error}')
             return
         with self._lock:
-            self._board = self._board.heard(event)
+            self._board = self._board.with_event(event)
 
     def _watch_arm(self, msg: Any) -> None:
         with self._lock:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from bbllm.core.episode import Account
 from bbllm.scene.catalogue import Catalogue
-from bbllm.worlds.perception.sources import SceneSource, read_sources
 from bbllm_ros.parameters.node_params import PerceptionParams
+from bbllm_ros.parameters.scene_sources import SceneSource, read_sources
 from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
 

@@ -16,9 +16,9 @@ from rclpy.publisher import Publisher
 
 from bbllm.core.types import Pose
 from bbllm.scene.detections import Detection
-from bbllm.worlds.perception.sources import SceneSource
 from bbllm_ros.convert.records import header, pose_to_msg, vector_to_msg
 from bbllm_ros.estimator.detection_feed import TOPICS
+from bbllm_ros.parameters.scene_sources import SceneSource
 
 
 class DetectionOutputs:

@@ -13,13 +13,13 @@ from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.text import escape_hidden, escape_line
 from bbllm.core.types import Kind, Plan, Pose, Scene, SceneObject
 from bbllm.planners.domains.scene_graph import is_open
-from bbllm.scene.colors import color_of
 from bbllm.scene.object_models import ObjectPart, model_like
 from bbllm.scene.transforms import compose
 from bbllm.skills.shapes import Vector
-from bbllm.worlds.tabletop.menu import Menu, MenuItem, Numbers
-from bbllm.worlds.tabletop.status import Mood
 from bbllm_ros.convert.records import header, pose_to_msg, vector_to_msg
+from bbllm_ros.rviz.menu import Menu, MenuItem, Numbers
+from bbllm_ros.rviz.status import Mood
+from bbllm_viewer.viz.colors import color_of
 
 TEXT_M = 0.025
 """Height of letters [m]."""

@@ -17,7 +17,6 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image
 
 from bbllm.scene.camera import RgbdImage
-from bbllm.sim.camera_faults import CameraFault, FaultyCamera
 from bbllm.sim.camera_settings import (
     T_COLOR_OPTICAL,
     T_LINK_COLOR,
@@ -30,6 +29,7 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm_ros.convert.images import depth_to_msg, info_to_msg, rgb_to_msg
 from bbllm_ros.convert.records import transform_to_msg
 from bbllm_ros.rclpy_support.stack_node import StackNode
+from bbllm_ros.sim.camera_faults import CameraFault, FaultyCamera
 from bbllm_ros.sim.loop import SimLoop
 
 PICTURES = QoSProfile(depth=2)

@@ -7,10 +7,10 @@ from bbllm_interfaces.srv import InjectFault, ResetSim, SetObjectMass, SetObject
 from std_srvs.srv import SetBool
 
 from bbllm.core.errors import BbllmError
-from bbllm.sim.camera_faults import camera_faults
 from bbllm.sim.faults import Fault, fault_named
 from bbllm_ros.convert.records import pose_from_msg
 from bbllm_ros.rclpy_support.stack_node import StackNode
+from bbllm_ros.sim.camera_faults import camera_faults
 from bbllm_ros.sim.cameras import SimCameraTopics
 from bbllm_ros.sim.loop import SimLoop
 

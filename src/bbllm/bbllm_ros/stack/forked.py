@@ -28,7 +28,7 @@ PRELOADED = (
     'bbllm.planners.assembly',
     'bbllm.sim.simulation',
     'bbllm.skills.catalog',
-    'bbllm.worlds.perception.sources',
+    'bbllm_ros.parameters.scene_sources',
     'bbllm_interfaces.action',
     'control_msgs.action',
     'controller_manager_msgs.srv',

@@ -28,9 +28,9 @@ from launch_ros.parameter_descriptions import ParameterValue
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, OpenStateMode, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm.worlds.perception.sources import SceneSource, parse_sources
 from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.parameters.real_arguments import check_robot_ip, need_franka_ros2
+from bbllm_ros.parameters.scene_sources import SceneSource, parse_sources
 from bbllm_ros.rclpy_support.dds_boundary import NETWORK, bound_process, wants_network
 from bbllm_ros.rclpy_support.domains import check_names_free, domain_of
 from bbllm_ros.rclpy_support.params import Value

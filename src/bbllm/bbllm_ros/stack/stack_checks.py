@@ -16,7 +16,6 @@ from bbllm.core.tasks import load_suite
 from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.render import need_display
-from bbllm.worlds.perception.sources import parse_cameras, read_sources
 from bbllm_ros.parameters.detector_params import detector_of
 from bbllm_ros.parameters.model_params import (
     model_of_open_state,
@@ -24,6 +23,7 @@ from bbllm_ros.parameters.model_params import (
     planner_and_models,
 )
 from bbllm_ros.parameters.node_params import NODE_PARAMS
+from bbllm_ros.parameters.scene_sources import parse_cameras, read_sources
 from bbllm_ros.rclpy_support.params import Value, checked, parameter_of
 from bbllm_ros.stack.stack import SIMULATED, SIMULATOR, params_file
 
@@ -42,7 +42,7 @@ def check_params(
         params[node] = checked(node, NODE_PARAMS[node], values)
         CHECKS[node](params[node])
     if {'fr3_executor', SIMULATOR} <= set(params):
-        objects = load_scene(params[SIMULATOR].scene).things
+        objects = load_scene(params[SIMULATOR].scene).shown
         check_never(params['fr3_executor'].envelope, objects)
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import combinations, groupby, pairwise
 
 from bbllm.core.types import Scene
-from bbllm.scene.colors import mix
+from bbllm_viewer.viz.colors import mix
 from bbllm_viewer.viz.house import HouseItem, rooms_of
 from bbllm_viewer.viz.objects import arc
 from bbllm_viewer.viz.shapes import (

@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 
 from bbllm.core.types import Kind, Pose, Scene, SceneObject
-from bbllm.scene.colors import color_of, edge_of, mix
 from bbllm.skills.containers import is_container
 from bbllm.skills.shapes import half_extent, is_round, outline
+from bbllm_viewer.viz.colors import color_of, edge_of, mix
 from bbllm_viewer.viz.shapes import (
     Flat,
     Paint,

@@ -54,7 +54,7 @@ class Forecast:
     """Where the arm ends, shape (7,) [rad]."""
 
 
-LookAhead = Callable[[], Forecast | None]
+StateAfter = Callable[[], Forecast | None]
 """Returns the state after a motion; None where that is not known."""
 
 
@@ -120,7 +120,7 @@ class AheadPlanner:
         self._lock = threading.Lock()
         self._expected: tuple[SkillCall, ...] = ()
         self._is_new = self._running = False
-        self._look: LookAhead | None = None
+        self._state_after: StateAfter | None = None
         self._job: tuple[SkillCall, Future[PlannedWay | None]] | None = None
         self._current: Future[PlannedWay | None] | None = None
         self.wanted = False
@@ -147,7 +147,7 @@ class AheadPlanner:
             if not self._is_new:
                 follows = self._expected[:1] == (call,)
                 self._expected = self._expected[1:] if follows else ()
-            self._is_new, self._running, self._look = False, True, None
+            self._is_new, self._running, self._state_after = False, True, None
             job, self._job = self._job, None
             self._current = job[1] if job is not None and job[0] == call else None
 
@@ -158,14 +158,14 @@ class AheadPlanner:
             if not succeeded:
                 self._job, self._expected = None, ()
 
-    def foresee(self, look: LookAhead) -> None:
+    def foresee(self, state_after: StateAfter) -> None:
         """
         Plan the expected call from the state that the last motion of this one leads to.
 
-        *look* is called in the thread that plans.
+        *state_after* is called in the thread that plans.
         """
         with self._lock:
-            self._look = look
+            self._state_after = state_after
             self._plan_expected()
 
     def way(self, motion: Motion, scene: Scene, position_rad: Array) -> PlannedWay | None:
@@ -189,8 +189,8 @@ class AheadPlanner:
 
     def _plan_expected(self) -> None:
         """Start to plan, where call and state are known and it is not under way yet."""
-        look, call = self._look, next(iter(self._expected), None)
-        if look is None or (self._job is not None and self._job[0] == call):
+        state_after, call = self._state_after, next(iter(self._expected), None)
+        if state_after is None or (self._job is not None and self._job[0] == call):
             return
         if call is None:
             self._job = None
@@ -198,15 +198,18 @@ class AheadPlanner:
         future: Future[PlannedWay | None] = Future()
         self._job = (call, future)
         threading.Thread(
-            target=self._plan_into, args=(future, call, look), name='plan-ahead', daemon=True
+            target=self._plan_into,
+            args=(future, call, state_after),
+            name='plan-ahead',
+            daemon=True,
         ).start()
 
     def _plan_into(
-        self, future: Future[PlannedWay | None], call: SkillCall, look: LookAhead
+        self, future: Future[PlannedWay | None], call: SkillCall, state_after: StateAfter
     ) -> None:
         try:
             with self._planning:
-                state = look()
+                state = state_after()
                 future.set_result(None if state is None else self._plan(call, state))
         except BbllmError:
             future.set_result(None)  # planned anew, it fails with its reason

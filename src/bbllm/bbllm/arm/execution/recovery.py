@@ -24,7 +24,7 @@ STEP = f'setting of the forces at which it stops (safety rule {SafetyRule.CONTAC
 """What this is called among the steps of a recovery."""
 REST_S = 1.0
 """How long an arm that still moves may take to come to rest, on the world's clock [s]."""
-LOOKS = 20
+REST_CHECKS = 20
 
 
 class ContactLimiter:
@@ -56,24 +56,24 @@ class ContactLimiter:
             return
         if not self._rests():
             why = 'the robot takes the forces at which it stops only at rest, and its arm moves'
-            raise _unsafe(activity, f'{why}; a robot that nobody else moves would do', '')
+            raise _unsafe(activity, f'{why}; a robot that no other program moves would do', '')
         try:
             self.set()
         except RecoveryError as error:
-            told = str(error).rstrip('.')
+            reason = str(error).rstrip('.')
             raise _unsafe(
                 activity,
-                f'the robot was not told the forces at which it stops: {told}; a robot that is '
+                f'the robot did not take the forces at which it stops: {reason}; a robot that is '
                 'idle, with no other program on it, would do, or a contact_force in the safety '
                 'file that it takes',
-                told,
+                reason,
             ) from error
 
     def _rests(self) -> bool:
-        for _ in range(LOOKS):
+        for _ in range(REST_CHECKS):
             if float(np.abs(self._driver.joint_state().velocity_rad_s).max()) < self._still_rad_s:
                 return True
-            self._driver.wait(REST_S / LOOKS)
+            self._driver.wait(REST_S / REST_CHECKS)
         return False
 
 
@@ -167,7 +167,7 @@ class Recovery:
             self._on_activity('recovering the robot')
             try:
                 self._bring_up_states(cancel)
-                case.stop, problem = case.stop.or_known(self._told(case)), ''
+                case.stop, problem = case.stop.or_known(self._diagnosed(case)), ''
                 if case.stop.needs_person and not asked:
                     continue
                 cancel.raise_if_cancelled()
@@ -207,11 +207,11 @@ class Recovery:
             self._driver.wait_fresh(FRESH_S)
         except RecoveryError:
             pass  # then what is known without has to do
-        stop = self._told(case)
+        stop = self._diagnosed(case)
         # No error shown says nothing as long as the robot refuses to be recovered.
-        return stop if stop.told else Stop()
+        return stop if stop.reported else Stop()
 
-    def _told(self, case: _Case) -> Stop:
+    def _diagnosed(self, case: _Case) -> Stop:
         return diagnose(self._driver.condition(), hardware_was_down=case.was_down)
 
     def _ask(self, case: _Case, problem: str, cancel: CancelToken) -> None:
@@ -234,7 +234,7 @@ def _stuck(case: _Case, problem: str) -> StuckError:
         _sentences(
             case.stop.sentence(case.activity),
             problem,
-            'It stays stopped, as nobody has allowed it to go on.',
+            'It stays stopped until a person allows it to go on.',
             case.stop.advice,
             'Then run the task again.',
         ),

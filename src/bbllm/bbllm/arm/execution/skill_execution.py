@@ -73,7 +73,7 @@ class ExecutorParams:
 
     ways: GraspPlannerParams = field(default_factory=GraspPlannerParams)
     lift: LiftParams = field(default_factory=LiftParams)
-    looks_beside: bool = False
+    observes_meanwhile: bool = False
     """Whether the scene can be observed by another thread while the arm moves."""
     grip_offset_m: float = 0.0
     """How far from the middle of an object the hand takes it, along the tool's x axis [m]."""
@@ -129,9 +129,9 @@ class SkillRun:
         except CallError as error:
             return error.outcome
         except SkillError as failure:
-            told = self._get_out(failure)
-            failed = told.outcome(self._call)
-            return failed if self._touched else replace(failed, status=untouched(told))
+            ended = self._get_out(failure)
+            failed = ended.outcome(self._call)
+            return failed if self._touched else replace(failed, status=untouched(ended))
         return Outcome(call=self._call, status=Status.SUCCEEDED)
 
     def _prepare(self, scene: Scene) -> Motion:
@@ -318,7 +318,7 @@ class SkillRun:
             watch = executor.driver.vertical_force_n
             executor.follow(first, activity, stop_condition=lambda: too_heavy(watch()))
         except SkillError as failed:
-            executor.check(activity)  # who stops the arm is heard first
+            executor.check(activity)  # a stop by a person counts first
             cancelled = failed.code is Code.CANCELLED
             if isinstance(failed, StuckError) or (failed.stopped and not cancelled):
                 raise
@@ -345,7 +345,7 @@ class SkillRun:
             try:
                 force_n = self._executor.driver.vertical_force_n(settled=True)
                 if force_n is None and reported:
-                    raise SilentForceError('it is not told any more.')
+                    raise SilentForceError('it is no longer reported.')
                 return force_n
             except SilentForceError as silence:
                 if again or not self._executor.ready(f'lifting {name}'):
@@ -411,7 +411,7 @@ class SkillRun:
 
     def _move_down(self, name: str, way: GraspPlan, activity: str) -> tuple[GraspPlan, bool]:
         """
-        Move above a place, and on without a stop unless the look on the way is against it.
+        Move above a place, and on without a stop unless an observation on the way is against it.
 
         Returns the way with the slip compensated, and whether the hand is down.
         """
@@ -490,7 +490,7 @@ class SkillRun:
         def state(scene: Scene) -> Forecast | None:
             return forecast(self._planner.robot, scene, end) if scene.held == carried else None
 
-        if changed and self._params.looks_beside:
+        if changed and self._params.observes_meanwhile:
             self._ahead.foresee(lambda: state(self._observe()))
             return
         try:

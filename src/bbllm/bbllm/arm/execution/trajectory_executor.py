@@ -289,7 +289,7 @@ class TrajectoryExecutor:
         try:
             self._follow(Motion(trajectory, activity), send, fingers.width_m)
         except SkillError as failed:
-            self.check(activity)  # who stops the arm is heard first
+            self.check(activity)  # a stop by a person counts first
             stopped = failed.code is Code.CANCELLED
             if stopped and moved.status is not GoalStatus.CANCELED:
                 # For that the arm was stopped.
@@ -438,10 +438,10 @@ class TrajectoryExecutor:
 
         A goal that was being cancelled when the robot stopped ends as cancelled.
         """
-        said_so = 'deactivat' in failure.raw
-        if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT) and not said_so:
+        reported = 'deactivat' in failure.raw
+        if failure.code not in (Code.CONTROLLER_ABORTED, Code.TIMEOUT) and not reported:
             return failure
-        if self._recovery.able(DEACTIVATED_S if said_so else STOP_S):
+        if self._recovery.able(DEACTIVATED_S if reported else STOP_S):
             return failure
         return stop_failure(self._recover(activity), activity, failure.raw)
 

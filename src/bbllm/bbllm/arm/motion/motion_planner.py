@@ -410,8 +410,8 @@ class GraspPlanner:
         self._holding, self._width_m = held is not None, hand.width_m
         boxes = (box.obstacle for box in self.params.keep_out)
         bodies = forbidden_bodies(self.params.never, scene)
-        things = (*obstacles_from_scene(scene), *bodies, *boxes)
-        self._checker.update(things, held, width_m=hand.width_m)
+        obstacles = (*obstacles_from_scene(scene), *bodies, *boxes)
+        self._checker.update(obstacles, held, width_m=hand.width_m)
 
     def above(self, motion: MoveAbove, q_now: Array) -> GraspPlan:
         """Choose a grip and plan all motions for it; raises SkillError as a rejection."""

@@ -466,7 +466,7 @@ def excess(robot: RobotModel, move: JointTrajectory, *, scale: float = 1.0) -> f
     *scale* is the share of the limits of velocity and acceleration that may be used.
     """
     limits = robot.limits
-    position, velocity, acceleration = _looked_at(move)
+    position, velocity, acceleration = _checked_states(move)
     too_fast = _too_fast(limits, position, velocity) / scale
     hardest = np.abs(acceleration).max(axis=0) / limits.acceleration_rad_s2
     too_hard = np.sqrt(np.max(hardest) / scale)
@@ -474,7 +474,7 @@ def excess(robot: RobotModel, move: JointTrajectory, *, scale: float = 1.0) -> f
     return float(max(too_fast, too_hard, np.cbrt(np.max(jerks.max(axis=0) / limits.jerk_rad_s3))))
 
 
-def _looked_at(move: JointTrajectory) -> tuple[Array, Array, Array]:
+def _checked_states(move: JointTrajectory) -> tuple[Array, Array, Array]:
     """Return the states at which a motion is checked, (n, 7) each; it ends at rest."""
     times = np.linspace(0.0, move.duration_s, _CHECKS)
     return spline_of(move).states_within(_WITHIN, times[:-1])
@@ -644,7 +644,7 @@ def backwards(robot: RobotModel, move: JointTrajectory, *, scale: float = 1.0) -
     parts = (move.position_rad, -move.velocity_rad_s, move.acceleration_rad_s2)
     back = JointTrajectory(move.duration_s - move.time_s[::-1], *(part[::-1] for part in parts))
     # Only the limits of velocity depend on the direction.
-    position, velocity, _ = _looked_at(move)
+    position, velocity, _ = _checked_states(move)
     return slowed(back, _too_fast(robot.limits, position, -velocity) / scale / _SAFE)
 
 

@@ -40,7 +40,7 @@ from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.text import count_of, cut, escape_line, hidden_fault, listed
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 from bbllm.skills.catalog import moves
-from bbllm.skills.constraints import Never, told
+from bbllm.skills.constraints import Never, descriptions
 from bbllm.skills.risk import named, risk, unmentioned
 
 
@@ -72,7 +72,7 @@ def resume_request(what: str, episode_id: str) -> ApprovalRequest:
         kind=RequestKind.RESUME,
         title='The robot has stopped. May it be recovered and go on?',
         about=(escape_line(what),),
-        reason='look at the robot first: what stopped it may still be there',
+        reason='check the robot first: what stopped it may still be there',
         episode_id=episode_id,
         nonce=new_nonce(),
     )
@@ -448,7 +448,7 @@ class ApprovalGate:
         texts = [step.text for step in provenance.plan.steps]
         before = self._now(scene, named(texts, scene.names))
         brain = self._brain if provenance.episode_id == self.running else ''
-        never = told(self._never, scene.objects)
+        never = descriptions(self._never, scene.objects)
         answer = self._ask(plan_request(provenance, plan.reason, brain, never), cancel)
         moved = ''
         if answer.granted and not self._invalid_since(before):

@@ -238,7 +238,7 @@ class EnvelopeGuard:
         if not self.envelope.never:
             return
         if self._scene is None:
-            why = 'no scene was looked at, in which its object is; one with it would do'
+            why = 'no scene with its object was observed; one with it would do'
             raise forbidden(str(self.envelope.never[0]), activity, why)
         for never, why in unbound(self.envelope.never, self._scene):
             raise forbidden(str(never), activity, why)
@@ -248,7 +248,7 @@ class EnvelopeGuard:
             return
         age_s, most_s = self.scene_age_s(), self.envelope.stale_scene.max_age_s
         if not age_s <= most_s:
-            seen = f'is {age_s:.1f} s old' if math.isfinite(age_s) else 'has never been heard of'
+            seen = f'is {age_s:.1f} s old' if math.isfinite(age_s) else 'was never received'
             raise unsafe(
                 SafetyRule.STALE_SCENE,
                 activity,
@@ -350,15 +350,15 @@ class EnvelopeGuard:
         """Return a collision model of the boxes and the grasped object, cached by its form."""
         item, held = self._item, self._held
         form = None if item is None else (item.shape, item.size_m)
-        things = self._boxes
+        obstacles = self._boxes
         if item is not None and held is not None:
-            things = (*things, replace(item, name=HELD))
+            obstacles = (*obstacles, replace(item, name=HELD))
             held = replace(held, name=HELD)
         if form not in self._checkers:
             if len(self._checkers) >= MOST_FORMS:
                 self._checkers.clear()
-            self._checkers[form] = CollisionChecker(self.robot, things, held)
-        self._checkers[form].update(things, held, width_m=width_m)
+            self._checkers[form] = CollisionChecker(self.robot, obstacles, held)
+        self._checkers[form].update(obstacles, held, width_m=width_m)
         return self._checkers[form]
 
     def _called(self, name: str) -> str:

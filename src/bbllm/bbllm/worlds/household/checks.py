@@ -50,7 +50,7 @@ class OnFailure(Enum):
 
     FAIL = 'fail'
     """The step fails, and nothing changes."""
-    TELL = 'tell'
+    NOTE = 'note'
     """The message is reported, and the step goes on."""
     SKIP = 'skip'
     """The message is reported, and the step succeeds without any effect."""
@@ -210,7 +210,7 @@ def place_left(places: Mapping[str, int], *, besides_character: bool = False) ->
     return holds
 
 
-def things_on(s: ActionSituation) -> list[Node]:
+def items_on(s: ActionSituation) -> list[Node]:
     return [s.graph.nodes[node_id] for node_id in s.graph.sources(s.objects[A].id, Relation.ON)]
 
 
@@ -357,11 +357,11 @@ DRINKABLE = Check(
 )
 EATABLE = Check('not_eatable', has(A, Property.EATABLE), '{a} is not eatable')
 EATABLE_OR_LADEN = Check(
-    'not_eatable', any_of(EATABLE.holds, lambda s: bool(things_on(s))), EATABLE.message
+    'not_eatable', any_of(EATABLE.holds, lambda s: bool(items_on(s))), EATABLE.message
 )
 FOOD_ON_IT = Check(
     'nothing_eatable',
-    any_of(EATABLE.holds, lambda s: any(Property.EATABLE in n.properties for n in things_on(s))),
+    any_of(EATABLE.holds, lambda s: any(Property.EATABLE in n.properties for n in items_on(s))),
     'none of object on {a} is eatable',
 )
 CUTTABLE = Check('not_cuttable', has(A, Property.CUTTABLE), '{a} is not cuttable')

@@ -4,11 +4,6 @@ Derived states of objects beside VirtualHome's: heated, washed, toasted, used.
 After ProgPrompt's and FLTRNN's additions. Differences: a sink washes while a faucet in its own
 room is on, and not any faucet of the house; a device works on the objects inside it only while its
 door is not open; a washing machine washes clothes; washing an object by hand counts.
-
-`published` follows `utils_aug_env` of ProgPrompt's release, to score its own data: one faucet of
-the house washes for all its sinks, doors do not matter, and there are no ovens, pots, dishwashers,
-toasters or washing by hand. The release considers only what the person sees, which depends on the
-order in which Python lists a set of ids; here the whole house counts.
 """
 
 from collections.abc import Callable, Iterable, Set
@@ -96,7 +91,7 @@ class DerivedStates:
         self._rule = rule
         self.now: Derived = frozenset()
 
-    def look(self, graph: Graph, done: ScriptLine | None = None) -> None:
+    def update(self, graph: Graph, done: ScriptLine | None = None) -> None:
         """Add what the graph shows now; called after each step, before a device is off again."""
         self.now = self._rule(graph, self.now, done)
 
@@ -148,43 +143,5 @@ def _is_food(node: Node) -> bool:
     return node.category == 'Food' or not food.isdisjoint(node.properties)
 
 
-# The published rules.
-
-
-def add_published(graph: Graph, seen: Derived, _: ScriptLine | None) -> Derived:
-    """Add what the graph shows now; no step counts by itself: a rule of `DerivedStates`."""
-    return seen | published(graph)
-
-
-def published(graph: Graph) -> Derived:
-    """Return ids of objects with `heated`, `washed` or `used`, by the graph as it is now."""
-    found: set[tuple[int, str]] = set()
-    running = [node for node in graph.nodes.values() if State.ON in node.states]
-    for device in running:
-        inside = graph.sources(device.id, Relation.INSIDE)
-        if _class(device) == 'wallphone':
-            found.add((device.id, USED))
-        elif _class(device) == 'microwave':
-            found.update(_heated(graph, inside))
-        elif _class(device) == 'stove':
-            for pan in _of_class(graph, 'fryingpan'):
-                if graph.has(pan.id, Relation.ON, device.id):
-                    found.update(_heated(graph, graph.sources(pan.id, Relation.ON)))
-        elif _class(device) == 'washingmachine':
-            found.update((item, WASHED) for item in inside)
-    if any(_class(device) == 'faucet' for device in running):
-        for sink in _of_class(graph, 'sink'):
-            found.update((n, WASHED) for n in graph.sources(sink.id, Relation.INSIDE))
-    return frozenset(found)
-
-
-def _heated(graph: Graph, items: Iterable[int]) -> Iterable[tuple[int, str]]:
-    return ((item, HEATED) for item in items if graph.nodes[item].category == 'Food')
-
-
 def _class(node: Node) -> str:
     return node.class_name.replace('_', '').lower()
-
-
-def _of_class(graph: Graph, name: str) -> Iterable[Node]:
-    return (node for node in graph.nodes.values() if _class(node) == name)

@@ -138,7 +138,7 @@ class Household:
             if node is None:
                 return _failed(
                     f'<{name}> ({node_id}) cannot be found when executing "{line}"',
-                    'not_found' if rule.misses_things else 'unsupported',
+                    'not_found' if rule.names_missing else 'unsupported',
                 )
             nodes.append(node)
         situation = ActionSituation(self.graph, self._character, tuple(nodes), self._memory)

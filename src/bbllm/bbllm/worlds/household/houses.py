@@ -114,7 +114,7 @@ class _Item(FileRecord):
         match = _COUNTED.fullmatch(str(item))
         if match is None or not isinstance(about, Mapping):
             raise ValueError(
-                f'{str(item)[:80]!r} is no thing. One is written `chair`, `chair*4` or '
+                f'{str(item)[:80]!r} is no object. One is written `chair`, `chair*4` or '
                 '`fridge: {inside: [milk]}`'
             )
         return {**about, 'name': match[1], 'count': match[2] or 1}
@@ -129,7 +129,7 @@ class _HouseFile(FileRecord):
 
 
 FIELDS = tuple(_HouseFile.model_fields)
-MOST_THINGS = 10_000
+MOST_OBJECTS = 10_000
 """Objects of a house at most; a slip such as chair*4000000 shall not fill the memory."""
 FIRST_OBJECT = 100
 """Id of the first object; rooms and doors have lower ones, as in VirtualHome's graphs."""
@@ -200,7 +200,7 @@ class _Builder:
         placed = []
         for item in items:
             for _ in range(item.count):
-                entity = self._thing(item)
+                entity = self._object(item)
                 placed.append(entity)
                 self.graph.add(entity, Relation.INSIDE, room)
                 self._facing += [(entity, room, name) for name in item.facing]
@@ -215,9 +215,9 @@ class _Builder:
                             self.graph.add(other, relation, entity)
         return placed
 
-    def _thing(self, item: _Item) -> int:
-        if self._next_id - FIRST_OBJECT >= MOST_THINGS:
-            raise HouseFileError(f'a house may hold {MOST_THINGS} things.')
+    def _object(self, item: _Item) -> int:
+        if self._next_id - FIRST_OBJECT >= MOST_OBJECTS:
+            raise HouseFileError(f'a house may have {MOST_OBJECTS} objects.')
         node = self._add(item.name, self._next_id)
         self._next_id += 1
         node.states = set(with_states(frozenset(node.states), *item.states))

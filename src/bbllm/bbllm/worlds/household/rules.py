@@ -28,7 +28,7 @@ class Rule:
     instead: Rule | None = None
     recalls_place: bool = False
     """Whether {b} is where {a} was taken from; checks that use it stand behind `remembered`."""
-    misses_things: bool = True
+    names_missing: bool = True
     """Whether a missing object has a message of its own; where not, the original breaks off."""
 
 
@@ -41,10 +41,10 @@ def _skip(check: Check) -> Check:
 
 
 def _report(check: Check) -> Check:
-    return replace(check, otherwise=OnFailure.TELL)
+    return replace(check, otherwise=OnFailure.NOTE)
 
 
-_WALK = Rule((c.STANDING, c.IN_ROOM, c.HAS_ROOM), (do.walk_to,), misses_things=False)
+_WALK = Rule((c.STANDING, c.IN_ROOM, c.HAS_ROOM), (do.walk_to,), names_missing=False)
 _FIND = Rule(
     (c.CLOSE_A,),
     (do.turn_away, do.link),
@@ -55,14 +55,14 @@ _FIND = Rule(
         c.with_posture(State.SITTING, State.LYING),
     ),
     instead=Rule((c.IN_ROOM, c.FINDS_ROOM), (do.walk_to,)),
-    misses_things=False,
+    names_missing=False,
 )
 """FIND of what is not close walks there; where that fails, the message is that it is not close."""
 _WATCH = Rule((c.FACING,))
 _LET_GO = Rule((c.HOLDING_A, c.IN_ROOM), (do.unhand, do.drop_into_room, do.forget_place))
 _CLEAN = Rule((c.CLOSE_A,), _set(State.CLEAN, State.DIRTY))
 _MOVE = Rule((c.MOVABLE, c.CLOSE_A, c.REACHABLE, c.FREE_HAND))
-_NO_RULE = Rule((c.unsupported('VirtualHome 2.3.0 has no rule'),), misses_things=False)
+_NO_RULE = Rule((c.unsupported('VirtualHome 2.3.0 has no rule'),), names_missing=False)
 
 RULES: Mapping[Action, Rule] = {
     Action.WALK: _WALK,
@@ -182,7 +182,7 @@ SANE_RULES: Mapping[Action, Rule] = {
     },
     Action.WALK: _GO,
     Action.RUN: _GO,
-    Action.FIND: replace(_FIND, instead=_GO, misses_things=True),
+    Action.FIND: replace(_FIND, instead=_GO, names_missing=True),
     Action.GRAB: Rule(
         (c.GRABBABLE, c.NOT_HELD, c.CLOSE_A, c.AT_HAND, c.FREE_HAND, c.NOT_UNDER_CHARACTER),
         (do.pick_up,),

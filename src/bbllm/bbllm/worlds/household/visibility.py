@@ -64,7 +64,7 @@ class Sight:
         self.visibility = visibility
         self._seen: frozenset[int] = frozenset()
 
-    def look(self, graph: Graph) -> frozenset[int]:
+    def update(self, graph: Graph) -> frozenset[int]:
         """Return the ids of what is known now."""
         now = visible(graph, self.visibility)
         self._seen = now | self._seen if self.visibility.accumulating else now
@@ -84,19 +84,19 @@ def _in_view(graph: Graph, visibility: Visibility) -> frozenset[int]:
     here = seen if visibility.reach == 'rooms' else _rooms_around(graph, graph.character)
     seen.add(graph.character)
     waiting = [*here, *(held for hand in HANDS for held in graph.targets(graph.character, hand))]
-    looked_into: set[int] = set()
+    opened: set[int] = set()
     while waiting:
         node_id = waiting.pop()
         seen.add(node_id)
-        if node_id in looked_into or _hides(graph, node_id, visibility):
+        if node_id in opened or _hides(graph, node_id, visibility):
             continue
-        looked_into.add(node_id)
+        opened.add(node_id)
         waiting.extend(
-            thing
-            for thing in graph.sources(node_id, Relation.INSIDE)
-            if not _is_hidden(graph, thing, visibility)
+            item
+            for item in graph.sources(node_id, Relation.INSIDE)
+            if not _is_hidden(graph, item, visibility)
         )
-        waiting.extend(graph.sources(node_id, Relation.ON) - looked_into)
+        waiting.extend(graph.sources(node_id, Relation.ON) - opened)
     return frozenset(seen)
 
 
@@ -122,8 +122,8 @@ def _hides(graph: Graph, node_id: int, visibility: Visibility) -> bool:
     return State.OPEN not in node.states
 
 
-def _is_hidden(graph: Graph, thing: int, visibility: Visibility) -> bool:
+def _is_hidden(graph: Graph, item: int, visibility: Visibility) -> bool:
     """Return whether something that an object is INSIDE, beside its room, hides it."""
     return any(
-        _hides(graph, container, visibility) for container in graph.targets(thing, Relation.INSIDE)
+        _hides(graph, container, visibility) for container in graph.targets(item, Relation.INSIDE)
     )

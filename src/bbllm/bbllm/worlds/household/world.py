@@ -177,7 +177,7 @@ class HouseholdWorld:
         """What was carried out, as lines of a script; steps that were refused are not in it."""
         self.derived = derived or DerivedStates()
         """What has become of objects so far."""
-        self.derived.look(self.graph)
+        self.derived.update(self.graph)
         self._sight = Sight(visibility)
         self._steps = 0
         self._scene: Scene | None = None
@@ -207,7 +207,7 @@ class HouseholdWorld:
     def observe(self) -> Scene:
         """Return the character's view of the household."""
         if self._scene is None:
-            known = self._sight.look(self.graph)
+            known = self._sight.update(self.graph)
             # How much there is beyond what was seen nobody tells, not even that it is nothing.
             whole = self._sight.visibility.reach == 'full'
             self._scene = build_scene(
@@ -238,11 +238,11 @@ class HouseholdWorld:
         result = self.household.step(line)
         message = '; '.join(result.messages)
         if not result.succeeded:
-            reported = message or f'Nothing came of "{line}", and VirtualHome does not say why'
+            reported = message or f'Nothing came of "{line}", and VirtualHome gives no reason'
             why = CallError(call, Code.PRECONDITION, reported).outcome
             return replace(why, raw=result.broken)
         self.lines.append(line)
-        self.derived.look(self.graph, line)
+        self.derived.update(self.graph, line)
         return Outcome(call=call, status=Status.SUCCEEDED, message=message, duration_s=STEP_S)
 
     def stop(self) -> None:

@@ -95,7 +95,7 @@ class ObjectTracker:
         self._doubts = doubts
         self._observed_s: dict[str, float] = {}
 
-    def looked_s(self, source: str) -> float:
+    def newest_s(self, source: str) -> float:
         """Return when a source's newest picture was taken [s]."""
         return self._observed_s.get(source, -math.inf)
 
@@ -144,7 +144,7 @@ class ObjectTracker:
 
     def see(self, picture: Picture, hidden: Hidden) -> tuple[str, ...]:
         """Take in a picture; returns the names of objects that were found somewhere new."""
-        before_s = self.looked_s(picture.source)
+        before_s = self.newest_s(picture.source)
         if picture.stamp_s <= before_s:
             self._doubts.note(
                 'out of order',

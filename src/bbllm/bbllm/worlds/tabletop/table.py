@@ -128,9 +128,9 @@ class ObservedTable:
     def sources(self) -> tuple[str, ...]:
         return self._tracker.sources
 
-    def looked_s(self, source: str) -> float:
+    def newest_s(self, source: str) -> float:
         """Return when a source's newest picture was taken [s]."""
-        return self._tracker.looked_s(source)
+        return self._tracker.newest_s(source)
 
     def take_hand(self, hand: Hand, stamp_s: float) -> None:
         """Take in a measurement of the hand."""
@@ -188,7 +188,7 @@ class ObservedTable:
             track.item.name
             for track in self._placed()
             if track.item.name in visible
-            and all(self._tracker.looked_s(s) < not_before_s for s in track.sources)
+            and all(self._tracker.newest_s(s) < not_before_s for s in track.sources)
         )
 
     def view(self) -> TableView:
@@ -200,7 +200,7 @@ class ObservedTable:
         if lost and not any(track.held or track.placed for track in tracks):
             raise SceneError(_all_lost(lost, self._carrying.stamp_s))
         estimated = frozenset(t.item.name for t in tracks if t.held or (t.placed and t.estimated))
-        views = [self.looked_s(s) for s in self.sources if self.expected(s)]
+        views = [self.newest_s(s) for s in self.sources if self.expected(s)]
         return TableView(
             objects=(*self._fixed, *self._known(), *self._in_hand()),
             hand=hand,

@@ -104,7 +104,7 @@ class TableObserver:
             and table.decided
             and not table.behind(since_s)
             and all(
-                table.looked_s(source) >= since_s or not is_alive(source)
+                table.newest_s(source) >= since_s or not is_alive(source)
                 for source in table.sources
             )
         )

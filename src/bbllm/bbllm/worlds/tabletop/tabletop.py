@@ -10,16 +10,19 @@ from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
 from bbllm.core.approval import AskPerson
-from bbllm.core.protocols import WorldFeatures
+from bbllm.core.protocols import ScenePicture, WorldFeatures
 from bbllm.core.types import MOVABLE, Kind, Outcome, Pose, Scene, Skill, SkillCall
 from bbllm.scene.hand_force import PERIOD_S, REST_S, Force, ForceFilter
+from bbllm.scene.picture_files import jpeg_of
 from bbllm.scene.scene_file import SceneFile, load_scene
+from bbllm.scene.views import view_of
+from bbllm.sim.camera_settings import TABLE_CAMERA
+from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.skills.catalog import skills_for
 from bbllm.worlds.scene.reaching import ReachCache
 from bbllm.worlds.tabletop.object_source import ObjectSource, TruthSource
-from bbllm.worlds.tabletop.pictures import TablePictures
 
 FELT_S = 0.1
 """How long a first reading of the force is waited for, simulated time [s]."""
@@ -71,7 +74,7 @@ class TabletopWorld:
     ) -> None:
         file = scene if isinstance(scene, SceneFile) else load_scene(scene)
         safety = safety or load_envelope()
-        check_never(safety, file.things)
+        check_never(safety, file.shown)
         params = params or ExecutorParams()
         params = replace(
             params, ways=bounded(params.ways, safety), grip_offset_m=file.grip_offset_m
@@ -211,3 +214,29 @@ def furthest(before: Mapping[str, Pose], now: Mapping[str, Pose]) -> float:
         for axis in range(3)
     ]
     return max(moves, default=0.0)
+
+
+CAMERA = TABLE_CAMERA.name
+
+
+class TablePictures:
+    """What the simulated camera over the table sees; it costs nothing before the first picture."""
+
+    def __init__(self, robot: SimulatedRobot):
+        self._robot = robot
+        self._cameras: SimCameras | None = None
+
+    def take(self) -> ScenePicture:
+        """Return a JPEG; raises RenderError where nothing can be drawn on this machine."""
+        if self._cameras is None:
+            self._cameras = SimCameras(self._robot.simulation)
+        with self._robot.paused() as simulation:
+            state = state_of(simulation)
+        image = self._cameras.take(CAMERA, state)
+        view = view_of(CAMERA, self._cameras.pose(CAMERA, state))
+        return ScenePicture(data=jpeg_of(image.rgb), view=view)
+
+    def close(self) -> None:
+        """End the process that draws, if there is one."""
+        if self._cameras is not None:
+            self._cameras.close()

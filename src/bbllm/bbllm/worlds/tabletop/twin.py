@@ -14,13 +14,22 @@ from bbllm.arm.driver import Array, GraspGoal
 from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.arm.execution.trajectory_executor import GRIPPER_SPEED_M_S
 from bbllm.arm.obstacles import matrix_from_pose
-from bbllm.core.types import HandReading, Pose, Scene
+from bbllm.core.types import MOVABLE, HandReading, Kind, Pose, Scene, SceneObject, Skill
 from bbllm.robots.registry import DEFAULT_ROBOT
 from bbllm.robots.robot_model import RobotModel
+from bbllm.scene.object_models import OBJECT_MODELS, model_like
+from bbllm.scene.scene_file import (
+    DEFAULT_MASS_KG,
+    LocationSpec,
+    ObjectSpec,
+    SceneFile,
+    TableSpec,
+)
 from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
-from bbllm.sim.observed_scene import observed_scene
+from bbllm.skills.catalog import find_skill
 from bbllm.skills.segments import GRIP_FORCE_N, WIDTH_WINDOW_M
+from bbllm.skills.shapes import top_z
 from bbllm.worlds.tabletop.deviation import LOOSE, NOT_OFF, Deviation
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
@@ -112,3 +121,62 @@ class _OffSource:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+SLIDING = 0.4
+"""Friction that is assumed where objects are pushed along a table."""
+
+
+def observed_scene(scene: Scene, mass: float, robot: str = DEFAULT_ROBOT) -> SceneFile:
+    """
+    Return a scene as a file, with a factor for the masses, which are those of its kind of object.
+
+    It is not checked, since what is in the hand stands on nothing.
+    """
+    tables = [item for item in scene.objects if item.kind is Kind.FIXTURE]
+    loose = [item for item in scene.objects if item.kind in MOVABLE | {Kind.CONTAINER}]
+    places = [item for item in scene.objects if item.kind is Kind.LOCATION]
+    return SceneFile.model_construct(
+        name='twin',
+        robot=robot,
+        tables=tuple(
+            TableSpec(
+                name=item.name,
+                xy=item.pose.position_m[:2],
+                size=item.size_m[:2],
+                z=top_z(item),
+            )
+            for item in tables
+        ),
+        objects=tuple(_spec(item, mass) for item in loose),
+        locations=tuple(
+            LocationSpec(name=item.name, xy=item.pose.position_m[:2], z=item.pose.position_m[2])
+            for item in places
+        ),
+        friction=SLIDING if any(map(_slides, scene.skills)) else None,
+        skills=tuple(skill.name for skill in scene.skills),
+    )
+
+
+def _slides(offered: Skill) -> bool:
+    skill = find_skill(offered.name)
+    return skill is not None and skill.slides
+
+
+def _spec(item: SceneObject, mass: float) -> ObjectSpec:
+    """Return an object of `scene.object_models` where one has its size, else a box or cylinder."""
+    like = model_like(item)
+    common = {'name': item.name, 'xyz': item.pose.position_m}
+    if like is not None:
+        kind = next(name for name, model in OBJECT_MODELS.items() if model is like)
+        return ObjectSpec.model_validate({**common, 'kind': kind, 'mass': like.mass_kg * mass})
+    x, y, z = item.size_m
+    is_cylinder = item.kind is Kind.CYLINDER
+    return ObjectSpec.model_validate(
+        {
+            **common,
+            'kind': 'cylinder' if is_cylinder else 'cube',
+            'size': (x, z) if is_cylinder else (x, y, z),
+            'mass': DEFAULT_MASS_KG * mass,
+        }
+    )

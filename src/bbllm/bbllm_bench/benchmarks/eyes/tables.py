@@ -15,10 +15,10 @@ from bbllm.robots.kinematics import pose_of_matrix
 from bbllm.robots.registry import load_robot
 from bbllm.scene.scene_file import ObjectSpec, SceneFile, TableSpec
 from bbllm.sim.camera_settings import TABLE_CAMERA, CameraSettings, Light, Trouble, d435
-from bbllm.sim.clutter import unknown_objects
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm_bench.suites.suite import Suite, load_suite
+from bbllm_vision.camera_trouble import CLUTTER, MOVED_M, unknown_objects
 
 SUITES = ('tabletop', 'table_sorting', 'partial')
 FACTORS = ('lamps', 'view', 'black')
@@ -42,8 +42,6 @@ EDGE_M, GAP_M = 0.04, 0.005
 """Edge of a cube, and the gap between neighbours [m]."""
 AREA_X_M, AREA_Y_M = (0.30, 1.05), (-0.65, 0.65)
 """Where objects of crowded tables are [m]."""
-MOVED_M = 0.005
-CLUTTER = 4
 LEAST_TCP_M = 0.15
 """Height of the hand in a random posture [m]."""
 SWING_RAD = 0.5

@@ -7,9 +7,9 @@ import pytest
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.scene.camera import RgbdImage
-from bbllm.sim.camera_faults import CameraFault, FaultyCamera, camera_faults
 from bbllm.sim.camera_settings import d435, d435_of
 from bbllm.sim.faults import fault_named
+from bbllm_ros.sim.camera_faults import CameraFault, FaultyCamera, camera_faults
 
 Picture = Callable[[float], RgbdImage]
 
@@ -68,7 +68,7 @@ def test_pictures_of_another_size_do_not_agree_with_their_intrinsics(picture: Pi
     assert (image.intrinsics.width_px, image.intrinsics.height_px) == (640, 480)
 
 
-def test_an_unplugged_camera_is_told_apart_from_one_with_bad_pictures() -> None:
+def test_an_unplugged_camera_is_distinguished_from_one_with_bad_pictures() -> None:
     camera = FaultyCamera()
     camera.inject(CameraFault.COVERED)
     assert not camera.unplugged

@@ -3,7 +3,7 @@
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, StepBegun
 from bbllm.core.types import Code, Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
-from bbllm.worlds.tabletop.menu import (
+from bbllm_ros.rviz.menu import (
     ROBOT,
     ChoiceKind,
     Menu,
@@ -13,21 +13,21 @@ from bbllm.worlds.tabletop.menu import (
     robot_menu,
     scene_menus,
 )
-from bbllm.worlds.tabletop.status import Mood, StatusBoard
+from bbllm_ros.rviz.status import Mood, StatusBoard
 
 
-def thing(name: str, kind: Kind = Kind.CUBE) -> SceneObject:
+def entity(name: str, kind: Kind = Kind.CUBE) -> SceneObject:
     return SceneObject(name=name, kind=kind, pose=Pose(position_m=(0.4, 0.1, 0.02)))
 
 
-THINGS = (
-    thing('red_cube'),
-    thing('blue_cube'),
-    thing('azure_cube'),
-    thing('location_A', Kind.LOCATION),
-    thing('location_B', Kind.LOCATION),
-    thing('location_H', Kind.LOCATION),
-    thing('table', Kind.FIXTURE),
+ENTITIES = (
+    entity('red_cube'),
+    entity('blue_cube'),
+    entity('azure_cube'),
+    entity('location_A', Kind.LOCATION),
+    entity('location_B', Kind.LOCATION),
+    entity('location_H', Kind.LOCATION),
+    entity('table', Kind.FIXTURE),
 )
 SEEN = (
     Fact('red_cube', 'is', 'clear'),
@@ -42,52 +42,54 @@ EMPTY_HAND = Fact('hand', 'is', 'empty')
 
 
 def menus_of(*facts: Fact) -> dict[str, Menu]:
-    return {menu.item.name: menu for menu in scene_menus(Scene(THINGS, (), (*SEEN, *facts), 1.0))}
+    return {
+        menu.item.name: menu for menu in scene_menus(Scene(ENTITIES, (), (*SEEN, *facts), 1.0))
+    }
 
 
-def said(entries: tuple[MenuItem, ...]) -> list[str]:
+def answer(entries: tuple[MenuItem, ...]) -> list[str]:
     """List what every entry asks for, or its title where it asks for nothing, depth first."""
     found = []
     for entry in entries:
         if entry.entries:
-            found += [f'{entry.title} > {line}' for line in said(entry.entries)]
+            found += [f'{entry.title} > {line}' for line in answer(entry.entries)]
         else:
             found.append(entry.choice.instruction if entry.choice else f'({entry.title})')
     return found
 
 
-def test_thing_can_be_picked_and_put_wherever_it_is_free_and_within_reach() -> None:
-    assert said(menus_of(EMPTY_HAND)['red_cube'].entries) == [
+def test_object_can_be_picked_and_put_wherever_it_is_free_and_within_reach() -> None:
+    assert answer(menus_of(EMPTY_HAND)['red_cube'].entries) == [
         'pick up red_cube',
         'put on > put red_cube on location_B',
         'put on > put red_cube on blue_cube',
     ]
 
 
-def test_place_takes_what_is_held_or_any_thing_when_the_hand_is_empty() -> None:
+def test_place_takes_what_is_held_or_any_object_when_the_hand_is_empty() -> None:
     held = menus_of(Fact('red_cube', 'held_by', 'hand'))
 
-    assert said(menus_of(EMPTY_HAND)['location_B'].entries) == [
+    assert answer(menus_of(EMPTY_HAND)['location_B'].entries) == [
         'put here > put red_cube on location_B',
         'put here > put blue_cube on location_B',
     ]
-    assert said(held['location_B'].entries) == ['put red_cube on location_B']
-    assert said(held['blue_cube'].entries) == ['put red_cube on blue_cube']
-    assert said(held['red_cube'].entries) == [
+    assert answer(held['location_B'].entries) == ['put red_cube on location_B']
+    assert answer(held['blue_cube'].entries) == ['put red_cube on blue_cube']
+    assert answer(held['red_cube'].entries) == [
         'put on > put red_cube on location_B',
         'put on > put red_cube on blue_cube',
     ]
 
 
-def test_menu_says_why_nothing_can_be_done() -> None:
+def test_menu_states_why_nothing_can_be_done() -> None:
     menus = menus_of(EMPTY_HAND)
 
-    assert said(menus['azure_cube'].entries) == ['(out of reach)']
-    assert said(menus['location_H'].entries) == ['(out of reach)']
-    assert said(menus['location_A'].entries) == ['(occupied)']
-    covered = Scene(THINGS, (), SEEN[1:], 1.0)  # nobody says that the red cube is clear
+    assert answer(menus['azure_cube'].entries) == ['(out of reach)']
+    assert answer(menus['location_H'].entries) == ['(out of reach)']
+    assert answer(menus['location_A'].entries) == ['(occupied)']
+    covered = Scene(ENTITIES, (), SEEN[1:], 1.0)  # nobody says that the red cube is clear
     (menu,) = [menu for menu in scene_menus(covered) if menu.item.name == 'red_cube']
-    assert said(menu.entries) == ['(something stands on it)']
+    assert answer(menu.entries) == ['(something stands on it)']
 
 
 def test_answers_name_what_was_shown() -> None:
@@ -136,7 +138,7 @@ def test_number_of_a_menu_from_before_a_restart_stands_for_nothing() -> None:
     assert all(0 < number < 2**32 for number in shown + now)
 
 
-def test_lines_that_only_open_a_menu_are_told_apart_by_where_they_stand() -> None:
+def test_lines_that_only_open_a_menu_are_distinguished_by_their_place() -> None:
     numbers = Numbers()
     group = MenuItem(title='put on', entries=(MenuItem(title='x'),))
 
@@ -159,23 +161,25 @@ REFLEX = outcome('FAILED', 'REFLEX', 'A reflex stopped the arm.')
 
 
 def test_task_and_step_are_shown_while_they_last_and_then_how_it_ended() -> None:
-    board = StatusBoard().heard(STARTED)
-    board = board.heard(Event(0.5, StepBegun(index=2, text='pick the cube')))
+    board = StatusBoard().with_event(STARTED)
+    board = board.with_event(Event(0.5, StepBegun(index=2, text='pick the cube')))
     assert board.lines() == ('task: put the red cube away', 'step: 2: pick the cube')
 
     ended = Event(2.0, EpisodeEnded(ending=Ending.GAVE_UP, message='Nothing helped.'))
-    assert board.heard(ended).lines() == ('ended: gave up: Nothing helped.',)
+    assert board.with_event(ended).lines() == ('ended: gave up: Nothing helped.',)
 
 
 def test_fault_stays_until_a_call_succeeds() -> None:
-    board = StatusBoard().heard(STARTED).heard(REFLEX)
+    board = StatusBoard().with_event(STARTED).with_event(REFLEX)
     assert board.mood is Mood.FAULT
     assert 'stopped: A reflex stopped the arm.' in board.lines()
 
-    missed = board.heard(outcome('FAILED', 'GRASP_FAILED', 'The fingers closed on nothing.'))
+    missed = board.with_event(outcome('FAILED', 'GRASP_FAILED', 'The fingers closed on nothing.'))
     assert missed.fault == 'A reflex stopped the arm.'
-    assert missed.heard(outcome('SUCCEEDED', 'NONE', '')).mood is Mood.CALM
-    assert StatusBoard().heard(outcome('FAILED', 'OCCUPIED', 'It is taken.')).mood is Mood.CALM
+    assert missed.with_event(outcome('SUCCEEDED', 'NONE', '')).mood is Mood.CALM
+    assert (
+        StatusBoard().with_event(outcome('FAILED', 'OCCUPIED', 'It is taken.')).mood is Mood.CALM
+    )
 
 
 def test_request_is_shown_first_and_goes_when_it_is_answered() -> None:
@@ -186,9 +190,9 @@ def test_request_is_shown_first_and_goes_when_it_is_answered() -> None:
         reason='it is new',
     )
 
-    board = StatusBoard().asked(request)
+    board = StatusBoard().with_request(request)
 
     assert board.mood is Mood.WAITS
     assert board.lines()[:2] == ('WAITS FOR A PERSON: plan 1 (it is new)', '    0: pick')
     assert '    ... and 8 more' in board.lines()
-    assert board.asked(None) == StatusBoard()
+    assert board.with_request(None) == StatusBoard()

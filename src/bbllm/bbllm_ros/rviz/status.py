@@ -9,7 +9,7 @@ from bbllm.core.approval import ApprovalRequest
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event, StepBegun
 from bbllm.core.observation import lost_names
 from bbllm.core.types import Code, Outcome, Scene
-from bbllm.worlds.tabletop.menu import shortened
+from bbllm_ros.rviz.menu import shortened
 
 FAULTS = frozenset(
     {
@@ -66,7 +66,7 @@ class StatusBoard:
             return Mood.WAITS
         return Mood.FAULT if self.fault or self.missing else Mood.CALM
 
-    def heard(self, event: Event) -> StatusBoard:
+    def with_event(self, event: Event) -> StatusBoard:
         """Return the board after an event of an episode."""
         match event.data:
             case EpisodeStarted(task=task):
@@ -83,11 +83,11 @@ class StatusBoard:
                 return replace(self, task='', ending=text, step='', activity='')
         return self
 
-    def asked(self, request: ApprovalRequest | None) -> StatusBoard:
+    def with_request(self, request: ApprovalRequest | None) -> StatusBoard:
         """Return the board after something waits for a person, or nothing does any more."""
         return replace(self, waiting=request)
 
-    def saw(self, scene: Scene) -> StatusBoard:
+    def with_scene(self, scene: Scene) -> StatusBoard:
         """Return the board after an observation of the table."""
         return replace(self, lost=lost_names(scene))
 

@@ -1,18 +1,43 @@
-"""Unknown objects for a table: what no scene, catalogue or task names, and cameras see."""
+"""What makes pictures of a simulated table harder to use, by the words of `scene.sources`."""
 
 import math
 import random
+from typing import get_args
 
-from bbllm.core.errors import WorldError
+from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.scene.object_models import ObjectPart, between
 from bbllm.scene.scene_file import BASE_RADIUS_M, SceneFile
-from bbllm.sim.camera_settings import UnknownObject
+from bbllm.scene.sources import TroubleName
+from bbllm.sim.camera_settings import Light, Trouble, UnknownObject
 from bbllm.skills.shapes import top_z, yaw_pose
 
+MOVED_M = 0.005
+"""How far a moved camera is beside where its calibration has it [m]."""
+CLUTTER = 4
+"""Number of unknown objects: what no scene, catalogue or task names, and cameras see."""
 COLORS = ('navy', 'olive', 'teal', 'maroon', 'silver', 'hotpink', 'khaki', 'black', 'snow')
 FREE_M = 0.03
 """Least distance to objects, locations and each other: room for an open finger [m]."""
 TRIES = 500
+
+
+def trouble_of(name: str, scene: SceneFile, seed: int) -> Trouble:
+    """
+    Return what makes pictures of a scene harder to use; *seed* places unknown objects.
+
+    Raises UnknownNameError, and WorldError where there is no room for unknown objects.
+    """
+    match name:
+        case 'light':
+            return Trouble(light=Light.SIDE)
+        case 'moved':
+            return Trouble(camera_offset_m=(MOVED_M, 0.0, 0.0))
+        case 'clutter':
+            return Trouble(unknown_objects=unknown_objects(scene, CLUTTER, seed))
+        case 'none':
+            return Trouble()
+        case _:
+            raise UnknownNameError('trouble', name, get_args(TroubleName))
 
 
 def unknown_objects(scene: SceneFile, count: int, seed: int) -> tuple[UnknownObject, ...]:

@@ -8,7 +8,7 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.types import Kind
 from bbllm.scene.catalogue import load_catalogue
 from bbllm.scene.scene_file import load_scene
-from bbllm.worlds.perception.sources import (
+from bbllm_ros.parameters.scene_sources import (
     SceneSource,
     parse_cameras,
     parse_sources,
@@ -22,7 +22,7 @@ def written(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_sources_that_will_not_do_are_errors_that_say_what_is_needed() -> None:
+def test_sources_that_will_not_do_are_errors_that_state_what_is_needed() -> None:
     with pytest.raises(UnknownNameError, match=r"'detection'.*Did you mean 'detections'"):
         parse_sources('detection')
     with pytest.raises(ConfigError, match='stands alone'):
@@ -33,7 +33,7 @@ def test_sources_that_will_not_do_are_errors_that_say_what_is_needed() -> None:
         read_sources('apriltag', 'tabletop', '')
 
 
-def test_static_takes_things_furniture_and_places_from_the_file() -> None:
+def test_static_takes_objects_furniture_and_places_from_the_file() -> None:
     config = read_sources('static', 'tabletop', '')
 
     assert config.things == load_scene('tabletop').movables
@@ -57,7 +57,7 @@ def test_cameras_are_named_by_what_their_topics_begin_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'wording'),
     [
         (' , ', 'cameras is empty'),
         ('left,left', 'has a camera twice'),
@@ -67,8 +67,8 @@ def test_cameras_are_named_by_what_their_topics_begin_with() -> None:
         ('x' * 200, 'names no camera'),
     ],
 )
-def test_names_of_cameras_that_could_be_no_topics_are_refused(text: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+def test_names_of_cameras_that_could_be_no_topics_are_refused(text: str, wording: str) -> None:
+    with pytest.raises(ConfigError, match=wording):
         parse_cameras(text)
 
 
@@ -80,7 +80,7 @@ def test_cameras_take_the_file_for_what_no_camera_sees_and_as_a_catalogue() -> N
     assert 'red_cube' in config.catalogue.names
 
 
-def test_cameras_without_a_file_look_at_a_bare_table() -> None:
+def test_cameras_without_a_file_see_a_bare_table() -> None:
     config = read_sources('detections', '', '')
 
     assert [item.name for item in config.fixed] == ['table']
@@ -97,7 +97,7 @@ def test_catalogue_wins_over_the_scene_file(tmp_path: Path) -> None:
     assert 'blue_cube' in config.catalogue.names
 
 
-def test_catalogue_of_the_tabletop_tells_the_same_as_its_scene() -> None:
+def test_catalogue_of_the_tabletop_agrees_with_its_scene() -> None:
     catalogue, scene = load_catalogue('tabletop'), load_scene('tabletop')
 
     assert catalogue.names == tuple(item.name for item in scene.movables)
@@ -106,7 +106,7 @@ def test_catalogue_of_the_tabletop_tells_the_same_as_its_scene() -> None:
         assert (entry.kind, entry.size_m, entry.color) == (item.kind, item.size_m, item.color)
 
 
-def test_catalogue_finds_things_by_name_class_and_tag(tmp_path: Path) -> None:
+def test_catalogue_finds_objects_by_name_class_and_tag(tmp_path: Path) -> None:
     text = """
 objects:
   - name: can
@@ -127,7 +127,7 @@ objects:
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'wording'),
     [
         ('objects: []', 'at least 1 item'),
         ('description: nothing', "the field 'objects' is missing"),
@@ -147,10 +147,10 @@ objects:
         ('- a', 'is no catalogue'),
     ],
 )
-def test_catalogue_that_will_not_do_is_an_error_that_says_where(
-    tmp_path: Path, text: str, says: str
+def test_catalogue_that_will_not_do_is_an_error_that_names_the_place(
+    tmp_path: Path, text: str, wording: str
 ) -> None:
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=wording):
         load_catalogue(written(tmp_path, text))
 
 
