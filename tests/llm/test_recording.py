@@ -17,7 +17,15 @@ import pytest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import CancelledError, ConfigError, ModelUnavailableError, ReplayError
 from bbllm.core.prompt_size import prompt_limit
-from bbllm.core.protocols import ChatModel, Embeddings, Message, ModelRequest, Reply, Usage
+from bbllm.core.protocols import (
+    ChatModel,
+    Embeddings,
+    Message,
+    ModelRequest,
+    Reply,
+    Usage,
+    streams,
+)
 from bbllm.core.provenance import templates_hash
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models, changes_in, record_models, replay_models
@@ -31,7 +39,7 @@ from bbllm.llm.recording.replay import (
     recording_embedder,
     replay_embedder,
 )
-from bbllm.testing import ScriptedModel
+from bbllm.testing import Pace, PacedModel, ScriptedModel
 
 SCHEMA = {'enum': ['pick']}
 
@@ -264,6 +272,17 @@ def test_whether_schemas_are_taken_is_replayed_as_it_changed(path: Path) -> None
     assert again.supports_schema
     again.ask(ask('a', schema=SCHEMA))
     assert not again.supports_schema
+
+
+def test_a_recording_is_asked_without_a_stream_as_its_replay_is(path: Path) -> None:
+    model = PacedModel(ScriptedModel(['0: wait\n1: Done']), Pace(0.0, 1e6))
+    recording, texts = RecordingModel(model, path, 'brain'), list[str]()
+    assert streams(model)
+
+    recording.ask(ask('a'), texts.append)
+
+    assert texts == []
+    assert not streams(recording) and not streams(ReplayModel(path, 'brain'))
 
 
 def test_a_replay_shortens_prompts_as_its_recording_did(

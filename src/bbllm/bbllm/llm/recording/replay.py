@@ -329,8 +329,13 @@ class RecordingModel(ModelWrapper):
     def supports_schema(self) -> bool:
         return (self._replayed or self.inner).supports_schema
 
+    @property
+    def streams(self) -> bool:
+        # A replay does not stream either, and would be asked otherwise.
+        return False
+
     def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
-        """Answer a conversation and keep it; see `ChatModel.ask`. It is not streamed."""
+        """Answer a conversation and keep it; see `ChatModel.ask`."""
         if (known := self._earlier.find(request)) is not None:
             self._replayed = self._earlier
             return known
