@@ -38,7 +38,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 COLLECTED = pytest.StashKey[frozenset[str]]()
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
-BENCHMARKS_OF_NODES = ('faults', 'process_faults', 'stack')
+BENCHMARKS_OF_NODES = ('faults', 'process_faults')
 ROS_TESTS = [
     'ros',
     'conformance',
