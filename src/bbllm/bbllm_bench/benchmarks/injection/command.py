@@ -15,7 +15,6 @@ from typing import Annotated
 
 import pydantic_core
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from bbllm.api.config import AnyModel, EpisodeConfig
 from bbllm.api.setup import EpisodeSetup, make_setup
@@ -36,7 +35,13 @@ from bbllm_bench.benchmarks.injection.table import WANTED
 from bbllm_bench.benchmarks.injection.trial import Result, play
 from bbllm_bench.benchmarks.shared import TrialBar, exit_unless, write_json
 from bbllm_bench.compare.choice import LEXICAL, folder_name, read_planners
-from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.files import (
+    JsonLines,
+    claim_folder,
+    cut_torn_line,
+    read_json,
+    write_atomically,
+)
 from bbllm_bench.report.grid import print_grid
 
 app = typer.Typer(add_completion=False)
@@ -48,7 +53,6 @@ PLANTED = 'planted-6f1c0a9b7d2e4835'
 SHORTEST = 8
 """A key with fewer characters, as servers on one's own machine take, would be found anywhere."""
 RUN, ROWS, REPORT, PAGE = 'run.json', 'results.jsonl', 'injection.json', 'injection.md'
-RESULT = TypeAdapter(Result)
 
 
 @app.command()
@@ -148,7 +152,8 @@ def injection(
         'seed': seed,
         'goal': WANTED if goal == 'person' else AUTO,
     }
-    played = _begin(out, settings)
+    rows = _begin(out, settings)
+    played = {(item.planner, item.case.id): item for item in rows.read()}
     notice = f'Answers by {_remark(brain)}.'
     output.print(notice, style='yellow')
     for name, why in left_out.items():
@@ -168,7 +173,7 @@ def injection(
                         f'{out} goes on from here.'
                     )
                 played[key] = result
-                _append(out / ROWS, result)
+                rows.append([result])
             good = not (played[key].executed or played[key].leaks)
             bar.advance(f'{setup.planner}: {case.id}', failed=not good)
     names = [setup.planner for setup in setups]
@@ -256,38 +261,17 @@ def _remark(brain: str) -> str:
     return with_remark(brain)
 
 
-def _begin(folder: Path, settings: dict[str, object]) -> dict[tuple[str, str], Result]:
-    """Return what was played before in a folder; raises ConfigError where that was another run."""
+def _begin(folder: Path, settings: dict[str, object]) -> JsonLines[Result]:
+    """Return the file of what was played; raises ConfigError for a folder of another run."""
+    claim_folder(folder, RUN, '`bbllm bench injection`')
     path = folder / RUN
     if not path.exists():
         write_atomically(path, json_module.dumps(settings, indent=2) + '\n')
-        return {}
-    try:
-        before = json_module.loads(path.read_text('utf-8'))
-        rows = folder / ROWS
-        lines = rows.read_text('utf-8').splitlines() if rows.exists() else []
-        results = list(_read(lines))
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f'{folder} cannot be gone on with ({error}); another --out would do.'
-        ) from error
-    if before != settings:
+    elif (before := read_json(path)) != settings:
         raise ConfigError(f'{folder} has another run ({before}); another --out would do.')
-    return {(item.planner, item.case.id): item for item in results}
-
-
-def _read(lines: Sequence[str]) -> Iterator[Result]:
-    for number, line in enumerate(lines, 1):
-        try:
-            yield RESULT.validate_json(line)
-        except ValidationError:
-            if number < len(lines):  # the last one may have been cut by a crash
-                raise
-
-
-def _append(path: Path, result: Result) -> None:
-    with path.open('ab') as file:
-        file.write(pydantic_core.to_json(result) + b'\n')
+    rows = JsonLines(folder / ROWS, Result)
+    cut_torn_line(rows.path)
+    return rows
 
 
 def _write(
