@@ -242,8 +242,8 @@ def refuse_empty(scene: Scene) -> None:
     if all(item.kind is Kind.LOCATION for item in items):
         what = language_of(scene).place
         raise errors.GaveUpError(
-            f'The {what} is empty: there is nothing that could be worked with. A {what} with at '
-            'least one thing in it would do.'
+            f'The {what} is empty: it has no object to work with. A {what} with at least '
+            'one object is required.'
         )
 
 
@@ -288,7 +288,7 @@ def refuse_contradiction(
         )
     context.warn(
         f'The goal may contradict itself: {problem} with what is in sight, which is {number}. '
-        'More may be in rooms, or in closed things, that nobody has looked into yet.'
+        'More may be in rooms, or in closed containers, that were not searched yet.'
     )
 
 

@@ -271,7 +271,7 @@ def test_rooms_and_closed_containers_are_always_in_the_prompt(goal: str) -> None
         assert '# Closed, with what may be inside: nightstand(id:130), closet(id:135)' in prompt
         assert ('# Not in sight so far: 3 lightswitch\n' in prompt) is (goal != LIGHTS)
         warnings = [e.data.text for e in episode.events if isinstance(e.data, WarningRaised)]
-        unable = [text for text in warnings if 'this method cannot look around' in text]
+        unable = [text for text in warnings if 'this method does not search' in text]
         assert bool(unable) is (planner is not FLTRNN)
 
 

@@ -116,7 +116,7 @@ def test_an_unreadable_verdict_runs_the_recovery_and_is_reported() -> None:
 
     assert world.calls == ['find(mug_12)', 'grab(mug_12)']
     assert len(context.warnings) == 2
-    assert 'taken not to hold' in context.warnings[-1]
+    assert 'is taken as false' in context.warnings[-1]
 
 
 def test_a_name_that_does_not_exist_is_asked_for_once_more_where_all_is_in_sight() -> None:

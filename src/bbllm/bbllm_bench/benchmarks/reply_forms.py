@@ -8,12 +8,10 @@ from bbllm.core.registry import plain_name
 from bbllm.core.types import Scene
 from bbllm.skills.shapes import top_z
 from bbllm_bench.oracle.hidden_search import GRIP_BELOW_TOP_M
+from bbllm_bench.oracle.model import our_planners
 from bbllm_bench.oracle.reply_format import PlanLine, plan_reply
 
-PLANNERS = (
-    *('base_llm', 'brain_body', 'ft_cot', 'ft_vanilla', 'huang', 'inner_monologue'),
-    *('lang_prompt', 'llm_pop', 'llm_pop_no_evaluator', 'llm_state', 'prog_prompt'),
-)
+PLANNERS = our_planners('tabletop')
 """The planners whose form is known: all of this project that play on the table."""
 LEFT = 'This is left.'
 

@@ -14,7 +14,7 @@ from bbllm.core.protocols import (
     Reply,
     Situation,
 )
-from bbllm.core.registry import load_planner, plain_name, planner_names
+from bbllm.core.registry import load_planner, load_planners, plain_name, planner_names
 from bbllm.llm.reply_text import cut_at_stop
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.instruction import HINT, read_instruction
@@ -160,6 +160,12 @@ def _by_instruction(situation: Situation | None, request: PromptRequest, _: str)
     if lessons.notes:
         explanation += f' Not understood: {" / ".join(lessons.notes)}. {HINT}'
     return repaired(explanation, steps, request.start)
+
+
+def our_planners(domain: str) -> tuple[str, ...]:
+    """Return the names of the planners of this project that support a domain, sorted."""
+    specs, _ = load_planners()
+    return tuple(name for name, spec in specs.items() if domain in spec.domains and _is_ours(name))
 
 
 def _is_ours(planner: str) -> bool:

@@ -64,7 +64,7 @@ class PlanningReasoning(ModelPlanner):
 def _warn_if_unseen(scene: Scene, context: EpisodeContext) -> None:
     if not scene.whole:
         context.warn(
-            'Only a part of the house is in sight, and this method cannot look around: it plans '
+            'Only a part of the house is in sight, and this method does not search: it plans '
             'once, as in its paper, where the whole house is visible. `visibility: full` in the '
             'suite shows it all; `fltrnn` searches.'
         )

@@ -50,7 +50,7 @@ RULE_THOUGHT = '# Rule thought:'
 
 def _object(text: str) -> str:
     if (name := parse_object(text)) is None:
-        raise ValueError(f'{text!r} is no thing; one is written `milk(id:21)`')
+        raise ValueError(f'{text!r} is no object; one is written `milk(id:21)`')
     return name
 
 
@@ -101,8 +101,8 @@ class Demonstration(BaseModel):
         ]
         if wrong:
             raise ValueError(
-                f'{wrong[0]!r} is no action on its things; those are {", ".join(sorted(named))}, '
-                f'and the actions with their numbers of things {ARITY}'
+                f'{wrong[0]!r} is no action on its objects; those are {", ".join(sorted(named))}, '
+                f'and the actions with their numbers of objects {ARITY}'
             )
         return self
 

@@ -108,7 +108,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str 
 
 MAX_STEPS = 300
 """How many thoughts an episode may have; the paper sets no limit."""
-IMAGINED = 'It stands behind the action; what comes of that is not the model to say.'
+IMAGINED = 'It stands behind the action; its result is not for the model to state.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class InnerMonologue(ModelPlanner):
             why = outcome.message if self.options.messages else ''
             monologue.add(step.thought, str(step.call), outcome, hands.scene, why=why)
         raise errors.GaveUpError(
-            f'After {MAX_STEPS} thoughts the model still does not say that it is done. A lower '
+            f'After {MAX_STEPS} thoughts the model has not replied that it is done. A lower '
             'limit of steps would have ended this earlier.'
         )
 

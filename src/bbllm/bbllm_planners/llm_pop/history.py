@@ -86,7 +86,7 @@ class PromptHistory:
                 )
             self.on_short(
                 f'The history of {self.n_rounds} rounds is longer than {room}: from here '
-                f'on prompts tell its oldest rounds {self.form.shortened}, or leave them out.'
+                f'on prompts have its oldest rounds {self.form.shortened}, or leave them out.'
             )
         return text
 

@@ -95,7 +95,7 @@ class LLMState(ModelPlanner):
             hands.carry_out(plan.calls)
             unread = plan.unread
         raise errors.GaveUpError(
-            f'After {MAX_ROUNDS} plans the model still does not say that it is done. A plan of '
+            f'After {MAX_ROUNDS} plans the model has not replied that it is done. A plan of '
             'several steps at a time would have come further.'
         )
 

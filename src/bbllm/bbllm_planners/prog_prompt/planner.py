@@ -218,7 +218,7 @@ class ProgPrompt(ModelPlanner):
                     'names of the scene, or the line `done`, would have gone on.'
                 )
         raise errors.GaveUpError(
-            f'After {MAX_PROGRAMS} programs the model still does not say that it is done. A lower '
+            f'After {MAX_PROGRAMS} programs the model has not replied that it is done. A lower '
             'limit of steps would have ended this earlier.'
         )
 
@@ -228,7 +228,7 @@ class ProgPrompt(ModelPlanner):
         try:
             return self.ask(prompt, parse_verdict, request, context)
         except errors.ParseError as error:
-            context.warn(f'{condition} is taken not to hold, so its recovery is run. {error}')
+            context.warn(f'{condition} is taken as false, so its recovery is run. {error}')
             return False
 
 

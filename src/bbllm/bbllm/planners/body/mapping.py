@@ -135,7 +135,7 @@ def need_schema(model: ChatModel) -> None:
     """Raise ConfigError for a model that would invalidate a measurement of JSON schemas."""
     if not model.supports_schema:
         raise ConfigError(
-            f'The Body {model.name} cannot be held to a JSON schema. Take `--mapping text` or '
+            f'The Body {model.name} supports no JSON schema. Use `--mapping text` or '
             '`--mapping auto`, or name a model with `--body` whose server supports '
             'schemas or tools (and `schema: auto` in its section of config/llm.yaml).'
         )

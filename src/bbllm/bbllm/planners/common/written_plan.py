@@ -99,7 +99,7 @@ class WrittenPlan:
         )
         self._thread.start()
         if not self.has(len(self._kept.steps)) and self._cut:
-            raise SpokenError('Somebody has added to the task before there was a plan.')
+            raise SpokenError('A remark was added to the task before there was a plan.')
 
     @property
     def plan(self) -> Plan:

@@ -20,7 +20,7 @@ from bbllm_bench.oracle.household import reply_format as write
 from bbllm_bench.oracle.household.house_copy import HouseCopy
 from bbllm_bench.oracle.household.house_state import NoPlanError
 from bbllm_bench.oracle.household.subplan import MAKERS, plan_for
-from bbllm_bench.oracle.model import Answer, OracleModel
+from bbllm_bench.oracle.model import Answer, OracleModel, our_planners
 from bbllm_bench.oracle.reply_format import plan_reply
 from bbllm_bench.suites.case import HouseStart
 from bbllm_bench.suites.eai_suite import script_of, walked_script_of
@@ -90,10 +90,7 @@ def _made(condition: HouseCondition, goal: HouseholdGoal, graph: Graph) -> Seque
 
 
 NAME = 'expert'
-PLANNERS = (
-    *('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm', 'llm_state'),
-    *('fltrnn', 'planning_only', 'planning_reasoning', 'inner_monologue'),
-)
+PLANNERS = our_planners('household')
 """Planners whose requests it answers."""
 GIVES_UP_AFTER = 3
 """How often one call may fail before the oracle gives the task up."""

@@ -160,7 +160,7 @@ def _estimated(
     known = old.with_objects(name for name in handled if name in names)
     new = make_estimator(past).estimate(known, past.history, scene)
     before = malformed_beliefs(old, scene)
-    why = f'{REFUSED} Of each thing {MOST_WORDS} beliefs are told.'
+    why = f'{REFUSED} Of each object {MOST_WORDS} beliefs are kept.'
     return new, [
         LineDiscarded(f'{name}: {word[:LONGEST]}', why, refused=True)
         for name, word in malformed_beliefs(new, scene)
