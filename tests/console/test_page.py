@@ -361,7 +361,7 @@ def arm(tmp_path: Path) -> Iterator[SessionDesk]:
     options = EpisodeConfig(scene='plus_sign', speed=0.0)
     with open_stage(options) as stage:
         setup = make_setup(options, options.domain)
-        session = LocalSession(stage.world, setup, asks=True, look=stage.look)
+        session = LocalSession(stage.world, setup, asks=True, snapshot=stage.snapshot)
         with SessionDesk(session) as desk:
             yield desk
 

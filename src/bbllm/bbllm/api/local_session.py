@@ -62,7 +62,7 @@ class LocalSession(Session):
         record: Writes how arm and objects move beside a journal; None where nothing can be
             sampled.
         never: Constraints of the world, which plans are shown with.
-        look: Returns where the arm and the objects are; None where nothing can be sampled.
+        snapshot: Returns where the arm and the objects are; None where nothing can be sampled.
         close: Releases what is in use.
     """
 
@@ -78,7 +78,7 @@ class LocalSession(Session):
         journal: bool = True,
         record: Record | None = None,
         never: tuple[Never, ...] = (),
-        look: Callable[[], Seen] = Seen,
+        snapshot: Callable[[], Seen] = Seen,
         close: Callable[[], object] = lambda: None,
         name: str = '',
     ):
@@ -89,7 +89,7 @@ class LocalSession(Session):
         self.approvals = ApprovalQueue(timeout_s=ANSWER_S, simulated=True)
         self._approve = self._ask if asks else approve
         self._journal, self._record, self._never = journal, record, never
-        self._look, self._close = look, close
+        self._snapshot, self._close = snapshot, close
         self._scene: Scene | None = None
         self._waiting = CancelToken()
         """Ends the question that waits."""
@@ -156,9 +156,9 @@ class LocalSession(Session):
             raise TaskError(f'There is no plan. {episode.message}'.rstrip())
         return plans[-1]
 
-    def look(self) -> Seen:
+    def snapshot(self) -> Seen:
         """Return where the arm and the objects are; the scene is that of the last observation."""
-        return self._look()._replace(scene=self._scene)
+        return self._snapshot()._replace(scene=self._scene)
 
     def close(self) -> None:
         """Release what is in use."""

@@ -197,7 +197,7 @@ class Session(ABC):
         """Return the plan of a task; nothing moves."""
 
     @abstractmethod
-    def look(self) -> Seen:
+    def snapshot(self) -> Seen:
         """Return where the arm and the objects are, without waiting for either."""
 
     def check(self) -> Health:

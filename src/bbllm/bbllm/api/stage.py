@@ -52,7 +52,7 @@ class Stage:
     """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
     bag: EpisodeBag | None = None
     """What is written to a bag, where one is asked for; it is closed with the world."""
-    look: Callable[[], Seen] = Seen
+    snapshot: Callable[[], Seen] = Seen
     """Returns where arm and objects are, while they move; nothing in a house."""
 
 
@@ -96,7 +96,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         with world.robot.paused() as simulation:
             save_picture(simulation, path)
 
-    def look() -> Seen:
+    def snapshot() -> Seen:
         with world.robot.paused() as simulation:
             state, objects = simulation.joint_state(), simulation.objects()
         return Seen(objects=objects, joints_rad=state.position_rad, width_m=state.width_m)
@@ -116,7 +116,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
         yield Stage(
-            world, lambda: world.time_s, settle, render, recorder, motion.record, bag, look
+            world, lambda: world.time_s, settle, render, recorder, motion.record, bag, snapshot
         )
 
 

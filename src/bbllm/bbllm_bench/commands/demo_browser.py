@@ -48,7 +48,7 @@ def show_in_browser(
             asks=browser.approval is ApprovalMode.PLAN,
             record=stage.record,
             never=options.constraints,
-            look=stage.look,
+            snapshot=stage.snapshot,
             name=f'simulated arm · {options.scene}',
         )
         with SessionDesk(session) as desk:

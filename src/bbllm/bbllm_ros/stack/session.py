@@ -168,7 +168,7 @@ class StackSession(RunningStack):
             '.plan(...), or `bbllm plan --ros`, which plans here on the scene of the stack.'
         )
 
-    def look(self) -> Seen:
+    def snapshot(self) -> Seen:
         """Return what was published last; see `Session`."""
         return self._states.read()
 

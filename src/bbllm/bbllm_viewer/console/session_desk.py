@@ -107,7 +107,7 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
                 missing, text = self.session.check()
                 self.feed.set('nodes', {'missing': [*missing], 'text': text})
             if self.feed.watched:
-                seen = self.session.look()
+                seen = self.session.snapshot()
                 if seen.scene is not None and seen.scene is not shown:
                     shown = seen.scene
                     self.feed.show_scene(shown)
