@@ -53,7 +53,7 @@ def test_an_action_is_where_the_arm_is_one_frame_later() -> None:
 
 def test_the_fingers_are_asked_to_close_before_an_object_rises_with_the_hand() -> None:
     spec, demo = spec_of(0), played(0).demo
-    name = next(iter(spec.case.table_goal.model_dump()['on']))
+    name = spec.case.table_goal.model_dump()['text'].partition('(')[2].partition(',')[0]
     names = [item.name for item in spec.case.table.movables]
     height = demo.poses[:, names.index(name), 2]
     risen = int(np.argmax(height > height[0] + 0.01))

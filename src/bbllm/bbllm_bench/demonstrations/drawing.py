@@ -112,17 +112,17 @@ def _pick_place(number: int, dice: Dice) -> tuple[TaskSpec, int]:
     ]
     if others := dice.number((0, 3)):
         objects.append({'kind': 'cube', 'count': others, 'colors': colors[count:]})
-    on = {
-        names[above]: names[under] if isinstance(under, int) else places[under]
+    goal = '; '.join(
+        f'on({names[above]}, {names[under] if isinstance(under, int) else places[under]})'
         for above, under in rests
-    }
+    )
     words = (name.replace('_', ' ') for name in names)
     spec = TaskSpec.model_validate({
         'name': f'{RANDOM}_{number:06d}',
         'instruction': sentence.format(*words, **places),
         'difficulty': 'easy',
         'least_loops': 0,
-        'goal': {'kind': 'resting', 'on': on, 'near_m': 0.02, 'level_m': 0.01, 'tilt_deg': 18},
+        'goal': {'kind': 'conditions', 'text': goal, 'level_m': 0.01, 'tilt_deg': 18},
         'generate': {'objects': objects, 'locations': [{'count': len(letters)}]},
     })  # fmt: skip
     return spec, len(rests)
