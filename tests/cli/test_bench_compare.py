@@ -111,3 +111,30 @@ def test_what_cannot_be_compared_ends_with_2_before_a_folder_is_made(
     assert ran.exit_code == 2
     assert table in ' '.join(ran.output.split())
     assert not out.exists()
+
+
+@pytest.mark.slow  # two runs in processes
+def test_forms_of_feedback_are_compared_recorded_and_replayed(
+    bbllm: Command, tmp_path: Path
+) -> None:
+    forms = [f'brain_body:feedback={form}' for form in ('none', 'code')]
+    words = ('bench', 'compare', 'tabletop', '--planners', ','.join(['brain_body', *forms]), '-k1')
+    words = (*words, *ONE, '--tasks', 'plus_sign', '--seed', '2', '--json')
+    talk, offline = tmp_path / 'talk', ('--brain', 'offline', '--body', 'offline')
+
+    ran = bbllm(*words, *offline, '--record', str(talk), '--out', str(tmp_path / 'a'))
+    again = bbllm(*words, '--replay', str(talk), '--out', str(tmp_path / 'b'))
+
+    assert ran.exit_code == again.exit_code == 0, ran.output + again.output
+    rows, same = (json.loads(each.stdout)['planners'] for each in (ran, again))
+    full, none, code = (row['metrics']['repair_prompts']['value'] for row in rows)
+    assert none < code < full
+    assert [row['metrics'] for row in same] == [row['metrics'] for row in rows]
+    assert sorted(path.name for path in talk.iterdir()) == [
+        'brain_body-feedback-code.jsonl',
+        'brain_body-feedback-none.jsonl',
+        'brain_body.jsonl',
+    ]
+    page = (tmp_path / 'b' / 'compare.md').read_text()
+    assert '| repaired' in page and '| repair prompts' in page
+    assert 'no model was asked' in page

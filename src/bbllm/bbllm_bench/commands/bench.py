@@ -114,7 +114,6 @@ NEED_ROS = ('stack', 'console', 'process-faults')
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',
-    'feedback': 'Which form of feedback a planner needs: each form, on the same cases.',
     'report': "Write the report of a run's folder anew.",
     'driver': 'Whether a driver, simulated or real, does what clients of franka_ros2 rely on.',
 }

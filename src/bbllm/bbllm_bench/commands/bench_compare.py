@@ -12,7 +12,7 @@ import typer
 
 from bbllm.api.config import MAX_K, MODELS
 from bbllm.cli.support.options import count
-from bbllm.cli.support.requests import option
+from bbllm.cli.support.requests import given, option
 from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
@@ -21,6 +21,7 @@ from bbllm.core.text import count_of
 from bbllm_bench.commands.options import BenchOptions
 from bbllm_bench.commands.progress import ProgressView, time_text
 from bbllm_bench.compare.text import budgets_text, closing_line, grids_of
+from bbllm_bench.log.choices import ReplayChoice
 from bbllm_bench.report.grid import Grid, print_grid
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def compare(
         max=MAX_K,
     ),
     bench: BenchOptions,
+    recording: ReplayChoice,
 ) -> None:
     """
     Compare planners on the same cases of a suite, each with the same budget.
@@ -64,20 +66,29 @@ def compare(
     --out, which `bbllm bench diff` and `report` read; the same command goes on
     in it after a stop, and may name more planners.
 
+    --record takes a folder, with a file for each planner; --replay takes such a
+    folder, or a file that answers all. With both, the models are asked only
+    what --replay lacks.
+
     Exit code: as `bbllm bench SUITE`.
 
     Examples:
       bbllm bench compare household --brain expert --body expert --trials 2
       bbllm bench compare tabletop --brain offline --body offline
       bbllm bench compare household --planners prog_prompt,huang --brain MODEL
+      bbllm bench compare tabletop_hard --planners brain_body,brain_body:feedback=none -k 1
     """
     from bbllm_bench.compare.choice import choose
     from bbllm_bench.compare.files import PICTURES, TABLES, compare_folder
+    from bbllm_bench.runner.conversations import check_recording
 
-    run = bench.run_request(suite, ks=(k,))
+    run = bench.run_request(suite, ks=(k,), **given(recording))
     output = Output(bench.json)
     folder = bench.folder('compare', suite)
     choice = choose(run, planners, folder, embeddings)
+    for item in choice.contenders:
+        plan = item.prepared.plan
+        check_recording(plan.record, plan.settings, folder / item.folder)
     ran = play_choice(choice, folder, bench, output)
     compared = compare_folder(folder, choice, ran)
     grids = grids_of(compared) if compared else ()

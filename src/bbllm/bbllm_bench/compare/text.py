@@ -19,6 +19,7 @@ ABOUT_OUTCOMES = {
         'held once: of all episodes, as SR, those in which all conditions of the goal held at '
         'once, at the start or after some step; so FLTRNN counts a success.'
     ),
+    'repaired': 'repaired: success in the episodes that used a feedback loop.',
     'malformed': 'malformed: lines of replies that were left out since they fit no grammar.',
     'refused': (
         'refused: lines that name what is not there or are against a check of the planner. A '
@@ -29,7 +30,9 @@ ABOUT_OUTCOMES = {
 ABOUT_COSTS = (
     'calls, tokens: of an episode; a step: tokens of its prompts for each step; grows: tokens by '
     'which a prompt is longer for each step that is done; stable: share of the prompts that an '
-    'earlier prompt of the episode began with; a minute: episodes.'
+    'earlier prompt of the episode began with; repair prompts, repair replies: tokens after the '
+    'first loop began, of episodes that used one, estimated from the text without pictures; '
+    'a minute: episodes.'
 )
 ESTIMATED = '~: the server counted no tokens; those of prompts are estimated.'
 ABOUT_DIFFERENCES = {
@@ -40,9 +43,10 @@ ABOUT_DIFFERENCES = {
     ),
 }
 TOKENS = ('tokens', 'step_tokens', 'growth')
-RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_strict', 'held_once')
-OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful')
-EXPENSES = ('model_calls', 'tokens', 'robot_s')
+REPAIRS = ('repair_prompts', 'repair_replies')
+RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_strict', 'held_once', 'repaired')
+OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful', 'repaired')
+EXPENSES = ('model_calls', 'tokens', 'repair_prompts', 'repair_replies', 'robot_s')
 """The differences in the tables."""
 MOST_COLUMNS = 8
 """More parts of a suite than this stand in rows; `eai` has 26 splits."""
@@ -120,7 +124,9 @@ def _costs(data: PlannerComparison) -> Grid:
     for row in data.planners:
         rate = row.episodes_per_minute
         about = dict.fromkeys(TOKENS, '~' * row.tokens_estimated)
-        cells = {METRICS[k].label: cell(k, row.rate(k), about.get(k, '')) for k in COSTS}
+        cells = {
+            METRICS[k].label: cell(k, row.rate(k), about.get(k, '')) for k in (*COSTS, *REPAIRS)
+        }
         minute = '' if rate is None else f'{rate:.0f}'
         rows.append({'planner': row.planner, **cells, 'a minute': minute})
     estimated = any(row.tokens_estimated for row in data.planners)
