@@ -25,7 +25,7 @@ TRIALS = 5
 
 
 class Notes:
-    """Writes down what a watch is told; may end the run after some episodes."""
+    """Writes down what a watch is reported; may end the run after some episodes."""
 
     def __init__(self, end_after: int | None = None):
         self.began_with: RunProgress | None = None

@@ -19,10 +19,12 @@ IN_HOUSES = {
 }
 
 
-def chosen(said: str, folder: Path, *, embeddings: str | None = None, **changes: Any) -> Choice:
+def chosen(
+    planners: str, folder: Path, *, embeddings: str | None = None, **changes: Any
+) -> Choice:
     values: dict[str, Any] = {'suite': 'household', 'brain': 'expert', 'body': 'expert'}
     request = BenchRequest(**{**values, 'trials': 1, **changes})
-    return choose(request, said, folder / 'out', embeddings)
+    return choose(request, planners, folder / 'out', embeddings)
 
 
 def names(choice: Choice) -> list[str]:
@@ -102,7 +104,7 @@ def test_options_that_differ_in_a_sign_alone_have_folders_of_their_own() -> None
 
 
 @pytest.mark.parametrize(
-    ('said', 'changes', 'told'),
+    ('planners', 'changes', 'reported'),
     [
         ('prog_prompt,brain_bdy', {}, "Did you mean 'brain_body'"),
         ('prog_prompt,llm_pop', {}, 'plays in no world of the kind household'),
@@ -114,16 +116,16 @@ def test_options_that_differ_in_a_sign_alone_have_folders_of_their_own() -> None
         ('all', {'suite': 'houshold'}, "Did you mean 'household'"),
         ('all', {'tasks': ('watch_tvv',)}, "Did you mean 'watch_tv'"),
         ('all', {'brain': 'ofline'}, 'No planner can play household. '),
-        ('all', {'brain': 'offline', 'body': 'offline'}, 'say --brain expert'),
+        ('all', {'brain': 'offline', 'body': 'offline'}, '--brain expert'),
     ],
 )
-def test_what_cannot_be_compared_is_said_before_anything_starts(
-    tmp_path: Path, said: str, changes: dict[str, Any], told: str
+def test_what_cannot_be_compared_is_refused_before_a_run_starts(
+    tmp_path: Path, planners: str, changes: dict[str, Any], reported: str
 ) -> None:
     with pytest.raises(BbllmError) as caught:
-        chosen(said, tmp_path, **changes)
+        chosen(planners, tmp_path, **changes)
 
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
     assert not (tmp_path / 'out').exists()
 
 

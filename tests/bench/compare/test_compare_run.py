@@ -7,7 +7,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.compare.choice import Contender
-from bbllm_bench.compare.run import PlannerRun, claim, play_all
+from bbllm_bench.compare.run import PlannerRun, play_all
 from bbllm_bench.log.store import read_run
 from bbllm_bench.runner.run_setup import Prepared
 from tests.bench.fake_run import Here, Notes, make_plan
@@ -114,10 +114,3 @@ def test_nobody_plays_where_the_folder_of_one_holds_another_run(tmp_path: Path) 
         compared(tmp_path, contender('a', seed=7), contender('b', seed=7), agency=agency)
 
     assert agency.hired == []
-
-
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / 'thesis.tex').touch()
-
-    with pytest.raises(ConfigError, match=r"holds something else, 'thesis\.tex'"):
-        claim(tmp_path)

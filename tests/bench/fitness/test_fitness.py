@@ -9,8 +9,6 @@ import pytest
 from bbllm.core.errors import ConfigError, ModelDeclinedError, ModelUnavailableError, ReplayError
 from bbllm.core.protocols import ModelRequest
 from bbllm.core.registry import load_planner
-from bbllm.core.skill_calls import check_call
-from bbllm.core.types import Code, SkillCall, Status
 from bbllm.llm.models.factory import (
     Models,
     make_models,
@@ -25,9 +23,7 @@ from bbllm_bench.fitness.questions import (
     BRAIN,
     BodyQuestion,
     BrainQuestion,
-    SmallTable,
     facts_of,
-    small_house,
 )
 
 ACTION = re.compile(r'<\w+0>\[\w+\](?: ?<[^<>]+>)*')
@@ -126,7 +122,7 @@ def test_a_right_answer_leaves_no_fault(
         ('inner_monologue', 'switch on', TV[:1] * 9, 'not so at the end: tv is on'),
     ],
 )
-def test_a_wrong_answer_is_told_by_what_came_of_it(
+def test_the_fault_of_a_wrong_answer_is_its_effect(
     planner: str, task: str, replies: tuple[Answer, ...], fault: str
 ) -> None:
     assert re.search(fault, asked(planner, task).fault(models_of(*replies)), re.DOTALL)
@@ -212,36 +208,3 @@ def test_there_are_24_questions_of_each_role_and_none_is_answered_before() -> No
         scene = question.world().observe()
         assert scene.domain in load_planner(question.planner).domains
         assert question.wanted not in facts_of(scene)
-
-
-def test_calls_that_a_body_is_to_give_exist() -> None:
-    numbers = {item.name.rpartition('_')[0]: item.name for item in small_house().observe().objects}
-    for question in BODY_QUESTIONS:
-        for text in question.accepted - {'pass'}:
-            skill, _, args = text.rstrip(')').partition('(')
-            names = [numbers.get(arg, arg) for arg in args.split(',') if arg]
-            scene = question.world().observe()
-            assert check_call(SkillCall(skill, tuple(names)), scene).skill == skill
-
-
-@pytest.mark.parametrize(
-    ('calls', 'code'),
-    [
-        ('pick location_A', Code.NOT_GRASPABLE),
-        ('place location_A', Code.NOT_HOLDING),
-        ('pick red_cube, pick blue_cube', Code.ALREADY_HOLDING),
-        ('pick red_cube, place blue_cube, pick blue_cube', Code.COVERED),
-        ('pick red_cube, place blue_cube, pick green_cube, place blue_cube', Code.OCCUPIED),
-        ('pick red_cube, open_gripper, pick blue_cube, place location_A', Code.NONE),
-        ('pick red_cube, place 0.44 -0.12 0.02', Code.NONE),
-        ('pick unicorn', Code.UNKNOWN_OBJECT),
-    ],
-)
-def test_the_small_table_refuses_what_cannot_be(calls: str, code: Code) -> None:
-    table = SmallTable()
-    for text in calls.split(', '):
-        skill, _, arg = text.partition(' ')
-        outcome = table.execute(SkillCall(skill, (arg,) if arg else ()))
-
-    assert outcome.code is code
-    assert (outcome.status is Status.SUCCEEDED) is (code is Code.NONE)

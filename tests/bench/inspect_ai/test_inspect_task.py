@@ -155,7 +155,7 @@ def test_log_holds_scores_by_task_and_every_step_of_an_episode(run: Run) -> None
     }
 
 
-def is_told(gather: bool) -> Model:
+def informed_model(gather: bool) -> Model:
     """Reads the prompts of llm_pop as `expert` does, or as `uninformed`, who guesses."""
     cases = [make_case(load_suite('partial'), name, seed=0, trial=0) for name in NEEDY]
 
@@ -172,15 +172,15 @@ def is_told(gather: bool) -> Model:
 def test_what_had_been_found_out_is_scored_where_a_task_asks_for_it(
     run: Run, gather: bool, known: bool, value: str
 ) -> None:
-    log = run(tabletop('partial', NEEDY, planner='llm_pop'), is_told(gather))
+    log = run(tabletop('partial', NEEDY, planner='llm_pop'), informed_model(gather))
 
     assert log.results is not None
     stack, needy = (sample_of(log, f'{name}-t000-k3') for name in NEEDY)
     assert needy.scores is not None and stack.scores is not None
     assert scores_of(needy)['informed'] == value
-    told = needy.scores['goal'].metadata or {}
-    assert (told['informed'], bool(told['information'])) == (known, True)
-    assert told['false_success'] == (scores_of(needy)['goal'] == 'I')
+    reported = needy.scores['goal'].metadata or {}
+    assert (reported['informed'], bool(reported['information'])) == (known, True)
+    assert reported['false_success'] == (scores_of(needy)['goal'] == 'I')
     assert (stack.scores['goal'].metadata or {})['informed'] is None
     informed = next(score for score in log.results.scores if score.name == 'informed')
     assert (informed.scored_samples, informed.unscored_samples) == (1, 1)
@@ -242,13 +242,13 @@ def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> N
     async def start() -> None:
         with anyio.CancelScope() as scope:
 
-            def hear(event: Event) -> None:
+            def record(event: Event) -> None:
                 events.append(event)
                 if event.kind is EventKind.CALL:
                     from_thread.run_sync(scope.cancel)
 
             models = Models(offline(), offline())
-            await to_thread.run_sync(lambda: results.append(play_sample(job, models, hear)))
+            await to_thread.run_sync(lambda: results.append(play_sample(job, models, record)))
 
     anyio.run(start)
 
@@ -260,7 +260,7 @@ def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> N
 
 
 @pytest.mark.parametrize(
-    ('arguments', 'says'),
+    ('arguments', 'message'),
     [
         ({'suite': 'tabletopp'}, 'Did you mean .tabletop.'),
         ({'tasks': 'plus_sing'}, 'Did you mean .plus_sign.'),
@@ -271,9 +271,9 @@ def test_sample_that_is_stopped_stops_the_arm_in_the_middle_of_its_motion() -> N
     ],
 )
 def test_what_cannot_be_played_is_refused_before_it_starts(
-    arguments: dict[str, Any], says: str
+    arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(BbllmError, match=says):
+    with pytest.raises(BbllmError, match=message):
         tabletop(**arguments)
 
 
@@ -335,15 +335,15 @@ def test_schema_arrives_unchanged_and_is_dropped_where_it_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ('reply', 'says'),
+    ('reply', 'message'),
     [
         (output('0: pi', stop_reason='max_tokens'), '--max-tokens'),
         (output('I would rather not.', stop_reason='content_filter'), 'declined'),
         (output('  '), 'empty reply'),
     ],
 )
-def test_reply_that_cannot_be_used_says_why(reply: ModelOutput, says: str) -> None:
-    with pytest.raises(ModelError, match=says):
+def test_an_unusable_reply_is_an_error_with_the_reason(reply: ModelOutput, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
         asks(mock(lambda *_: reply))
 
 

@@ -46,18 +46,18 @@ def play(
     k: int = 3,
     memory: FailureMemory = COLD_START,
     settings: dict[str, object] | None = None,
-    said: str = '',
+    remark: str = '',
 ) -> tuple[Episode, ScriptedModel]:
     """
     Play an episode; return also its Brain, which has what was asked.
 
-    Its journal goes into a *folder*. *said* is what a person says while the first plan is written.
+    Its journal goes into a *folder*. *remark* is sent while the first plan is written.
     """
     first, *others = replies
 
     def begin(request: ModelRequest) -> str:
-        if said:
-            run.add_feedback(said)
+        if remark:
+            run.add_feedback(remark)
         return first
 
     model = ScriptedModel([begin, *others], name=brain)

@@ -83,7 +83,7 @@ def test_steps_without_a_call_are_failures_and_words_of_a_person_are_not() -> No
     plans = ['0: pick(red_cube)\n1: place(location_A)', '0: pick(unicorn)', FAR[0]]
     replies = [plans[0], *(f'New plan:\n{plan}' for plan in plans[1:]), FAR[1]]
 
-    episode, _ = play(far_table(), replies, said='leave the green cube')
+    episode, _ = play(far_table(), replies, remark='leave the green cube')
 
     unknown, far = failures_of(episode)
     assert (unknown.status, unknown.code, unknown.call) == (NOT_TRIED, 'NONE', '')

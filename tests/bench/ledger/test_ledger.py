@@ -11,7 +11,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.ledger.failures import failures_of
-from bbllm_bench.ledger.ledger import COLUMNS, read_failures, read_memory, update_ledger
+from bbllm_bench.ledger.ledger import read_failures, read_memory, update_ledger
 from bbllm_bench.ledger.recoveries import recoveries
 from bbllm_bench.log.files import JsonLines
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
@@ -106,18 +106,6 @@ def test_a_verdict_of_a_bench_counts_as_soon_as_it_is_there(tmp_path: Path) -> N
     (after,) = read_failures(tmp_path / 'all.sqlite')
     assert (before.verdict, before.recovered) == ('', 'task')
     assert (after.verdict, after.recovered) == ('failed', '')
-
-
-def test_the_file_can_be_queried_with_any_tool(folder: Path) -> None:
-    update_ledger(folder / 'all.sqlite', folder)
-
-    with closing(sqlite3.connect(folder / 'all.sqlite')) as ledger:
-        found = ledger.execute(
-            "SELECT code, COUNT(*), SUM(recovered != '') FROM failures GROUP BY code ORDER BY code"
-        ).fetchall()
-        names = [row[1] for row in ledger.execute('PRAGMA table_info(failures)')]
-    assert found == [('COVERED', 1, 1), ('OUT_OF_WORKSPACE', 1, 1)]
-    assert names == [*COLUMNS]
 
 
 @pytest.mark.parametrize('kind', ['text', 'other database'])

@@ -25,7 +25,7 @@ def test_episodes_come_trial_by_trial() -> None:
 
 
 @pytest.mark.parametrize(
-    ('changes', 'told'),
+    ('changes', 'reported'),
     [
         ({'planner': 'base_llm'}, 'planner: was brain_body, is base_llm'),
         ({'seed': 1}, 'seed: was 0, is 1'),
@@ -41,12 +41,12 @@ def test_episodes_come_trial_by_trial() -> None:
     ],
 )
 def test_settings_that_change_what_results_mean_are_refused_by_name(
-    changes: dict[str, Any], told: str
+    changes: dict[str, Any], reported: str
 ) -> None:
     with pytest.raises(ConfigError) as refused:
         join(SETTINGS, SETTINGS.model_copy(update=changes), 'runs/one')
 
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert '--out' in str(refused.value)
 
 

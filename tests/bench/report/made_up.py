@@ -73,12 +73,12 @@ def make_result(task: str, trial: int, k: int, least: int = 0, **changes: Any) -
     passed = luck < 0.35 + 0.19 * min(k, 3) - 0.15 * max(0, least - k)
     kinds = ('failed', 'failed', 'failed', 'failed', 'failed', 'failed', 'lost')
     verdict = 'passed' if passed else rng.choice(kinds)
-    things = [o.name for o in start_of(task, trial).objects if o.kind is Kind.CUBE]
-    holds = {f'{name} right': passed or rng.random() < 0.6 for name in things}
+    items = [o.name for o in start_of(task, trial).objects if o.kind is Kind.CUBE]
+    holds = {f'{name} right': passed or rng.random() < 0.6 for name in items}
     lost = verdict == 'lost'
     loops = 0 if lost else min(k, least + rng.randrange(2))
     values: dict[str, Any] = {
-        'reason': '' if passed else f'{things[0]} is 0.{rng.randrange(10, 30)} m from its place.',
+        'reason': '' if passed else f'{items[0]} is 0.{rng.randrange(10, 30)} m from its place.',
         'conditions': {} if lost else holds,
         'gcr': 0.0 if lost else sum(holds.values()) / len(holds),
         'executable': 0 if lost else 14 - rng.randrange(3),

@@ -237,7 +237,7 @@ def test_texts_of_others_stay_texts_and_nothing_is_fetched(tmp_path: Path) -> No
         ((*REPAIRED[:2], call('Why?', error='TimeoutError: slow')), 'TimeoutError: slow'),
     ],
 )
-def test_an_episode_of_which_something_is_missing_has_a_page_that_says_so(
+def test_the_page_of_an_incomplete_episode_names_what_is_missing(
     tmp_path: Path, events: Sequence[EventData], words: str
 ) -> None:
     assert words in page_of(written(tmp_path, events)).text

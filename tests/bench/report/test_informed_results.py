@@ -9,7 +9,6 @@ from bbllm.core.types import Pose, Scene
 from bbllm.llm.config import LlmConfig
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
-from bbllm_bench.metrics.pairs import PairedDifference, compare
 from bbllm_bench.report.plots import by_task, over_k
 from bbllm_bench.report.summary import RunSummary, closing_line, summarize_run
 from bbllm_bench.report.write import write_report
@@ -52,11 +51,11 @@ def job_of(case: Case) -> EpisodeSpec:
 
 def scene_of(case: Case, *, above: str = '', below: str = '') -> Scene:
     """The table at the start, or with one block on another."""
-    things = objects_of(case)
+    items = objects_of(case)
     if above:
-        x, y, z = things[below].pose.position_m
-        things[above] = dataclasses.replace(things[above], pose=Pose(position_m=(x, y, z + 0.04)))
-    return Scene(tuple(things.values()), (), (), 0.0)
+        x, y, z = items[below].pose.position_m
+        items[above] = dataclasses.replace(items[above], pose=Pose(position_m=(x, y, z + 0.04)))
+    return Scene(tuple(items.values()), (), (), 0.0)
 
 
 def scored(after: Scene | None, ending: Ending = Ending.FINISHED) -> EpisodeResult:
@@ -75,14 +74,18 @@ def test_who_weighed_first_has_both_kinds_of_success() -> None:
     assert not result.false_success
 
 
-def test_to_say_success_over_a_wrong_tower_is_a_false_success() -> None:
+def test_an_ending_as_done_with_a_wrong_tower_is_a_false_success() -> None:
     wrong = scene_of(CASE, above=HEAVY, below=LIGHT)
 
-    said = scored(wrong)
+    claim = scored(wrong)
     gave_up = scored(wrong, ending=Ending.GAVE_UP)
 
-    assert (said.verdict, said.false_success, said.informed_success) == ('failed', True, False)
-    assert 'which weighs' in said.reason
+    assert (claim.verdict, claim.false_success, claim.informed_success) == (
+        'failed',
+        True,
+        False,
+    )
+    assert 'which weighs' in claim.reason
     assert not gave_up.false_success
 
 
@@ -93,10 +96,6 @@ def test_what_was_lost_was_not_informed_and_claims_nothing() -> None:
     key = EpisodeKey(CASE.task, 0, 2)
     assert lost(key, 'Gone.', 'X', least_loops=1, case=CASE).informed is False
     assert lost(key, 'No table.', 'X', least_loops=1).informed is None
-
-
-_FIRST = ('task ', 'stack ')
-"""How head and row of a table of one task begin."""
 
 
 def test_the_table_has_state_informed_and_false_success_where_something_is_needed() -> None:
@@ -117,39 +116,12 @@ def test_the_table_has_state_informed_and_false_success_where_something_is_neede
     ) in text
 
 
-def test_a_false_success_is_shown_in_every_suite() -> None:
-    text = printed(summary_of((make_result('stack', 0, 3, 'failed', false_success=True),)))
-
-    head, row = (line.split() for line in text.splitlines() if line.strip().startswith(_FIRST))
-    assert head[-2:] == ['false', 'success'] and row[-1] == '1'
-    assert 'false success: ended as done, which the checker denies' in text
-    assert 'informed' not in text
-
-
-def test_the_closing_line_tells_informed_success_only_where_something_is_needed() -> None:
+def test_the_closing_line_has_informed_success_only_where_a_task_needs_it() -> None:
     line = closing_line(summary_of(MIXED))
 
     assert 'SR=0.67 ' in line
     assert line.endswith('STATE=0.50 [0.15, 0.85] INFORMED=0.25 [0.05, 0.70] needing=4 n=6')
     assert 'INFORMED' not in closing_line(summary_of(MIXED[:2]))
-
-
-def measures(a: list[EpisodeResult], b: list[EpisodeResult]) -> dict[str, PairedDifference]:
-    return compare(a, b, k_a=3, k_b=3).differences
-
-
-def test_informed_success_is_compared_only_where_both_suites_ask_for_it() -> None:
-    """The fingerprint of a case does not say what has to be found out."""
-    asked = [make_result(trial=0, **KNOWING), make_result(trial=1, **GUESSED)]
-    not_asked = [make_result(trial=0), make_result(trial=1, **GUESSED)]
-    comparison = compare(asked, not_asked, k_a=3, k_b=3)
-    informed = comparison.differences['informed']
-
-    assert (informed.a, informed.b, informed.difference.n) == (0, 0, 1)
-    assert comparison.other_needs == (('plus_sign', 0),)
-    assert 'informed' not in measures(asked[:1], not_asked[:1])
-    plain = measures([make_result()], [make_result()])
-    assert {'informed', 'false_success'}.isdisjoint(plain)
 
 
 def report_of(tmp_path: Path, results: tuple[EpisodeResult, ...], **changes: Any) -> str:

@@ -76,17 +76,6 @@ def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> 
     assert shown.page.locator('#story').count() == 1
 
 
-def test_keys_outside_of_the_replay_do_what_they_do_in_any_page(
-    tmp_path: Path, visit: Open
-) -> None:
-    shown = visit(page_of(tmp_path))
-    shown.wait_for('.scrubber .at', '0:00.0')
-    shown.page.keyboard.press('End')
-    shown.wait_until('scrollY > 0')
-
-    assert shown.text('.scrubber .at').startswith('0:00.0')
-
-
 def test_no_text_of_an_episode_becomes_markup_or_ends_the_record(
     tmp_path: Path, visit: Open
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bbllm_bench.log.store import SavedRun, Session
-from bbllm_bench.report import words
 from bbllm_bench.report.summary import RunSummary, read_summary, summarize_run
 from bbllm_bench.report.write import date_of, head_of, notices_of, settings_of, write_report
 from tests.bench.report import made_up
@@ -76,15 +75,6 @@ def test_every_task_has_its_figures_at_every_k(page: Page, summary: RunSummary) 
             assert text_of(row[1]) == task.difficulty
 
 
-def test_plot_has_a_mark_for_every_k_and_measure_and_says_what_it_shows(page: Page) -> None:
-    over_k, by_task = page.all('div', role='img')
-
-    assert over_k.attrib['aria-label'].startswith('SR, GCR, EXEC over the number of feedback')
-    assert by_task.attrib['aria-label'].startswith('The same over K for each task')
-    # Of three measures at four K, and one each in the legend; a mark is stored once.
-    assert len(list(over_k.iter('use'))) >= 3 * 4 + 3
-
-
 def test_heat_map_shows_every_episode_and_leads_to_it(page: Page) -> None:
     results = made_up.make_results(made_up.make_settings())
     cells = [cell for cell in page.all('td') if cell.find('a') is not None and cell.get('title')]
@@ -102,19 +92,6 @@ def test_failures_are_broken_down_as_the_summary_has_them(page: Page, summary: R
     counted = {row[0]: sum(map(int, row[1:])) for row in endings}
     total = sum((Counter(entry.endings) for entry in summary.by_k), Counter())
     assert counted == total
-
-
-def test_pairs_are_the_summarys(page: Page, summary: RunSummary) -> None:
-    rows = rows_of(page.one('table', class_='tight'))
-
-    assert len(rows) == len(summary.paired) == 3
-    for row, entry in zip(rows, summary.paired, strict=True):
-        assert row[0] == f'{entry.k_a} against {entry.k_b}'
-        assert row[1].split()[0] == str(entry.pairs)
-        # Beside the pairs, where no narrow window cuts it.
-        assert row[2] == words.probability(entry.mcnemar_p)
-        expected = f'{entry.differences["sr"].difference.value:+.2f}'.replace('-', '−')
-        assert row[5].split()[0] == expected
 
 
 def test_page_needs_nothing_but_itself(page: Page) -> None:

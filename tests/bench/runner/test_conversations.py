@@ -4,14 +4,14 @@ import pytest
 
 from bbllm.core.errors import ReplayError
 from bbllm.core.protocols import ModelRequest
-from bbllm.llm.recording.replay import RecordingModel, ReplayModel
+from bbllm.llm.recording.replay import RecordingModel
 from bbllm.testing import ScriptedModel
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.runner.conversations import RunRecording, answers_of, split_recording
 
 
-def lines_of(episode: str, *said: str) -> str:
-    return ''.join(f'{{"episode": "{episode}", "said": "{text}"}}\n' for text in said)
+def lines_of(episode: str, *text: str) -> str:
+    return ''.join(f'{{"episode": "{episode}", "text": "{text}"}}\n' for text in text)
 
 
 @pytest.fixture
@@ -45,17 +45,6 @@ def test_the_recording_of_a_single_episode_is_none_of_a_run(path: Path) -> None:
 
     with pytest.raises(ReplayError, match='recording of a single episode'):
         split_recording(path)
-
-
-def test_one_episode_of_a_run_answers_like_a_recording_of_its_own(path: Path) -> None:
-    for name, reply in (('a', 'left'), ('b', 'right')):
-        model = RecordingModel(ScriptedModel([reply]), path, 'brain', episode=name)
-        model.ask(ModelRequest.of('go'))
-    lines = split_recording(path)
-
-    model_b = ReplayModel(path, 'brain', text=lines['b'])
-
-    assert model_b.ask(ModelRequest.of('go')).text == 'right'
 
 
 def test_fewer_loops_are_answered_by_the_recording_of_more(path: Path) -> None:

@@ -74,7 +74,7 @@ def test_what_a_camera_never_shows_is_missed_and_counted(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ('changes', 'told'),
+    ('changes', 'reported'),
     [
         ({'suite': 'tabletop', 'trouble': 'light'}, 'add --sources camera'),
         ({'suite': 'household', 'planner': 'prog_prompt', 'sources': 'camera'}, 'household'),
@@ -82,7 +82,7 @@ def test_what_a_camera_never_shows_is_missed_and_counted(monkeypatch: pytest.Mon
     ],
 )
 def test_pictures_are_for_simulated_tables_in_worker_processes(
-    changes: dict[str, Any], told: str, tmp_path: Path
+    changes: dict[str, Any], reported: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=reported):
         prepare(BenchRequest(brain='offline', body='offline', **changes), tmp_path)

@@ -34,7 +34,7 @@ def test_a_program_that_does_the_task_passes() -> None:
     assert settings['mode'] == 'sane'
 
 
-def test_a_program_that_leaves_something_out_fails_and_says_where_it_ended() -> None:
+def test_a_program_that_leaves_a_step_out_fails_with_the_place_of_each_object() -> None:
     result, _ = played(PROGRAM.replace("    grab('salmon')\n", ''))
 
     assert result.verdict == 'failed'
@@ -64,7 +64,7 @@ def test_what_is_scored_as_published_is_heated_in_an_open_microwave_and_else_it_
     assert not played(program, case=case)[0].passed
 
 
-def test_partial_sight_leaves_things_unknown_that_are_elsewhere(tmp_path: Path) -> None:
+def test_with_partial_sight_objects_in_other_rooms_are_unknown(tmp_path: Path) -> None:
     suite = tmp_path / 'mine.yaml'
     suite.write_text(json.dumps({
         'visibility': 'room',
@@ -112,8 +112,8 @@ def there(*, at_hand: bool = False) -> Case:
     nodes = {node['class_name']: node for node in graph['nodes']}
     salmon, fridge, who = (nodes[word] for word in ('salmon', 'fridge', 'character'))
 
-    def edge(thing: Any, relation: str, other: Any) -> dict[str, Any]:
-        return {'from_id': thing['id'], 'relation_type': relation, 'to_id': other['id']}
+    def edge(item: Any, relation: str, other: Any) -> dict[str, Any]:
+        return {'from_id': item['id'], 'relation_type': relation, 'to_id': other['id']}
 
     moved = {salmon['id'], who['id']} if at_hand else {salmon['id']}
     graph['edges'] = [item for item in graph['edges'] if item['from_id'] not in moved]
@@ -151,9 +151,9 @@ def test_where_nothing_is_left_to_do_no_step_is_needed() -> None:
     assert (result.verdict, result.attempted, result.held_once) == ('passed', 0, True)
 
 
-def test_where_somebody_did_not_look_there_is_no_share() -> None:
-    looked, not_looked = make_result(trial=0, held_once=True), make_result(trial=1)
+def test_without_a_watch_in_each_episode_there_is_no_share_of_goals_held_once() -> None:
+    watched, unwatched = make_result(trial=0, held_once=True), make_result(trial=1)
 
-    for results in ([not_looked], [looked, not_looked], [make_result(verdict='lost')]):
+    for results in ([unwatched], [watched, unwatched], [make_result(verdict='lost')]):
         rate = Figures.of(results).rate('held_once')
         assert (rate.value, rate.n) == (None, 0)

@@ -82,13 +82,6 @@ def test_a_server_that_is_down_loses_the_episode(tmp_path: Path) -> None:
     assert '"ended"' in played.journal
 
 
-def test_a_recording_that_lacks_the_episode_loses_it() -> None:
-    result = play(replace(job_of(), replay='')).result
-
-    assert result.lost
-    assert result.error == 'ReplayError'
-
-
 def test_a_key_that_is_missing_is_no_result_but_an_error() -> None:
     hosted = ModelConfig(provider='openai', model='gpt-4o')
 

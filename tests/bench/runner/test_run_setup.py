@@ -20,7 +20,7 @@ def prepared(folder: Path, **changes: Any) -> Prepared:
     return prepare(BenchRequest(**{**values, **changes}), folder)
 
 
-def test_settings_say_all_that_decides_the_results(tmp_path: Path) -> None:
+def test_settings_record_all_that_decides_the_results(tmp_path: Path) -> None:
     settings = prepared(tmp_path, ks=(3, 0, 3), trials=2, seed=7).plan.settings
     data = settings.model_dump(mode='json')
 
@@ -58,7 +58,7 @@ CHANGED = {'changed_prompts': True}
 
 
 @pytest.mark.parametrize(
-    ('changes', 'told'),
+    ('changes', 'reported'),
     [
         ({'suite': 'tabeltop'}, "Did you mean 'tabletop'"),
         ({'planner': 'brain_bdy'}, "Did you mean 'brain_body'"),
@@ -78,14 +78,14 @@ CHANGED = {'changed_prompts': True}
         ({'mapping': 'schema'}, 'schema'),
     ],
 )
-def test_what_cannot_be_used_is_said_before_anything_starts(
-    tmp_path: Path, changes: dict[str, Any], told: str
+def test_what_cannot_be_used_is_refused_before_a_run_starts(
+    tmp_path: Path, changes: dict[str, Any], reported: str
 ) -> None:
     with pytest.raises(BbllmError) as raised:
         prepared(tmp_path / 'out', **changes)
 
     assert isinstance(raised.value, (ConfigError, UnknownNameError, ReplayError))
-    assert told in str(raised.value)
+    assert reported in str(raised.value)
     assert not (tmp_path / 'out').exists()
 
 
@@ -121,7 +121,7 @@ def test_no_secret_is_in_settings_or_in_what_travels_to_workers(
     assert 'pass4word' not in text
 
 
-def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_told(
+def test_a_recording_of_other_episodes_is_refused_and_one_of_a_part_is_reported(
     tmp_path: Path,
 ) -> None:
     talk = tmp_path / 'talk.jsonl'

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.store import RunFolder
 from bbllm_bench.runner import workers
-from bbllm_bench.runner.worker_result import Answer, Refused
 from bbllm_bench.scene_sampling.generator import CaseError
 from bbllm_bench.suites.case import Case
 from tests.bench import fake_play, fake_run
-from tests.bench.fake_run import Here, Notes, run_fake, summary_of
+from tests.bench.fake_run import Notes, run_fake, summary_of
 
 KILLS = 4
 
@@ -39,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / 'run'
 
 
-def test_all_episodes_are_played_and_told(path: Path) -> None:
+def test_all_episodes_are_played_and_reported(path: Path) -> None:
     notes = Notes()
 
     end = run_fake(path, 'fine', 'slow', notes=notes)
@@ -122,7 +120,7 @@ def test_nothing_is_left_of_the_exchanges_of_episodes_that_have_results(path: Pa
     assert not (path / 'talk').exists()
 
 
-def test_whoever_looks_on_can_end_the_run_and_all_so_far_is_kept(path: Path) -> None:
+def test_an_observer_can_end_the_run_and_all_results_so_far_are_kept(path: Path) -> None:
     end = run_fake(path, 'fine', 'hangs', trials=9, notes=Notes(end_after=1), jobs=3)
 
     assert end.interrupted
@@ -253,13 +251,3 @@ def test_a_case_that_cannot_be_made_costs_its_own_episodes_only(path: Path) -> N
     retried = run_fake(path, 'fine', retry_lost=True, **options)
 
     assert (retried.problem, retried.progress.done, retried.progress.lost) == ('', 6, 0)
-
-
-def test_workers_that_cannot_be_had_end_the_run_with_the_reason(path: Path) -> None:
-    class Nobody(Here):
-        def _play(self, job: EpisodeSpec) -> Answer:
-            return Refused(key=job.key, reason='no worker is installed')
-
-    end = run_fake(path, 'fine', hire=Nobody)
-
-    assert 'no worker is installed' in end.reason

@@ -57,7 +57,7 @@ def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
     assert isinstance(answers['fine-t000-k0'], EpisodeRecord)
 
 
-def test_a_fault_of_the_program_is_told_with_its_traceback(two: LocalWorkers) -> None:
+def test_a_fault_of_the_program_is_reported_with_its_traceback(two: LocalWorkers) -> None:
     answers = play_all(two, make_job('faulty'))
 
     failed = answers['faulty-t000-k0']

@@ -43,7 +43,7 @@ def table_at(z: float) -> tuple[SceneObject, ...]:
     return SceneFile(tables=(TableSpec(z=z),)).fixtures
 
 
-def test_a_motion_into_the_table_is_told_with_its_depth() -> None:
+def test_a_motion_into_the_table_is_reported_with_its_depth() -> None:
     assert faults_of(to(reaching(0.5, 0.0, -0.05)), TABLE) == [
         'leads the tool 50 mm into the table'
     ]
@@ -64,7 +64,7 @@ def test_beside_the_table_nothing_is_below_it() -> None:
     assert faults_of(to(reaching(0.5, 0.3, -0.05)), small.fixtures) == []
 
 
-def test_a_motion_beyond_the_edges_of_the_table_is_told_with_the_place() -> None:
+def test_a_motion_beyond_the_edges_of_the_table_is_reported_with_the_place() -> None:
     behind = FR3.home_rad + np.array([2.6, 0.4, 0.0, 0.5, 0.0, 0.0, 0.0])
 
     (fault,) = faults_of(to(behind), TABLE)
@@ -90,7 +90,7 @@ def test_a_motion_too_high_is_out_of_the_work_space() -> None:
         ('velocity_rad_s', 1.3, 'jumps'),
     ],
 )
-def test_a_motion_that_breaks_a_joint_limit_is_told_with_the_limit(
+def test_a_motion_that_breaks_a_joint_limit_is_reported_with_the_limit(
     part: str, factor: float, word: str
 ) -> None:
     good = to(turned(0, 0.5))
@@ -101,14 +101,14 @@ def test_a_motion_that_breaks_a_joint_limit_is_told_with_the_limit(
 
 
 @pytest.mark.parametrize(
-    ('by', 'told'), [(3.0, 'position limits'), (np.nan, 'not finite'), (np.inf, 'not finite')]
+    ('by', 'reported'), [(3.0, 'position limits'), (np.nan, 'not finite'), (np.inf, 'not finite')]
 )
-def test_a_posture_that_cannot_be_is_told(by: float, told: str) -> None:
+def test_an_impossible_posture_is_reported(by: float, reported: str) -> None:
     good = to(turned(0, 0.5))
     q = good.position_rad.copy()
     q[:, 6] += by
 
-    assert any(told in fault for fault in faults_of(replace(good, position_rad=q), TABLE))
+    assert any(reported in fault for fault in faults_of(replace(good, position_rad=q), TABLE))
 
 
 def test_mujoco_and_the_arms_own_kinematics_agree_on_the_tool() -> None:

@@ -185,7 +185,7 @@ def _words(comparison: Comparison) -> Iterator[str]:
         yield (
             f'In {count_of(comparison.lost_pairs, "pair")} infrastructure failed '
             f'({comparison.lost_a} lost of A, {comparison.lost_b} of B): in the first row that '
-            'counts as not passed; all others, and what is said here, leave it out.'
+            'counts as not passed; all others, and the sentences here, leave it out.'
         )
     if other := comparison.other_needs:
         yield (
@@ -207,8 +207,9 @@ def _verdict(comparison: Comparison) -> str:
     success, verdict, p = comparison.judged, comparison.verdict, comparison.mcnemar_p
     if verdict == 'none':
         return (
-            'No verdict: in every pair an episode was lost to infrastructure, so that nothing '
-            'says which one is better. Play the lost ones again (`bbllm bench ... --retry-lost`).'
+            'No verdict: in every pair an episode was lost to infrastructure, so that no '
+            'pair shows which one is better. Play the lost ones again (`bbllm bench ... '
+            '--retry-lost`).'
         )
     pairs = count_of(success.difference.n, 'pair')
     if comparison.lost_pairs:

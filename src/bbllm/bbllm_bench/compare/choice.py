@@ -25,7 +25,7 @@ _PLAIN = re.compile(r'[\w.]+(:[\w.]+=[\w.]+(,[\w.]+=[\w.]+)*)?')
 LEXICAL = 'lexical'
 """Embeds where the Brain is a stand-in too, so that no key is needed."""
 HOW = (
-    'Say --planners all, or name some with commas between them, as in '
+    'Use --planners all, or name some with commas between them, as in '
     '--planners brain_body,prog_prompt:check=graph,grounding=nearest.'
 )
 

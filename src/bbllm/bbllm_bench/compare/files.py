@@ -17,7 +17,7 @@ from bbllm_bench.scorers.scoring import earlier_lines
 
 TABLES = 'compare.md'
 PICTURES = ('prompts.svg', 'prompts.png')
-STAND_INS_SAY_NOTHING = (
+STAND_INS_ONLY = (
     'A stand-in answered, not a language model: rates show that the plumbing of each planner '
     'works, and not how well it plans. Sizes of prompts are those of any model whose replies lead '
     'to as many steps.'
@@ -75,17 +75,17 @@ def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
         for entry in entries
         if (roles := roles_of(name, entry.run.settings, {}))
     }
-    told = [f'`{name}` {stand_ins()[name]}.' for name in named]
+    notices = [f'`{name}` {stand_ins()[name]}.' for name in named]
     in_brain = any('Brain' in roles for name, roles in named.items() if name != 'replay')
-    told += [STAND_INS_SAY_NOTHING] if in_brain else []
+    notices += [STAND_INS_ONLY] if in_brain else []
     for entry in entries:
         lines = earlier_lines(entry.results, entry.run.settings.currency)
-        told += [
+        notices += [
             f'`{entry.planner}`: {line}' for line in (*notices_of_changes(entry.results), *lines)
         ]
     if all(entry.planner != against for entry in entries):
-        told.append(
-            f'`{against}`, which the others are held against, has no episode on record yet, so '
+        notices.append(
+            f'`{against}`, which the others are compared with, has no episode on record yet, so '
             'there are no differences from it. The same command goes on with it.'
         )
-    return told
+    return notices

@@ -16,8 +16,8 @@ ABOUT_OUTCOMES = {
         "FLTRNN's rules, so that holding two things breaks one."
     ),
     'held once': (
-        'held once: of all episodes, as SR, those in which all conditions of the goal held at '
-        'once, at the start or after some step; so FLTRNN counts a success.'
+        'held once: of all episodes, as SR, those in which all conditions of the goal were true '
+        'at once, at the start or after some step; so FLTRNN counts a success.'
     ),
     'repaired': 'repaired: success in the episodes that used a feedback loop.',
     'malformed': 'malformed: lines of replies that were left out since they fit no grammar.',

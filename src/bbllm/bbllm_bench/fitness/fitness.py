@@ -1,4 +1,4 @@
-"""Asks the questions of a model, and tells for which planners it is fit."""
+"""Asks the questions of a model, and grades it by planner."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -81,8 +81,8 @@ def examine(
     for model in (models.brain, models.body):
         if find_provider(model.name) is not None:
             raise ConfigError(
-                f'`{model.name}` is a stand-in and no language model: fitness says nothing of it. '
-                'Name models: --brain NAME --body NAME.'
+                f'`{model.name}` is a stand-in and no language model, so its fitness means '
+                'nothing. Name models: --brain NAME --body NAME.'
             )
     brain, body = _Watched(models.brain), _Watched(models.body)
     watched = replace(models, brain=brain, body=body)

@@ -55,7 +55,7 @@ def goal() -> Scorer:
         lambda result: Score(
             value=VALUES[result.verdict],
             answer=result.verdict,
-            explanation=result.reason or 'Every condition of the goal holds.',
+            explanation=result.reason or 'Every condition of the goal is true.',
             metadata={name: data for name, data in to_json(result).items() if name in SHOWN},
         ),
     )

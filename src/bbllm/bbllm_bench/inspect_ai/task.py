@@ -109,7 +109,7 @@ def play_episode(
         models = _models(brain, MappingMethod(mapping), body, temperature)
         shown: list[str] = []
 
-        def tell(event: Event) -> None:
+        def show(event: Event) -> None:
             if entry := entry_of(event):
                 title, text = entry
                 shown.append(f'**{title}**\n\n{text}')
@@ -117,7 +117,7 @@ def play_episode(
 
         def play() -> None:
             # Kept from the thread: a sample that is stopped never sees its return value.
-            keep_result(state, play_sample(job, models, tell))
+            keep_result(state, play_sample(job, models, show))
 
         await to_thread.run_sync(play)
         for model in {id(model): model for model in (models.brain, models.body)}.values():

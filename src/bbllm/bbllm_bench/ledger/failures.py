@@ -148,7 +148,7 @@ def _found(events: Sequence[Event]) -> list[_Found]:
     found: list[_Found] = []
     plan: tuple[str, ...] = ()
     step: StepBegun | None = None
-    said: list[str] = []
+    remarks: list[str] = []
     last: _Found | None = None
     """The failure that a repair or the end of the step would be of."""
     for at, event in enumerate(events):
@@ -161,7 +161,7 @@ def _found(events: Sequence[Event]) -> list[_Found]:
             case SkillCall():
                 last = None
             case FeedbackReceived(text):
-                said.append(text)
+                remarks.append(text)
             case Outcome() if not data.succeeded:
                 index, text = (step.index, step.text) if step is not None else (None, '')
                 last = _Found(at, index, text, data.message, plan, data.code, data)
@@ -171,13 +171,13 @@ def _found(events: Sequence[Event]) -> list[_Found]:
                 code = getattr(data, 'code', None) or Code.NONE
                 rehearsed = isinstance(data, RepairBegun) and data.rehearsed
                 if rehearsed or last is None or last.index not in (None, data.index):
-                    if not sentence or (code is Code.NONE and any(x in sentence for x in said)):
+                    if not sentence or (code is Code.NONE and any(x in sentence for x in remarks)):
                         continue  # it waits on purpose, or a person spoke
                     last = _Found(at, data.index, data.text, sentence, plan, code)
                     last.rehearsed = rehearsed
                     found.append(last)
                 if isinstance(data, RepairBegun):
-                    said = []
+                    remarks = []
                 else:
                     last.left_at = at
     return found

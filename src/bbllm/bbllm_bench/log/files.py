@@ -67,7 +67,7 @@ def claim_folder(path: Path, mark: str, what: str) -> None:
         raise cannot_write(path, error) from error
     if names and mark not in names:
         raise ConfigError(
-            f'{path} is no folder of {what}: it holds something else, {names[0]!r}, and no '
+            f'{path} is no folder of {what}: it has other content, {names[0]!r}, and no '
             f'{mark}. Name a new folder: --out.'
         )
 

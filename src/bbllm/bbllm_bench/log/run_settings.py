@@ -95,7 +95,7 @@ def read_settings(data: object, source: str) -> RunSettings:
         return RunSettings.model_validate(data)
     except ValidationError as error:
         raise ConfigError(
-            f'{source} holds no settings that this version of bbllm can go on from '
+            f'{source} has no settings that this version of bbllm can go on from '
             f'({"; ".join(faults_in(error))}). Name another folder: --out.'
         ) from error
 
@@ -145,7 +145,7 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
     if found := list(_differences(was, now)):
         listed = '\n  '.join(found)
         raise ConfigError(
-            f'{folder} holds a run with other settings:\n  {listed}\nName another folder (--out), '
+            f'{folder} has a run with other settings:\n  {listed}\nName another folder (--out), '
             'or go on with the settings that it was made with; trials, values of K and tasks may '
             'only be added.'
         )

@@ -183,7 +183,7 @@ def _of_k(results: Sequence[EpisodeResult], k: int) -> dict[PairedCase, EpisodeR
     counted = [result for result in results if result.key.k == k]
     found = {(r.key.task, r.key.trial): r for r in counted}
     if len(found) != len(counted):
-        raise ValueError(f'A run holds each episode once, but one with K = {k} is there twice.')
+        raise ValueError(f'A run has each episode once, but one with K = {k} is there twice.')
     return found
 
 

@@ -160,7 +160,7 @@ def summarize_run(
     counts = Counter(result.key.name for result in results)
     if doubles := sorted(name for name, number in counts.items() if number > 1):
         raise ValueError(
-            f'A run holds each episode once, but these are there twice: {", ".join(doubles)}.'
+            f'A run has each episode once, but these are there twice: {", ".join(doubles)}.'
         )
     ks = sorted({*settings.ks, *ks_of(results)})
     models = _models(results)

@@ -212,7 +212,7 @@ def _k_lines(group: KFigures) -> Iterator[str]:
         )
     if group.rate('held_once').n:
         yield (
-            'All conditions of the goal held at once, at the start or after some step, with '
+            'All conditions of the goal were true at once, at the start or after some step, with '
             f'K = {group.k}: {rate_text(group, "held_once")} of all episodes. '
             'So FLTRNN counts a success.'
         )

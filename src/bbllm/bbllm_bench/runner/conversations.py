@@ -66,7 +66,7 @@ def check_recording(record: Path | None, settings: RunSettings, folder: Path) ->
     known = read_json(path) if path.exists() else {}
     if not isinstance(known, dict) or Path(known.get('record') or '') != settings.record:
         raise ConfigError(
-            f'{record} already holds something. Name another file for --record, or delete it.'
+            f'{record} has other content. Name another file for --record, or delete it.'
         )
 
 
@@ -87,7 +87,7 @@ def split_recording(path: Path) -> Mapping[str, str]:
             )
         parts.setdefault(name, []).append(line)
     if not parts:
-        raise ReplayError(f'{path} holds no recorded run; `bbllm bench ... --record` makes one.')
+        raise ReplayError(f'{path} has no recorded run; `bbllm bench ... --record` makes one.')
     return {name: ''.join(lines) for name, lines in parts.items()}
 
 
@@ -107,7 +107,7 @@ def answers_of(path: Path, keys: Sequence[EpisodeKey]) -> tuple[Mapping[str, str
     missing = [key.name for key in keys if key.name not in lines]
     if not lines:
         raise ConfigError(
-            f'{path} holds none of these episodes, but for example {next(iter(recorded))}. Use '
+            f'{path} has none of these episodes, but for example {next(iter(recorded))}. Use '
             'the --tasks, --trials and --k of the recording.'
         )
     if not missing:

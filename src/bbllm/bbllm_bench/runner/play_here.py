@@ -37,26 +37,26 @@ def domain_of(suite: Suite) -> str:
     return HOUSEHOLD if suite.houses else TABLETOP
 
 
-def world_of(suite: Suite, said: str) -> str:
+def world_of(suite: Suite, wanted: str) -> str:
     """
-    Return where a suite is played: where it was *said*, or else where it is at home.
+    Return where a suite is played: in the world *wanted*, or else in its own.
 
     Raises:
         ConfigError: It cannot be played there; the message names where it can.
     """
     if suite.houses:
-        if said not in ('', HOUSEHOLD):
+        if wanted not in ('', HOUSEHOLD):
             raise ConfigError(
-                f'The suite {suite.name} is played in houses, which are no world {said!r}; leave '
-                f'--world out, or say --world {HOUSEHOLD}.'
+                f'The suite {suite.name} is played in houses, which are no world {wanted!r}; '
+                f'leave --world out, or use --world {HOUSEHOLD}.'
             )
         return HOUSEHOLD
-    if said == HOUSEHOLD:
+    if wanted == HOUSEHOLD:
         raise ConfigError(
-            f'The suite {suite.name} is played on tables; leave --world out, or say --world '
+            f'The suite {suite.name} is played on tables; leave --world out, or use --world '
             f'{TABLETOP} or --world ros.'
         )
-    return said or TABLETOP
+    return wanted or TABLETOP
 
 
 def check_sources(world: str, sources: str, trouble: str) -> None:

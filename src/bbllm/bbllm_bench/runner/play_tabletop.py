@@ -37,7 +37,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     cancels: list[Callable[[str], None]] = []
     earlier: list[Episode] = []
 
-    def look() -> None:
+    def on_advance() -> None:
         around.advanced()
         if cancels and (reason := around.stopped()):
             cancels[-1](reason)
@@ -46,7 +46,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         table = TabletopWorld(
             job.case.table,
             seed=job.case.noise_seed,
-            on_advance=look,
+            on_advance=on_advance,
             wrap_driver=safety.wrap,
             weighs=uses_force(job.config.planner) or bool(job.case.earlier),
             make_source=source_of(job),
@@ -69,7 +69,7 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
                 return result
         with around.turn():
             begun_s, unsafe = table.time_s, safety.count()
-            before, seen = _settled(table) if job.case.earlier else _looked(table)
+            before, seen = _settled(table) if job.case.earlier else _observed(table)
             before = None if before is None else pictures.begin(before, seen)
         if before is None:
             reason = 'The table could not be observed after the episodes before this one.'
@@ -146,17 +146,17 @@ def _rehearsed(world: World, job: EpisodeSpec) -> World:
 
 
 def _settled(table: TabletopWorld) -> tuple[Scene | None, Scene | None]:
-    """Let the table come to rest; return what `_looked` does, None where the world was lost."""
+    """Let the table come to rest; return what `_observed` does, None where the world was lost."""
     try:
         table.settled()
-        return _looked(table)
+        return _observed(table)
     except BbllmError:
         # The episode says already that the world was lost, or it was lost while it settled;
         # either way there is no table to judge.
         return None, None
 
 
-def _looked(table: TabletopWorld) -> tuple[Scene, Scene | None]:
+def _observed(table: TabletopWorld) -> tuple[Scene, Scene | None]:
     """Return the state of the table for the checker, and the scene for planners if any."""
     seen = None
     with suppress(SceneError):

@@ -236,7 +236,7 @@ class _Session:
         if all(item.lost for item in self._in_a_row):
             return (
                 f'{were} lost; the last one: {result.reason} Mend that and '
-                f'say the same command again with --retry-lost {borne}.'
+                f'run the same command again with --retry-lost {borne}.'
             )
         return (
             f'{were} lost or ended without a usable reply of the model; the '

@@ -145,7 +145,7 @@ class LocalWorkers(Workers):
                 process = begin(theirs.fileno(), output)
             except OSError as error:
                 raise ConfigError(
-                    f'No worker process could be started ({error.strerror}); say fewer --jobs.'
+                    f'No worker process could be started ({error.strerror}); use fewer --jobs.'
                 ) from error
             worker = _Worker(process, ours, output)
             self._workers.add(worker)
@@ -214,4 +214,4 @@ def _how_it_died(worker: _Worker) -> str:
     worker.output.seek(0, os.SEEK_END)
     worker.output.seek(max(0, worker.output.tell() - _TAIL))
     last = ' '.join(worker.output.read().decode(errors='replace').split())
-    return f'{how}. Its last words: {last}' if last else f'{how}.'
+    return f'{how}. Its last output: {last}' if last else f'{how}.'

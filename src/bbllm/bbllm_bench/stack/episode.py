@@ -31,7 +31,7 @@ from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import Stack, StackConfig
 
 READY_S = 90.0
-LOOKS_APART_S = 0.1
+OBSERVE_EVERY_S = 0.1
 SETTLE_S = 3.0
 """World time after which the scene is taken even if objects still move [s]."""
 PATIENCE_S = 30.0
@@ -186,7 +186,7 @@ class _Files:
             journal=text,
             earlier=tuple(_text(path) for path in self._journals_before()),
             prompts=tuple(map(prompts_text, (journal, *self._journals_before()))),
-            recording=self._said(),
+            recording=self._exchanges(),
         )
 
     def earlier(self) -> list[Episode]:
@@ -200,7 +200,7 @@ class _Files:
     def _journal(self, name: str) -> Path:
         return self._episodes / f'{name}.jsonl'
 
-    def _said(self) -> str:
+    def _exchanges(self) -> str:
         """Return the lines of the recording, each with the name of the episode."""
         if not self._recording.exists():
             return ''
@@ -223,7 +223,7 @@ def _settled(client: StackClient) -> tuple[Scene, float]:
     first = before = client.scene()
     while True:
         now = client.scene()
-        if now.stamp_s - before.stamp_s >= LOOKS_APART_S:
+        if now.stamp_s - before.stamp_s >= OBSERVE_EVERY_S:
             waited_s = now.stamp_s - first.stamp_s
             if furthest(_movables(before), _movables(now)) < STILL_M or waited_s >= SETTLE_S:
                 return now, waited_s
@@ -233,7 +233,7 @@ def _settled(client: StackClient) -> tuple[Scene, float]:
                 f'The objects did not come to rest within {PATIENCE_S:g} s: the clock of the '
                 f'world went from {first.stamp_s:.2f} to {now.stamp_s:.2f}.'
             )
-        time.sleep(LOOKS_APART_S / 2)
+        time.sleep(OBSERVE_EVERY_S / 2)
 
 
 def _movables(scene: Scene) -> dict[str, Pose]:
