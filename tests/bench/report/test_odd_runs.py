@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm_bench.log.results import EpisodeResult, PictureResult, PictureSample
+from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.report.write import write_report
 from tests.bench.report import made_up
@@ -105,27 +105,6 @@ def test_cost_is_shown_with_its_currency_or_with_the_reason_why_not(tmp_path: Pa
     assert money(priced) == '1.00 EUR'
     assert money(unknown).startswith('– the price table lacks some-')
     assert money(without) == '– no price table was given'
-
-
-def test_run_by_pictures_has_errors_by_how_the_camera_saw_objects(tmp_path: Path) -> None:
-    seen = PictureResult(
-        accepted=True,
-        samples=(
-            PictureSample(distance_m=1.3, visible=1.0, off_mm=0.5),
-            PictureSample(distance_m=1.7, visible=0.4),
-        ),
-    )
-    settings = small(sources='camera')
-
-    page = page_of(tmp_path, settings, all_of(settings, by_pictures=seen))
-
-    table = page.one('section', **{'aria-labelledby': 'sights'}).find('.//tbody')
-    assert table is not None
-    rows = [[text_of(cell) for cell in row] for row in table]
-    assert ['distance', 'up to 1.40 m', '4', '100.00 %', '0.50', '0.50', '–'] in rows
-    assert ['in view', '25% to 50%', '4', '0.00 %', '–', '–', '–'] in rows
-    plain = page_of(tmp_path / 'truth', small())
-    assert not plain.all('section', **{'aria-labelledby': 'sights'})
 
 
 def test_broken_results_are_named_and_leave_the_old_report(tmp_path: Path) -> None:

@@ -40,20 +40,6 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureSample:
-    """One object of one scene from pictures, and how the camera saw it."""
-
-    distance_m: float
-    """From the camera over the table [m]."""
-    visible: float
-    """Share of its silhouette that was in view in the newest picture, 0 to 1."""
-    off_mm: float | None = None
-    """Error of its position; None where the scene has it somewhere else, or not at all [mm]."""
-    turned_deg: float | None = None
-    """Error of its orientation, symmetries allowed for; None also for what is no box [deg]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PictureResult:
     """Scenes from pictures in one episode, measured against the simulator (scorers.pictures)."""
 
@@ -74,8 +60,6 @@ class PictureResult:
     position_p95_mm: float | None = None
     turned_deg: float | None = None
     """Median error of the orientation of boxes, symmetries allowed for [deg]."""
-    samples: tuple[PictureSample, ...] = ()
-    """The objects that were present, scene by scene."""
     pictures: int = 0
     wall_s: float = 0.0
     """Time that all pictures took, drawing and detection included, wall clock [s]."""

@@ -9,15 +9,13 @@ Floats are rounded to six digits after the point in the file.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import median, quantiles
 
 from bbllm.core.errors import ConfigError
 from bbllm.scene.sources import TRUTH
 from bbllm_bench.log.prices import asked_model
-from bbllm_bench.log.results import EpisodeResult, PictureSample
+from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.log.store import Session, episodes_per_minute
 from bbllm_bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
@@ -52,30 +50,12 @@ class GroupFigures(Figures):
     n_tasks: int
 
 
-class SightFigures(SummaryRecord):
-    """Objects that a camera saw alike, in the scenes of one K."""
-
-    by: str
-    """What the group is by: `distance`, `in view`."""
-    name: str
-    present: int
-    found: int
-    """Those that the scenes have where they are."""
-    position_mm: float | None
-    """Median error of their positions; None without any [mm]."""
-    position_p95_mm: float | None
-    turned_deg: float | None
-    """Median error of the orientation of boxes [deg]."""
-
-
 class KFigures(Figures):
     """The figures of one K, over everything and by task."""
 
     k: int | None
     tasks: tuple[TaskFigures, ...] = ()
     groups: tuple[GroupFigures, ...] = ()
-    sights: tuple[SightFigures, ...] = ()
-    """Where scenes come from pictures."""
 
 
 class Timing(SummaryRecord):
@@ -136,10 +116,6 @@ class RunSummary(SummaryRecord):
         return self.world == 'household' or any(group.broken_rules for group in self.by_k)
 
 
-DISTANCES_M = (0.0, 1.40, 1.50, 1.60, math.inf)
-"""Bounds of the groups by distance from the camera over the table [m]."""
-SHARES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.01)
-"""Bounds of the groups by the share of a silhouette that is in view."""
 _OF_SETTINGS = {
     *('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'seed'),
     'trials',
@@ -258,41 +234,7 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
             for by, parts in groups_of(settings.tasks).items()
             for name, tasks in parts.items()
         ),
-        sights=tuple(_sights(group)),
     )
-
-
-def _sights(results: Sequence[EpisodeResult]) -> Iterator[SightFigures]:
-    """Yield the errors of scenes from pictures by distance, and by the share in view."""
-    samples = [s for r in results if r.by_pictures is not None for s in r.by_pictures.samples]
-    for low, high in pairwise(DISTANCES_M):
-        name = f'up to {high:.2f} m' if high < math.inf else f'{low:.2f} m or more'
-        yield from _sight('distance', name, [s for s in samples if low <= s.distance_m < high])
-    for low, high in pairwise(SHARES):
-        name = f'{low:.0%} to {min(high, 1.0):.0%}'
-        yield from _sight('in view', name, [s for s in samples if low <= s.visible < high])
-
-
-def _sight(by: str, name: str, samples: Sequence[PictureSample]) -> Iterator[SightFigures]:
-    if not samples:
-        return
-    off_mm = [s.off_mm for s in samples if s.off_mm is not None]
-    turned_deg = [s.turned_deg for s in samples if s.turned_deg is not None]
-    yield SightFigures(
-        by=by,
-        name=name,
-        present=len(samples),
-        found=len(off_mm),
-        position_mm=median(off_mm) if off_mm else None,
-        position_p95_mm=_p95(off_mm),
-        turned_deg=median(turned_deg) if turned_deg else None,
-    )
-
-
-def _p95(values: Sequence[float]) -> float | None:
-    if len(values) < 2:
-        return values[0] if values else None
-    return quantiles(values, n=20, method='inclusive')[-1]
 
 
 def _picture_s(results: Sequence[EpisodeResult]) -> float | None:

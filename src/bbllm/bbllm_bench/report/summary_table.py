@@ -15,7 +15,6 @@ from bbllm_bench.report.summary import (
     GroupFigures,
     KFigures,
     RunSummary,
-    SightFigures,
     rate_text,
 )
 from bbllm_bench.report.words import interval
@@ -33,13 +32,6 @@ NOTES = {
         "faithful: broke no rule that the planner's own prompts state; strict: none of FLTRNN's, "
         'of which one is to hold one object at a time'
     ),
-}
-SIGHT_NOTES = {
-    'present': (
-        'present: objects on the tables of the scenes that the planner got; found: within '
-        '2 cm of their place in the scene'
-    ),
-    'error, mm': 'error: median / 95th percentile; turn: median, of boxes',
 }
 KNOWING_LOOPS = 'loops: used, and in brackets what a planner spends that finds all out at once'
 ESTIMATED = 'tokens: ~ where the server counted none, and those of prompts are estimated'
@@ -90,12 +82,6 @@ def _grids(summary: RunSummary) -> Iterator[Grid]:
             yield grid_of('', [_group_cells(row) for row in summary.top.groups])
     if len(summary.by_k) > 1:
         yield _k_grid(summary.by_k, ruled=summary.is_ruled)
-    if summary.top.sights:
-        yield grid_of(
-            f'Objects in scenes from pictures, K = {summary.top.k}',
-            [_sight_cells(row) for row in summary.top.sights],
-            notes=SIGHT_NOTES,
-        )
 
 
 def _task_grid(group: KFigures, *, ruled: bool) -> Grid:
@@ -143,18 +129,6 @@ def _group_cells(row: GroupFigures) -> dict[str, str]:
         # An interval over one case says nothing.
         'SR': rate_text(row, 'sr') if row.n > 1 else _number(row, 'sr'),
         **{METRICS[key].label: _number(row, key) for key in ('gcr', 'exec', 'faithful')},
-    }
-
-
-def _sight_cells(row: SightFigures) -> dict[str, str]:
-    errors = (row.position_mm, row.position_p95_mm, row.turned_deg)
-    position, p95, turned = (NOTHING if error is None else f'{error:.2f}' for error in errors)
-    return {
-        'objects': f'{row.by} {row.name}',
-        'present': str(row.present),
-        'found': f'{row.found / row.present:.2%}',
-        'error, mm': f'{position} / {p95}',
-        'turn, deg': turned,
     }
 
 

@@ -1,6 +1,5 @@
 """What an episode by pictures has besides: the errors of its scenes, and a judge by them."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from bbllm.worlds.tabletop.object_source import CameraSource, ObjectSource
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
-from bbllm_bench.scorers.pictures import DETECTED, ObjectSight, PictureErrors, bind_names, renamed
+from bbllm_bench.scorers.pictures import PictureErrors, bind_names, renamed
 from bbllm_bench.scorers.scoring import judge_by_pictures
 
 
@@ -58,8 +57,7 @@ class PictureJudge:
     def observed(self, seen: Scene) -> None:
         """Take in a scene that the planner has got just now."""
         if self._source is not None:
-            true = self._table.truth()
-            self._errors.add(seen, true, _sights(self._source, true))
+            self._errors.add(seen, self._table.truth())
 
     def add_to(
         self, result: EpisodeResult, job: EpisodeSpec, episode: Episode, last: Scene | None
@@ -71,28 +69,3 @@ class PictureJudge:
         score = judge_by_pictures(job.case, episode, first=self._first, last=last, names=names)
         figures = self._errors.result(score, pictures=count.pictures, wall_s=count.wall_s)
         return replace(result, by_pictures=figures)
-
-
-def _sights(source: CameraSource, true: Scene) -> dict[str, ObjectSight]:
-    """Return how the newest picture shows the objects of the true state."""
-    from bbllm_vision.detectors.arm_mask import arm_mask
-    from bbllm_vision.detectors.views import CameraView
-    from bbllm_vision.detectors.visibility import visible_shares
-
-    if source.newest is None:
-        return {}
-    picture, robot = source.newest
-    image, T_world_camera = picture.image, picture.T_world_camera
-    items = [item for item in true.objects if item.kind in DETECTED]
-    shares = visible_shares(
-        items,
-        CameraView.of(image.intrinsics, T_world_camera),
-        arm_mask(robot.position_rad, robot.width_m, image.intrinsics, T_world_camera),
-    )
-    return {
-        item.name: ObjectSight(
-            distance_m=math.dist(item.pose.position_m, T_world_camera.position_m),
-            visible=shares[item.name],
-        )
-        for item in items
-    }

@@ -14,21 +14,12 @@ import numpy as np
 
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
 from bbllm.scene.transforms import difference
-from bbllm_bench.log.results import PictureResult, PictureSample
+from bbllm_bench.log.results import PictureResult
 from bbllm_bench.suites.scores import Condition, Score
 
 MATCH_M = 0.02
 """An object that a scene shows further from where it is does not count as found [m]."""
 DETECTED = MOVABLE | {Kind.CONTAINER}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectSight:
-    """How a camera sees an object."""
-
-    distance_m: float
-    visible: float
-    """Share of its silhouette, 0 to 1."""
 
 
 @dataclass(slots=True)
@@ -41,15 +32,11 @@ class PictureErrors:
     present: int = 0
     shown: int = 0
     correct: int = 0
-    _samples: list[PictureSample] = field(default_factory=list)
+    _off_mm: list[float] = field(default_factory=list)
+    _turned_deg: list[float] = field(default_factory=list)
 
-    def add(self, seen: Scene, true: Scene, sights: Mapping[str, ObjectSight]) -> None:
-        """
-        Take in a scene and the state at the same moment; what is in the hand is left out.
-
-        *sights* is how the camera sees the objects, by their names in the simulator.
-        """
-        sights = {self.names.get(name, name): sight for name, sight in sights.items()}
+    def add(self, seen: Scene, true: Scene) -> None:
+        """Take in a scene and the state at the same moment; what is in the hand is left out."""
         true = renamed(true, self.names)
         held = {true.held, seen.held}
         there = {item.name: item for item in _detected(true) if item.name not in held}
@@ -59,9 +46,12 @@ class PictureErrors:
         self.shown += len(shown)
         found = {item.name: item for item in shown}
         for name, item in there.items():
-            sample = _sample(item, found.get(name), sights[name])
-            self.correct += sample.off_mm is not None
-            self._samples.append(sample)
+            if (other := found.get(name)) and (off_m := _gap_m(item, other)) <= MATCH_M:
+                self.correct += 1
+                self._off_mm.append(1000 * off_m)
+                if other.kind is Kind.CUBE:  # the symmetries of other shapes are not known
+                    turned = (other.pose.quat_xyzw, item.pose.quat_xyzw, other.kind, other.size_m)
+                    self._turned_deg.append(math.degrees(difference(*turned)))
 
     def result(self, score: Score, *, pictures: int, wall_s: float) -> PictureResult:
         """
@@ -72,8 +62,7 @@ class PictureErrors:
             pictures: How many pictures were processed.
             wall_s: How long that took, wall clock [s].
         """
-        off_mm = [each.off_mm for each in self._samples if each.off_mm is not None]
-        turned_deg = [each.turned_deg for each in self._samples if each.turned_deg is not None]
+        off_mm, turned_deg = self._off_mm, self._turned_deg
         return PictureResult(
             accepted=score.passed,
             reason=score.reason,
@@ -84,7 +73,6 @@ class PictureErrors:
             position_mm=round(median(off_mm), 3) if off_mm else None,
             position_p95_mm=round(float(np.percentile(off_mm, 95)), 3) if off_mm else None,
             turned_deg=round(median(turned_deg), 3) if turned_deg else None,
-            samples=tuple(self._samples),
             pictures=pictures,
             wall_s=round(wall_s, 3),
         )
@@ -141,21 +129,6 @@ def unseen_score(names: Sequence[str]) -> Score:
     """Return the score of a table of which pictures do not show what the goal names."""
     fault = f'No picture showed {", ".join(names)}.'
     return Score((Condition('everything that the goal names was seen', fault),))
-
-
-def _sample(true: SceneObject, seen: SceneObject | None, sight: ObjectSight) -> PictureSample:
-    off_mm, turned_deg = None, None
-    if seen is not None and (off_m := _gap_m(true, seen)) <= MATCH_M:
-        off_mm = round(1000 * off_m, 3)
-        if seen.kind is Kind.CUBE:  # the symmetries of other shapes are not known
-            turned = (seen.pose.quat_xyzw, true.pose.quat_xyzw, seen.kind, seen.size_m)
-            turned_deg = round(math.degrees(difference(*turned)), 3)
-    return PictureSample(
-        distance_m=round(sight.distance_m, 3),
-        visible=round(sight.visible, 3),
-        off_mm=off_mm,
-        turned_deg=turned_deg,
-    )
 
 
 def _detected(scene: Scene) -> Iterator[SceneObject]:

@@ -7,6 +7,7 @@ Objects of which the camera sees less than half are counted apart.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +33,11 @@ from bbllm_bench.benchmarks.shared import (
 from bbllm_bench.log.intervals import Estimate, rate_of
 from bbllm_bench.log.versions import describe_machine
 from bbllm_bench.report.grid import Grid, grid_of
-from bbllm_bench.report.summary import DISTANCES_M, SHARES
 
+DISTANCES_M = (0.0, 1.40, 1.50, 1.60, math.inf)
+"""Bounds of the groups by distance from the camera over the table [m]."""
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.01)
+"""Bounds of the groups by the share of a silhouette that is in view."""
 app = typer.Typer(add_completion=False)
 RESAMPLES = 2000
 SEED = 20
