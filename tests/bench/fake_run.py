@@ -16,7 +16,7 @@ from bbllm_bench.report.summary import summarize_run
 from bbllm_bench.runner.run_watch import RunEnd, RunProgress
 from bbllm_bench.runner.runner import RunPlan, run_bench
 from bbllm_bench.runner.worker_result import Answer, Failed, attempt
-from bbllm_bench.runner.workers import LocalWorkers
+from bbllm_bench.runner.workers import Workers
 from tests.bench import fake_play
 from tests.bench.made_results import make_settings
 
@@ -75,9 +75,9 @@ class Here:
         return attempt(fake_play.play, job)
 
 
-def hire_processes(size: int) -> LocalWorkers:
+def hire_processes(size: int) -> Workers:
     """Get processes of this machine."""
-    return LocalWorkers(fake_play.play, size)
+    return Workers(fake_play.play, size)
 
 
 def make_plan(settings: RunSettings, **changes: Any) -> RunPlan:

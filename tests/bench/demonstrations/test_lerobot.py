@@ -30,7 +30,7 @@ from bbllm_bench.demonstrations.drawing import DemoSettings  # noqa: E402
 from bbllm_bench.demonstrations.figures import DemoFigures  # noqa: E402
 from bbllm_bench.demonstrations.lerobot_files import Feature, LeRobotWriter  # noqa: E402
 from bbllm_bench.demonstrations.playing import FPS, play  # noqa: E402
-from bbllm_bench.runner.workers import LocalWorkers  # noqa: E402
+from bbllm_bench.runner.workers import Workers  # noqa: E402
 
 READER = Path(__file__).with_name('read_by_lerobot.py')
 LEROBOT = 'BBLLM_LEROBOT_PYTHON'
@@ -38,7 +38,7 @@ SETTINGS = DemoSettings(episodes=8, seed=2, misses=0.6, unrepaired=0.3)
 
 
 def make(out: Path, jobs: int, settings: DemoSettings = SETTINGS) -> DemoFigures:
-    with closing(LocalWorkers(play, jobs)) as workers:
+    with closing(Workers(play, jobs)) as workers:
         return collect(settings, out, workers, llm=LlmConfig())
 
 
@@ -234,7 +234,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_whoever_stops_leaves_nothing(tmp_path: Path) -> None:
     ends: Iterator[bool] = iter([False, True])
-    with closing(LocalWorkers(play, 1)) as workers, pytest.raises(StoppedError):
+    with closing(Workers(play, 1)) as workers, pytest.raises(StoppedError):
         collect(
             SETTINGS,
             tmp_path / 'set',

@@ -14,7 +14,7 @@ from bbllm.core.events import Limits
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.runner import workers as workers_module
 from bbllm_bench.runner.worker_result import Answer, Failed
-from bbllm_bench.runner.workers import LocalWorkers
+from bbllm_bench.runner.workers import Workers
 from tests.bench import fake_play
 from tests.bench.fake_play import make_job
 
@@ -23,13 +23,13 @@ WAIT_S = 120.0
 
 
 @pytest.fixture(scope='module')
-def two() -> Iterator[LocalWorkers]:
-    workers = LocalWorkers(fake_play.play, 2)
+def two() -> Iterator[Workers]:
+    workers = Workers(fake_play.play, 2)
     yield workers
     workers.close()
 
 
-def play_all(workers: LocalWorkers, *jobs: EpisodeSpec) -> dict[str, Answer]:
+def play_all(workers: Workers, *jobs: EpisodeSpec) -> dict[str, Answer]:
     """Play jobs; return the answers by episode."""
     futures = [workers.submit(job) for job in jobs]
     answers = [future.result(WAIT_S) for future in futures]
@@ -46,7 +46,7 @@ def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(fake_play.MARKS, str(tmp_path))
-    with closing(LocalWorkers(fake_play.play, 2)) as workers:
+    with closing(Workers(fake_play.play, 2)) as workers:
         answers = play_all(workers, make_job('slow'), make_job('dies'), make_job('fine'))
 
     died = answers['dies-t000-k0']
@@ -57,7 +57,7 @@ def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
     assert isinstance(answers['fine-t000-k0'], EpisodeRecord)
 
 
-def test_a_fault_of_the_program_is_reported_with_its_traceback(two: LocalWorkers) -> None:
+def test_a_fault_of_the_program_is_reported_with_its_traceback(two: Workers) -> None:
     answers = play_all(two, make_job('faulty'))
 
     failed = answers['faulty-t000-k0']
@@ -67,9 +67,7 @@ def test_a_fault_of_the_program_is_reported_with_its_traceback(two: LocalWorkers
     assert 'fake_play.py' in failed.trace
 
 
-def test_an_episode_that_hangs_is_given_up(
-    two: LocalWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_episode_that_hangs_is_given_up(two: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers_module, 'GRACE_S', 0.0)
     monkeypatch.setattr(workers_module, 'START_S', 1.0)
 
@@ -83,7 +81,7 @@ def test_an_episode_that_hangs_is_given_up(
 
 def test_closing_leaves_no_process_behind() -> None:
     before = children()
-    workers = LocalWorkers(fake_play.play, 2)
+    workers = Workers(fake_play.play, 2)
     fine = workers.submit(make_job('fine'))
     workers.submit(make_job('hangs'))
     assert isinstance(fine.result(WAIT_S), EpisodeRecord)
@@ -104,7 +102,7 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from tests.bench import fake_play
 from pathlib import Path
-from bbllm_bench.runner.workers import LocalWorkers
+from bbllm_bench.runner.workers import Workers
 lock = open(sys.argv[1], 'w')
 """
 
@@ -115,7 +113,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
 ) -> None:
     code = f"""{BEGIN}
 {threads}
-workers = LocalWorkers(fake_play.play, 2)
+workers = Workers(fake_play.play, 2)
 workers.submit(fake_play.make_job('fine')).result()
 workers.submit(fake_play.make_job('hangs'))
 workers.submit(fake_play.make_job('hangs', 1))
@@ -142,7 +140,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_forked_worker_has_files_and_signals_of_its_own(tmp_path: Path) -> None:
     code = f"""{BEGIN}
 signal.signal(signal.SIGTERM, lambda number, frame: None)
-workers = LocalWorkers(fake_play.play, 2)
+workers = Workers(fake_play.play, 2)
 first, second = [worker.process for worker in workers._workers]
 died = workers.submit(fake_play.make_job('litters')).result()
 litter = Path(died.reason.rpartition(': ')[2].rstrip('.'))
@@ -195,7 +193,7 @@ def test_worker_whose_parent_went_during_its_start_ends(tmp_path: Path) -> None:
     assert not scratch.exists()
 
 
-def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
+def test_workers_leave_ctrl_c_to_their_parent(two: Workers) -> None:
     play_all(two, make_job('fine'))
     slow = two.submit(make_job('slow'))
     for pid in children():
@@ -205,7 +203,7 @@ def test_workers_leave_ctrl_c_to_their_parent(two: LocalWorkers) -> None:
 
 
 def test_what_a_killed_worker_leaves_lying_about_is_taken_away() -> None:
-    workers = LocalWorkers(fake_play.play, 1)
+    workers = Workers(fake_play.play, 1)
     answers = play_all(workers, make_job('litters'))
     died = answers['litters-t000-k0']
     assert isinstance(died, Failed)

@@ -94,7 +94,7 @@ def demos(
     from bbllm_bench.demonstrations.figures import DemoFigures
     from bbllm_bench.demonstrations.playing import play
     from bbllm_bench.report.grid import print_grid
-    from bbllm_bench.runner.workers import LocalWorkers
+    from bbllm_bench.runner.workers import Workers
 
     settings = DemoSettings(
         episodes=episodes,
@@ -107,7 +107,7 @@ def demos(
     with (
         interrupts() as counter,
         output.bar(episodes) as bar,
-        closing(LocalWorkers(play, jobs or len(os.sched_getaffinity(0)))) as workers,
+        closing(Workers(play, jobs or len(os.sched_getaffinity(0)))) as workers,
     ):
 
         def show(figures: DemoFigures) -> None:

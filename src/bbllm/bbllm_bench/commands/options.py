@@ -71,10 +71,10 @@ class BenchOptions:
             from bbllm_bench.stack.episode import play
         else:
             from bbllm_bench.runner.play_here import play
-        from bbllm_bench.runner.workers import LocalWorkers
+        from bbllm_bench.runner.workers import Workers
 
         cores = 1 if self.chosen.world == 'ros' else len(os.sched_getaffinity(0))
-        return partial(LocalWorkers, play, self.jobs or cores)
+        return partial(Workers, play, self.jobs or cores)
 
 
 def parse_ks(text: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Workers, which play episodes beside each other: the interface, and processes of this machine."""
+"""Workers, which play episodes beside each other in processes of this machine."""
 
 import os
 import signal
@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from abc import ABC, abstractmethod
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,34 +31,6 @@ SINGLE_THREAD = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS')
 _TAIL = 600
 
 
-class Workers(ABC):
-    """
-    An executor of episodes, of which *size* are played at once; for each, a thread here waits.
-
-    Subclasses implement `_attempt`, and extend `close` so that whatever `_attempt` waits for ends.
-    """
-
-    def __init__(self, size: int):
-        self.size = size
-        self._threads = ThreadPoolExecutor(size, 'worker')
-
-    def submit(self, job: EpisodeSpec) -> Future[Answer]:
-        """
-        Play an episode, as soon as a worker is free; the future has the answer.
-
-        The future raises ConfigError where there can be no workers at all.
-        """
-        return self._threads.submit(self._attempt, job)
-
-    def close(self) -> None:
-        """Give up what is under way and leave no process behind; may be called again."""
-        self._threads.shutdown(cancel_futures=True)
-
-    @abstractmethod
-    def _attempt(self, job: EpisodeSpec) -> Answer:
-        """Play an episode elsewhere, and wait for its end."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Worker:
     process: subprocess.Popen[bytes] | ForkedProcess
@@ -68,9 +39,9 @@ class _Worker:
     """What it wrote to its streams, for the reason when it dies."""
 
 
-class LocalWorkers(Workers):
+class Workers:
     """
-    Processes of this machine.
+    Processes of this machine, in which *size* episodes are played at once.
 
     They begin as forks of this process, which has imported most of what they need, as long as it
     has no second thread, which would be missing in a fork. Any other one, as in place of one that
@@ -86,7 +57,8 @@ class LocalWorkers(Workers):
     """
 
     def __init__(self, play: Play, size: int):
-        super().__init__(size)
+        self.size = size
+        self._threads = ThreadPoolExecutor(size, 'worker')
         self._play = play
         self._lock = threading.Lock()
         self._closed = False
@@ -105,13 +77,22 @@ class LocalWorkers(Workers):
         if has_one_thread():
             self._idle += [self._start(in_fork=True) for _ in range(size)]
 
+    def submit(self, job: EpisodeSpec) -> Future[Answer]:
+        """
+        Play an episode, as soon as a worker is free; the future has the answer.
+
+        The future raises ConfigError where there can be no workers at all.
+        """
+        return self._threads.submit(self._attempt, job)
+
     def close(self) -> None:
+        """Give up what is under way and leave no process behind; may be called again."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._closed = True
             for worker in self._workers:
                 worker.process.kill()
-        super().close()
+        self._threads.shutdown(cancel_futures=True)
         for worker in list(self._workers):
             self._bury(worker)
         self._scratch.cleanup()

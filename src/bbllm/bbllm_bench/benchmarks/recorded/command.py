@@ -43,7 +43,7 @@ from bbllm_bench.runner.recorded_runs import (
 from bbllm_bench.runner.request import BenchRequest, parse_tasks
 from bbllm_bench.runner.run_setup import prepare
 from bbllm_bench.runner.runner import begin
-from bbllm_bench.runner.workers import LocalWorkers
+from bbllm_bench.runner.workers import Workers
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 
@@ -124,7 +124,7 @@ def recorded(
         for mine in contenders:
             _make_room(mine, target)
     output.print_path('results', target)
-    workers = partial(LocalWorkers, play, jobs or len(os.sched_getaffinity(0)))
+    workers = partial(Workers, play, jobs or len(os.sched_getaffinity(0)))
     with interrupts() as counter, output.bar() as bar:
         view = ProgressView(
             output, bar, lambda: counter.count > 0, [item.planner for item in contenders]
