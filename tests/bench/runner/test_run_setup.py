@@ -146,10 +146,10 @@ def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_pat
     talk.write_text('somebody else')
     folder.mkdir()
 
-    with pytest.raises(ConfigError, match='already holds something'):
+    with pytest.raises(ConfigError, match='has other content'):
         check_recording(talk, settings, folder)
     (folder / 'settings.json').write_text('{"record": null}')
-    with pytest.raises(ConfigError, match='already holds something'):
+    with pytest.raises(ConfigError, match='has other content'):
         check_recording(talk, settings, folder)
     (folder / 'settings.json').write_text(json.dumps(settings.model_dump(mode='json')))
     check_recording(talk, settings, folder)
