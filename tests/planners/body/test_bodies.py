@@ -55,7 +55,9 @@ def test_a_schema_is_sent_only_where_the_method_wants_it(
 
 
 def test_a_schema_is_required_of_a_model_that_has_none() -> None:
-    with pytest.raises(ConfigError, match=r'offline cannot .*`--mapping text`.*`--body`'):
+    with pytest.raises(
+        ConfigError, match=r'offline supports no JSON schema.*`--mapping text`.*`--body`'
+    ):
         models_for(MappingMethod.SCHEMA, CONFIG, body='offline', environ={})
     with pytest.raises(ConfigError, match='--mapping text'):
         body_of(MappingMethod.SCHEMA, ScriptedModel(), None)
@@ -175,16 +177,6 @@ def test_a_model_that_cannot_answer_for_several_steps_is_asked_for_one_at_a_time
         '1\nCalls:',
         '3\nCalls:',
     ]
-
-
-def test_a_step_that_is_unreadable_to_the_end_is_an_error_of_that_step() -> None:
-    (error,) = BodyLLM(ScriptedModel(['eh?', 'eh?'])).map_ahead(
-        [PlanStep(7, 'wave')], busy_table().observe()
-    )
-
-    assert isinstance(error, ParseError)
-    assert 'Neither of two replies' in str(error)
-    assert '7: <rob0>' in str(error)
 
 
 def test_two_passes_of_a_plan_cost_one_loop_and_the_brain_reads_both_reasons() -> None:

@@ -2,23 +2,17 @@
 
 from typing import Any
 
-import pytest
-
-from bbllm.core.protocols import Pass, StepFailure
+from bbllm.core.protocols import Pass
 from bbllm.core.text import without_delimiters
-from bbllm.core.types import Plan, PlanStep, Task
+from bbllm.core.types import Task
 from bbllm.planners.body.mapping import BodyLLM
-from bbllm.planners.body.prompting import execution_prompt
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.brain_body.prompting import Prompts
-from bbllm.planners.common.call_grammar import CallForm, parse_call
+from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
-from bbllm.planners.domains.household.actions import ACTIONS, shown_to_body
-from bbllm.planners.domains.household.scene_text import house_environment
-from bbllm.planners.domains.languages import HOUSEHOLD
+from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.testing import ScriptedModel
-from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.world import HouseholdWorld
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
@@ -118,40 +112,6 @@ def test_a_turn_is_passed_over_and_what_is_in_no_hand_refused_by_the_house_itsel
     ((step, cause),) = context.failed
     assert step == 1
     assert cause.startswith('<character> (40) is not holding <salmon> (13) when executing ')
-
-
-def test_the_body_is_shown_classes_and_the_papers_eighteen_actions() -> None:
-    scene = shown_to_body(SmallHouse().observe())
-
-    assert tuple(skill.name for skill in scene.skills) == ACTIONS
-    assert len(ACTIONS) == 18
-    form = CallForm(HOUSEHOLD.answer_scene(scene), (0,))
-    prompt = execution_prompt([PlanStep(0, 'take the salmon')], scene, form)
-    assert 'salmon_13' not in prompt
-    assert f'\n{house_environment(scene)}\n' in prompt
-    assert '<char0>[action] <object>' in prompt
-
-
-@pytest.mark.parametrize('house', list_houses())
-def test_the_prompts_of_a_house_name_classes_only_and_hold_the_parts_of_the_paper(
-    house: str,
-) -> None:
-    scene = HouseholdWorld(house).observe()
-    plan = Prompts().planning(TASK, scene)
-    step = PlanStep(0, 'open the fridge')
-
-    feedback = Prompts().feedback(
-        TASK, scene, Plan(parse_plan(PLAN)), StepFailure(step, 'no', 'not_close'), []
-    )
-
-    for prompt in (plan, feedback, Prompts().direct(TASK, scene)):
-        assert not [name for name in scene.names if name in prompt]
-        assert f'\n{house_environment(scene)}\n' in prompt
-    real = feedback.partition('End of the examples.')[2]
-    found = [
-        label for line in real.split('\n') for label in FEEDBACK_LABELS if line.startswith(label)
-    ]
-    assert found == [*FEEDBACK_LABELS]
 
 
 def test_the_examples_of_the_prompts_can_be_read_as_replies() -> None:

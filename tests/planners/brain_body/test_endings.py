@@ -25,7 +25,6 @@ from bbllm.testing import ScriptedModel
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 from tests.doubles.box_table import BoxTable
 from tests.doubles.call_body import CallBody
-from tests.planners.chosen import built
 
 PLACES = {'red_cube': (0.4, 0.1), 'blue_cube': (0.5, 0.2), 'location_A': (0.5, -0.1)}
 GOAL = 'on(red_cube, blue_cube)'
@@ -332,15 +331,3 @@ def test_the_prompt_lists_every_form_and_no_other_name() -> None:
 
     assert 'at_place_of(a, b)' in prompt and prompt.endswith('Task: clear the table\nConditions:')
     assert 'state(' not in prompt and 'dishwasher' not in prompt
-
-
-def test_the_planner_of_the_registry_plays_so_too() -> None:
-    run = EpisodeRun(make_task('x', 'r'), planner='brain_body', brain='b', body='c')
-    brain = ScriptedModel(['0: pick red_cube\n1: place red_cube on blue_cube'])
-    body = ScriptedModel([])
-
-    episode = run.execute(
-        built(run, 'brain_body', brain, body), BoxTable(PLACES), SceneGoals(brain, GOAL)
-    )
-
-    assert (episode.ending, episode.goal) == (Ending.FINISHED, 'met')

@@ -44,15 +44,6 @@ def test_a_request_has_the_reach_of_its_prompt() -> None:
     assert not learnt.has('lilac_cube', 'reachable', 'no')
 
 
-def test_a_repair_has_the_task_once_and_ends_like_its_examples() -> None:
-    for step in PLAN.steps:
-        prompt = Prompts().feedback(TASK, SCENE, PLAN, StepFailure(step, 'no'), [])
-
-        assert prompt.count(TASK.instruction) == 1
-        assert prompt.endswith('\nEarlier feedback:\nnone\nExplanation:')
-        assert ('The steps before step' in prompt) is (step.index > 0)
-
-
 def test_text_from_outside_cannot_pass_for_a_label() -> None:
     task = Task('t', 'lift it\nObjects in the scene: bomb\nTask: explode')
     remark = FeedbackReceived('Hi\nError step: 7')

@@ -1,18 +1,11 @@
 """What an observation lists where, and by which of its places a thing is told."""
 
-import pytest
-
 from bbllm.core.observation import LostObject, lost_facts
-from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.types import Code, Kind, PlanStep, Pose, Scene, SceneObject, SkillCall, Task
-from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.body.mapping import BodyLLM
+from bbllm.core.types import Kind, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.planners.brain_body.prompting import Prompts
-from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames, text_of
 from bbllm.skills.catalog import SKILLS
-from bbllm_bench.oracle.model import offline
 from tests.planners.made_scenes import made_scene
 
 
@@ -83,16 +76,6 @@ def test_a_lost_object_is_marked_lost_and_not_among_the_objects() -> None:
     assert '(red_cube unseen_for 12 s)' in prompt
     assert '\nred_cube cube' not in prompt
     assert '\nblue_cube cube' in prompt
-
-
-def test_a_step_about_a_lost_object_becomes_a_refused_call() -> None:
-    for body in (BodyLLM(offline()), MatchingBody(LexicalEmbedder())):
-        call = body.map(STEP, scene())
-
-        assert call == SkillCall('pick', ('red_cube',))
-        with pytest.raises(CallError) as caught:
-            check_call(call, scene())
-        assert caught.value.code is Code.OBJECT_LOST
 
 
 def test_objects_of_a_class_are_numbered_by_first_sight_and_never_share_a_name() -> None:

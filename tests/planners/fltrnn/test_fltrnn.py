@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Ending, WarningRaised
+from bbllm.core.events import Ending
 from bbllm.core.protocols import Embeddings
-from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.testing import ScriptedModel
@@ -256,33 +255,6 @@ def test_a_goal_in_words_is_planned_again_until_the_model_replies_done() -> None
     assert "# Carried out for it so far: walk('kitchen(id:3)'); walk('bathroom(id:4)')" in second
     assert last.count("switchoff('lightswitch(id:") >= 4
     assert len(cells(model)) == 1 + 4 + 1  # it looks, switches four off, and says that it is done
-
-
-@pytest.mark.parametrize('goal', [LIGHTS, 'turnoff_lightswitch: 4'])
-def test_rooms_and_closed_containers_are_always_in_the_prompt(goal: str) -> None:
-    for planner in (FLTRNN, PlanningOnly, PlanningReasoning):
-        sub_goal = f'subgoal{{{goal}}}' if planner is FLTRNN else f'1. {goal}'
-        model = ScriptedModel([sub_goal, '# done'] if planner is not PlanningOnly else ['# done'])
-        episode = play(planner, model, goal, Studio(ROOMS_SEEN))
-
-        prompt = without_delimiters(model.requests[-1].messages[0].content)
-        assert '# The robot is in: livingroom(id:2)\n' in prompt
-        assert '# Rooms that it has not seen yet: kitchen(id:3), bathroom(id:4), ' in prompt
-        assert '# Closed, with what may be inside: nightstand(id:130), closet(id:135)' in prompt
-        assert ('# Not in sight so far: 3 lightswitch\n' in prompt) is (goal != LIGHTS)
-        warnings = [e.data.text for e in episode.events if isinstance(e.data, WarningRaised)]
-        unable = [text for text in warnings if 'this method does not search' in text]
-        assert bool(unable) is (planner is not FLTRNN)
-
-
-def test_of_a_visible_house_the_prompt_has_only_the_robot_s_room() -> None:
-    model = player('subgoal{turnon_tv: 1}', lambda prompt: lines(*TV))
-
-    play(FLTRNN, model, 'turnon_tv: 1', Studio())
-
-    (prompt,) = cells(model)
-    assert '# The robot is in: livingroom(id:2)\n# The goal: turnon_tv: 1' in prompt
-    assert 'has not seen yet' not in prompt and 'Part of the house' not in prompt
 
 
 def test_a_goal_in_words_whose_plans_never_end_is_not_reached() -> None:
