@@ -36,7 +36,6 @@ DECLARERS = frozenset(
 )
 """What makes a flag, a keyword or a parameter, by the name of the function."""
 OTHERS = {
-    ('programs', 'planner'): 'prog_prompt, with options',
     ('recorded', 'record'): 'a switch: make the recordings that are missing',
     ('faults', 'planner'): 'several',
     ('injection', 'body'): 'a stand-in, or a model',
