@@ -47,30 +47,6 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     assert (out / 'prompts.png').read_bytes().startswith(b'\x89PNG')
 
 
-@pytest.mark.slow
-def test_tasks_are_listed_by_split_and_by_their_least_steps(
-    bbllm: Command, tmp_path: Path
-) -> None:
-    tasks = 'in_distribution_00?,new_houses_000,new_tasks_00[01]'
-
-    ran = bbllm(
-        *('bench', 'compare', 'household_goals', '--planners', 'fltrnn,prog_prompt'),
-        *('--brain', 'expert', '--body', 'expert', '--tasks', tasks, *ONE, '--out', str(tmp_path)),
-    )
-
-    assert ran.exit_code == 0, ran.output
-    page = (tmp_path / 'compare.md').read_text()
-    by_split = page.partition('## SR by split')[2].partition('##')[0]
-    header, row = by_split.strip().splitlines()[0], by_split.strip().splitlines()[2]
-    assert header == '| planner | in_distribution | new_houses | new_tasks |'
-    ns = [cell.rpartition('n = ')[2].strip() for cell in row.strip('| ').split('|')[1:]]
-    assert ns == ['10', '1', '2']
-    by_steps = page.partition('## SR by least steps')[2].partition('##')[0]
-    assert '| planner | <= 10 |' in by_steps
-    assert '<br>n = 1 ' in by_split
-    assert [line for line in ran.output.splitlines() if line.startswith('2/2 prog_prompt: 13/26')]
-
-
 @pytest.mark.slow  # runs three times
 def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
     bbllm: Command, tmp_path: Path

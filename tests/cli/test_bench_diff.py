@@ -102,18 +102,6 @@ def test_no_winner_is_declared_from_what_infrastructure_lost(tmp_path: Path) -> 
     assert success['difference']['value'] == 1
 
 
-def test_the_verdict_is_by_pairs_in_which_neither_was_lost(tmp_path: Path) -> None:
-    mixed = [*run_of('failed', 8), *run_of('lost', 12)[8:]]
-    a = write_run(tmp_path / 'a', run_of('passed', 12))
-    b = write_run(tmp_path / 'b', mixed)
-
-    output = bench_diff(a, b).output
-
-    assert 'success, none lost' in output and '4 lost' in output
-    assert 'over 8 pairs in which neither was lost excludes 0' in output
-    assert 'Only A passed 8' in output
-
-
 def test_a_verdict_is_not_clear_where_interval_and_test_disagree(tmp_path: Path) -> None:
     a = write_run(tmp_path / 'a', run_of('passed', 5))
     b = write_run(tmp_path / 'b', run_of('failed', 5))

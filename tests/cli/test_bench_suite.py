@@ -1,11 +1,8 @@
 """`bbllm bench SUITE`: on real physics, with few episodes."""
 
 import json
-import random
 import re
 import signal
-import subprocess
-import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +19,6 @@ from tests.doubles.terminals import read_until, start
 
 Command = Callable[..., Result]
 WAIT_S = 180.0
-KILLS = 2
 OFFLINE = ('--brain', 'offline', '--body', 'offline')
 CLOSING = (
     r'tabletop planner=brain_body brain=offline SR=\d\.\d\d \[\d\.\d\d, \d\.\d\d\] '
@@ -130,30 +126,6 @@ def test_ctrl_c_keeps_what_is_there_and_ends_with_130(
     assert re.fullmatch(CLOSING, rest.splitlines()[-1])
     assert 1 <= len(lines_of(out)) < 140
     assert (out / 'report.html').exists()
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_and_resumed_gives_the_identical_summary(
-    own_environment: dict[str, str], tmp_path: Path
-) -> None:
-    killed, whole = tmp_path / 'killed', tmp_path / 'whole'
-    command = [sys.executable, '-m', 'bbllm', 'bench', 'tabletop', *OFFLINE, '--jobs', '2']
-    command += ['--tasks', 'red_triangle,segregate', '--trials', '3']
-    dice = random.Random(1)
-    for _ in range(KILLS):
-        with subprocess.Popen(
-            [*command, '--out', str(killed)], env=own_environment, stdout=subprocess.DEVNULL
-        ) as process:
-            try:
-                process.wait(dice.uniform(3.0, 6.0))
-            except subprocess.TimeoutExpired:
-                process.kill()
-    for folder in (killed, whole):
-        out = ['--out', str(folder)]
-        subprocess.run([*command, *out], env=own_environment, check=True, timeout=WAIT_S)
-
-    assert timeless_summary(killed) == timeless_summary(whole)
-    assert len(lines_of(killed)) == 6
 
 
 def test_lists_of_k_are_read_and_what_is_none_is_refused_with_what_is() -> None:

@@ -21,18 +21,18 @@ from bbllm.api.config import (
     VideoChoice,
     listed,
 )
+from bbllm.api.ros_environment import need_ros
 from bbllm.api.settings import revised
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import JsonOption, ros_option
 from bbllm.cli.support.requests import beginning, option
-from bbllm.cli.support.session import finish, run_here
+from bbllm.cli.support.session import Ran, Recording, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm.core.registry import find_provider
 from bbllm.core.tasks import make_task
 from bbllm_bench.commands.demo_browser import DemoBrowserOptions, show_in_browser
-from bbllm_bench.commands.demo_nodes import run_on_nodes
 
 TASK = 'create a plus sign in the working space using the cubes'
 SCENE = 'plus_sign'
@@ -125,7 +125,7 @@ def demo(
                 '--sources and --trouble are for the table in this process: leave --ros out, or '
                 'start a stack with its own sources.'
             )
-        ran = run_on_nodes(task, own, output)
+        ran = _run_on_nodes(task, own, output)
     else:
         setup = make_setup(own, own.domain)
         # Not by bench.runner.recorded_runs, whose import takes a second.
@@ -153,3 +153,25 @@ def _given_beside_recorded(context: typer.Context) -> list[str]:
         if (name := param.name) not in ('recorded', 'json')
         and getattr(context.get_parameter_source(name or ''), 'name', '') == 'COMMANDLINE'
     ]
+
+
+def _run_on_nodes(instruction: str, config: EpisodeConfig, output: Output) -> Ran:
+    """Run the task on five nodes that are started for it, beside any stack that runs."""
+    need_ros('bbllm demo --ros')
+    recording = Recording(config.bag)
+    task = make_task(instruction)
+    from bbllm_ros.parameters.node_params import chosen_params
+    from bbllm_ros.stack.session import StackSession
+    from bbllm_ros.stack.stack import Stack, StackConfig
+    from bbllm_ros.stack.stack_checks import check_params
+
+    params = chosen_params(config)
+    params['mujoco_sim']['speed'] = config.speed or 0.0
+    check_params(('mujoco_sim', 'fr3_executor'), params, simulated=True)
+    with Stack(StackConfig(params=params, namespace='bbllm_demo')) as stack:
+        output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
+        with stack.wait_ready() as client:
+            session = StackSession(client, config.of_task)
+            with recording.of(session):
+                ran = run_on_stack(task, session, output, config.wall_limit_s)
+    return recording.add_to(ran)

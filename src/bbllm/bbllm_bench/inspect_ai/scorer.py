@@ -1,6 +1,7 @@
 """Scores of inspect_ai, from the bench's own judgement of the table."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from inspect_ai.scorer import (
     CORRECT,
@@ -18,10 +19,10 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from bbllm.core.records import from_json, to_json
-from bbllm_bench.inspect_ai.registered import as_bbllm
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.metrics.metrics import executability
 
+Made = TypeVar('Made', bound=Callable[..., object])
 RESULT = 'bbllm:result'
 """Where the solver leaves the EpisodeResult in the store of a sample."""
 TASK = 'task'
@@ -33,6 +34,19 @@ SHOWN = (
 )
 """What the log has of a result beside verdict and reason."""
 NOT_PLAYED = 'The episode did not come to an end, so there is no table to judge.'
+
+
+def as_bbllm(function: Made) -> Made:
+    """
+    Have inspect_ai list a function as `bbllm/NAME`.
+
+    It takes the first word of the function's module and checks whether that is installed, so that
+    users would have to type the name of the import package, and not that of the distribution. A
+    file that is named by its path has no such word, and its tasks have no package in their names.
+    """
+    if function.__module__.startswith('bbllm_bench.'):
+        function.__module__ = 'bbllm'
+    return function
 
 
 def keep_result(state: TaskState, result: EpisodeResult) -> None:

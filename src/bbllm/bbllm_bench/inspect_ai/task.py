@@ -30,9 +30,9 @@ from bbllm.planners.assembly import check_domain, check_mapping, check_memory
 from bbllm.planners.body.mapping import MappingMethod, models_for
 from bbllm_bench.inspect_ai.episode import entry_of, play_sample
 from bbllm_bench.inspect_ai.model import InspectModel
-from bbllm_bench.inspect_ai.registered import as_bbllm
 from bbllm_bench.inspect_ai.scorer import (
     TASK,
+    as_bbllm,
     executable_steps,
     feedback_loops,
     goal,

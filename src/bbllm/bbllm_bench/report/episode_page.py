@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, ModelCall
 from bbllm.core.journal import read_damaged, summarize
 from bbllm.core.records import to_json
+from bbllm.core.types import Scene
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import flat, show
 from bbllm_bench.oracle.notices import notices_about, stand_ins
 from bbllm_bench.report import words
-from bbllm_bench.report.episode_pictures import pictures_of
 from bbllm_bench.report.episode_replay import embedded_replay
-from bbllm_bench.report.gallery import Drawings
+from bbllm_bench.report.gallery import Drawing, Drawings, table_view
 from bbllm_bench.report.pages import render_page
 from bbllm_bench.report.timeline import PlanEntry, parts_of
 from bbllm_viewer.replay.exchanges import read_exchanges
+from bbllm_viewer.viz.sheet import drawable_scenes, scenes_of
 
 TONES = {Ending.FINISHED: 'passed', Ending.PARTLY_DONE: 'lost', Ending.CANCELLED: 'lost'}
 """Colours of endings, by the verdict that has the same; all others are those of `failed`."""
@@ -60,6 +62,16 @@ class RoleCosts:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class EpisodePicture:
+    """One drawing with its caption."""
+
+    caption: str
+    drawing: Drawing
+    is_wide: bool = False
+    """Whether it is folded, and scrolls on a narrow screen."""
+
+
 def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
     """
     Return the page of an episode, with the verdict of the bench where it has one.
@@ -70,7 +82,7 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
     episode, faults = read_damaged(journal)
     exchanges = read_exchanges(episode, journal)
     drawings = Drawings()
-    pictures, problem = pictures_of(episode, drawings)
+    pictures, problem = _pictures_of(episode, drawings)
     is_house = any(picture.is_wide for picture in pictures)
     start = next(e.data for e in episode.events if isinstance(e.data, EpisodeStarted))
     return render_page(
@@ -128,3 +140,36 @@ def _facts_of(episode: Episode, start: EpisodeStarted, *, timed: bool) -> dict[s
 def _roles_of(calls: Sequence[ModelCall]) -> Iterator[RoleCosts]:
     for role in dict.fromkeys(call.role for call in calls):
         yield RoleCosts.of(role, [call for call in calls if call.role == role])
+
+
+def _pictures_of(episode: Episode, drawings: Drawings) -> tuple[tuple[EpisodePicture, ...], str]:
+    """Return the pictures that can be drawn, and why there is none."""
+    try:
+        before, after = drawable_scenes(episode)
+        predicted = scenes_of(episode).get('predicted')
+        return tuple(_drawn(before, predicted, after, drawings)), ''
+    except ConfigError as error:
+        return (), f'There is no picture: {error}.'
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Of a damaged journal: the values are of the right type, and make no sense together.
+        return (), f'There is no picture: the scenes on record cannot be drawn ({error}).'
+
+
+def _drawn(
+    before: Scene, predicted: Scene | None, after: Scene | None, drawings: Drawings
+) -> Iterator[EpisodePicture]:
+    if before.is_symbolic:
+        if after is not None:
+            yield EpisodePicture('What changed', drawings.draw_house(after, before))
+        whole = drawings.draw_whole_house(after or before, before if after else None)
+        yield EpisodePicture(
+            'The whole house at the end' if after else 'The house', whole, is_wide=True
+        )
+        return
+    view = table_view([scene for scene in (before, predicted, after) if scene])
+    yield EpisodePicture('Before', drawings.draw_table(before, None, view))
+    if predicted is not None:
+        drawing = drawings.draw_table(predicted, before, view)
+        yield EpisodePicture('As the last rehearsal predicts it', drawing)
+    if after is not None:
+        yield EpisodePicture('After', drawings.draw_table(after, before, view))
