@@ -1,47 +1,83 @@
-"""Goals of what carries what, of what no scene shows, and of puzzles with rules of moves."""
+"""Goals of conditions, of what carries what, of what no scene shows, and of puzzles."""
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bbllm.core.errors import ParseError, UnknownNameError
+from bbllm.core.goals import TaskGoal, parse_goal
 from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.text import count_of, listed
-from bbllm.core.types import Kind
-from bbllm.skills.shapes import Point, bottom_z, contains, outline, polygon_gap, top_z
+from bbllm.core.types import Fact, Kind, Scene, SceneObject
+from bbllm.scene.relations import build_scene
+from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z
+from bbllm.worlds.scene.goal_check import TableTolerances, check_goal
 from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import Corners, Hold, Layout, Tower
+from bbllm_bench.suites.goals import Conditions, Contained, Corners, Hold, Layout, Tower
 from bbllm_bench.suites.scores import Condition, at_least, at_most, cm
 
 
-def _missing(table: Table, *names: str) -> str:
-    return next((f'there is no {name}.' for name in names if name not in table.now), '')
-
-
-def _far(goal: Tower | Layout, table: Table, above: str, below: str) -> str:
+def _far(goal: Tower, table: Table, above: str, below: str) -> str:
     way = table.apart(above, below)
     return '' if at_most(way, goal.near_m) else f'{above} is {cm(way)} from the middle of {below}'
 
 
-# --- named objects on named objects or locations ------------------------------------------------
+# --- conditions, by the checker of episodes -----------------------------------------------------
 
 
-def not_resting(goal: Layout, table: Table, above: str, below: str) -> str:
-    """Return why an object does not rest on another or on a location, '' if it does."""
-    if missing := _missing(table, above, below):
-        return missing
-    support = table.now[below]
-    gap = bottom_z(table.now[above]) - top_z(support)
-    if not at_most(abs(gap), goal.level_m):
-        side = 'above' if gap > 0 else 'below'
-        return f'the underside of {above} is {cm(abs(gap))} {side} the top of {below}.'
-    if tipped := table.tipped(above):
-        return tipped
-    if support.kind is Kind.FIXTURE:  # anywhere on furniture will do
-        over = contains(outline(support), table.xy(above))
-        return '' if over else f'{above} is not over {below}.'
-    far = _far(goal, table, above, below)
-    return far and f'{far}; {cm(goal.near_m)} are allowed.'
+def conditions(goal: Conditions, table: Table) -> Iterator[Condition]:
+    """Check each condition by itself."""
+    wanted, unreadable = read_goal(goal, table)
+    if unreadable:
+        yield Condition(goal.text, unreadable)
+    for condition in wanted.conditions:
+        yield Condition(condition.in_words, _fault(TaskGoal((condition,)), table, goal.limits))
+
+
+def contained(goal: Contained, table: Table) -> Iterator[Condition]:
+    """Check that named objects are in their containers, and no other is in any."""
+    boxes = table.every(Kind.CONTAINER)
+    others = [n for n in table.movables if n not in goal.inside and n not in boxes]
+    parts = [f'in({name}, {box})' for name, box in goal.inside.items()]
+    if others and boxes:
+        parts.append(f'not in({"|".join(others)}, {"|".join(boxes)})')
+    limits = TableTolerances(rim_m=goal.rim_m)
+    yield from conditions(_stated(goal, '; '.join(parts), limits), table)
+
+
+def _resting(goal: Layout, table: Table, above: str, below: str) -> str:
+    """Return why an object does not stand on another or on a location, '' if it does."""
+    near = {'location_m': goal.near_m, 'middle_m': goal.near_m}
+    limits = TableTolerances(level_m=goal.level_m, **near)
+    wanted, unreadable = read_goal(_stated(goal, f'on({above}, {below})', limits), table)
+    tipped = table.tipped(above) if above in table.now else ''
+    return unreadable or tipped or _fault(wanted, table, limits)
+
+
+def _stated(goal: Contained | Layout, text: str, limits: TableTolerances) -> Conditions:
+    standing = {'level_m': goal.level_m, 'tilt_deg': goal.tilt_deg}
+    return Conditions(kind='conditions', text=text, limits=limits, **standing)
+
+
+def read_goal(goal: Conditions, table: Table) -> tuple[TaskGoal, str]:
+    """Return a goal and '', or an empty one and why the table cannot have it."""
+    try:
+        return parse_goal(goal.text, _scene(table.start, '')), ''
+    except (ParseError, UnknownNameError) as error:
+        return TaskGoal(()), str(error)
+
+
+def _fault(wanted: TaskGoal, table: Table, limits: TableTolerances) -> str:
+    start, now = (_scene(items, table.held) for items in (table.start, table.now))
+    found = check_goal(wanted, now, start, limits)
+    fault = '; '.join(found.unmet) or found.unseen
+    return fault and f'{fault}.'
+
+
+def _scene(items: Mapping[str, SceneObject], held: str) -> Scene:
+    scene = build_scene(tuple(items.values()), None, skills=(), stamp_s=0.0, now_s=0.0)
+    return replace(scene, facts=(*scene.facts, *([Fact(held, 'held_by', 'hand')] if held else [])))
 
 
 # --- towers of so many blocks, in any order, by weight, or on the one that is fixed -------------
@@ -215,7 +251,7 @@ ANYWHERE = ''
 def layout(goal: Layout, table: Table) -> Iterator[Condition]:
     """Measure each place, then go through the moves; a part of the goal is a condition each."""
     for above, below in goal.on.items():
-        yield Condition(f'{above} on {below}', not_resting(goal, table, above, below))
+        yield Condition(f'{above} on {below}', _resting(goal, table, above, below))
     for name in goal.still:
         yield Condition(f'{name} where it was', table.moved(name, goal.still_m))
     yield from _by_rules(goal, table)

@@ -63,6 +63,8 @@ class TableTolerances(FileRecord):
     """How far undersides may be from what they are level with [m]."""
     location_m: float = LOCATION_RADIUS_M
     """How far a middle may be from that of a location it is on [m]."""
+    middle_m: float | None = None
+    """How far a middle may be from that of an object it is on [m]; None: any overlap will do."""
     rim_m: float = 0.0
     """How far inside the outer edge of a container a middle must be to be in it [m]."""
     offset: float = 0.5
@@ -286,7 +288,12 @@ class _Table:
         if place.kind is Kind.FIXTURE:
             over = contains(outline(place), item.pose.position_m[:2])
             return '' if over and level else self._not('on', item, place)
-        return '' if stands_on(item, place) else self._not('on', item, place)
+        if not stands_on(item, place):
+            return self._not('on', item, place)
+        way, most = abs(_point(item) - _point(place)), self._limits.middle_m
+        if most is None or way <= most + SLACK_M:
+            return ''
+        return f'{item.name} is {_cm(way)} from the middle of {place.name}, and {_cm(most)} count'
 
     def _not(self, relation: str, item: SceneObject, place: SceneObject) -> str:
         return f'{item.name} is not {relation} {place.name}{self._where(item)}'
