@@ -34,13 +34,3 @@ def test_a_callback_that_runs_ends_before_its_node_leaves_the_graph(ros_domain: 
     assert 'busy' not in [thread.name for thread in threading.enumerate()]
     with pytest.raises(rclpy_c.InvalidHandle):
         node.count_publishers('nothing')
-
-
-def test_nodes_that_nobody_spins_leave_the_graph_all_the_same(ros_domain: int) -> None:
-    with OwnNodes(args=[], domain_id=ros_domain) as own:
-        still, other = own.join('still', '/here'), own.join('other', '/here')
-        assert {still.get_name(), other.get_name()} <= set(still.get_node_names())
-
-    for node in (still, other):
-        with pytest.raises(rclpy_c.InvalidHandle):
-            node.get_node_names()

@@ -9,7 +9,6 @@ from bbllm.scene.scene_file import load_scene
 from bbllm_ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
 from bbllm_ros.rviz.menu import Numbers, robot_menu
 from bbllm_ros.rviz.status import Mood
-from tests.ros.rviz_client import DISPLAYS, SETTINGS
 
 pytestmark = pytest.mark.ros
 
@@ -124,17 +123,3 @@ def test_text_from_outside_is_one_visible_line_in_plan_and_status() -> None:
 
     assert shown.text == r'> 0: pick\u202e\x1b[2J 1: rest'
     assert status.text == r'calm\x1b]0;t\x07 very'
-
-
-def test_rviz_shows_robot_objects_plan_status_and_menus() -> None:
-    assert {name: display['Class'] for name, display in DISPLAYS.items()} == {
-        'Table top': 'Grid',
-        'Arm': 'RobotModel',
-        'Objects': 'MarkerArray',
-        'Plan': 'MarkerArray',
-        'Status': 'MarkerArray',
-        'Menus': 'InteractiveMarkers',
-        'Frames': 'TF',
-    }
-    # The first tool is in hand at the start, and menus open with this one only.
-    assert SETTINGS['Tools'][0]['Class'] == 'rviz_default_plugins/Interact'

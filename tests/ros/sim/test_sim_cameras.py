@@ -20,7 +20,7 @@ from bbllm.scene.transforms import FrameError, TransformTree, angle_between
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.simulation import Simulation
-from bbllm_ros.convert.records import LATCHED, stamp_from_msg
+from bbllm_ros.convert.records import LATCHED, stamp_from_msg, transforms_from_msg
 from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, started, until
 
@@ -152,12 +152,9 @@ def test_frames_give_the_pose_of_the_picture(
     tree, seen = TransformTree(), set()
 
     def take(message: TFMessage, static: bool) -> None:
-        for each in message.transforms:
-            t, q = each.transform.translation, each.transform.rotation
-            pose = Pose(position_m=(t.x, t.y, t.z), quat_xyzw=(q.x, q.y, q.z, q.w))
-            stamp_s = stamp_from_msg(each.header.stamp)
-            tree.add(each.header.frame_id, each.child_frame_id, pose, stamp_s, static)
-            seen.add(each.child_frame_id)
+        for parent, child, pose, stamp_s in transforms_from_msg(message):
+            tree.add(parent, child, pose, stamp_s, static)
+            seen.add(child)
 
     def topic(name: str) -> str:
         published: list[tuple[str, list[str]]] = node.get_publisher_names_and_types_by_node(
@@ -190,15 +187,6 @@ def test_frames_give_the_pose_of_the_picture(
     assert angle_between(found.quat_xyzw, wanted.quat_xyzw) < 0.003
 
 
-def test_a_covered_camera_sends_black_pictures(sim: Running, healthy: None) -> None:
-    with pictures(sim, 'table_camera') as (colors, depths):
-        until(lambda: colors and depths, 'picture')
-        assert pixels(colors[-1]).any()
-        inject(sim, 'table_camera/covered')
-        until(lambda: not pixels(colors[-1]).any(), 'black picture')
-        until(lambda: not pixels(depths[-1]).any(), 'picture without depth')
-
-
 def test_an_unplugged_camera_is_silent_and_the_other_is_not(sim: Running, healthy: None) -> None:
     with (
         pictures(sim, 'table_camera', [COLOR]) as (colors,),
@@ -215,33 +203,3 @@ def test_an_unplugged_camera_is_silent_and_the_other_is_not(sim: Running, health
             InjectFault, 'sim/inject_fault', fault='table_camera/unplugged', clear=True
         ).success
         until(lambda: len(colors) > last, 'picture after it was plugged in')
-
-
-@pytest.mark.parametrize('fault', ['frozen', 'stuck'])
-def test_a_picture_that_comes_again_has_its_old_or_a_new_stamp(
-    fault: str, sim: Running, healthy: None
-) -> None:
-    with pictures(sim, 'hand_camera', [COLOR]) as (colors,):
-        until(lambda: colors, 'picture')
-        inject(sim, f'hand_camera/{fault}')
-        until(
-            lambda: len(colors) > 2 and all(m.data == colors[-1].data for m in colors[-3:]),
-            'the same picture three times',
-        )
-        ages = stamps(colors[-3:])
-    assert len(set(ages)) == (1 if fault == 'frozen' else 3)
-
-
-def test_pictures_of_another_size_come_with_the_intrinsics_of_before(
-    sim: Running, healthy: None
-) -> None:
-    with pictures(sim, 'hand_camera', [COLOR, COLOR_INFO]) as (colors, infos):
-        inject(sim, 'hand_camera/other_size')
-        until(lambda: infos and colors and colors[-1].width == SIZE_PX[0] // 2, 'smaller picture')
-        assert infos[-1].width == SIZE_PX[0]
-
-
-def test_a_fault_that_no_camera_has_is_refused_with_those_there_are(sim: Running) -> None:
-    reply = sim.ask(InjectFault, 'sim/inject_fault', fault='table_camera/broken')
-    assert not reply.success
-    assert 'table_camera/covered' in reply.message

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 from bbllm_interfaces.action import ExecuteSkill
 from rclpy._rclpy_pybind11 import InvalidHandle
-from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
@@ -54,22 +53,3 @@ def test_goal_whose_node_was_destroyed_while_it_waited_is_no_fault(ros_domain: i
         leave_graph(node)
 
         assert run(None) == ExecuteSkill.Result()
-
-
-def test_goal_that_runs_while_its_node_is_destroyed_is_no_fault(
-    ros_domain: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with member('served') as node:
-        action = ActionClient(node, ExecuteSkill, 'going')
-        run = unless_destroyed(node, ExecuteSkill, lambda _: action.server_is_ready())
-        destroy, results = action.destroy, []
-
-        def destroy_and_run() -> None:
-            destroy()
-            results.append(run(None))
-
-        monkeypatch.setattr(action, 'destroy', destroy_and_run)
-
-        leave_graph(node)
-
-        assert results == [ExecuteSkill.Result()]

@@ -101,16 +101,6 @@ def test_constraints_of_a_simulated_stack_are_checked_before_a_node_starts(
     assert expected in str(caught.value)
 
 
-def test_the_executor_moves_nothing_while_the_object_of_a_constraint_is_not_seen(
-    ros_domain: int,
-) -> None:
-    with started(ARM, params={'fr3_executor': {'never': 'touch the laptop'}}) as running:
-        outcome = running.client.execute(SkillCall('pick', ('red_cube',)))
-
-    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.UNSAFE), outcome
-    assert "'never touch the laptop' forbids pick(red_cube): it names no object" in outcome.message
-
-
 @pytest.mark.parametrize(
     ('text', 'expected'),
     [
