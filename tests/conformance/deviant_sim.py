@@ -48,7 +48,7 @@ DEVIATIONS = {
     'inactive-controller-rejects-goals': 'every goal is accepted',
     'reached-goal-succeeds': 'success has another text',
     'left-path-aborts': 'a path that is left has the code of a goal that is missed',
-    'late-goal-aborts': 'the text tells what of the lateness was too much',
+    'late-goal-aborts': 'the text names the lateness that was too much',
     'feedback-tells-desired-actual-and-error': 'the error in the feedback is made up',
     'nothing-is-known-of-later': 'query_state always knows',
     'cancelled-goal-says-nothing': 'a cancelled goal has a text',

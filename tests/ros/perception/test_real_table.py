@@ -263,7 +263,7 @@ def test_camera_that_falls_silent_makes_the_scene_stale(seen: tuple[Running, Cam
     until(lambda: running.scene_error(), 'error of get_scene')
     output = running.scene_error()
     camera.blind = False
-    until(lambda: not running.scene_error(), 'scene of a camera that looks again')
+    until(lambda: not running.scene_error(), 'scene of a camera that sends again')
 
     assert 'The scene is stale' in output
     assert OPTICAL in output

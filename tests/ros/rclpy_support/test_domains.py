@@ -84,7 +84,7 @@ from bbllm_ros.rclpy_support.domains import lock_name
 os.setuid(int(sys.argv[2]))
 try:
     lock = lock_name(sys.argv[1], '/held', 230)
-    print('held', flush=True)
+    print('locked', flush=True)
     sys.stdin.read()
 except ConfigError as error:
     print(error)
@@ -104,7 +104,7 @@ def taking(name: str, user: int) -> subprocess.Popen[str]:
 def test_name_is_free_again_when_its_process_was_killed() -> None:
     process = taking('node_c', os.getuid())
     assert process.stdout is not None
-    assert process.stdout.readline() == 'held\n'
+    assert process.stdout.readline() == 'locked\n'
     with pytest.raises(ConfigError, match=f'process {process.pid}'):
         check_names_free(['node_c'], 'held', DOMAIN)
 
@@ -119,7 +119,7 @@ def test_a_name_that_another_user_has_is_refused_with_process_and_user() -> None
     process = taking('node_d', NOBODY)
     assert process.stdout is not None
     try:
-        assert process.stdout.readline() == 'held\n'
+        assert process.stdout.readline() == 'locked\n'
         with pytest.raises(ConfigError, match=rf'\(process {process.pid} of nobody\)'):
             check_names_free(['node_d'], 'held', DOMAIN)
     finally:

@@ -112,7 +112,7 @@ def test_answer_that_nobody_takes_is_noted_with_who_is_missing(
 
     desk.carry_out(MenuChoice(kind=ChoiceKind.DENY, hash='abc'), by='a test')
 
-    until(lambda: len(notes) > 1, 'the note that nobody took the answer')
+    until(lambda: len(notes) > 1, 'the note that the answer was not taken')
     assert notes[-1].startswith('the answer was not given: The node fr3_executor (approve) is not')
     assert graph.servers['approve'].received == []
 

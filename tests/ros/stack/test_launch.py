@@ -43,14 +43,14 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 ARGUMENTS = {PUBLISHED!r}
 
 def note(context):
-    told = {{name: context.launch_configurations[name] for name in ARGUMENTS}}
-    print('TOLD', told)
+    given = {{name: context.launch_configurations[name] for name in ARGUMENTS}}
+    print('GIVEN', given)
 
 def generate_launch_description():
     declared = [DeclareLaunchArgument(name, default_value=ARGUMENTS[name]) for name in ARGUMENTS]
     return LaunchDescription([*declared, OpaqueFunction(function=note)])
 """
-"""What stands in for franka_bringup's launch file: it takes the same, and tells what it got."""
+"""What stands in for franka_bringup's launch file: it takes the same, and prints what it got."""
 
 
 def description_of(path: Path) -> list:
@@ -271,7 +271,7 @@ def test_driver_gets_the_robot_the_hand_and_our_controllers(
 ) -> None:
     visit(path, robot_ip='192.0.2.7', namespace='left', use_fake_hardware='true')
 
-    reported = ast.literal_eval(capsys.readouterr().out.partition('TOLD ')[2].strip())
+    reported = ast.literal_eval(capsys.readouterr().out.partition('GIVEN ')[2].strip())
     controllers = config_dir() / 'franka' / 'controllers.yaml'
     changed = {name: value for name, value in reported.items() if value != PUBLISHED[name]}
     assert changed == {

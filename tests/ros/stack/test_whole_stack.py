@@ -446,7 +446,7 @@ def test_nothing_is_sent_while_nothing_changes_and_a_pose_alone_when_an_object_m
     before = len(rviz.updates)
 
     table.move('aqua_cube', 0.42, 0.26)
-    until(lambda: len(rviz.updates) > before, 'an update after a thing was moved')
+    until(lambda: len(rviz.updates) > before, 'an update after an object was moved')
 
     (update,) = rviz.updates[before:]
     assert [moved.name for moved in update.poses] == ['aqua_cube']
