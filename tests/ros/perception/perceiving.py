@@ -13,8 +13,8 @@ from bbllm.core.types import Pose
 from bbllm.scene.camera import Mask, RgbdImage
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
+from bbllm_ros.nodes import perception
 from bbllm_ros.nodes.perception import Perception
-from bbllm_ros.perception import picture_setup
 from bbllm_ros.rclpy_support.entities import leave_graph
 from bbllm_ros.rclpy_support.executor import PoolExecutor
 from bbllm_ros.rclpy_support.params import Value
@@ -72,7 +72,7 @@ def perceiving(
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                picture_setup, 'detector_of', lambda params, warn, account: (detector, Catalogue())
+                perception, 'detector_of', lambda params, warn, account: (detector, Catalogue())
             )
             node.autostart()
         yield node

@@ -7,21 +7,29 @@ from functools import partial
 from diagnostic_msgs.msg import DiagnosticArray
 
 from bbllm.scene.camera import RgbdImage
-from bbllm.scene.detections import Detection
+from bbllm.scene.detections import Detection, Doubts
+from bbllm.scene.transforms import TransformTree
 from bbllm_ros.convert.camera_status import PERIOD_S, TOPIC, faults_to_msg
 from bbllm_ros.convert.records import LATCHED
+from bbllm_ros.estimator.detection_feed import TfFeed
+from bbllm_ros.parameters.detector_params import detector_of
 from bbllm_ros.parameters.node_params import PerceptionParams
 from bbllm_ros.parameters.scene_sources import parse_cameras
 from bbllm_ros.perception.camera_feed import CameraFeed
 from bbllm_ros.perception.detection_outputs import DetectionOutputs
 from bbllm_ros.perception.model_use import ModelUse
 from bbllm_ros.perception.picture_loop import PictureLoop
-from bbllm_ros.perception.picture_setup import make_loop
+from bbllm_ros.perception.robot_states import RobotStates
+from bbllm_ros.perception.scene_memory import SceneMemory
 from bbllm_ros.rclpy_support.entities import now_s
 from bbllm_ros.rclpy_support.fast_subscription import Poller
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
-from bbllm_vision.picture_health import PictureFault
+from bbllm_vision.detectors.identities import Identities
+from bbllm_vision.detectors.picture_reader import PictureReader
+from bbllm_vision.picture_health import HealthLimits, PictureFault
 
+LOG_S = 10.0
+"""Wall time between two warnings of a detector [s]."""
 IDLE = PictureFault(reason='idle', text='is not in use, because no node subscribes to detections')
 
 
@@ -41,9 +49,7 @@ class Perception(StackNode):
         cameras = parse_cameras(params.cameras)
         self._poller = Poller(self)
         self._use = ModelUse()
-        self._loop = loop = make_loop(
-            self, self._poller, params, self._publish, self._report, self._use
-        )
+        self._loop = loop = self._make_loop(params)
         self._lock = threading.Lock()
         self._in_use = False
         self._reasons: dict[str, str] = {}
@@ -62,6 +68,26 @@ class Perception(StackNode):
         ]
         loop.start(self._feeds)
         self.diagnostics.measure(self._measured(loop))
+
+    def _make_loop(self, params: PerceptionParams) -> PictureLoop:
+        """Make what reads pictures; raises ConfigError or UnknownNameError as `detector_of`."""
+        log = self.get_logger()
+
+        def warn(text: str) -> None:
+            log.warning(text, throttle_duration_sec=LOG_S)
+
+        detector, catalogue = detector_of(params, warn, self._use)
+        memory = SceneMemory(self, self._poller, Identities(catalogue))
+        tree = TransformTree()
+        TfFeed(self._poller, tree, Doubts(log.warning), (), lambda _: None)
+        limits = HealthLimits(
+            frozen_after=params.frozen_after, least_depth_share=params.least_depth_share
+        )
+        robot = RobotStates(self._poller, params.gripper)
+        reader = PictureReader(
+            detector, memory.name_objects, tree, robot.at, limits, params.max_delay_s
+        )
+        return PictureLoop(self, self._poller, tree, reader, self._publish, self._report)
 
     def begin(self) -> None:
         self._poller.start()
