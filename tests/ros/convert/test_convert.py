@@ -59,7 +59,6 @@ from bbllm_ros.convert import records as convert
 from bbllm_ros.convert.approval import (
     answer_from_request,
     answer_to_request,
-    approval_event,
     approval_from_msg,
     approval_to_msg,
     provenance_from_goal,
@@ -223,9 +222,7 @@ SPECIAL: dict[EventKind, st.SearchStrategy[Any]] = {
     EventKind.SENSED: sensed,
     EventKind.REHEARSAL: any_of(PlanRehearsed, index=st.integers(-1, 99)),
     EventKind.REPAIR: any_of(RepairBegun, loop=some),
-    EventKind.APPROVAL: st.builds(approval_event, requests, answers, st.just(0.0)).map(
-        lambda event: event.data
-    ),
+    EventKind.APPROVAL: st.builds(Answer.event_about, answers, requests),
 }
 """Kinds of events whose data is not any value of its types."""
 ENCODE = encoder_of(EPISODE_EVENT)

@@ -14,7 +14,6 @@ from bbllm.core.approval import (
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import SpokenError
 from bbllm.core.events import (
-    ApprovalAnswered,
     Event,
     EventData,
     GoalStated,
@@ -103,16 +102,5 @@ class ApprovedWorld(WorldWrapper):
             if isinstance(reply, Answer)
             else Answer(granted=bool(reply), by='the approve function', automatic=True)
         )
-        self.emit(
-            ApprovalAnswered(
-                what=request.kind.value,
-                hash=request.hash,
-                title=request.title,
-                granted=answer.granted,
-                reason=answer.reason,
-                by=answer.by,
-                automatic=answer.automatic,
-                text=answer.line_about(request),
-            )
-        )
+        self.emit(answer.event_about(request))
         return answer

@@ -18,6 +18,7 @@ from enum import StrEnum
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.constants import OptionWord
 from bbllm.core.errors import ApprovalError
+from bbllm.core.events import ApprovalAnswered
 from bbllm.core.types import Code, Outcome, Plan, SkillCall, Status
 
 SHORT = 12
@@ -140,6 +141,19 @@ class Answer:
     """Name of the person; empty if the time ran out."""
     automatic: bool = False
     """Whether a program answered in place of a person."""
+
+    def event_about(self, request: ApprovalRequest) -> ApprovalAnswered:
+        """Return the event of a request and this answer."""
+        return ApprovalAnswered(
+            what=request.kind.value,
+            hash=request.hash,
+            title=request.title,
+            granted=self.granted,
+            reason=self.reason,
+            by=self.by,
+            automatic=self.automatic,
+            text=self.line_about(request),
+        )
 
     def line_about(self, request: ApprovalRequest) -> str:
         """Return one line about a request and this answer, for logs and journals."""

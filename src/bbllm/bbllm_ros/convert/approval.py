@@ -6,7 +6,6 @@ from bbllm_interfaces.srv import Approve
 
 from bbllm.core.approval import SHORT, Answer, ApprovalRequest, Provenance
 from bbllm.core.errors import ApprovalError
-from bbllm.core.events import ApprovalAnswered, Event
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
 from bbllm.core.text import strip_hidden
 from bbllm.core.types import Plan
@@ -75,17 +74,3 @@ def answer_from_request(msg: Approve.Request) -> Answer:
 
 def _line(text: str, most: int) -> str:
     return ' '.join(strip_hidden(text).split())[:most]
-
-
-def approval_event(request: ApprovalRequest, answer: Answer, stamp_s: float) -> Event:
-    data = ApprovalAnswered(
-        what=request.kind.value,
-        hash=request.hash,
-        title=request.title,
-        granted=answer.granted,
-        reason=answer.reason,
-        by=answer.by,
-        automatic=answer.automatic,
-        text=answer.line_about(request),
-    )
-    return Event(stamp_s, data)

@@ -16,11 +16,11 @@ from bbllm.core.approval import (
     RequestKind,
 )
 from bbllm.core.errors import ApprovalError
-from bbllm.core.events import EpisodeStarted
+from bbllm.core.events import EpisodeStarted, Event
 from bbllm.core.text import strip_hidden
 from bbllm.core.types import Scene
 from bbllm.skills.constraints import Never
-from bbllm_ros.convert.approval import answer_from_request, approval_event, approval_to_msg
+from bbllm_ros.convert.approval import answer_from_request, approval_to_msg
 from bbllm_ros.convert.events import event_from_msg, event_to_msg
 from bbllm_ros.convert.records import EVENTS, LATCHED
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams
@@ -110,7 +110,7 @@ class ApprovalService:
 
     def _record(self, request: ApprovalRequest, answer: Answer) -> None:
         self._node.get_logger().info(answer.line_about(request))
-        event = approval_event(request, answer, time.time())
+        event = Event(time.time(), answer.event_about(request))
         self._answers.publish(event_to_msg(event, request.episode_id, now_s(self._node)))
 
     def _answer(self, request: Approve.Request, response: Approve.Response) -> Approve.Response:
