@@ -77,7 +77,7 @@ def test_whole_help_has_every_option_and_the_short_one_the_common_ones(
 
 def test_every_common_option_is_one_of_a_verb() -> None:
     modules = ('run', 'demo', 'up', 'show', 'plan', 'doctor')
-    benches = ('suite', 'compare', 'feedback', 'driver')
+    benches = ('suite', 'compare', 'driver')
     known = {y for x in modules for option in options_of(x) for y in option.opts}
     known |= {y for x in benches for option in options_of('bench', x) for y in option.opts}
 

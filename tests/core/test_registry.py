@@ -48,7 +48,7 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
 
 
 @pytest.mark.parametrize(
-    ('spec', 'kind', 'told'),
+    ('spec', 'kind', 'text'),
     [
         ('varied:chek=graph', UnknownNameError, "option of varied named 'chek'. Did you mean 'ch"),
         ('varied:check=grph', UnknownNameError, "Did you mean 'graph'? Known: graph, model"),
@@ -63,12 +63,12 @@ def test_options_after_a_colon_reach_the_planner(spec: str, expected: tuple[Any,
     ],
 )
 def test_an_option_that_is_none_is_answered_with_those_there_are(
-    spec: str, kind: type[BbllmError], told: str
+    spec: str, kind: type[BbllmError], text: str
 ) -> None:
     with pytest.raises(kind) as caught:
         load_planner(spec)
 
-    assert told in str(caught.value)
+    assert text in str(caught.value)
 
 
 @pytest.mark.parametrize('name', planner_names())
@@ -169,7 +169,7 @@ def test_a_class_a_function_and_a_spec_are_planners(
 
 
 @pytest.mark.parametrize(
-    ('found', 'told'),
+    ('found', 'text'),
     [
         (3, 'it is int and no class, function or PlannerSpec'),
         (WithoutK, "planner(brain, body, k=3): got an unexpected keyword argument 'k'"),
@@ -183,9 +183,9 @@ def test_a_class_a_function_and_a_spec_are_planners(
     ],
 )
 def test_an_object_that_builds_no_planner_is_refused_with_what_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, found: object, told: str
+    monkeypatch: pytest.MonkeyPatch, found: object, text: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         loaded(monkeypatch, found)
 
-    assert told in str(caught.value)
+    assert text in str(caught.value)

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 COMMON = {
-    *('--world', '--browser', '--planners', '--forms', '--approval', '--recorded', '--list'),
+    *('--world', '--browser', '--planners', '--approval', '--recorded', '--list'),
     *('--prompts', '--html', '--index', '--failures', '--allow-motion', '--allow-hand'),
     *('--compare', '--tasks', '--trials', '--out', '--suite', '--real', '--fitness', '--json'),
     *('--sim', '--k'),
