@@ -352,11 +352,11 @@ def lines_for(
 def reaches(household: Household, goal: HouseholdGoal, lines: Sequence[ScriptLine]) -> bool:
     """Whether lines succeed one after the other in a household and end in a goal."""
     copy, seen = household.copy(), DerivedStates()
-    seen.look(copy.graph)
+    seen.update(copy.graph)
     for line in lines:
         if not copy.step(line).succeeded:
             return False
-        seen.look(copy.graph, line)
+        seen.update(copy.graph, line)
     return judge_household(goal, copy.graph, seen.now).verdict is Verdict.PASSED
 
 
