@@ -155,7 +155,7 @@ PICK = ArmSkill(
         f'{WIDEST_GRASP_M * 1000:.0f} mm apart at most, and lift it; a finger is '
         f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide, is centred on its side, and needs '
         f'{_room_mm(0)} mm of room beside it in pick and place ({_room_mm(-1)} beside an object '
-        'whose top is higher), the other two sides none',
+        'whose top is higher); the arm chooses these two sides, and the others need none',
         ('grasp',),
     ),
     needs=(
