@@ -148,9 +148,9 @@ PLACE = ArmSkill(
         'place',
         ('target',),
         'put down what is held, at a free location, on top of an object, '
-        'or with its centre at `x y z` [m], or `x y z yaw_deg` with the yaw that it gets [deg], '
-        'without which it is put down parallel to x and y or to what it is stacked on, or where '
-        'the hand is at `x y z qx qy qz qw`; the hand comes down on the table at '
+        'or with its centre at `x y z` [m] or `x y z yaw_deg` (its yaw; without one, parallel to '
+        'x and y or to what is below), or where the hand is at `x y z qx qy qz qw`; the hand '
+        'comes down on the table at '
         f'{REACH_M[0]:g} to {REACH_M[1]:g} m from the base',
     ),
     needs=(
