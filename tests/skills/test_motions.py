@@ -63,22 +63,33 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
     assert 'along y, they need 13 mm more beside cube_2 and cube_3' in rejection.message
 
 
-def test_the_room_that_pick_states_is_the_room_that_it_needs() -> None:
-    def grips(room_m: float) -> object:
-        reach = 0.04 + room_m
+@pytest.mark.parametrize(
+    ('pattern', 'higher_m'),
+    [
+        (r'needs (\d+) mm of room', 0.0),
+        (r'(\d+) beside an object whose top is higher', 0.013),
+        (r'(\d+) if by 14 mm or more', 0.015),
+    ],
+)
+def test_the_room_that_pick_states_is_the_room_that_it_needs(
+    pattern: str, higher_m: float
+) -> None:
+    def motion(room_m: float) -> object:
+        edge_m = 0.04 + higher_m
+        reach = 0.02 + room_m + edge_m / 2
         ring = [
-            cube(f'cube_{i}', 0.5 + dx, dy)
-            for i, (dx, dy) in enumerate(((reach, 0), (-reach, 0), (0, 0.04), (0, -0.04)))
+            cube(f'cube_{i}', 0.5 + dx, dy, edge_m / 2, edge_m=edge_m)
+            for i, (dx, dy) in enumerate(((reach, 0), (-reach, 0), (0, reach), (0, -reach)))
         ]
         scene = scene_of(cube('red_cube', 0.5, 0.0), *ring)
         return plan_motion(SkillCall('pick', ('red_cube',)), scene, OPEN_HAND)
 
     pick = next(skill for skill in SKILLS if skill.name == 'pick')
-    found = re.search(r'needs (\d+) mm of room', pick.summary)
+    found = re.search(pattern, pick.summary)
     assert found is not None
     stated_m = int(found[1]) / 1000
-    assert isinstance(grips(stated_m), Motion)
-    assert isinstance(grips(stated_m - 0.001), Rejection)
+    assert isinstance(motion(stated_m), Motion)
+    assert isinstance(motion(stated_m - 0.001), Rejection)
 
 
 def test_finger_tips_stay_off_the_table_and_the_palm_off_the_object() -> None:

@@ -18,7 +18,7 @@ MAX_NAME = 64
 MAX_COLOR = 32
 MAX_WORDS = 200
 """Longest value of a fact [characters]."""
-MAX_SUMMARY = 300
+MAX_SUMMARY = 400
 """Longest summary of a skill [characters]."""
 NAME_RULE = f'letters a-z, digits and _, a letter first, at most {MAX_NAME} characters'
 COLOR_RULE = f'small letters a-z, spaces, - and _, at most {MAX_COLOR} characters'

@@ -8,6 +8,7 @@ from bbllm.core.types import MOVABLE, Code, Fact, HandReading, Scene, SceneObjec
 from bbllm.skills.containers import lies_in
 from bbllm.skills.effects import changed, names_before, unsure
 from bbllm.skills.grasps import (
+    BELOW_TOP_M,
     FINGER_LAYERS,
     LEAST_SIDE_ROOM_M,
     MAX_WIDTH_M,
@@ -39,6 +40,10 @@ TAKING = (
     *('nimm', 'nehmen', 'greif', 'greife', 'greifen', 'hebe', 'heben'),
     *('coge', 'coger', 'toma', 'tomar', 'agarra', 'agarrar', 'recoge', 'recoger'),
 )
+
+
+HIGH_MM = round(1000 * (FINGER_LAYERS[2].above_tcp_m - BELOW_TOP_M))
+"""How much higher than an object a neighbour reaches the thickest part of the fingers [mm]."""
 
 
 def _room_mm(layer: int) -> int:
@@ -154,8 +159,9 @@ PICK = ArmSkill(
         'close two fingers from above on two opposite sides of an object, '
         f'{WIDEST_GRASP_M * 1000:.0f} mm apart at most, and lift it; a finger is '
         f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide, is centred on its side, and needs '
-        f'{_room_mm(0)} mm of room beside it in pick and place ({_room_mm(-1)} beside an object '
-        'whose top is higher); the arm chooses these two sides, and the others need none',
+        f'{_room_mm(0)} mm of room beside it in pick and place ({_room_mm(1)} beside an object '
+        f'whose top is higher, {_room_mm(2)} if by {HIGH_MM} mm or more); the arm chooses these '
+        'two sides, and the others need none',
         ('grasp',),
     ),
     needs=(
