@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import bbllm.robots
 from bbllm.core.errors import ConfigError, SceneFileError, UnknownNameError
 from bbllm.core.plugins import Plugin
-from bbllm.robots import RobotModel, load_robot, registry, robot_names
+from bbllm.robots import ArmKinematics, RobotModel, load_robot, registry, robot_names
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.joint_limits import Q_MARGIN_RAD
 from bbllm.scene.scene_file import load_scene, make_scene
@@ -139,6 +140,91 @@ def test_a_robot_with_another_hand_is_refused_as_skills_plan_for_one(
 
     with pytest.raises(ConfigError, match=r'opens to 0.1 m. Skills plan grasps for the Franka'):
         load_robot('wide')
+
+
+def longer() -> mujoco.MjSpec:
+    spec = FR3.spec()
+    spec.body('fr3_link5').pos[1] += 0.05
+    return spec
+
+
+def without_tool() -> mujoco.MjSpec:
+    spec = FR3.spec()
+    spec.delete(spec.site('tcp'))
+    return spec
+
+
+def limited(**changes: Any) -> RobotModel:
+    return replace(FR3, name='odd', limits=replace(FR3.limits, **changes))
+
+
+ODD: Any = None
+"""The robot of another package that a test installs."""
+LENGTHS = FR3.kinematics.lengths
+ENDS = FR3.limits.lower_rad, FR3.limits.upper_rad
+
+
+def arm(**lengths: float) -> ArmKinematics:
+    return ArmKinematics(replace(LENGTHS, **lengths), *ENDS)
+
+
+NO_MATCH = 'The robot odd does not match its MuJoCo model: '
+
+
+@pytest.mark.parametrize(
+    ('robot', 'wording'),
+    [
+        (
+            replace(FR3, name='odd', kinematics=arm(forearm_m=LENGTHS.forearm_m + 0.05)),
+            f'{NO_MATCH}at home its kinematics put the tool at (0.357, 0.000, 0.487) m, the model '
+            'at (0.307, 0.000, 0.487) m. Lengths in ChainLengths and bodies in source() have',
+        ),
+        (
+            replace(FR3, name='odd', kinematics=arm(hand_turn_rad=0.0)),
+            'turned by 45 degrees. Lengths',
+        ),
+        (
+            replace(FR3, name='odd', kinematics=None),  # type: ignore[arg-type]
+            'has kinematics that are NoneType, and needs ArmKinematics(',
+        ),
+        (limited(torque_nm=np.ones(6)), 'torque_nm as ndarray of shape (6,), and needs'),
+        (replace(FR3, name='odd', home_rad=np.zeros(7)), 'odd has home_rad (0.000, 0.000, 0.000'),
+        (
+            limited(lower_rad=ENDS[0] - 0.5),
+            f'{NO_MATCH}the limits of fr3_joint1 are (-3.244, 2.744) rad, and have to lie',
+        ),
+        (
+            replace(FR3, name='odd', source=without_tool),
+            f"{NO_MATCH}that has no site 'tcp', which",
+        ),
+        (
+            replace(FR3, name='odd', source=lambda: 1 / 0),
+            'has a source() that does not compile (ZeroDivisionError: division by zero)',
+        ),
+        (FR3, 'The robot fr3 is installed under the name odd: '),
+    ],
+)
+def test_a_robot_of_another_package_that_contradicts_itself_is_refused(
+    installed: list[Plugin], monkeypatch: pytest.MonkeyPatch, robot: RobotModel, wording: str
+) -> None:
+    monkeypatch.setitem(globals(), 'ODD', robot)
+    installed.append(point('odd', f'{__name__}:ODD'))
+
+    with pytest.raises(ConfigError) as caught:
+        load_robot('odd')
+    assert wording in str(caught.value)
+
+
+def test_a_robot_of_another_package_may_have_other_lengths(
+    installed: list[Plugin], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    robot = replace(
+        FR3, name='odd', source=longer, kinematics=arm(forearm_m=LENGTHS.forearm_m + 0.05)
+    )
+    monkeypatch.setitem(globals(), 'ODD', robot)
+    installed.append(point('odd', f'{__name__}:ODD'))
+
+    assert load_robot('odd') is robot
 
 
 def test_an_installation_of_an_earlier_version_is_named_with_what_renews_it(

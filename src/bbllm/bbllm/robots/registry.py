@@ -31,7 +31,7 @@ def load_robot(name: str = DEFAULT_ROBOT) -> RobotModel:
         ConfigError: The installed object cannot be imported, is no robot, does not match its
             MuJoCo model, or is one of two with that name.
     """
-    from bbllm.robots.robot_model import RobotModel  # here, since it loads MuJoCo
+    from bbllm.robots.robot_model import RobotModel, fault_of  # here, since it loads MuJoCo
     from bbllm.skills.grasps import MAX_WIDTH_M
 
     points = {point.value: point for point in installed(GROUP) if point.name == name}
@@ -61,11 +61,19 @@ def load_robot(name: str = DEFAULT_ROBOT) -> RobotModel:
             f'The robot {name} is installed, but {point.value} is {type(found).__name__} and no '
             'RobotModel. design/robots.md shows one.'
         )
-    found.spec()
+    if found.name != name:
+        raise ConfigError(
+            f'The robot {found.name} is installed under the name {name}: {point.value} has '
+            f'name={found.name!r}. Write `{found.name} = "{point.value}"` in the entry points of '
+            f'its package, or name={name!r} in the robot.'
+        )
     if abs(found.hand.max_width_m - MAX_WIDTH_M) > 1e-9:
         raise ConfigError(
             f'The hand of the robot {name} opens to {found.hand.max_width_m:g} m. Skills plan '
             f'grasps for the Franka Hand alone, which opens to {MAX_WIDTH_M:g} m '
             '(bbllm/skills/grasps.py).'
         )
+    # A test compares those of bbllm with their models.
+    if point.module.partition('.')[0] != 'bbllm' and (fault := fault_of(found)):
+        raise ConfigError(f'The robot {name} {fault}.')
     return found

@@ -6,13 +6,13 @@ the hand as a rigid piece, for kinematics and inverse dynamics.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import mujoco
 import numpy as np
 
 from bbllm.core.errors import ConfigError
-from bbllm.robots.joint_limits import Array, JointLimits
+from bbllm.robots.joint_limits import Q_MARGIN_RAD, Array, JointLimits
 from bbllm.robots.kinematics import ArmKinematics, pose_of_matrix
 from bbllm.skills.grasps import Hand
 
@@ -21,6 +21,8 @@ TCP_SITE = 'tcp'
 FLANGE_SITE = 'flange'
 """Of every model: where the hand is mounted; the force sensors `flange_force` and `flange_torque`
 measure there."""
+_NEAR_M, _NEAR_DEG = 0.001, 0.5
+"""How far apart kinematics and MuJoCo model may have the tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -159,3 +161,63 @@ class RobotModel:
             body = spec.body(finger)
             body.pos = np.asarray(body.pos) + np.array([0.0, sign * width_m / 2, 0.0])
         return spec.compile()
+
+
+def fault_of(robot: RobotModel) -> str:
+    """
+    Return what is wrong with a robot, as what follows its name, '' where nothing is.
+
+    Raises:
+        ConfigError: As `RobotModel.spec`.
+    """
+    kinematics: object = robot.kinematics
+    limits, home = robot.limits, robot.home_rad
+    if not isinstance(kinematics, ArmKinematics):
+        kind = type(kinematics).__name__
+        return f'has kinematics that are {kind}, and needs ArmKinematics(lengths, lower, upper)'
+    names = [field.name for field in fields(limits) if field.name != 'braking']
+    for name, array in (*((each, getattr(limits, each)) for each in names), ('home_rad', home)):
+        if not isinstance(array, np.ndarray) or array.shape != (7,):
+            kind = f'{type(array).__name__} of shape {np.shape(array)}'
+            return f'has {name} as {kind}, and needs a numpy array of shape (7,), one each joint'
+    if not limits.within(home):
+        low, high = limits.lower_rad + Q_MARGIN_RAD, limits.upper_rad - Q_MARGIN_RAD
+        return (
+            f'has home_rad {_listed(home)}, and needs one from {_listed(low)} to {_listed(high)}'
+        )
+    try:
+        model = robot.arm_model()
+    except ConfigError:
+        raise
+    except Exception as error:  # whatever `source` of another package and the compiler raise
+        return f'has a source() that does not compile ({type(error).__name__}: {error})'
+    wrong = 'does not match its MuJoCo model:'
+    ends = np.stack([limits.lower_rad, limits.upper_rad], 1)
+    over = ((ends - model.jnt_range) * (-1.0, 1.0) > 1e-6).any(1) & (model.jnt_limited > 0)
+    for i in np.flatnonzero(over):
+        return (
+            f'{wrong} the limits of {robot.joints[i]} are {_listed(ends[i])} rad, and have to lie '
+            f'in its range in the model, {_listed(model.jnt_range[i])} rad'
+        )
+    if missing := {TCP_SITE, FLANGE_SITE} - {model.site(i).name for i in range(model.nsite)}:
+        return f'{wrong} that has no site {sorted(missing)[0]!r}, which source() has to add'
+    data = mujoco.MjData(model)
+    inside = 0.75 * limits.lower_rad + 0.25 * limits.upper_rad  # turns joints that are 0 at home
+    for where, q in (('at home', home), (f'at {_listed(inside)} rad', inside)):
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        T_tool, tool = kinematics.forward(q), data.site(TCP_SITE)
+        cosine = (np.trace(T_tool[:3, :3].T @ tool.xmat.reshape(3, 3)) - 1.0) / 2
+        turn_deg = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        if np.linalg.norm(T_tool[:3, 3] - tool.xpos) > _NEAR_M or turn_deg > _NEAR_DEG:
+            turned = f', turned by {turn_deg:.0f} degrees' if turn_deg > _NEAR_DEG else ''
+            return (
+                f'{wrong} {where} its kinematics put the tool at {_listed(T_tool[:3, 3])} m, '
+                f'the model at {_listed(tool.xpos)} m{turned}. Lengths in ChainLengths and bodies '
+                'in source() have to agree'
+            )
+    return ''
+
+
+def _listed(numbers: Array) -> str:
+    return f'({", ".join(f"{number:.3f}" for number in numbers)})'
