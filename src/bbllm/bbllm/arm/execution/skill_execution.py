@@ -260,15 +260,15 @@ class SkillRun:
     def _glides_after(self, way: GraspPlan) -> list[tuple[Glide, JointTrajectory, float]]:
         """Return the glides after a way down, with the finger distance on each [m]."""
         assert self._motion is not None  # it was prepared
-        q, width_m, found = way.line.path[-1], way.grip.opening_m, []
+        q, width_m, held, found = way.line.path[-1], way.grip.opening_m, '', []
         for segment in self._motion.segments:
             match segment:
                 case CloseOn():
-                    width_m = segment.width_m
+                    width_m, held = segment.width_m, segment.name
                 case Lift():
                     q = way.line.path[0]
                 case Glide():
-                    move = self._planner.glide(segment, q, width_m)
+                    move = self._planner.glide(segment, q, width_m, held)
                     found.append((segment, move, width_m))
                     q = move.position_rad[-1]
         return found

@@ -465,9 +465,11 @@ class GraspPlanner:
             activity, where = 'moving back to base', 'back to the base posture'
             raise _no_path(error, activity, where) from error
 
-    def glide(self, glide: Glide, q_now: Array, width_m: float) -> JointTrajectory:
+    def glide(self, glide: Glide, q_now: Array, width_m: float, held: str = '') -> JointTrajectory:
         """
         Plan a straight motion of the tool with the fingers so far open [m].
+
+        *held* is what they will have closed on by then.
 
         Raises:
             SkillError: As a rejection, where the arm cannot follow it or something is in its way.
@@ -492,7 +494,11 @@ class GraspPlanner:
         except NoPathError as problem:
             if not problem.blockers:
                 raise unglided(glide, str(problem)) from problem
-            raise _no_path(problem, glide.activity, f'for {glide.activity}') from problem
+            failed = _no_path(problem, glide.activity, f'for {glide.activity}')
+            if problem.blockers == (held,):
+                why = f'it is in the hand then, and has to be in touching=({held!r},) of the Glide'
+                failed.args = (f'{str(failed).rstrip(".")}: {why}.',)
+            raise failed from problem
         finally:
             self._checker.open_to(self._width_m)
 
