@@ -146,6 +146,54 @@ def test_one_that_states_that_it_moves_nothing_moves_nothing(install: Install) -
     assert outcome.message == 'nod would move, and states that it does not.'
 
 
+@pytest.mark.parametrize(
+    ('was', 'instead', 'wording'),
+    [
+        ('0.15', '1 / 0', 'ZeroDivisionError: division by zero (nodding.py, line 7).'),
+        ('return Motion', 'Motion', 'it returned NoneType, and has to return a Motion or a Reje'),
+        ('Motion((MoveAbove((grip,), 0.05, call.args[0]), down, up))', 'Motion(())', 'is empty'),
+        ('down, up))', 'down, None))', 'NoneType is no segment, such as'),
+        ('hand.width_m', '0.12', 'opening_m=0.12 of a Grip is no opening of the hand, which are'),
+    ],
+)
+def test_one_that_cannot_plan_a_call_is_named_and_moves_nothing(
+    install: Install, was: str, instead: str, wording: str
+) -> None:
+    install('nodding', NOD.replace(was, instead))
+    cube = ObjectSpec(name='cube', kind='cube', xy=(0.45, 0.1))
+    activities: list[str] = []
+    world = TabletopWorld(SceneFile(objects=(cube,)))
+    world.set_activity_callback(activities.append)
+
+    outcome = world.execute(SkillCall('nod', ('cube',)))
+
+    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.INTERNAL)
+    assert 'The skill nod (nodding:plan) could not plan nod(cube): ' in outcome.message
+    assert wording in outcome.message
+    assert activities == []
+
+
+def test_what_blocks_a_glide_from_within_the_hand_is_named_with_what_allows_it(
+    install: Install,
+) -> None:
+    close = "CloseOn('cube', 0.04, 0.08)"
+    install(
+        'nodding',
+        NOD.replace('+ 0.15', '').replace('hand.width_m', '0.06').replace('0.0)\n', '0.01)\n', 1)
+        .replace('5, call.args[0])', "5, 'cube', ('cube',))").replace('down, up', f'{close}, up')
+        .replace('import ArmSkill', 'import ArmSkill, CloseOn'),
+    )  # fmt: skip
+    cube = ObjectSpec(name='cube', kind='cube', xy=(0.45, 0.1))
+
+    outcome = TabletopWorld(SceneFile(objects=(cube,))).execute(SkillCall('nod', ('cube',)))
+
+    assert outcome.status is Status.REJECTED
+    assert outcome.message == (
+        'no free way for nodding was found: cube is in the way: it is in the hand then, and has '
+        "to be in touching=('cube',) of the Glide."
+    )
+
+
 def test_no_phrase_of_the_own_skills_is_refused() -> None:
     for skill in OWN:
         for phrase in (skill.name, *skill.signature.aliases, *skill.words):

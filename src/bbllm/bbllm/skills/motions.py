@@ -1,11 +1,17 @@
 """The motion of a call in a scene, or the reason why nothing may move."""
 
+import traceback
+from pathlib import Path
+
 from bbllm.core.types import Code, Scene, SkillCall
-from bbllm.skills.catalog import find_skill
-from bbllm.skills.grasps import Hand
+from bbllm.skills.catalog import OWN, find_skill
+from bbllm.skills.grasps import MAX_WIDTH_M, Hand
 from bbllm.skills.rejection import Rejection
-from bbllm.skills.segments import Motion, StandStill
-from bbllm.skills.skill import Judge
+from bbllm.skills.segments import Motion, MoveAbove, Segment, StandStill
+from bbllm.skills.skill import ArmSkill, Judge
+
+WIDER_M = 0.001
+"""How much wider than the hand opens a grip may be: readings of an open hand vary [m]."""
 
 
 def refusal(call: SkillCall, scene: Scene) -> Rejection | None:
@@ -43,11 +49,51 @@ def geometric_motion(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Reje
     skill = find_skill(call.skill)
     if skill is None or skill.plan is None:
         return Rejection(Code.UNKNOWN_SKILL, f'The arm has no skill named {call.skill!r}.')
-    motion = skill.plan(call, scene, hand)
+    if skill in OWN:
+        motion = skill.plan(call, scene, hand)
+    else:
+        try:
+            motion = skill.plan(call, scene, hand)
+            fault = _fault_of(motion)
+        except Exception as error:  # whatever the skill of another package does
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            fault = f'{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})'
+        if fault:
+            return _unplanned(call, skill, fault)
     if not skill.moves and not _stands_still(motion):
         # No person was asked, and no constraint was judged.
         return Rejection(Code.INTERNAL, f'{skill.name} would move, and states that it does not.')
     return motion
+
+
+def _fault_of(motion: object) -> str:
+    """Return why a result cannot be followed, '' where it can as far as it shows."""
+    if isinstance(motion, Rejection):
+        return ''
+    if not isinstance(motion, Motion):
+        return f'it returned {type(motion).__name__}, and has to return a Motion or a Rejection'
+    if not motion.segments:
+        return 'its Motion is empty, and needs a segment'
+    for segment in motion.segments:
+        if not isinstance(segment, Segment):
+            return f'{type(segment).__name__} is no segment, such as Glide and Lift'
+        for grip in segment.grips if isinstance(segment, MoveAbove) else ():
+            if not 0.0 <= grip.opening_m <= MAX_WIDTH_M + WIDER_M:
+                return (
+                    f'opening_m={grip.opening_m:g} of a Grip is no opening of the hand, '
+                    f'which are from 0 to {MAX_WIDTH_M:g} m'
+                )
+    return ''
+
+
+def _unplanned(call: SkillCall, skill: ArmSkill, fault: str) -> Rejection:
+    """Return that a skill of another package did not plan a call, which moves nothing."""
+    name = getattr(skill.plan, '__qualname__', type(skill.plan).__name__)
+    return Rejection(
+        Code.INTERNAL,
+        f'The skill {skill.name} ({skill.plan.__module__}:{name}) could not plan {call}: {fault}. '
+        'Nothing moved; a plan without it would do until its package is mended.',
+    )
 
 
 def _stands_still(motion: Motion | Rejection) -> bool:

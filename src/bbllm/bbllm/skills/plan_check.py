@@ -140,7 +140,7 @@ class ImaginedTable:
     ) -> bool:
         if scene.objects == self._seen.objects and scene.hand is self._seen.hand:
             return True
-        if not skill.is_sure(call, scene, found):
+        if found.code is Code.INTERNAL or not skill.is_sure(call, scene, found):
             return False
         others = (_resized(scene, call, off_m) for off_m in (-OFF_M, OFF_M))
         return all(isinstance(geometric_motion(call, each, hand), Rejection) for each in others)
