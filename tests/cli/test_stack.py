@@ -84,7 +84,9 @@ def test_a_second_task_is_refused_and_a_remark_reaches_the_planner(
 
 @pytest.mark.slow  # a task at real time
 def test_a_task_that_takes_too_long_is_cancelled(stack: str, environment: dict[str, str]) -> None:
-    result = bbllm(environment, 'run', 'stack all cubes', '--timeout', '1', '--json')
+    # Another task than those of the tests before, which may have been carried out to their end.
+    task = 'create a plus sign using the cubes'
+    result = bbllm(environment, 'run', task, '--timeout', '1', '--json')
 
     assert (result.returncode, json.loads(result.stdout)['ending']) == (1, 'CANCELLED')
 
