@@ -73,21 +73,31 @@ def test_the_program_of_a_guide_prints_what_the_guide_states(
     assert f'It prints `{PRINTS[name]}`.' in (DOCS / name).read_text()
 
 
-def test_the_skill_of_the_guide_moves_the_arm(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, program = snippets(DOCS / 'writing-a-skill.md', 'python')
+@pytest.mark.parametrize(
+    ('call', 'activity'),
+    [
+        (SkillCall('nod', ('red_cube',)), 'nodding'),
+        (SkillCall('shake', ('red_cube', '4 cm')), 'shaking red_cube'),
+    ],
+)
+def test_a_skill_of_the_guide_moves_the_arm(
+    call: SkillCall, activity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, *programs = snippets(DOCS / 'writing-a-skill.md', 'python')
     found: dict[str, Any] = {'__name__': 'guide'}
-    exec(compile(program, 'writing-a-skill.md', 'exec'), found)
+    exec(compile('\n'.join(programs), 'writing-a-skill.md', 'exec'), found)
+    skill = found[call.skill.upper()]
     known = {**catalog.arm_skills()}
-    monkeypatch.setattr(catalog, 'arm_skills', lambda: {**known, 'nod': found['NOD']})
+    monkeypatch.setattr(catalog, 'arm_skills', lambda: {**known, call.skill: skill})
     activities: list[str] = []
     world = TabletopWorld('tower')
     world.set_activity_callback(activities.append)
 
-    outcome = world.execute(SkillCall('nod', ('red_cube',)))
+    outcome = world.execute(call)
 
-    assert catalog.fault_of(found['NOD'], known) == ''
+    assert catalog.fault_of(skill, known) == ''
     assert outcome.succeeded, outcome.message
-    assert activities.count('nodding') == 2
+    assert activities.count(activity) == 2
 
 
 def test_the_scene_of_the_guide_loads_and_has_what_it_describes(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ from bbllm_planners.prog_prompt.lang_prompt import Example, read_examples, steps
 from bbllm_planners.prog_prompt.program import ProgramCondition, TriedCall
 from bbllm_planners.prog_prompt.prompting import ProgPrompts
 
+SAME_PROMPTS = {'ft_vanilla': 'ft_cot', 'llm_pop_no_evaluator': 'llm_pop'}
+"""Planners without a prompt of their own, with those whose prompts they use."""
 REMARKED = 'leave the green cube where it is'
 PROGRAM_REMARKED = 'put the yellow cube on location_D too'
 REMARKS = (FeedbackReceived(REMARKED), FeedbackReceived(PROGRAM_REMARKED, 'mcp'))
@@ -197,7 +199,7 @@ def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
 def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
     history = PromptHistory(FT_HISTORY)
     history.add(FtRound(f'weigh {name}'))
-    yield 'ft_pop', ft_prompt(Question.NEXT, TASK, scene, history.text())
+    yield 'ft_cot', ft_prompt(Question.NEXT, TASK, scene, history.text())
 
 
 def _fltrnn(name: str, house: Scene) -> Iterator[tuple[str, str]]:

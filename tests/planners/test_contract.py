@@ -196,5 +196,8 @@ def test_a_spec_states_whether_prompts_have_forces_and_a_body_is_asked(name: str
     assert episode.ending is Ending.FINISHED, episode.message
     assert factory.uses_force == any('-7.77' in prompt for prompt in brain.prompts)
     asked = [call for call in episode.model_calls if call.role == 'body']
-    assert factory.asks_body == bool(asked)
+    assert factory.asks_body == bool(asked), (
+        f'asks_body is {"yes" if factory.asks_body else "no"}, but the Body was asked '
+        f'{len(asked)} times: correct the PlannerSpec.'
+    )
     assert bool(body.prompts) == (bool(asked) and not factory.needs_embedder)

@@ -10,10 +10,12 @@ from bbllm.core.text import DATA_RULE, as_data, hidden_fault, without_delimiters
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.planners.common.goal_request import goal_prompt
 from bbllm.planners.common.prompting import one_line
+from bbllm_bench.oracle.model import our_planners
 from tests.planners.every_prompt import (
     HOUSE_TASK,
     PROGRAM_REMARKED,
     REMARKED,
+    SAME_PROMPTS,
     TASK,
     prompts,
     table,
@@ -48,6 +50,13 @@ PROMPTS = {
 }
 NAMELESS = {'planning_reasoning reason'}
 """Prompts that tell nothing of a scene."""
+
+
+def test_every_planner_has_its_prompts_here() -> None:
+    ours = {*our_planners('tabletop'), *our_planners('household')} - SAME_PROMPTS.keys()
+    missing = ours - {re.split(r'\W', what)[0] for what in PROMPTS}
+
+    assert not missing, f'every_prompt.py yields no prompt of {sorted(missing)}: add each there.'
 
 
 @pytest.mark.parametrize('what', PROMPTS)

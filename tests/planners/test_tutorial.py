@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from bbllm.cli.main import app
 from bbllm.core import plugins, registry
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode
 from bbllm.core.registry import load_planner, load_planners
 from bbllm.core.types import Task
@@ -123,8 +125,16 @@ def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
 
     assert factory.choices == {'note': ('yes', 'no')}
     assert not factory.uses_feedback
-    with pytest.raises(UnknownNameError, match="Did you mean 'notebook'"):
-        load_planner('notebok')
+
+
+@pytest.mark.usefixtures('installed')
+def test_the_page_has_a_command_that_asks_for_the_near_name() -> None:
+    (command,) = re.findall(r'`bbllm (run [^`]* --planner notebok)`', PAGE.read_text())
+
+    refused = CliRunner().invoke(app, shlex.split(command), prog_name='bbllm')
+
+    assert refused.exit_code == 2
+    assert "Did you mean 'notebook'" in ' '.join(refused.stderr.split())
 
 
 @pytest.mark.usefixtures('installed')

@@ -556,9 +556,9 @@ REFUSED = {
     'household': 'A household is symbols, and does not have {}. An arm that is simulated in this '
     "process does: --world tabletop, or Robot('sim').",
     'given': '{} would belong to the world, which was given.',
-    'ros': 'A running stack cannot take {} any more: choose that when the stack is started '
-    '(options of `bbllm up`, arguments of a launch file), or use a world in this process: '
-    "--world tabletop, or Robot('sim').",
+    'ros': 'Without --world, a task goes to a running stack, which cannot take {} any more: '
+    'choose that when the stack is started (options of `bbllm up`, arguments of a launch file), '
+    "or use a world in this process: --world tabletop, or Robot('sim').",
 }
 """Why settings are refused, by the kind of world that does not have them."""
 

@@ -203,11 +203,11 @@ def check_call(call: SkillCall, scene: Scene) -> SkillCall:
     """
     skill = _skill(call, scene)
     if len(call.args) != len(skill.params):
-        wanted = ', '.join(skill.params) or 'no arguments'
+        wanted, count = ', '.join(skill.params) or 'no arguments', len(call.args)
         raise CallError(
             call,
             Code.BAD_ARGUMENTS,
-            f'{skill.name} takes {wanted}, but got {len(call.args)} arguments: '
+            f'{skill.name} takes {wanted}, but got {count} argument{"s" * (count != 1)}: '
             f'{", ".join(call.args)[:120] or "none"}.',
         )
     args = tuple(

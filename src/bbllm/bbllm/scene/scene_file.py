@@ -15,9 +15,9 @@ A scene is `config/scenes/<name>.yaml`:
       - {name: location_A, xy: [0.45, 0.2]}
     force_noise_n: {sd: 0.2, bias: 0.2}   # optional; these are the defaults
     grip_offset_m: 0.01           # optional; how far off the middle objects are gripped
-    robot: panda                  # optional; fr3 is the default
+    robot: panda                  # optional; a name of `robots.registry`, fr3 by default
     friction: 0.4                 # optional; of objects on tables, 1 without it
-    skills: [push, rotate]        # optional; offered beside those of every table
+    skills: [push, rotate]        # optional; of `skills.catalog`, beside those of every table
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
 is checked to be stable as described: all objects are upright, so their outlines seen from above
@@ -346,7 +346,7 @@ class SceneFile(FileRecord):
     """Of objects on tables; with the 1 of other scenes, a push can jam: the fingers hold an object
     down as strongly as they push it."""
     skills: Annotated[tuple[str, ...], AfterValidator(_of_the_arm)] = ()
-    """Skills that it offers beside those of every table: `push`, `rotate`."""
+    """Names of skills that it offers beside those of every table."""
 
     @field_validator('tables', 'objects', 'locations', mode='before')
     @classmethod

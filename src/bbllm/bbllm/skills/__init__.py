@@ -6,10 +6,12 @@ group `bbllm.skills`; docs/writing-a-skill.md shows one.
 """
 
 from bbllm.skills.grasps import Grip, Hand
-from bbllm.skills.needs import FREE_WAY, IN_REACH
+from bbllm.skills.needs import FINGER_ROOM, FREE_WAY, IN_REACH, taking, uncovered
+from bbllm.skills.pick import GRIPPABLE, close_on, grips_on
 from bbllm.skills.placing import PlaceTarget
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import (
+    HOVER_M,
     CloseHand,
     CloseOn,
     Glide,
@@ -33,7 +35,10 @@ from bbllm.skills.skill import (
 )
 
 __all__ = [
+    'FINGER_ROOM',
     'FREE_WAY',
+    'GRIPPABLE',
+    'HOVER_M',
     'IN_REACH',
     'ArmSkill',
     'CloseHand',
@@ -56,5 +61,9 @@ __all__ = [
     'Rise',
     'StandStill',
     'ToBase',
+    'close_on',
+    'grips_on',
+    'taking',
+    'uncovered',
     'where_asked',
 ]
