@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from bbllm.core.plugins import forget
 from bbllm_bench.commands import doctor
 from bbllm_bench.fitness import fitness
 from bbllm_bench.fitness.fitness import Grade, PlannerFitness, WrongAnswer
@@ -26,6 +27,7 @@ from bbllm_ros.checks.real_arm import (
 )
 
 Command = Callable[..., Result]
+OTHERS = 'from other packages'
 
 
 @pytest.fixture
@@ -114,6 +116,32 @@ def test_fitness_is_a_row_for_each_planner(
         ('fltrnn', 'fit', 2),
         ('body', 'not', 0),
     ]
+
+
+def test_what_other_packages_add_is_listed_with_what_is_left_out_and_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / 'nodding-1.0.dist-info'
+    about.mkdir()
+    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: nodding\nVersion: 1.0\n')
+    (about / 'entry_points.txt').write_text(
+        '[bbllm.skills]\nnod = nodding:no\n[bbllm.robots]\nmine = bbllm.robots.fr3:FR3\n'
+        '[bbllm.planners]\ngone = nodding:GONE\n'
+        'hello = bbllm.planners.brain_body.base_llm:BASE_LLM\n'
+    )
+    (tmp_path / 'nodding.py').write_text('no = 3')
+    try:
+        with monkeypatch.context() as changed:
+            changed.syspath_prepend(str(tmp_path))
+            forget()
+            skills, robots, planners = machine.check_plugins()
+    finally:
+        forget()
+
+    assert (skills.level, robots) == (Level.WARN, machine.ok('robots', f'{OTHERS}: mine'))
+    assert skills.text.startswith(f'{OTHERS}: none. The skill nod (nodding:no of nodding) is left')
+    assert planners.text.startswith(f'{OTHERS}: hello. The planner gone is installed, but')
+    assert [each.text for each in machine.check_plugins()] == [f'{OTHERS}: none'] * 3
 
 
 def test_a_state_folder_that_cannot_be_written_to_names_the_variable(

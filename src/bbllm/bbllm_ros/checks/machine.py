@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
-from bbllm.core.plugins import how_to_install
+from bbllm.core.plugins import how_to_install, installed
 from bbllm_viewer.commands.browser import PACKAGES as PAGE_PACKAGES
 from bbllm_viewer.commands.browser import missing_packages
 
@@ -179,6 +179,37 @@ def check_page() -> Finding:
     return ok('page', f'there: {", ".join(PAGE_PACKAGES)}')
 
 
+def check_plugins() -> Iterator[Finding]:
+    """Yield what other packages add, of each kind, and why some of it is left out."""
+    from bbllm.core.registry import GROUP as PLANNERS
+    from bbllm.core.registry import load_planner
+    from bbllm.robots.registry import GROUP as ROBOTS
+    from bbllm.robots.registry import load_robot
+    from bbllm.skills.catalog import GROUP as SKILLS
+    from bbllm.skills.catalog import OWN, load_skills
+
+    skills, faults = load_skills(installed(SKILLS))
+    yield _brought('skills', [*skills][len(OWN) :], faults)
+    kinds: tuple[tuple[str, str, Callable[[str], object]], ...] = (
+        ('robots', ROBOTS, load_robot),
+        ('planners', PLANNERS, load_planner),
+    )
+    for kind, group, load in kinds:
+        names, wrong = [], []
+        for name in sorted({item.name for item in installed(group) if item.package != 'bbllm'}):
+            try:
+                load(name)
+                names.append(name)
+            except BbllmError as error:
+                wrong.append(str(error))
+        yield _brought(kind, names, wrong)
+
+
+def _brought(kind: str, names: Sequence[str], faults: Sequence[str]) -> Finding:
+    text = f'from other packages: {", ".join(names) or "none"}'
+    return warn(kind, '. '.join((text, ' '.join(faults)))) if faults else ok(kind, text)
+
+
 def check_ros() -> list[Finding]:
     spec = importlib.util.find_spec('rclpy')
     if spec is None or spec.origin is None:
@@ -330,10 +361,12 @@ def _check_topic(node: Any, topic: str) -> list[Finding]:
 
 def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> Iterator[Finding]:
     """Yield the findings as they are made: first of what the demo needs, then of ROS."""
-    for check in (check_python, check_packages, check_config, check_state):
-        yield check()
+    packages = check_packages()
+    yield from (check_python(), packages, check_config(), check_state())
     yield from check_models()
     for check in (check_rendering, check_display, check_page, check_compilers):
         yield check()
+    if packages.level is Level.OK:  # robots and skills import them
+        yield from check_plugins()
     yield from check_ros()
     yield from check_stack(namespace)
