@@ -226,18 +226,19 @@ def test_a_safety_file_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text('tcp_sped: {max_m_s: 1}')
 
-    assert check_safety().level is Level.OK
-    finding = check_safety(str(path))
+    assert check_safety({}).level is Level.OK
+    finding = check_safety({'safety': str(path)})
     assert (finding.level, "did you mean 'tcp_speed'" in finding.text) == (Level.FAIL, True)
 
 
 def test_constraints_are_listed_with_the_safety_rules() -> None:
-    finding = check_safety('safety_slow', 'touch the laptop; move any cube', '0 0 0 1 1 1')
+    never = 'touch the laptop; move any cube'
+    finding = check_safety({'safety': 'safety_slow', 'never': never, 'keep_out': '0 0 0 1 1 1'})
 
     assert finding.level is Level.OK
     assert finding.text.endswith('; never touch the laptop; never move any cube')
     assert '; keep_out box_1: 1 x 1 x 1 m, from (0, 0, 0) to (1, 1, 1) m;' in finding.text
-    assert check_safety('', 'eat the cube').level is Level.FAIL
+    assert check_safety({'never': 'eat the cube'}).level is Level.FAIL
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,29 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bbllm_interfaces.msg import Scene as SceneMsg
 from bbllm_interfaces.srv import ResetSim, SetObjectMass
+from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
+from bbllm.api.config import RuleChoice
+from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError, LostNodeError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.estimator.safety_envelope import SceneAge
 from bbllm_ros.rclpy_support.params import Value
-from bbllm_ros.stack.service_clients import FRESH_S
+from bbllm_ros.stack import service_clients
+from bbllm_ros.stack.service_clients import FRESH_S, ExecutorSettingsClient
 from bbllm_ros.stack.stack import NODES, Stack, StackConfig
-from bbllm_ros.stack.stack_checks import check_params
+from bbllm_ros.stack.stack_checks import check_params, node_values
 from tests.doubles.fork_server import serve_module
 from tests.ros.members import member
 from tests.ros.stacks import PATIENCE_S, Running, started, until
@@ -99,6 +105,31 @@ def test_constraints_of_a_simulated_stack_are_checked_before_a_node_starts(
         check_params(NODES, {'fr3_executor': given}, simulated=True)
 
     assert expected in str(caught.value)
+
+
+def test_rules_of_another_type_than_text_are_read_and_an_unusable_one_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, node: Node
+) -> None:
+    values = node_values('fr3_executor', simulated=True)
+    reply = GetParameters.Response()
+    call = SimpleNamespace(run=lambda *_, **__: reply)
+    monkeypatch.setattr(service_clients, 'ServiceCall', lambda *_: call)
+    client = ExecutorSettingsClient(node, ReentrantCallbackGroup())
+
+    def constraints(**changed: object) -> list[str]:
+        given = [{**values, **changed}[name] for name in RuleChoice.model_fields]
+        reply.values = [Parameter('x', value=value).get_parameter_value() for value in given]
+        return client.constraints(CancelToken())
+
+    assert constraints(never=['touch the cat', 'move any cube']) == [
+        'never touch the cat',
+        'never move any cube',
+    ]
+    with pytest.raises(ConfigError, match='cannot be read by this node: never cannot be 3'):
+        constraints(never=3)
+    reply.values = []  # as rclpy answers where one is not declared
+    with pytest.raises(ConfigError, match='fr3_executor lacks a parameter of never'):
+        client.constraints(CancelToken())
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from bbllm.api.config import RuleChoice
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
@@ -39,6 +40,7 @@ from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.session import NewestStates
 from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+from bbllm_ros.stack.stack_checks import node_values
 from bbllm_vision.stream_health import Stream
 from tests.doubles.fork_server import serve_module
 from tests.ros.policies import differences, policies
@@ -216,14 +218,9 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     odd = [item for item in found if item.level is not Level.OK]
     assert all('slow' in item.text for item in odd), odd  # on a machine that is busy
     assert graph.arm is not None and len(graph.arm.position) == 7
-    wanted = {
-        'approval': 'none',
-        'simulated': True,
-        'safety': 'safety',
-        'never': '',
-        'keep_out': '',
-    }
-    assert graph.executor == wanted
+    values = node_values('fr3_executor', simulated=True)
+    rules = {name: values[name] for name in RuleChoice.model_fields}
+    assert graph.executor == {'approval': 'none', 'simulated': True, **rules}
     assert reported[0] == 'looking for the driver'
 
 

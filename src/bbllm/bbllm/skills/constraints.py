@@ -87,11 +87,6 @@ def parse_never(text: str) -> Never:
     return Never(WORDS[found['verb'].lower()], found['object'])
 
 
-def split_constraints(text: str) -> tuple[str, ...]:
-    """Part a text with several of them at its semicolons, as parameters of nodes have them."""
-    return tuple(part.strip() for part in text.split(';') if part.strip())
-
-
 def objects_of(never: Never, objects: Sequence[SceneObject]) -> tuple[SceneObject, ...]:
     """Return the objects that a constraint is about; empty where it names none that it can be."""
     return tuple(item for item in _named(never.words, objects) if _can_be(never.verb, item))

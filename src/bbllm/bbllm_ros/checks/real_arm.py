@@ -7,12 +7,13 @@ import platform
 import re
 import resource
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bbllm.api.config import RuleChoice
 from bbllm.api.ros_environment import missing_ros
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
@@ -129,7 +130,7 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield check_driver_packages()
     executor = None if found is None else found.executor
     shown = {'safety': SAFETY} if executor is None else executor
-    yield check_safety(*(str(shown.get(name) or '') for name in ('safety', 'never', 'keep_out')))
+    yield check_safety({name: shown.get(name) for name in RuleChoice.model_fields})
     yield check_middleware(fail)
     yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)
     if found is not None:
@@ -315,19 +316,17 @@ def check_driver_packages(prefixes: list[Path] | None = None) -> Finding:
     return warn('driver', f'not in this shell: {", ".join(missing)}', remedy)
 
 
-def check_safety(name: str = '', never: str = '', keep_out: str = '') -> Finding:
-    from bbllm.arm.envelope import load_envelope
-    from bbllm.skills.constraints import split_constraints
-
+def check_safety(values: Mapping[str, object]) -> Finding:
+    """Check safety rules, by the names of `RuleChoice`; None for one that was not chosen."""
     try:
-        more = map(split_constraints, (never, keep_out))
-        rules = load_envelope(name).stricter(*more)
+        chosen = RuleChoice.of(values)
+        rules = chosen.envelope
     except BbllmError as error:
         return fail('safety', str(error), 'Mend the file; see config/safety.yaml.')
     force = rules.contact_force
     stops = f'stops at {force.max_n:g} N from outside' if force else 'contacts as the robot is set'
     text = (
-        f'{name or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
+        f'{chosen.safety or "config/safety.yaml"}: tool {rules.tcp_speed.max_m_s:g} m/s, joints '
         f'{rules.joint_speed.max_share * 100:g} %, grip {rules.grip_force.max_n:g} N, '
         f'{stops}, table at {rules.table_height.top_m:g} m'
         + ''.join(f'; {line}' for line in (*rules.boxes(), *rules.never))

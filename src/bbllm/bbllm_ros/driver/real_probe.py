@@ -15,6 +15,7 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
+from bbllm.api.config import RuleChoice
 from bbllm_ros.driver.robot_graph import Giver, ReceivedStates, RobotGraph
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 from bbllm_ros.stack.stack import REAL_NODES
@@ -73,7 +74,7 @@ class _Probe:
         controllers = self._ask(ListControllers, 'controller_manager/list_controllers')
         parts = self._ask(ListHardwareComponents, 'controller_manager/list_hardware_components')
         self._on_progress('asking fr3_executor')
-        wanted = ('approval', 'simulated', 'safety', 'never', 'keep_out')
+        wanted = ('approval', 'simulated', *RuleChoice.model_fields)
         executor = self._parameters('fr3_executor', wanted)
         if executor is not None:  # the others may be found later than it
             self._spin(self._patience_s, lambda: self._nodes().issuperset(REAL_NODES))

@@ -154,7 +154,7 @@ class RosWorld:
 
     @property
     def constraints(self) -> list[str]:
-        """What no call may do, in words; none where `fr3_executor` does not answer."""
+        """What no call may do, as `ExecutorSettingsClient.constraints` returns it."""
         return self.executor_settings.constraints(CancelToken(self.check))
 
     def wait_ready(self, cancel: CancelToken) -> None:

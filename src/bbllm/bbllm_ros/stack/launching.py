@@ -25,6 +25,7 @@ from launch.substitutions import LaunchConfiguration, OrSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from bbllm.api.config import RuleChoice
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, OpenStateMode, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -59,7 +60,7 @@ ARGUMENTS = {
     'body_mapper': ('mapping', *MODELS),
     'state_estimator': ('open_state', 'llm_config', 'sources', 'catalogue'),
     'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),
-    'fr3_executor': ('speed_scale', 'approval', 'safety', 'never', 'keep_out'),
+    'fr3_executor': ('speed_scale', 'approval', *RuleChoice.model_fields),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
 }
 """Parameters that people change: arguments of the launch files."""

@@ -11,6 +11,7 @@ from bbllm_interfaces.srv import Approve, GetScene, InjectFault, ResetSim
 from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
 
 from bbllm.api.config import RuleChoice
 from bbllm.arm.envelope import SafetyEnvelope
@@ -142,10 +143,10 @@ class ExecutorSettingsClient:
     def mode(self, cancel: CancelToken) -> ApprovalMode | None:
         """Return what a person has to approve; None where there is no answer."""
         try:
-            texts = self._texts(('approval',), cancel)
+            values = self._values(('approval',), cancel)
         except WorldError:
             return None
-        return next((mode for mode in ApprovalMode if mode.value in texts), None)
+        return next((mode for mode in ApprovalMode if mode.value in values), None)
 
     def approves_plans(self, cancel: CancelToken) -> bool:
         """Return whether a person approves whole plans; True also where there is no answer."""
@@ -155,22 +156,39 @@ class ExecutorSettingsClient:
         """
         Return the safety rules that are enforced; files are read on this machine.
 
-        Raises WorldError where there is no answer, and ConfigError where a file cannot be read.
+        Raises WorldError where there is no answer, and ConfigError where a file cannot be read or
+        the answer is none of these rules.
         """
         names = tuple(RuleChoice.model_fields)
-        return RuleChoice.of(dict(zip(names, self._texts(names, cancel), strict=True))).envelope
+        values = self._values(names, cancel)
+        if len(values) != len(names):  # rclpy sends nothing where one of them is not declared
+            raise ConfigError(
+                f'fr3_executor lacks a parameter of {", ".join(names)}, so that its safety rules '
+                'are not known: it is of another version. Start it from the same one as this node.'
+            )
+        try:
+            return RuleChoice.of(dict(zip(names, values, strict=True))).envelope
+        except ConfigError as error:
+            raise ConfigError(
+                f'The safety rules of fr3_executor cannot be read by this node: {error} A file '
+                'that they name has to be on the machine of this node too.'
+            ) from error
 
     def constraints(self, cancel: CancelToken) -> list[str]:
-        """Return the constraints that are enforced, in words; none where these are not known."""
+        """
+        Return the constraints that are enforced, in words; none where there is no answer.
+
+        Raises ConfigError as `envelope`: none would be shown while some are enforced.
+        """
         try:
             return [*map(str, self.envelope(cancel).never)]
-        except (WorldError, ConfigError):
+        except WorldError:
             return []
 
-    def _texts(self, names: Sequence[str], cancel: CancelToken) -> list[str]:
+    def _values(self, names: Sequence[str], cancel: CancelToken) -> list[Any]:
         request = GetParameters.Request(names=names)
         reply = self._call.run(request, PARAMETER_S, cancel=cancel)
-        return [value.string_value for value in reply.values]
+        return [*map(parameter_value_to_python, reply.values)]
 
 
 POLL_S = 0.1
