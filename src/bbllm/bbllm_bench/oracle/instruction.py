@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bbllm.core.arguments import angles_deg, directions_in, lengths_m
+from bbllm.core.arguments import DIRECTIONS, angles_deg, directions_in, lengths_m
 from bbllm_bench.oracle.table_goals import (
     COLORS,
     Act,
@@ -22,6 +22,7 @@ from bbllm_bench.oracle.table_goals import (
     Side,
     TableGoal,
     TableObject,
+    Use,
 )
 
 HINT = (
@@ -271,13 +272,16 @@ class _Reader:
             raise RefusalError(f"I {verb} one object at a time, not '{items[0].words}'.")
         if verb in TURN:
             turns: list[TableGoal] = [
-                Act('rotate', items, amount=turn_deg) for turn_deg in angles_deg(found[2])
+                Use('rotate', items, (f'{turn_deg:g}',), f'by {turn_deg:g} degrees')
+                for turn_deg in angles_deg(found[2])
             ]
             return turns[:1]
         ways, lengths = [*directions_in(found[2])], [*lengths_m(found[2])]
         if len(ways) != 1 or len(lengths) != 1:
             return []
-        return [Act('push', items, way=ways[0], amount=lengths[0])]
+        way, length, (x, y) = ways[0], f'{lengths[0]:g}', DIRECTIONS[ways[0]]
+        shift_m = (x * lengths[0], y * lengths[0])
+        return [Use('push', items, (way, length), f'{way} by {length}', shift_m)]
 
     def _put(self, verb: str, text: str) -> list[TableGoal]:
         """Read `put A on B and C on D`, `stack the cubes`, `pick up A`, `set A down`."""

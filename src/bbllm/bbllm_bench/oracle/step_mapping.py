@@ -12,6 +12,7 @@ from bbllm_bench.oracle.table_goals import (
     RefusalError,
     TableGoal,
     TableObject,
+    Use,
     objects_of,
 )
 
@@ -68,10 +69,8 @@ def _call(goal: TableGoal) -> tuple[str, ...]:
             return 'pick', goal.items[0].names[0]
         case Act(verb='reach'):
             return 'reach', goal.place
-        case Act(verb='push'):
-            return 'push', goal.items[0].names[0], goal.way, f'{goal.amount:g}'
-        case Act(verb='rotate'):
-            return 'rotate', goal.items[0].names[0], f'{goal.amount:g}'
+        case Use():
+            return goal.skill, goal.items[0].names[0], *goal.values
         case Act(verb='wait'):
             return 'wait', f'{goal.seconds:g}'
         case Act():

@@ -111,19 +111,30 @@ class Arrange:
 class Act:
     """An action that arranges nothing."""
 
-    verb: Literal['pick', 'reach', 'home', 'open', 'close', 'wait', 'push', 'rotate']
+    verb: Literal['pick', 'reach', 'home', 'open', 'close', 'wait']
     items: tuple[Select, ...] = ()
-    """What to pick, push or rotate."""
+    """What to pick."""
     place: str = ''
     """What to reach over: a name, or a pose in numbers."""
     seconds: float = 0.0
-    way: str = ''
-    """Direction of a push."""
-    amount: float = 0.0
-    """Of a push [m], of a turn counter-clockwise [deg]."""
 
 
-TableGoal: TypeAlias = Arrange | Act
+@dataclass(frozen=True)
+class Use:
+    """A skill of the table, used with an empty hand on one object where it stands."""
+
+    skill: str
+    items: tuple[Select, ...]
+    """One of these."""
+    values: tuple[str, ...]
+    """Its further arguments, as a call has them."""
+    words: str
+    """The same in the words of a step."""
+    shift_m: tuple[float, float] = (0.0, 0.0)
+    """How far it moves the object in x and y of the robot's base."""
+
+
+TableGoal: TypeAlias = Arrange | Act | Use
 
 
 LINES = ('row', 'column')
@@ -143,10 +154,11 @@ def conditions_text(
     lines: list[str] = []
     for i, goal in enumerate(goals):
         last = i == len(goals) - 1
-        if isinstance(goal, Act):
-            found = [f'held({_written(goal.items[0])})'] if goal.verb == 'pick' and last else []
-        else:
+        if isinstance(goal, Arrange):
             found = [*_arranged(goal, items)]
+        else:
+            held = isinstance(goal, Act) and goal.verb == 'pick' and last
+            found = [f'held({_written(goal.items[0])})'] if held else []
         if not found:
             return NONE
         lines += found
@@ -154,7 +166,7 @@ def conditions_text(
 
 
 def _in_reach(goal: TableGoal, far: Collection[str]) -> TableGoal:
-    if isinstance(goal, Act):
+    if not isinstance(goal, Arrange):
         return goal
     items = []
     for item in goal.items:

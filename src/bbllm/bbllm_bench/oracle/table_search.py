@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from bbllm.core.arguments import DIRECTIONS
 from bbllm.core.types import Scene
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.table_board import (
@@ -25,7 +24,7 @@ from bbllm_bench.oracle.table_board import (
     off_middle,
     patterns,
 )
-from bbllm_bench.oracle.table_goals import Act, Arrange, RefusalError, Side, TableGoal
+from bbllm_bench.oracle.table_goals import Act, Arrange, RefusalError, Side, TableGoal, Use
 
 Targets = dict[str, Where]
 
@@ -50,8 +49,6 @@ OFFSETS: Mapping[str, Sequence[Sequence[tuple[int, int]]]] = {
 }
 """Patterns as grid cells (forward, left), the best first; rows and columns take all objects."""
 TOO_MUCH = 'I cannot do all of this: {}. Ask for one of the two.'
-ONE_SKILL = frozenset({'push', 'rotate'})
-"""Actions that are skills of the same name, which some tables offer."""
 SIDES: tuple[Side, Side] = ('left', 'right')
 
 
@@ -68,13 +65,15 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
     goals = [*task, *lessons.wishes]
     offered = {skill.name for skill in scene.skills}
     for goal in goals:
-        if isinstance(goal, Act) and goal.verb in ONE_SKILL and goal.verb not in offered:
-            raise RefusalError(f'there is no skill here to {goal.verb} objects.')
-    for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Act)):
+        if isinstance(goal, Use) and goal.skill not in offered:
+            raise RefusalError(f'there is no skill here to {goal.skill} objects.')
+    for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Arrange)):
         arranged: list[Arrange] = []
         for goal in stage:
             if isinstance(goal, Act):
                 _act(goal, board)
+            elif isinstance(goal, Use):
+                _use(goal, board)
             else:
                 arranged.append(goal)
         _arrange(arranged, board)
@@ -91,9 +90,6 @@ def _act(act: Act, board: Board) -> None:
     if act.verb == 'pick':
         if board.held not in act.items[0].names:
             board.pick(board.choose(act.items)[0])
-        return
-    if act.verb in ONE_SKILL:
-        _do(act, board)
         return
     text = {
         'home': 'return to base',
@@ -112,21 +108,20 @@ def _act(act: Act, board: Board) -> None:
         board.held = None
 
 
-def _do(act: Act, board: Board) -> None:
-    """Add the step of an action that is one skill, with an empty hand."""
-    name = board.choose(act.items)[0]
-    by = f'by {act.amount:g} degrees' if act.verb == 'rotate' else f'{act.way} by {act.amount:g}'
-    text = f'{act.verb} {name} {by}'
+def _use(use: Use, board: Board) -> None:
+    """Add the step of a skill that is used on one object, with an empty hand."""
+    name = board.choose(use.items)[0]
+    text = f'{use.skill} {name} {use.words}'
     if board.lessons.done[text] > 0:
         board.lessons.done[text] -= 1
         return
     if board.held is not None:
         board.put(Region())
-    board.steps.append(TableStep(act.verb, text))
+    board.steps.append(TableStep(use.skill, text))
     entity = board.objects[name]
-    if act.way and entity.at is not None:
-        (x, y, z), (u, v) = entity.at, DIRECTIONS[act.way]
-        there = (x + u * act.amount, y + v * act.amount, z)
+    if entity.at is not None:
+        (x, y, z), (dx, dy) = entity.at, use.shift_m
+        there = (x + dx, y + dy, z)
         board.objects[name] = replace(entity, at=there)
 
 
