@@ -125,11 +125,14 @@ def test_what_other_packages_add_is_listed_with_what_is_left_out_and_why(
     about.mkdir()
     (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: nodding\nVersion: 1.0\n')
     (about / 'entry_points.txt').write_text(
-        '[bbllm.skills]\nnod = nodding:no\n[bbllm.robots]\nmine = bbllm.robots.fr3:FR3\n'
+        '[bbllm.skills]\nnod = nodding:no\n[bbllm.robots]\nmine = nodding:MINE\n'
         '[bbllm.planners]\ngone = nodding:GONE\n'
         'hello = bbllm.planners.brain_body.base_llm:BASE_LLM\n'
     )
-    (tmp_path / 'nodding.py').write_text('no = 3')
+    (tmp_path / 'nodding.py').write_text(
+        'from dataclasses import replace\nfrom bbllm.robots.fr3 import FR3\n'
+        "no, MINE = 3, replace(FR3, name='mine')"
+    )
     try:
         with monkeypatch.context() as changed:
             changed.syspath_prepend(str(tmp_path))
