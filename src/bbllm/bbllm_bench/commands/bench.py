@@ -72,10 +72,6 @@ BENCHMARKS = {
         'arm.command',
         'Success, accuracy, speed, limits and planning times of the simulated arm (minutes).',
     ),
-    'eyes': (
-        'eyes.command',
-        'Recall, precision, errors and times of detector and tracking on random tables.',
-    ),
     'eai-check': (
         'eai.command',
         'Our houses and scores beside the evaluator of the Embodied Agent Interface (minutes).',

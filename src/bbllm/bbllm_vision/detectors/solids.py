@@ -1,8 +1,8 @@
 """
-Plain solids as a camera shows them: where rays meet them.
+Plain solids, and the points of their outlines.
 
 A solid is a box, a cylinder, an ellipsoid or a capsule, as in `scene.object_models`; objects are
-unions of solids. Ray casting follows from the quadric of each shape.
+unions of solids.
 """
 
 from __future__ import annotations
@@ -38,59 +38,6 @@ class Solid:
             rotation=rotation @ self.rotation,
             at_m=rotation @ self.at_m + position_m,
         )
-
-
-def cast(solid: Solid, origin_m: Array, rays: Array) -> Array:
-    """
-    Return how far along rays, shape (n, 3), a solid begins, in lengths of each ray; inf: missed.
-
-    The origin is outside of the solid.
-    """
-    start = (origin_m - solid.at_m) @ solid.rotation
-    along = rays @ solid.rotation
-    a, b, c = solid.half_m
-    with np.errstate(divide='ignore', invalid='ignore'):
-        if solid.shape == 'box':
-            near, far = _slabs(start, along, np.array([a, b, c]))
-            return np.where((near <= far) & (far > 0), near, np.inf)
-        if solid.shape == 'ellipsoid':
-            scale = np.array([a, b, c])
-            return _sphere(start / scale, along / scale, 1.0)
-        if solid.shape == 'capsule':
-            up = np.array([0.0, 0.0, b])
-            ends = np.minimum(_sphere(start - up, along, a), _sphere(start + up, along, a))
-            return np.minimum(ends, _tube(start, along, a, b, caps=False))
-        return _tube(start, along, a, b, caps=True)
-
-
-def _slabs(start: Array, along: Array, half: Array) -> tuple[Array, Array]:
-    one, other = (-half - start) / along, (half - start) / along
-    near, far = np.fmin(one, other), np.fmax(one, other)
-    return np.max(near, axis=-1), np.min(far, axis=-1)
-
-
-def _sphere(start: Array, along: Array, radius: float) -> Array:
-    a = np.einsum('ij,ij->i', along, along)
-    b = along @ start
-    root = b * b - a * (start @ start - radius * radius)
-    found = (-b - np.sqrt(np.maximum(root, 0.0))) / a
-    return np.where(root > 0, found, np.inf)
-
-
-def _tube(start: Array, along: Array, radius: float, half: float, *, caps: bool) -> Array:
-    """A cylinder about z; a cylinder without caps is open at its ends."""
-    a = along[:, 0] ** 2 + along[:, 1] ** 2
-    b = along[:, 0] * start[0] + along[:, 1] * start[1]
-    root = b * b - a * (start[0] ** 2 + start[1] ** 2 - radius**2)
-    way = np.sqrt(np.maximum(root, 0.0))
-    near, far = (-b - way) / a, (-b + way) / a
-    low, high = (-half - start[2]) / along[:, 2], (half - start[2]) / along[:, 2]
-    enter, leave = np.fmin(low, high), np.fmax(low, high)
-    if not caps:
-        on_side = np.abs(start[2] + near * along[:, 2]) <= half
-        return np.where((root > 0) & on_side, near, np.inf)
-    first, last = np.fmax(near, enter), np.fmin(far, leave)
-    return np.where((root > 0) & (first <= last), first, np.inf)
 
 
 def outline_points(solid: Solid) -> Array:
