@@ -1,5 +1,7 @@
 """What a person beside the table can choose, and what the board shows."""
 
+from dataclasses import replace
+
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, StepBegun
 from bbllm.core.types import Code, Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
@@ -90,6 +92,17 @@ def test_menu_states_why_nothing_can_be_done() -> None:
     covered = Scene(ENTITIES, (), SEEN[1:], 1.0)  # nobody says that the red cube is clear
     (menu,) = [menu for menu in scene_menus(covered) if menu.item.name == 'red_cube']
     assert answer(menu.entries) == ['(something stands on it)']
+
+
+def test_what_is_too_wide_is_no_object_to_pick_but_a_place_for_others() -> None:
+    crate = replace(entity('red_cube'), size_m=(0.12, 0.1, 0.06))
+    scene = Scene((crate, *ENTITIES[1:]), (), (*SEEN, EMPTY_HAND), 1.0)
+
+    menus = {menu.item.name: answer(menu.entries) for menu in scene_menus(scene)}
+
+    assert menus['red_cube'] == ['(red_cube is 10.0 cm wide, but the hand grips at most 7.6 cm.)']
+    assert menus['location_B'] == ['put here > put blue_cube on location_B']
+    assert 'put on > put blue_cube on red_cube' in menus['blue_cube']
 
 
 def test_answers_name_what_was_shown() -> None:

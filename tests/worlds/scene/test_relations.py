@@ -5,11 +5,11 @@ import math
 import pytest
 
 from bbllm.core.errors import SceneError
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import Fact, Kind, Pose, Quat, Scene, SceneObject
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.relations import build_scene, find_held
 from bbllm.skills.catalog import SKILLS
-from bbllm.skills.grasps import Hand
+from bbllm.skills.grasps import Hand, NoRoom, grips_for
 from bbllm.skills.place import REACH_M
 from bbllm.worlds.scene.reaching import ReachCache
 from tests.worlds.tracked_tables import AWAY, TABLE, cube
@@ -155,3 +155,17 @@ def test_the_hand_comes_down_on_the_table_at_the_distances_that_place_states() -
             )
             cube = SceneObject(name='a', kind=Kind.CUBE, pose=pose, size_m=(0.04, 0.04, 0.04))
             assert reach(cube), (distance_m, deg)
+
+
+@pytest.mark.parametrize(('x_m', 'near'), [(0.5, True), (0.85, False)])
+@pytest.mark.parametrize('quat_xyzw', [(0.0, 0.0, 0.0, 1.0), (0.3827, 0.0, 0.0, 0.9239)])
+def test_what_the_fingers_cannot_grip_is_within_reach_where_the_hand_comes_down(
+    x_m: float, near: bool, quat_xyzw: Quat
+) -> None:
+    crate = SceneObject(
+        name='crate', kind=Kind.CUBE, size_m=(0.12, 0.1, 0.06),
+        pose=Pose(position_m=(x_m, 0.0, 0.06), quat_xyzw=quat_xyzw),
+    )  # fmt: skip
+
+    assert isinstance(grips_for(crate, ()), NoRoom)
+    assert ReachCache(FR3)(crate) is near

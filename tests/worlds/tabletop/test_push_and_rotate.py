@@ -6,6 +6,7 @@ import pytest
 
 from bbllm.core.types import Code, SceneObject, SkillCall, Status
 from bbllm.scene.scene_file import ObjectSpec, SceneFile, load_scene
+from bbllm.skills.plan_check import check_plan
 from bbllm.skills.shapes import flat_axes
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -121,10 +122,18 @@ def test_a_skill_that_the_scene_does_not_ask_for_is_unknown() -> None:
     assert outcome.code is Code.UNKNOWN_SKILL
 
 
-def test_the_shipped_table_offers_both() -> None:
+def test_a_crate_that_is_too_wide_to_grip_is_within_reach_and_is_pushed() -> None:
     file = load_scene('push_and_turn')
-
     assert file.skills == SKILLS
     world = TabletopWorld(file)
-    run(world, 'push', 'brown_crate', 'left', '0.15')
+    push = SkillCall('push', ('brown_crate', 'left', '0.15'))
+
+    scene = world.observe()
+    refused = world.execute(SkillCall('pick', ('brown_crate',)))
+
+    assert scene.has('brown_crate', 'reachable', 'yes')
+    assert check_plan([push], scene) == ()
+    assert refused.code is Code.NOT_GRASPABLE
+    assert refused.message == 'brown_crate is 10.0 cm wide, but the hand grips at most 7.6 cm.'
+    run(world, push.skill, *push.args)
     assert world.observe().has('brown_crate', 'on', 'location_A')

@@ -11,7 +11,8 @@ The scene with its relations as triples, from objects, hand and clock.
 * (a held_by hand): a lies between the finger pads, which are as far apart as a is wide.
 * (hand is empty): nothing is held.
 * (a is clear): a is an object, and nothing is on top of it.
-* (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above.
+* (a reachable yes), (a reachable no): the hand can, or cannot, come down on it from above; whether
+  the fingers are wide enough for it does not count.
 * (a is lost): a was seen and is no longer there to be seen, see `core.observation`.
 
 Everything is derived from what was sensed now; nothing is remembered or taken from commands. What

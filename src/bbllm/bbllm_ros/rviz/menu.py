@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bbllm.core.approval import ApprovalRequest
-from bbllm.core.types import MOVABLE, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import MOVABLE, Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.skills.motions import refusal
 
 ROBOT = SceneObject(
     name='robot base',
@@ -134,6 +135,9 @@ def _entries(scene: Scene, item: SceneObject) -> Iterator[MenuItem]:
     if held is None and not scene.has(item.name, 'is', 'clear'):
         yield MenuItem(title='something stands on it')
         return
+    if held is None and (refused := refusal(SkillCall('pick', (item.name,)), scene)):
+        yield MenuItem(title=shortened(refused.message))
+        return
     if held is None:
         yield _task('pick up', f'pick up {item.name}')
     if held in (None, item.name):
@@ -151,7 +155,11 @@ def _at_place(scene: Scene, place: SceneObject) -> Iterator[MenuItem]:
     elif held is not None:
         yield _put(held, place.name, f'put {held} here')
     else:
-        items = (_put(x.name, place.name, x.name) for x in scene.objects if _free(scene, x))
+        items = (
+            _put(x.name, place.name, x.name)
+            for x in scene.objects
+            if _free(scene, x) and refusal(SkillCall('pick', (x.name,)), scene) is None
+        )
         yield from _group('put here', items)
 
 

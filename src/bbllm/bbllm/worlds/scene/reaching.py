@@ -10,9 +10,9 @@ from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.containers import floor_z
 from bbllm.skills.grasps import Grip, grips_for
 from bbllm.skills.segments import HOVER_M
-from bbllm.skills.shapes import yaw_pose
+from bbllm.skills.shapes import top_z, yaw_pose
 
-PLACED_EDGE_M = 0.04
+EDGE_M = 0.04
 """A location or container is in reach when a cube of this edge can be put there [m]."""
 
 Key = tuple[Kind, tuple[float, ...]]
@@ -22,8 +22,9 @@ class ReachCache:
     """
     Answers `relations.ReachTest` and remembers the answers by kind, size and pose.
 
-    Limits, the table and the arm itself count; other objects do not, since they can be moved. May
-    be called from any thread: cases are drawn in several.
+    Limits, the table and the arm itself count; other objects do not, since they can be moved. An
+    object that the fingers cannot grip is in reach too, as it may be pushed. May be called from
+    any thread: cases are drawn in several.
     """
 
     def __init__(self, robot: RobotModel) -> None:
@@ -38,7 +39,7 @@ class ReachCache:
         with self._lock:
             if key not in self._known:
                 grips = _grips(item)
-                self._known[key] = bool(grips) and reachable_top_down(
+                self._known[key] = reachable_top_down(
                     self._robot,
                     grips[0].position_m,
                     [grip.yaw_rad for grip in grips],
@@ -49,18 +50,24 @@ class ReachCache:
 
 
 def _grips(item: SceneObject) -> tuple[Grip, ...]:
-    if item.kind in (Kind.LOCATION, Kind.CONTAINER):
-        x, y, z = item.pose.position_m
-        if item.kind is Kind.CONTAINER:
-            z = floor_z(item)
-        item = SceneObject(
-            name=item.name,
-            kind=Kind.CUBE,
-            pose=yaw_pose((x, y, z + PLACED_EDGE_M / 2), 0.0),
-            size_m=(PLACED_EDGE_M, PLACED_EDGE_M, PLACED_EDGE_M),
-        )
-    grips = grips_for(item, ())
-    return grips if isinstance(grips, tuple) else ()
+    x, y, z = item.pose.position_m
+    if item.kind not in (Kind.LOCATION, Kind.CONTAINER):
+        grips = grips_for(item, ())
+        if isinstance(grips, tuple):
+            return grips
+        # Too wide, or on an edge: reached where a cube with the same top could be gripped.
+        z = top_z(item) - EDGE_M
+    elif item.kind is Kind.CONTAINER:
+        z = floor_z(item)
+    cube = SceneObject(
+        name=item.name,
+        kind=Kind.CUBE,
+        pose=yaw_pose((x, y, z + EDGE_M / 2), 0.0),
+        size_m=(EDGE_M, EDGE_M, EDGE_M),
+    )
+    grips = grips_for(cube, ())
+    assert isinstance(grips, tuple)  # nothing is beside it
+    return grips
 
 
 def _rounded(item: SceneObject) -> tuple[float, ...]:
