@@ -37,14 +37,10 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     for name in ('suite_sha256', 'seed', 'tasks', 'token_limit'):
         assert first[name] == second[name] == third[name]
     assert first['token_limit'] == 90000
-    # All three ask the Brain before the first step.
-    assert all(table['prompt_curves'][row['planner']][0][0] == 0 for row in table['planners'])
     kept = json.loads((out / 'compare.json').read_text())
     assert kept['planners'] == table['planners']
     page = (out / 'compare.md').read_text()
     assert '## Each planner minus prog_prompt: outcomes' in page
-    assert all(name in (out / 'prompts.svg').read_text() for name in ('prog_prompt', 'huang'))
-    assert (out / 'prompts.png').read_bytes().startswith(b'\x89PNG')
 
 
 @pytest.mark.slow  # runs three times

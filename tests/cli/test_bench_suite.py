@@ -154,4 +154,3 @@ def test_report_is_made_anew_from_the_results_and_opened(
     assert result.output.splitlines()[-1].startswith('tabletop planner=brain_body')
     assert json.loads((folder / 'summary.json').read_text()) == json.loads(before)
     assert (folder / 'report.html').is_file()
-    assert (folder / 'feedback.png').read_bytes().startswith(b'\x89PNG')

@@ -45,7 +45,7 @@ def test_own_failures_are_listed_with_their_recovery_and_the_ledger_is_kept(
     assert '1 failure in 1 episode, 1 recovered.' in lines
 
 
-def test_failures_are_filtered_and_written_as_a_page(
+def test_failures_are_filtered_and_kept_where_out_names(
     bbllm: Command, failed: Path, tmp_path: Path
 ) -> None:
     for words, n in (
@@ -55,12 +55,11 @@ def test_failures_are_filtered_and_written_as_a_page(
         (('--planner', 'fltrnn'), 0),
     ):
         assert len(shown(bbllm, *words)['failures']) == n
-    page, ledger = tmp_path / 'new' / 'f.html', tmp_path / 'new' / 'f.sqlite'
+    ledger = tmp_path / 'new' / 'f.sqlite'
 
-    data = shown(bbllm, str(failed), '--html', str(page), '--out', str(ledger))
+    data = shown(bbllm, str(failed), '--out', str(ledger))
 
-    assert (data['page'], data['ledger']) == (str(page), str(ledger))
-    assert 'pick(aqua_cube)' in page.read_text()
+    assert data['ledger'] == str(ledger)
     assert ledger.is_file()
 
 
@@ -77,7 +76,7 @@ def test_a_damaged_journal_is_named(bbllm: Command, failed: Path) -> None:
     [
         (('--failures', 'no/such/folder'), 'There is no folder no/such/folder'),
         (('--failures', '--code', 'COVERD'), "Did you mean 'COVERED'?"),
-        (('--failures', '--html', 'page.txt'), 'does not end in .html'),
+        (('--failures', '--html', 'page.html'), 'leave it out with --failures'),
         (('--failures', '--out', '/proc/no.sqlite'), 'Name another file: --out'),
         (('--code', 'COVERED', '--brain', 'x'), '--brain, --code: only of failures'),
     ],

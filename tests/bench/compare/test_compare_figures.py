@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 
 from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of, holm
-from bbllm_bench.compare.plots import curves, growth_figure
 from bbllm_bench.compare.text import closing_line, grids_of, markdown
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import SavedRun
-from bbllm_bench.metrics.metrics import growth_of
 from bbllm_bench.metrics.task_groups import parts_of
-from bbllm_bench.report.plots import to_png, to_svg
 from tests.bench.made_results import make_result, make_settings
 
 N = 30
@@ -54,16 +51,6 @@ def test_p_values_are_corrected_for_their_number(
     assert holm(given) == pytest.approx(expected)
 
 
-def test_a_prompt_grows_by_the_slope_of_its_tokens_over_steps() -> None:
-    grows = make_result(prompt_growth=((0, 100), (1, 130), (2, 160), (4, 220)))
-    flat = make_result(prompt_growth=((0, 100), (3, 100), (9, 100)))
-
-    assert growth_of(grows) == pytest.approx(30)
-    assert growth_of(flat) == pytest.approx(0)
-    assert growth_of(make_result(prompt_growth=((0, 100), (0, 120), (1, 400)))) is None
-    assert growth_of(make_result()) is None
-
-
 def test_each_planner_is_held_against_the_first_case_by_case() -> None:
     first = entry('base_llm', played(*['failed'] * N))
     better = entry('fltrnn', played(*['passed'] * N, k=3, model_calls=20))
@@ -89,7 +76,7 @@ def test_nobody_takes_the_place_of_the_first_while_that_has_no_result() -> None:
 
     assert (data.against, data.paired) == ('a', ())
     assert [row.planner for row in data.planners] == ['b', 'c']
-    assert 'minus' not in markdown(data, ())
+    assert 'minus' not in markdown(data)
 
 
 def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
@@ -129,7 +116,7 @@ def test_tables_have_a_row_for_each_planner_and_mark_estimated_tokens() -> None:
     ).model_copy(update={'notices': ('`offline` is a stand-in.',)})
 
     outcomes, costs, *differences = grids_of(data)
-    page = markdown(data, ['prompts.svg'])
+    page = markdown(data)
 
     assert [row[0] for row in outcomes.rows] == ['base_llm', 'fltrnn']
     assert [row[2] for row in outcomes.rows] == [f'2 of {2 * N}'] * 2
@@ -138,30 +125,8 @@ def test_tables_have_a_row_for_each_planner_and_mark_estimated_tokens() -> None:
     assert all(grid.title.startswith('Each planner minus base_llm') for grid in differences[:2])
     assert '| base_llm | 0 |' in page
     assert 'the same budget: 50 steps.' in page
-    assert '![Tokens of prompts, by steps](prompts.svg)' in page
     assert '> `offline` is a stand-in.' in page
     assert closing_line(data) == 'tabletop brain=offline SR base_llm=0.50 fltrnn=1.00'
-
-
-def test_curves_are_means_over_the_same_bins_of_steps_for_all() -> None:
-    many = curves({'a': [(x, 10.0 * x) for x in range(100)], 'b': [(0, 1.0), (4, 3.0), (5, 8.0)]})
-
-    assert len(many['a']) == 20
-    assert many['a'][0] == (2.0, 20.0)
-    assert many['b'] == ((2.0, 2.0), (5.0, 8.0))
-
-
-def test_the_picture_has_a_line_for_each_planner_that_it_names() -> None:
-    prompts = curves({'grows': [(i, 100.0 + 50 * i) for i in range(9)], '$x_1$': [(0, 700.0)]})
-    steps = curves({'grows': [(9, 2000.0)], '$x_1$': []})
-
-    figure = growth_figure('tabletop', prompts, steps, note='Brain offline')
-    text = to_svg(figure, 'tabletop')
-
-    assert text.count('>grows<') == text.count('>$x_1$<') == 1
-    assert 'log scale' in text
-    assert 'Brain offline' in text
-    assert to_png(figure).startswith(b'\x89PNG')
 
 
 def test_a_planner_counts_at_its_largest_k_and_by_those_episodes_alone() -> None:

@@ -214,11 +214,8 @@ BETTER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     'model_s': ({'model_s': 1.0}, {'model_s': 5.0}),
     'wall_s': ({'wall_s': 1.0}, {'wall_s': 5.0}),
     'repaired': ({'verdict': 'passed'}, {'verdict': 'failed'}),
-    'repair_prompts': ({'repair_prompt_tokens': 700}, {'repair_prompt_tokens': 900}),
-    'repair_replies': ({'repair_reply_tokens': 70}, {'repair_reply_tokens': 90}),
     'false_success': ({'false_success': False}, {'false_success': True}),
     'informed': ({'informed': True}, {'informed': False}),
-    'faithful': ({'broken_rules': {}}, {'broken_rules': {'already_open': 1}}),
 }
 """By measure: what is better of it, and what is worse."""
 
@@ -237,8 +234,8 @@ def test_of_each_measure_the_better_value_wins_on_either_side(measure: str) -> N
         assert found.winner == winner
 
 
-@pytest.mark.parametrize('measure', ['informed', 'faithful'])
-def test_what_was_judged_in_one_episode_of_a_pair_only_is_no_pair(measure: str) -> None:
+def test_what_was_judged_in_one_episode_of_a_pair_only_is_no_pair() -> None:
+    measure = 'informed'
     better, worse = BETTER[measure]
     unknown: dict[str, Any] = {}
 

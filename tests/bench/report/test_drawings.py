@@ -5,11 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from bbllm.core.types import Pose, Scene
-from bbllm_bench.report import plots
 from bbllm_bench.report.gallery import (
     Drawings,
     final_scene,
@@ -17,8 +14,6 @@ from bbllm_bench.report.gallery import (
     read_scenes,
     table_view,
 )
-from bbllm_bench.report.plots import over_k
-from bbllm_bench.report.summary import RunSummary, summarize_run
 from bbllm_viewer.viz.objects import FAR
 from bbllm_viewer.viz.shapes import Paint, Polygon
 from bbllm_viewer.viz.svg import Inks
@@ -105,30 +100,3 @@ def test_damaged_journal_gives_no_scene_and_no_error(tmp_path: Path, text: str) 
     assert read_scenes(path) == {}
     assert read_scenes(tmp_path / 'gone.jsonl') == {}
     assert read_scenes(None) == {}
-
-
-def summary_of(*ks: int) -> RunSummary:
-    """Return the summary of a run with one passed and one failed episode at each K."""
-    settings = made_up.make_settings(ks=[*ks])
-    results = [
-        made_up.make_result('plus_sign', trial, k, verdict=verdict, gcr=gcr, attempted=0)
-        for k in ks
-        for trial, (verdict, gcr) in enumerate((('passed', 1.0), ('failed', 0.5)))
-    ]
-    return summarize_run(settings, results, [])
-
-
-def test_marks_are_at_the_figures_and_values_of_k_at_equal_steps(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn: list[Figure] = []
-    monkeypatch.setattr(plots, '_svg', lambda figure, name: drawn.append(figure) or Markup())
-
-    over_k(summary_of(0, 2, 90))
-
-    axes = drawn[0].axes[0]
-    lines = {line.get_label(): line[0] for line in axes.containers}
-    marks = {name: [*line.get_ydata()] for name, line in lines.items()}
-    assert marks == {'SR': [0.5] * 3, 'GCR': [0.75] * 3, 'EXEC': []}
-    assert [*lines['GCR'].get_xdata()] == [*axes.get_xticks()] == [0, 1, 2]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ['0', '2', '90']

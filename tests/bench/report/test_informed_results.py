@@ -9,7 +9,6 @@ from bbllm.core.types import Pose, Scene
 from bbllm.llm.config import LlmConfig
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
-from bbllm_bench.report.plots import by_task, over_k
 from bbllm_bench.report.summary import RunSummary, closing_line, summarize_run
 from bbllm_bench.report.write import write_report
 from bbllm_bench.scene_sampling.generator import make_case
@@ -142,15 +141,3 @@ def test_the_report_has_columns_and_cards_for_it(tmp_path: Path) -> None:
     assert 'Informed: every block was weighed.' in page
     assert page.count('T3 pick heavier') > 3  # table, map and gallery
     assert 'title="trial 1, K = 3: passed, not informed, GCR 1.00.">' in page
-
-
-def test_charts_over_k_have_informed_success_beside_the_state(tmp_path: Path) -> None:
-    first = [dataclasses.replace(r, key=dataclasses.replace(r.key, k=0)) for r in MIXED]
-    summary = summary_of((*first, *MIXED), ks=[0, 3])
-    chart, small = over_k(summary), by_task(summary)
-    assert chart is not None and small is not None
-
-    assert '>Informed</text>' in chart
-    assert 'var(--informed)' in small
-    page = report_of(tmp_path, (*first, *MIXED), ks=[0, 3])
-    assert 'State, Informed, GCR, EXEC over the number of feedback loops' in page

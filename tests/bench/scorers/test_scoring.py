@@ -18,16 +18,15 @@ from bbllm.core.errors import (
     PromptTooLongError,
     ReplayError,
 )
-from bbllm.core.events import Ending, Episode, Event, LineDiscarded, ModelCall
 from bbllm.core.protocols import PASS, EpisodeContext, Pass, Planner, Reply, Usage, World
-from bbllm.core.types import Outcome, PlanStep, Scene, SkillCall, Status, Task
+from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.llm.config import LlmConfig
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.scene.scene_file import make_scene
 from bbllm.testing import ScriptedModel
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
-from bbllm_bench.scorers.scoring import NO_CALL, prompt_growth, score
+from bbllm_bench.scorers.scoring import NO_CALL, score
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Conditions
 from tests.doubles.paper_world import PaperWorld
@@ -242,44 +241,3 @@ def test_tokens_names_and_money_come_from_the_model_calls() -> None:
     assert result.model_s == 1.5
     assert dict(result.models) == {'brain': 'gpt-x-2026-01-01'}
     assert play(reply).cost is None
-
-
-def test_tokens_of_repairs_are_those_of_the_brain_after_the_first_loop_began() -> None:
-    usage = Usage(5000, 30)
-    first = Reply(text='0: mumble\n1: pick(red_cube)', model='m', usage=Usage(4000, 20))
-    repair = Reply(text='New plan:\n0: Done', model='m', usage=usage)
-
-    result = play(first, repair, k=1)
-
-    assert result.loops == 1
-    assert result.repair_reply_tokens == 30
-    # Of the text, so that no server counts its own way.
-    assert 0 < result.repair_prompt_tokens < usage.prompt_tokens
-    assert play(first, k=0).repair_reply_tokens == 0
-
-
-def call(role: str = 'brain', counted: int = 0, sent: int = 0) -> Event:
-    made = ModelCall(role=role, model='m', prompt_tokens=counted, sent_tokens=sent)
-    return Event(0.0, made)
-
-
-def test_each_prompt_of_the_brain_is_counted_with_the_calls_before_it() -> None:
-    outcome = Event(0.0, Outcome(call=SkillCall('wait'), status=Status.SUCCEEDED))
-    refused = Event(0.0, LineDiscarded('fly()', 'no such skill'))
-    events = (
-        *(call(counted=90, sent=100), call('body', counted=20), outcome, refused, outcome),
-        *(call(sent=140), outcome, call(counted=160)),
-    )
-
-    episode = Episode(
-        id='e',
-        task=Task('e', 'tidy up'),
-        planner='p',
-        brain='m',
-        body='m',
-        ending=Ending.FINISHED,
-        message='',
-        events=events,
-    )
-
-    assert prompt_growth(episode) == ((0, 90), (2, 140), (3, 160))

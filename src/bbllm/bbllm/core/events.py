@@ -398,8 +398,6 @@ class LineDiscarded:
     always refused. Otherwise it does not fit the grammar."""
     code: Code | None = None
     """Where the line is an action of a plan: what is wrong with its call."""
-    rules: tuple[str, ...] = ()
-    """Beside a code that stands for several: which rules of its world the action breaks."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'refused', self.refused or self.code is not None)

@@ -46,9 +46,6 @@ class PlannerSpec:
     """Whether the planner requires a Body that matches by embedding."""
     uses_force: bool = False
     """Whether prompts contain the force on the gripper; a bench then measures it."""
-    holds_one: bool = False
-    """Whether prompts allow one held object at a time also where there are two hands; a bench
-    then counts a second one against the faithfulness to these prompts."""
     domains: frozenset[str] = EVERYWHERE
     """The kinds of worlds that the planner supports, each the `domain` of its scenes."""
 

@@ -61,7 +61,7 @@ def compare(
 
     All planners that play in the suite's world, and whose prompts the models
     can answer, are compared with the first: success, goal conditions, executable
-    steps, faithfulness, calls and tokens, with intervals over cases, paired
+    steps, calls and tokens, with intervals over cases, paired
     differences, and plots of how prompts grow. Each has a folder in
     --out, which `bbllm bench diff` and `report` read; the same command goes on
     in it after a stop, and may name more planners.
@@ -79,7 +79,7 @@ def compare(
       bbllm bench compare tabletop_hard --planners brain_body,brain_body:feedback=none -k 1
     """
     from bbllm_bench.compare.choice import choose
-    from bbllm_bench.compare.files import PICTURES, TABLES, compare_folder
+    from bbllm_bench.compare.files import TABLES, compare_folder
     from bbllm_bench.runner.conversations import check_recording
 
     run = bench.run_request(suite, ks=(k,), **given(recording))
@@ -95,7 +95,6 @@ def compare(
     print_results(compared, grids, choice, ran, folder, output)
     if compared is not None:
         output.print_path('tables', folder / TABLES)
-        output.print_path('plots', folder / PICTURES[1])
     end_comparison(compared, choice, ran, folder, output)
 
 

@@ -11,11 +11,8 @@ from bbllm.cli.support.requests import flag
 from bbllm.cli.views.output import Output
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.store import SUMMARY, read_run
-from bbllm_bench.report.plots import feedback_png
 from bbllm_bench.report.summary import closing_line, summarize_run, summary_text
 from bbllm_bench.report.write import write_report
-
-CHART = 'feedback.png'
 
 
 def report(
@@ -28,7 +25,6 @@ def report(
     """
     Write summary.json, report.html and the pages of episodes again.
 
-    Runs with several values of K also get their charts as feedback.png.
     Works while the run still goes on, and for one that was killed.
 
     Examples:
@@ -41,9 +37,6 @@ def report(
     write_atomically(folder / SUMMARY, summary_text(summary))
     path = write_report(folder).resolve()
     output.print_path('report', path)
-    if chart := feedback_png(summary):
-        (folder / CHART).write_bytes(chart)
-        output.print_path('chart', folder.resolve() / CHART)
     if open_page and not webbrowser.open(path.as_uri()):
         output.print('No browser could be started; open the file yourself.')
     output.print(closing_line(summary))

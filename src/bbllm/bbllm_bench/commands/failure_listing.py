@@ -17,6 +17,10 @@ from bbllm.core.types import Code
 if TYPE_CHECKING:
     from bbllm_bench.ledger.failures import FailureRow
 
+NOTE = (
+    "n: failures, in how many episodes; recovered: with Wilson's 95 % interval; requests, tokens, "
+    'arm: median from a failure to its recovery'
+)
 MOST_FAULTS = 5
 """Damaged journals that are named on a terminal."""
 
@@ -28,8 +32,7 @@ class FailureOptions:
     panel: ClassVar[str] = 'Failures'
     failures: bool = flag(
         'List the failures of all own episodes and bench runs, or of those below the FOLDER that '
-        'is named in place of EPISODE, and which error which planner and model recovers from; '
-        'with --html FILE as a page.',
+        'is named in place of EPISODE, and which error which planner and model recovers from.',
         '--failures',
     )
     planner: str | None = option(
@@ -56,11 +59,9 @@ def check_failure_options(options: FailureOptions) -> None:
         )
 
 
-def show_failures(
-    folder: str | None, options: FailureOptions, html: Path | None, output: Output
-) -> None:
+def show_failures(folder: str | None, options: FailureOptions, output: Output) -> None:
     """
-    Bring the ledger of a folder up to date, and list what it has or write its page.
+    Bring the ledger of a folder up to date, and list what it has.
 
     Raises:
         ConfigError: There is no such folder or no journal in it, or a file cannot be written.
@@ -91,11 +92,7 @@ def show_failures(
         output.print(fault, style='yellow')
     if (more := len(update.faults) - MOST_FAULTS) > 0:
         output.print(f'{more} more are skipped; the table `journals` has them.', style='yellow')
-    if html is not None:
-        _write_page(html, failures, ledger, update.faults)
-        output.print_path('page', html.resolve())
-    else:
-        _print(failures, output)
+    _print(failures, output)
     output.print_path('ledger', ledger.resolve())
     output.result(
         {
@@ -103,7 +100,7 @@ def show_failures(
             'journals': update.journals,
             'read': update.read,
             'skipped': list(update.faults),
-            **({'page': str(html.resolve())} if html is not None else _values(failures)),
+            **_values(failures),
         }
     )
 
@@ -121,9 +118,9 @@ def _values(failures: tuple['FailureRow', ...]) -> dict[str, object]:
 
 
 def _print(failures: tuple['FailureRow', ...], output: Output) -> None:
-    from bbllm_bench.ledger.recoveries import episodes_of
-    from bbllm_bench.report.failure_page import recovery_grid
-    from bbllm_bench.report.grid import print_grid
+    from bbllm_bench.ledger.recoveries import episodes_of, recoveries
+    from bbllm_bench.report import words
+    from bbllm_bench.report.grid import grid_of, print_grid
 
     for each in failures:
         when = time.strftime('%Y-%m-%d %H:%M', time.localtime(each.stamp_s))
@@ -131,7 +128,20 @@ def _print(failures: tuple['FailureRow', ...], output: Output) -> None:
         output.print_line(escape_line(f'{when}  {text} {_end(each)}'))
     if failures:
         output.print()
-        print_grid(recovery_grid(failures), output.console)
+        rows = [
+            {
+                'error': row.error,
+                'planner, Brain': str(row.configuration),
+                'n': f'{len(row.failures)} in {row.episodes}',
+                'recovered': words.two(row.recovered.value),
+                '95 %': words.interval(row.recovered.low, row.recovered.high),
+                'requests': words.median(row.requests),
+                'tokens': words.median(row.tokens),
+                'arm': words.duration(row.arm_s),
+            }
+            for row in recoveries(failures)
+        ]
+        print_grid(grid_of('Recoveries', rows, notes={'n': NOTE}), output.console)
     recovered = sum(each.recovered != '' for each in failures)
     output.print(
         f'{count_of(len(failures), "failure")} in {count_of(episodes_of(failures), "episode")}, '
@@ -144,14 +154,3 @@ def _end(failure: 'FailureRow') -> str:
         return '[not recovered]'
     loops, requests = count_of(failure.loops, 'loop'), count_of(failure.requests, 'request')
     return f'[recovered: {loops}, {requests}, {failure.arm_s:.1f} s of the arm]'
-
-
-def _write_page(
-    page: Path, failures: tuple['FailureRow', ...], ledger: Path, faults: tuple[str, ...]
-) -> None:
-    from bbllm_bench.log.files import write_atomically
-    from bbllm_bench.report.failure_page import render_failures
-
-    if page.suffix not in ('.html', '.htm'):
-        raise ConfigError(f'--html writes a page, and {page} does not end in .html.')
-    write_atomically(page, render_failures(failures, ledger.name, faults))

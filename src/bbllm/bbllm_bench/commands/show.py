@@ -123,12 +123,14 @@ def show(
       bbllm show --index pages
       bbllm show --failures
       bbllm show --failures runs/mine --code COVERED --brain MODEL
-      bbllm show --failures runs --out all.sqlite --html failures.html
+      bbllm show --failures runs --out all.sqlite
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)
     if failed.failures:
-        show_failures(episode, failed, html, output)
+        if html is not None:
+            raise ConfigError('--html is of an episode; leave it out with --failures.')
+        show_failures(episode, failed, output)
         return
     check_failure_options(failed)
     if speed is not None and video is None:

@@ -2,7 +2,7 @@
 The comparison of several planners on the same cases: the content of `compare.json`.
 
 Each planner is counted at its largest K. Figures that depend on cases (success, goal conditions,
-executable steps, faithfulness, calls, tokens) have 95 % intervals; so have the differences from
+executable steps, calls, tokens) have 95 % intervals; so have the differences from
 the first planner, over the pairs of cases that both played. Where several planners are compared
 with one, some difference appears by chance: `holm_p` is McNemar's p after the correction of
 S. Holm (Scandinavian Journal of Statistics 6 (1979) 65-70).
@@ -15,18 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 
-from bbllm_bench.compare.plots import Curve, curves
 from bbllm_bench.log.intervals import Estimate
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import SavedRun, episodes_per_minute
 from bbllm_bench.metrics.metrics import (
     COSTS,
-    FEEDBACK,
     METRICS,
     SUMMARY,
     Figures,
     SummaryRecord,
-    tokens_of_step,
 )
 from bbllm_bench.metrics.pairs import Comparison, compare, ks_of
 from bbllm_bench.metrics.task_groups import parts_of
@@ -98,10 +95,6 @@ class PlannerComparison(SummaryRecord):
     left_out: tuple[LeftOutPlanner, ...] = ()
     ended_early: Mapping[str, str] = {}
     """Why, by planner."""
-    prompt_curves: Mapping[str, Curve]
-    """By planner, mean tokens of a prompt by the steps done before it."""
-    step_curves: Mapping[str, Curve]
-    """By planner, mean tokens of a step by the steps of the episode."""
 
 
 _OF_SETTINGS = {'suite', 'suite_sha256', 'world', 'brain', 'seed', 'trials'}
@@ -125,10 +118,6 @@ def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> Planner
             by: {name: _part(entries, names) for name, names in named.items()}
             for by, named in parts_of(tasks).items()
         },
-        prompt_curves=curves(
-            {e.planner: [point for r in e.results for point in r.prompt_growth] for e in entries}
-        ),
-        step_curves=curves({e.planner: _step_costs(e.results) for e in entries}),
     )
 
 
@@ -145,7 +134,7 @@ def _figures(entry: PlannerResults) -> PlannerFigures:
     settings = entry.run.settings
     return PlannerFigures.of(
         entry.results,
-        (*SUMMARY, *COSTS, *FEEDBACK),
+        (*SUMMARY, *COSTS),
         planner=entry.planner,
         folder=str(entry.run.path),
         k=entry.k,
@@ -177,8 +166,3 @@ def _paired(
 def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, Estimate]:
     success = METRICS['sr'].estimate
     return {e.planner: success(r for r in e.results if r.key.task in tasks) for e in entries}
-
-
-def _step_costs(results: Sequence[EpisodeResult]) -> list[tuple[float, float]]:
-    costs = ((result.attempted, tokens_of_step(result)) for result in results)
-    return [(steps, tokens) for steps, tokens in costs if tokens]

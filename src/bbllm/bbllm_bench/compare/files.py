@@ -1,4 +1,4 @@
-"""Writes what a comparison comes to: figures, tables and plots, from the folders of its runs."""
+"""Writes what a comparison comes to: figures and tables, from the folders of its runs."""
 
 import json
 from collections.abc import Sequence
@@ -6,17 +6,14 @@ from pathlib import Path
 
 from bbllm_bench.compare.choice import Choice, folder_name
 from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
-from bbllm_bench.compare.plots import growth_figure
 from bbllm_bench.compare.run import COMPARE, PlannerRun
 from bbllm_bench.compare.text import markdown
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.store import read_run
 from bbllm_bench.oracle.notices import notices_of_changes, roles_of, stand_ins
-from bbllm_bench.report.plots import to_png, to_svg
 from bbllm_bench.scorers.scoring import earlier_lines
 
 TABLES = 'compare.md'
-PICTURES = ('prompts.svg', 'prompts.png')
 STAND_INS_ONLY = (
     'A stand-in answered, not a language model: rates show that the plumbing of each planner '
     'works, and not how well it plans. Sizes of prompts are those of any model whose replies lead '
@@ -46,14 +43,8 @@ def compare_folder(
             'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
         }
     )
-    estimated = any(row.tokens_estimated for row in data.planners)
-    how = ', tokens estimated' if estimated else ''
-    note = f'Brain {data.brain}{how}; means over a few steps each'
-    figure = growth_figure(data.suite, data.prompt_curves, data.step_curves, note)
     write_atomically(folder / COMPARE, json.dumps(data.model_dump(), indent=2) + '\n')
-    write_atomically(folder / TABLES, markdown(data, PICTURES[:1]))
-    write_atomically(folder / PICTURES[0], to_svg(figure, data.suite))
-    write_atomically(folder / PICTURES[1], to_png(figure))
+    write_atomically(folder / TABLES, markdown(data))
     return data
 
 

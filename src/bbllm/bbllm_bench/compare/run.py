@@ -3,7 +3,6 @@ Plays one suite with several planners, one after the other, in folders beside ea
 
     compare.json  the figures of all; also marks the folder as one of a comparison
     compare.md    the same as tables for people
-    prompts.svg, prompts.png
     <planner>/    an ordinary run: `bbllm bench diff`, `report` and SUITE --out work on it
 """
 

@@ -11,14 +11,6 @@ from bbllm_bench.report.grid import Grid, grid_of, markdown_of
 
 ABOUT_OUTCOMES = {
     'planner': 'Below each figure is its 95 % interval over cases.',
-    'faithful': (
-        "faithful: episodes that broke no rule of their planner's own prompts; strict: by all of "
-        "FLTRNN's rules, so that holding two things breaks one."
-    ),
-    'held once': (
-        'held once: of all episodes, as SR, those in which all conditions of the goal were true '
-        'at once, at the start or after some step; so FLTRNN counts a success.'
-    ),
     'repaired': 'repaired: success in the episodes that used a feedback loop.',
     'malformed': 'malformed: lines of replies that were left out since they fit no grammar.',
     'refused': (
@@ -28,11 +20,8 @@ ABOUT_OUTCOMES = {
     ),
 }
 ABOUT_COSTS = (
-    'calls, tokens: of an episode; a step: tokens of its prompts for each step; grows: tokens by '
-    'which a prompt is longer for each step that is done; stable: share of the prompts that an '
-    'earlier prompt of the episode began with; repair prompts, repair replies: tokens after the '
-    'first loop began, of episodes that used one, estimated from the text without pictures; '
-    'a minute: episodes.'
+    'calls, tokens: of an episode; stable: share of the prompts that an earlier prompt of the '
+    'episode began with; a minute: episodes.'
 )
 ESTIMATED = '~: the server counted no tokens; those of prompts are estimated.'
 ABOUT_DIFFERENCES = {
@@ -42,11 +31,9 @@ ABOUT_DIFFERENCES = {
         'planners.'
     ),
 }
-TOKENS = ('tokens', 'step_tokens', 'growth')
-REPAIRS = ('repair_prompts', 'repair_replies')
-RATES = ('sr', 'gcr', 'exec', 'faithful', 'faithful_strict', 'held_once', 'repaired')
-OUTCOMES = ('sr_judged', 'gcr', 'exec', 'faithful', 'repaired')
-EXPENSES = ('model_calls', 'tokens', 'repair_prompts', 'repair_replies', 'robot_s')
+RATES = ('sr', 'gcr', 'exec', 'repaired')
+OUTCOMES = ('sr_judged', 'gcr', 'exec', 'repaired')
+EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""
 MOST_COLUMNS = 8
 """More parts of a suite than this stand in rows; `eai` has 26 splits."""
@@ -69,8 +56,8 @@ def grids_of(data: PlannerComparison) -> tuple[Grid, ...]:
     return (*grids, *(_parts(by, parts) for by, parts in data.parts.items()))
 
 
-def markdown(data: PlannerComparison, pictures: Sequence[str]) -> str:
-    """Return a comparison as a page of Markdown, with the names of the picture files beside it."""
+def markdown(data: PlannerComparison) -> str:
+    """Return a comparison as a page of Markdown."""
     limits = budgets_text(data.limits, own=data.own_limits)
     lines = [
         f'# {data.suite}: {count_of(len(data.planners), "planner")} compared',
@@ -82,8 +69,6 @@ def markdown(data: PlannerComparison, pictures: Sequence[str]) -> str:
     ]
     for grid in grids_of(data):
         lines += ['', *markdown_of(grid)]
-    for name in pictures:
-        lines += ['', f'![Tokens of prompts, by steps]({name})']
     if data.left_out:
         lines += ['', '## Left out', '']
         lines += [f'- `{item.planner}`: {item.reason}' for item in data.left_out]
@@ -123,9 +108,11 @@ def _costs(data: PlannerComparison) -> Grid:
     rows = []
     for row in data.planners:
         rate = row.episodes_per_minute
-        about = dict.fromkeys(TOKENS, '~' * row.tokens_estimated)
+        about = {'tokens': '~' * row.tokens_estimated}
         cells = {
-            METRICS[k].label: cell(k, row.rate(k), about.get(k, '')) for k in (*COSTS, *REPAIRS)
+            METRICS[k].label: cell(k, row.rate(k), about.get(k, ''))
+            for k in COSTS
+            if k not in RATES
         }
         minute = '' if rate is None else f'{rate:.0f}'
         rows.append({'planner': row.planner, **cells, 'a minute': minute})

@@ -30,7 +30,7 @@ TASK = 'task'
 VALUES = {'passed': CORRECT, 'failed': INCORRECT, 'lost': NOANSWER}
 SHOWN = (
     *('conditions', 'ending', 'message', 'codes', 'least_loops', 'unsafe', 'robot_s'),
-    *('case_hash', 'informed', 'information', 'false_success', 'broken_rules'),
+    *('case_hash', 'informed', 'information', 'false_success'),
 )
 """What the log has of a result beside verdict and reason."""
 NOT_PLAYED = 'The episode did not come to an end, so there is no table to judge.'

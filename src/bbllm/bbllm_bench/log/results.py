@@ -7,8 +7,6 @@ from bbllm.core.types import SceneObject
 
 CHANGED_PROMPTS = 'replayed with changed prompts'
 """What such an episode is called."""
-TWO_AT_ONCE = 'two_at_once'
-"""The rule of faithfulness that only FLTRNN's prompts state; see bench.faithfulness."""
 NO_CASE = 'CaseError'
 """Error of an episode that was lost because its table could not be made."""
 
@@ -128,32 +126,12 @@ class EpisodeResult:
     """How much of that began an earlier prompt too; see core.prompt_size [characters]."""
     sent_tokens: int = 0
     """Tokens of all prompts, as estimated where a server did not count."""
-    prompt_growth: tuple[tuple[int, int], ...] = ()
-    """For each prompt of the Brain, calls done before it and its tokens; see
-    bench.prompt_growth."""
-    repair_prompt_tokens: int = 0
-    """An estimate for the text of all prompts of the Brain after the first loop began."""
-    repair_reply_tokens: int = 0
-    """Those of the replies to them, as the server counted them."""
-    broken_rules: Mapping[str, int] | None = None
-    """How often each rule of bench.faithfulness was broken, those that were not left out; None
-    where that was not judged, as where nothing was tried."""
-    untold_rules: tuple[str, ...] = ()
-    """Rules among those that the prompts of the planner do not state: `two_at_once` in a house,
-    for all planners but those of FLTRNN. `faithful` leaves them out."""
-    first_broken: int | None = None
-    """Number of the first call that broke a rule, from 0; None where none did."""
     discarded: int = 0
     """Lines of the model's replies that were left out, of both kinds below."""
     malformed: int = 0
     """Those of them that fit no grammar."""
     refused: int = 0
     """Those that can be read but name missing objects or fail the planner's own checks."""
-    held_once: bool | None = None
-    """Whether all that the goal wants was so at once, at the start or after some step, though
-    perhaps no longer at the end: FLTRNN's own criterion. None in lost
-    episodes, and where it is not measured."""
-
     earlier: Earlier | None = None
     """Cost of the episodes before it, which no other field includes; None where there are none."""
     by_pictures: PictureResult | None = None
@@ -180,17 +158,6 @@ class EpisodeResult:
     def informed_success(self) -> bool:
         """Whether the goal was reached, and knowingly where something had to be found out."""
         return self.passed and self.informed is not False
-
-    @property
-    def faithful(self) -> bool | None:
-        """Whether no rule was broken that the planner was told; None where that was not judged."""
-        broken = self.broken_rules
-        return None if broken is None else not broken.keys() - {*self.untold_rules}
-
-    @property
-    def faithful_strict(self) -> bool | None:
-        """The same by all of FLTRNN's rules, whatever the planner was told."""
-        return None if self.broken_rules is None else not self.broken_rules
 
     @property
     def judge_agrees(self) -> bool | None:

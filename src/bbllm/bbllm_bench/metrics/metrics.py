@@ -17,7 +17,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import linear_regression
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -47,24 +46,6 @@ def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
 def executability(executable: int, attempted: int) -> float | None:
     """Return the EXEC of one episode, 0 to 1; None where no step was tried."""
     return executable / attempted if attempted else None
-
-
-def tokens_of_step(result: EpisodeResult) -> float | None:
-    """Return the tokens of all prompts of an episode by its steps; None where there was none."""
-    steps = result.attempted
-    return max(result.prompt_tokens, result.sent_tokens) / steps if steps else None
-
-
-def growth_of(result: EpisodeResult) -> float | None:
-    """
-    Return by how many tokens a prompt of the Brain grows with each step that is done.
-
-    That is the slope of the line of least squares, below 0 where later prompts are of a shorter
-    kind; None where prompts came at fewer than three moments, of which each line seems straight.
-    """
-    steps = [done for done, _ in result.prompt_growth]
-    tokens = [size for _, size in result.prompt_growth]
-    return linear_regression(steps, tokens).slope if len(set(steps)) > 2 else None
 
 
 def stable_share(result: EpisodeResult) -> float | None:
@@ -139,21 +120,12 @@ _METRICS = (
            counts_lost=True),
     Metric('false_success', 'False success', 'false success', lambda r: r.false_success, 'lower',
            'rate', usual=0, less='has fewer'),
-    Metric('faithful', 'faithful', 'faithful', lambda r: r.faithful, 'higher', 'rate', usual=1),
-    Metric('faithful_strict', 'strict', 'faithful by all rules',
-           lambda r: r.faithful_strict, 'higher', 'rate'),
-    Metric('held_once', 'held once', 'goal held once', lambda r: r.held_once is True, 'higher',
-           'rate', counts_lost=True),
     Metric('gcr', 'GCR', 'goal conditions', lambda r: r.gcr, 'higher'),
     Metric('exec', 'EXEC', 'executable steps', lambda r: executability(r.executable, r.attempted),
            'higher'),
     Metric('loops', 'loops', 'feedback loops', lambda r: r.loops, 'lower'),
     Metric('repaired', 'repaired', 'success where a feedback loop was used',
            lambda r: r.passed if r.loops else None, 'higher', 'rate'),
-    Metric('repair_prompts', 'repair prompts', 'tokens of repair prompts, estimated',
-           lambda r: r.repair_prompt_tokens or None, 'lower', digits=0),
-    Metric('repair_replies', 'repair replies', 'tokens of the replies to them',
-           lambda r: r.repair_reply_tokens or None, 'lower', digits=0),
     Metric('model_calls', 'calls', 'model calls', lambda r: r.model_calls, 'lower', digits=1),
     Metric('tokens', 'tokens', 'tokens', lambda r: r.tokens, 'lower', digits=0),
     Metric('cost', 'cost', 'cost', lambda r: r.cost, 'lower', digits=4),
@@ -161,10 +133,6 @@ _METRICS = (
     Metric('model_s', 'model, s', 'model time, s', lambda r: r.model_s, 'lower'),
     Metric('wall_s', 'wall, s', 'wall time, s', lambda r: r.wall_s, 'lower'),
     Metric('steps', 'steps', 'steps', lambda r: r.attempted, 'lower'),
-    Metric('step_tokens', 'a step', 'prompt tokens for each step', tokens_of_step, 'lower',
-           digits=0),
-    Metric('growth', 'grows', 'tokens by which prompts grow for each step', growth_of, 'lower',
-           digits=1),
     Metric('judge', 'judge agrees', 'agreement of the judge by pictures with the checker',
            lambda r: r.judge_agrees, 'higher', 'rate'),
     Metric('false_accept', 'false accept', 'accepted by pictures, of what the checker denies',
@@ -188,23 +156,18 @@ _METRICS = (
 # fmt: on
 METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
 
-SUMMARY = (
-    *('sr', 'state', 'informed', 'faithful', 'faithful_strict', 'held_once'),
-    *('gcr', 'exec', 'loops'),
-)
+SUMMARY = (*('sr', 'state', 'informed', 'gcr', 'exec', 'loops'),)
 """Estimated for every group of episodes of a run."""
 BY_PICTURES = (
     *('judge', 'false_accept', 'false_refuse'),
     *('recall', 'precision', 'position_mm', 'position_p95_mm', 'turned_deg'),
 )
 """The same where scenes come from pictures."""
-COSTS = ('model_calls', 'tokens', 'steps', 'step_tokens', 'stable_share', 'growth')
+COSTS = ('repaired', 'model_calls', 'tokens', 'steps', 'stable_share')
 """Estimated for each planner of a comparison too."""
-FEEDBACK = ('repaired', 'repair_prompts', 'repair_replies')
-"""The same, of the episodes in which a feedback loop was used."""
 PAIRED = (
-    *('sr', 'sr_judged', 'informed', 'false_success', 'faithful', 'gcr', 'exec', 'loops'),
-    *('model_calls', 'tokens', 'cost', 'robot_s', *FEEDBACK),
+    *('sr', 'sr_judged', 'informed', 'false_success', 'gcr', 'exec', 'loops'),
+    *('model_calls', 'tokens', 'cost', 'robot_s', 'repaired'),
 )
 """By what the episodes of a pair are compared, in the order of the tables."""
 TIMES = ('model_s', 'wall_s')
@@ -256,7 +219,6 @@ class Figures(SummaryRecord):
     lost_errors: Mapping[str, int]
     """The same of those that were lost, by ending where there was no error."""
     false_success: int
-    broken_rules: Mapping[str, int]
     discarded: int
     malformed: int
     refused: int
@@ -277,9 +239,6 @@ class Figures(SummaryRecord):
         judged = [result for result in group if not result.lost]
         unsafe = [result.unsafe for result in group if result.unsafe is not None]
         estimates = {key: METRICS[key].estimate(group) for key in metrics}
-        if not judged or any(result.held_once is None for result in judged):
-            # A share of the episodes in which that was watched would be one of easier episodes.
-            estimates['held_once'] = rate_of(0, 0)
         values = {
             **{key: sum(getattr(result, key) for result in group) for key in _SUMS},
             'n': len(group),
@@ -295,7 +254,6 @@ class Figures(SummaryRecord):
             'endings': _added({result.ending: 1} for result in group),
             'errors': _added({result.error: 1} for result in group if result.error),
             'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
-            'broken_rules': _added(result.broken_rules or {} for result in judged),
         }
         return cls(**{**values, **more})
 

@@ -251,9 +251,6 @@ def figures_of(result: EpisodeResult, *, timed: bool) -> str:
     ]
     if timed:
         parts.append(f'{words.duration(result.robot_s)} of robot time')
-    if result.broken_rules:
-        named = words.listed([f'{rule} × {n}' for rule, n in result.broken_rules.items()])
-        parts.append(f'broke {named}, first in call {result.first_broken}')
     if result.passes:
         parts.append(f'{words.plural(result.passes, "step")} passed over')
     if result.unsafe:

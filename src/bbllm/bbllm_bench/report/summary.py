@@ -110,11 +110,6 @@ class RunSummary(SummaryRecord):
         """The figures at the largest K."""
         return self.by_k[-1] if self.by_k else KFigures.of((), k=None)
 
-    @property
-    def is_ruled(self) -> bool:
-        """Whether faithfulness is shown: in houses, and wherever a rule was broken."""
-        return self.world == 'household' or any(group.broken_rules for group in self.by_k)
-
 
 _OF_SETTINGS = {
     *('suite', 'planner', 'brain', 'body', 'mapping', 'world', 'sources', 'trouble', 'seed'),

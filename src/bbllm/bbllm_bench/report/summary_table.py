@@ -28,10 +28,6 @@ NOTES = {
     ),
     'loops': 'loops: used, and in brackets what a planner spends that goes by the order listed',
     'false success': 'false success: ended as done, which the checker denies',
-    'faithful': (
-        "faithful: broke no rule that the planner's own prompts state; strict: none of FLTRNN's, "
-        'of which one is to hold one object at a time'
-    ),
 }
 KNOWING_LOOPS = 'loops: used, and in brackets what a planner spends that finds all out at once'
 ESTIMATED = 'tokens: ~ where the server counted none, and those of prompts are estimated'
@@ -77,31 +73,31 @@ def lines_for_terminal(summary: RunSummary) -> list[str]:
 
 def _grids(summary: RunSummary) -> Iterator[Grid]:
     if summary.by_k:
-        yield _task_grid(summary.top, ruled=summary.is_ruled)
+        yield _task_grid(summary.top)
         if summary.top.groups:
             yield grid_of('', [_group_cells(row) for row in summary.top.groups])
     if len(summary.by_k) > 1:
-        yield _k_grid(summary.by_k, ruled=summary.is_ruled)
+        yield _k_grid(summary.by_k)
 
 
-def _task_grid(group: KFigures, *, ruled: bool) -> Grid:
+def _task_grid(group: KFigures) -> Grid:
     knowing = bool(group.needing)
     notes = NOTES | ({'loops': KNOWING_LOOPS} if knowing else {})
     if group.tokens_estimated:
         notes['tokens'] = ESTIMATED
     too_many = group.groups and len(group.tasks) > MOST_ROWS
     rows = [
-        {'task': task.title, **_cells(task, knowing=knowing, ruled=ruled)}
+        {'task': task.title, **_cells(task, knowing=knowing)}
         for task in (() if too_many else group.tasks)
     ]
-    sums = [{'task': 'all', **_cells(group, knowing=knowing, ruled=ruled)}]
+    sums = [{'task': 'all', **_cells(group, knowing=knowing)}]
     if knowing:
         rates = {key: rate_text(group, key) for key in ('state', 'informed')}
         sums.append({'task': NEEDING, 'n': str(group.needing), **rates})
     return grid_of(f'K = {group.k}', rows, sums, notes)
 
 
-def _cells(row: Figures, *, knowing: bool, ruled: bool) -> dict[str, str]:
+def _cells(row: Figures, *, knowing: bool) -> dict[str, str]:
     """Return the cells of a row by column; with *knowing*, success is of two kinds."""
     # Of all tasks together it would be a share of other episodes than the state beside it.
     informed = row.needing and row.needing == row.n
@@ -111,8 +107,6 @@ def _cells(row: Figures, *, knowing: bool, ruled: bool) -> dict[str, str]:
         'informed': (rate_text(row, 'informed') if informed else NOTHING) if knowing else '',
         'GCR': _number(row, 'gcr'),
         'EXEC': _number(row, 'exec'),
-        'faithful': _number(row, 'faithful') if ruled else '',
-        'strict': _number(row, 'faithful_strict') if ruled else '',
         'loops': _loops(row),
         'calls': str(row.model_calls),
         'tokens': row.tokens_text,
@@ -128,11 +122,11 @@ def _group_cells(row: GroupFigures) -> dict[str, str]:
         'n': str(row.n),
         # An interval over one case says nothing.
         'SR': rate_text(row, 'sr') if row.n > 1 else _number(row, 'sr'),
-        **{METRICS[key].label: _number(row, key) for key in ('gcr', 'exec', 'faithful')},
+        **{METRICS[key].label: _number(row, key) for key in ('gcr', 'exec')},
     }
 
 
-def _k_grid(groups: Sequence[KFigures], *, ruled: bool) -> Grid:
+def _k_grid(groups: Sequence[KFigures]) -> Grid:
     """Return success by task and K: where feedback helps."""
 
     def cells(name: str, texts: Sequence[str]) -> dict[str, str]:
@@ -144,7 +138,7 @@ def _k_grid(groups: Sequence[KFigures], *, ruled: bool) -> Grid:
         for tasks in zip(*(group.tasks for group in groups), strict=True)
     ]
     sums = [cells('all', [rate_text(group, 'sr') if group.n else '' for group in groups])]
-    rates = {'GCR': 'gcr', 'EXEC': 'exec', **({'faithful': 'faithful'} if ruled else {})}
+    rates = {'GCR': 'gcr', 'EXEC': 'exec'}
     if any(group.needing for group in groups):
         rates = {**{f'{NEEDING}: {key}': key for key in ('state', 'informed')}, **rates}
     sums += [cells(name, [_number(g, key) for g in groups]) for name, key in rates.items()]
@@ -172,23 +166,11 @@ def _k_lines(group: KFigures) -> Iterator[str]:
         yield f'Endings with K = {group.k}: {_counts(group.endings)}.'
     if group.codes:
         yield f'Steps that failed with K = {group.k}: {_counts(group.codes)}.'
-    if group.broken_rules:
-        yield (
-            f'Rules broken with K = {group.k}: {_counts(group.broken_rules)}. '
-            f'Faithful {rate_text(group, "faithful")}, '
-            f'by all rules {rate_text(group, "faithful_strict")}.'
-        )
     if group.discarded:
         yield (
             f"Left out of the model's replies with K = {group.k}: "
             f'{count_of(group.discarded, "line")}: {group.malformed} malformed, '
             f'{group.refused} refused.'
-        )
-    if group.rate('held_once').n:
-        yield (
-            'All conditions of the goal were true at once, at the start or after some step, with '
-            f'K = {group.k}: {rate_text(group, "held_once")} of all episodes. '
-            'So FLTRNN counts a success.'
         )
 
 

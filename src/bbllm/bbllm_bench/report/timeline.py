@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from typing import ClassVar, TypeAlias
 
 from bbllm.core.events import (
@@ -32,18 +31,6 @@ from bbllm.core.protocols import data_url
 from bbllm.core.types import Outcome
 from bbllm_viewer.replay.exchanges import KeptPicture, ModelExchange
 
-FOLDED_LINES = 6
-"""As many lines in a row that an earlier prompt of its kind has too are folded away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Some lines of a message."""
-
-    text: str
-    is_known: bool = False
-    """Whether an earlier prompt of its kind has them too; a page folds them away."""
-
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
@@ -60,11 +47,9 @@ class MessageView:
     """One message of a prompt, without what the page shows already."""
 
     role: str
+    text: str = ''
     same_as: int = 0
-    """Number of an earlier call whose prompt has all of it; 0 where none has."""
-    before: int = 0
-    """Number of the call that known passages are from; 0 where there are none."""
-    passages: tuple[Passage, ...] = ()
+    """Number of an earlier call whose prompt has the text; 0 where none has."""
     pictures: tuple[PictureView, ...] = ()
 
 
@@ -202,32 +187,17 @@ def _line_of(data: EventData, *, is_bad: bool = False) -> LineEntry:
 
 
 def _views(exchanges: Sequence[ModelExchange]) -> Iterator[ExchangeEntry]:
-    """
-    Yield exchanges; of each message, lines of the one before of its kind are known.
-
-    Messages of one kind are of the same roles, and begin with the same line.
-    """
     shown: dict[str, int] = {}
     pictured: dict[str, int] = {}
-    latest: dict[tuple[str, str, str], tuple[str, int]] = {}
     for item in exchanges:
         views = []
         for message in item.messages:
-            text, role = message.content, message.role
-            kind = item.call.role, role, text.partition('\n')[0]
-            old, number = latest.get(kind, ('', 0))
+            text, known = message.content, shown.get(message.content, 0)
             pictures = tuple(_picture_view(each, pictured) for each in message.pictures)
-            if text in shown:
-                views.append(MessageView(role, same_as=shown[text], pictures=pictures))
-            else:
-                passages = tuple(_passages(old.split('\n'), text.split('\n')))
-                views.append(
-                    MessageView(role, before=number, passages=passages, pictures=pictures)
-                )
+            views.append(MessageView(message.role, '' if known else text, known, pictures))
             for each in message.pictures:
                 pictured.setdefault(each.hash, item.number)
             shown.setdefault(text, item.number)
-            latest[kind] = text, item.number
         yield ExchangeEntry(item, tuple(views))
 
 
@@ -235,16 +205,3 @@ def _picture_view(picture: KeptPicture, pictured: Mapping[str, int]) -> PictureV
     if number := pictured.get(picture.hash):
         return PictureView(same_as=number)
     return PictureView(data_url(picture.data))
-
-
-def _passages(old: list[str], new: list[str]) -> Iterator[Passage]:
-    """Yield a text in passages, whose lines begin anew with each."""
-    end = 0
-    for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-        is_last = block.b == len(new)
-        if block.size >= FOLDED_LINES or is_last:
-            if end < block.b:
-                yield Passage('\n'.join(new[end : block.b]))
-            end = block.b + block.size
-            if block.size:
-                yield Passage('\n'.join(new[block.b : end]), is_known=True)

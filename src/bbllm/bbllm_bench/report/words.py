@@ -58,6 +58,11 @@ def count(value: int | None) -> str:
     return NONE if value is None else f'{value:,}'.replace(',', THIN)
 
 
+def median(value: float | None) -> str:
+    """Return a median, which may be a half."""
+    return NONE if value is None else f'{value:,.10g}'.replace(',', THIN)
+
+
 def plural(n: int, noun: str) -> str:
     """Return `1 episode`, `2 episodes`."""
     return f'{count(n)} {noun}' if n == 1 else f'{count(n)} {noun}s'

@@ -11,9 +11,9 @@ from bbllm.scene.sources import NO_TROUBLE, TRUTH
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.run_settings import RunSettings, flat, show
 from bbllm_bench.log.store import SUMMARY, RunFolder, SavedRun, Session, read_run
-from bbllm_bench.metrics.metrics import METRICS, PAIRED
+from bbllm_bench.metrics.metrics import METRICS, PAIRED, Figures
 from bbllm_bench.oracle.notices import notices_about, roles_of, stand_ins
-from bbllm_bench.report import plots, tables, words
+from bbllm_bench.report import tables, words
 from bbllm_bench.report.episode_page import render_journal
 from bbllm_bench.report.gallery import figures_of, information_of, make_gallery
 from bbllm_bench.report.pages import render_page
@@ -37,7 +37,7 @@ class Finished:
 
 def preload() -> None:
     """Import what `finish` does, which takes a second; from any thread, as while a run goes on."""
-    for name in ('scipy.stats', 'matplotlib.figure', 'matplotlib.backends.backend_svg'):
+    for name in ('scipy.stats',):
         importlib.import_module(name)
 
 
@@ -109,7 +109,6 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         notices_of=notices_of,
         settings_of=settings_of,
         tables=tables,
-        plots=plots,
         METRICS=METRICS,
         information_of=information_of,
         figures_of=figures_of,
@@ -122,7 +121,7 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         title=lambda name: words.titled(labels[name], name),
         ks=ks,
         trials=trials,
-        rates=plots.rates_of(summary.top),
+        rates=rates_of(summary.top),
         false_success=any(sums.needing or sums.false_success for sums in summary.by_k),
         no_cost=_no_cost(settings, summary),
         one_map=len(trials) * len(ks) <= COLUMNS,
@@ -130,6 +129,14 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         compared=[METRICS[key] for key in PAIRED if key in shown],
         gallery=make_gallery(run),
     )
+
+
+def rates_of(figures: Figures) -> dict[str, str]:
+    """Return the rates that a page is about, by key, with their labels."""
+    if not figures.needing:
+        return {key: METRICS[key].heading for key in ('sr', 'gcr', 'exec')}
+    # Success is of two kinds where something had to be found out.
+    return {'sr': 'State', **{key: METRICS[key].heading for key in ('informed', 'gcr', 'exec')}}
 
 
 def _no_cost(settings: RunSettings, summary: RunSummary) -> str:

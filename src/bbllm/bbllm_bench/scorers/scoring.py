@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import dropwhile
 from types import MappingProxyType
 
 from bbllm.core import errors
@@ -13,7 +12,6 @@ from bbllm.core.events import (
     Episode,
     EpisodeEnded,
     LineDiscarded,
-    ModelCall,
     RepairBegun,
     StepBegun,
     StepFailed,
@@ -25,12 +23,6 @@ from bbllm_bench.log.prices import cost_of
 from bbllm_bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm_bench.metrics.metrics import goal_recall
 from bbllm_bench.scorers.eai_errors import error_classes
-from bbllm_bench.scorers.faithfulness import (
-    Faithfulness,
-    OtherCaseError,
-    faithfulness_of,
-    untold_rules,
-)
 from bbllm_bench.scorers.information import gathered
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.scorers.pictures import unseen_score
@@ -60,7 +52,6 @@ def score(
     robot_s: float,
     unsafe: int | None,
     judged: tuple[Score, Score] | None = None,
-    held_once: bool | None = None,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> EpisodeResult:
     """
@@ -78,7 +69,6 @@ def score(
         robot_s: Time that passed in the world, settling included [s].
         unsafe: Commands that left the limits; None where that was not measured.
         judged: Scores of start and end, where there is no table to score.
-        held_once: Whether its goal was so at some moment; None if not measured.
         names: What the scenes call objects of the case, where that is another name.
     """
     fault, error = fault_of(episode)
@@ -88,7 +78,6 @@ def score(
         codes = codes - Counter({Code.PRECONDITION.name: codes.total()})
         codes += error_classes(job.case.house, episode)
     calls = episode.model_calls
-    repairs = _repair_calls(episode)
     discarded = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
     account = EpisodeResult(
         key=job.key,
@@ -103,9 +92,6 @@ def score(
         settled=after.objects if after is not None and judged is None else (),
         case_hash=fingerprint(job.case),
         loops=episode.feedback_loops,
-        prompt_growth=prompt_growth(episode),
-        repair_prompt_tokens=sum(call.sent_tokens for call in repairs),
-        repair_reply_tokens=sum(call.completion_tokens for call in repairs),
         informed=_informed_of_lost(job.case),
         executable=executable,
         attempted=executable + codes.total(),
@@ -136,7 +122,6 @@ def score(
     )
     conditions = _conditions(end)
     known = gathered(job.case, episode)
-    faith = _faithfulness(job.case, episode)
     return replace(
         account,
         verdict=end.verdict.value,
@@ -146,10 +131,6 @@ def score(
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
         false_success=episode.ending is Ending.FINISHED and not end.passed,
-        broken_rules=None if faith is None else faith.counts,
-        untold_rules=() if faith is None else untold_rules(job.case, episode.planner),
-        first_broken=None if faith is None else faith.first,
-        held_once=held_once,
     )
 
 
@@ -162,14 +143,6 @@ def _cost(job: EpisodeSpec, episodes: Sequence[Episode]) -> float | None:
     calls = [call for episode in episodes for call in episode.model_calls]
     asked = {'brain': episodes[0].brain, 'body': episodes[0].body}
     return cost_of(calls, job.config.prices, asked=asked)
-
-
-def _faithfulness(case: Case, episode: Episode) -> Faithfulness | None:
-    try:
-        found = faithfulness_of(case, episode)
-    except OtherCaseError:
-        return None  # the outcome of the episode is known all the same
-    return found if found.steps else None  # without a step no rule is broken, and none is kept
 
 
 def lost(
@@ -322,29 +295,6 @@ def _conditions(score: Score) -> dict[str, bool]:
     for condition in score.conditions:
         conditions[condition.text] = conditions.get(condition.text, True) and condition.holds
     return conditions
-
-
-def prompt_growth(episode: Episode) -> tuple[tuple[int, int], ...]:
-    """
-    Return for each prompt of the Brain how many calls were done before it, and its tokens.
-
-    Prompts of a Body do not count: they are about one step each. Calls count whether or not the
-    world carried them out. Tokens are those that the server counted, or else an estimate.
-    """
-    steps, found = 0, list[tuple[int, int]]()
-    for event in episode.events:
-        steps += isinstance(event.data, Outcome)
-        if isinstance(event.data, ModelCall) and event.data.role == 'brain':
-            found.append((steps, event.data.size_tokens))
-    return tuple(found)
-
-
-def _repair_calls(episode: Episode) -> list[ModelCall]:
-    """Return the calls of the Brain after the first feedback loop began."""
-    events = dropwhile(
-        lambda data: not isinstance(data, RepairBegun), (event.data for event in episode.events)
-    )
-    return [data for data in events if isinstance(data, ModelCall) and data.role == 'brain']
 
 
 # --- episodes of a session before the judged one ------------------------------------------------

@@ -100,7 +100,6 @@ PLANNING_ONLY = PlannerSpec(
     factory=PlanningOnly,
     uses_feedback=False,
     asks_body=False,
-    holds_one=True,
     domains=frozenset({'household'}),
 )
 PLANNING_REASONING = replace(PLANNING_ONLY, factory=PlanningReasoning)

@@ -40,8 +40,6 @@ NEAREST_LISTED = 5
 
 class _Objection(NamedTuple):
     why: str
-    rule: str = ''
-    """The rule that the call would break, '' for none."""
     code: Code = Code.PRECONDITION
 
 
@@ -151,27 +149,25 @@ class MemoryGraph:
         return STATE_OF[relation] in self._states.get(name, ())
 
     def refusal(self, call: SkillCall) -> events.LineDiscarded | None:
-        """Return a call that is impossible, or breaks a rule of `bench.faithfulness`."""
-        if not (objections := [*self._objections(call)]):
-            return None
-        why, _, code = objections[0]
-        rules = dict.fromkeys(rule for _, rule, _ in objections if rule)
-        return events.LineDiscarded(str(call), why, refused=True, code=code, rules=tuple(rules))
+        """Return a call that is impossible or against the rules of the prompt, None for others."""
+        for why, code in self._objections(call):
+            return events.LineDiscarded(str(call), why, refused=True, code=code)
+        return None
 
     def _objections(self, call: SkillCall) -> Iterator[_Objection]:
         if (arity := self.arity.get(call.skill)) is None:
             near = nearest_first(call.skill, self.arity)[0]
             why = f'there is no action {call.skill[:40]!r}; the nearest is {near}'
-            yield _Objection(why, 'unknown_action', Code.UNKNOWN_SKILL)
+            yield _Objection(why, Code.UNKNOWN_SKILL)
         elif arity != len(call.args):
             why = f'{call.skill} takes {arity} things, but got {len(call.args)}'
-            yield _Objection(why, code=Code.BAD_ARGUMENTS)
+            yield _Objection(why, Code.BAD_ARGUMENTS)
         else:
             unknown = [name for name in call.args if name not in self._names]
             for name in unknown:
                 near = ', '.join(nearest_first(name, self.names)[:NEAREST_LISTED]) or 'none'
                 why = f'there is no {name[:60]!r}; the nearest are {near}'
-                yield _Objection(why, 'unknown_object', Code.UNKNOWN_OBJECT)
+                yield _Objection(why, Code.UNKNOWN_OBJECT)
             if not unknown:
                 yield from self._out_of_reach(call)
                 yield from self._against(call) if call.args else ()
@@ -185,10 +181,10 @@ class MemoryGraph:
             room = self.room_of(name)
             if name not in self.held and room and self.here and room != self.here:
                 why = f'{name} is in {room}, and the robot in {self.here}; it has to walk first'
-                yield _Objection(why, 'not_in_room')
+                yield _Objection(why)
             if shut := self.closed_around(name):
                 why = f'{name} is inside {shut}, which is closed; it has to be opened first'
-                yield _Objection(why, 'inside_closed' if call.skill == 'grab' else '')
+                yield _Objection(why)
 
     def _against(self, call: SkillCall) -> Iterator[_Objection]:
         name, place = call.args[0], call.args[-1]
@@ -197,24 +193,24 @@ class MemoryGraph:
             case 'grab':
                 if self.held:
                     why = f'{self.held[0]} is held, and only one thing may be held at a time'
-                    yield _Objection(why, 'two_at_once')
+                    yield _Objection(why)
                 if affords and 'grabbable' not in affords:
                     yield _Objection(f'{name} cannot be grabbed')
             case 'open' | 'close' | 'switchon' | 'switchoff':
                 before, after = TURNS[call.skill]
                 if before not in states:
-                    rule, why = '', f'is not {before}'
+                    why = f'is not {before}'
                     if call.skill == 'open' and after in states:
-                        rule, why = 'already_open', 'is open already'
+                        why = 'is open already'
                     elif call.skill == 'open':
                         why = 'is nothing that can be opened'
-                    yield _Objection(f'{name} {why}', rule)
+                    yield _Objection(f'{name} {why}')
                 if call.skill == 'open' and 'on' in states:
                     why = f'{name} is on; it has to be switched off before it is opened'
                     yield _Objection(why)
                 if call.skill == 'switchon' and 'open' in states:
                     why = f'{name} is open; it has to be closed before it is switched on'
-                    yield _Objection(why, 'on_while_open')
+                    yield _Objection(why)
             case 'putin' | 'putback':
                 if name not in self.held:
                     yield _Objection(f'{name} is not held; it has to be grabbed first')

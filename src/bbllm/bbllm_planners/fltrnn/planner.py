@@ -252,6 +252,5 @@ FLTRNN_SPEC = PlannerSpec(
     options=FLTRNNOptions(),
     uses_feedback=False,
     asks_body=False,
-    holds_one=True,
     domains=frozenset({'household'}),
 )
