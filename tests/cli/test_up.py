@@ -180,16 +180,16 @@ def test_rules_that_have_a_place_are_printed_when_a_stack_starts(tmp_path: Path)
     )
 
 
-def request_of(*, menu: bool = False, **options: Any) -> UpRequest:
-    return UpRequest(config=UpConfig.of(options), menu=menu, page=NO_PAGE)
+def request_of(**options: Any) -> UpRequest:
+    return UpRequest(config=UpConfig.of(options), page=NO_PAGE)
 
 
 def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simulator() -> None:
-    from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION
+    from bbllm_ros.stack.stack import NODES, PERCEPTION
 
-    request = request_of(scene='tower', menu=True, sources='camera', detector='blocks')
+    request = request_of(scene='tower', sources='camera', detector='blocks')
 
-    assert _nodes(request) == (*NODES, PERCEPTION, MENU)
+    assert _nodes(request) == (*NODES, PERCEPTION)
     params = _params(request.config)
     assert params['state_estimator']['sources'] == 'camera'
     assert params[PERCEPTION] == {'detector': 'blocks', 'scene': 'tower'}
@@ -221,7 +221,7 @@ def test_options_of_cameras_need_the_source_camera() -> None:
 
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
     config = UpConfig.of({'approval': 'plan', 'open_state': 'rules'})
-    request = UpRequest(config=config, domain=7, menu=True, page=NO_PAGE)
+    request = UpRequest(config=config, domain=7, page=NO_PAGE)
 
     _print_hints(Output(), request)
 
@@ -231,20 +231,20 @@ def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.slow  # two stacks
-def test_clock_and_menu_come_and_go_with_the_stack(
+def test_clock_comes_and_goes_with_the_stack(
     environment: dict[str, str], ros_domain: int, repository: Path
 ) -> None:
     from bbllm_ros.stack.client import StackClient
-    from bbllm_ros.stack.stack import MENU, NODES
+    from bbllm_ros.stack.stack import NODES
 
     wide = {**environment, 'COLUMNS': '200'}
-    process = start(wide, 'up', 'sim', '--clock', '--menu', '--speed', '0')
+    process = start(wide, 'up', 'sim', '--clock', '--speed', '0')
     try:
         printed = read_until(process, 'Ctrl-C here ends all nodes')
         with StackClient() as client:
             deadline_s = time.monotonic() + WAIT_S
             while (
-                client.node.count_subscribers('/clock') < len((*NODES, MENU))
+                client.node.count_subscribers('/clock') < len(NODES)
                 or client.node.count_publishers('/clock') < 1
             ):
                 assert time.monotonic() < deadline_s, f'not all nodes use /clock:\n{printed}'
@@ -254,8 +254,6 @@ def test_clock_and_menu_come_and_go_with_the_stack(
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=WAIT_S)
 
-    assert 'ready  task_menu' in printed, errors
-    assert f'rviz2 -d {repository / "config" / "rviz" / "bbllm.rviz"}' in printed
     # 130 where Ctrl-C came before the command waited for it.
     assert process.returncode in (0, 130), errors
 

@@ -20,8 +20,12 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture(scope='module')
 def stack(ros_domain: int, server: ModelServer, tmp_path_factory: Any) -> Iterator[Running]:
     options = served_by(server, tmp_path_factory.mktemp('llm'))
-    executor = {'approval': 'plan', 'simulated': False, 'approval_timeout_s': 60.0}
-    options['params']['fr3_executor'] = executor
+    options['params']['fr3_executor'] = {
+        'approval': 'plan',
+        'simulated': False,
+        'approval_timeout_s': 60.0,
+        'never': 'touch the aqua cube',
+    }
     with started(REAL_LIKE, **options) as running:
         yield running
 

@@ -99,7 +99,10 @@ def test_brain_receives_why_a_plan_was_denied_and_the_repaired_plan_needs_approv
     outcome = stack.wait_for(EventKind.OUTCOME).data
     assert (outcome.status.name, outcome.code.name) == ('REJECTED', 'NOT_APPROVED')
     assert outcome.message == f'A person did not approve this plan: {reason}.'
-    assert any(reason in body['messages'][0]['content'] for body in server.bodies)
+    asked = [body['messages'][0]['content'] for body in server.bodies]
+    assert any(reason in prompt for prompt in asked)
+    # The constraints are parameters of the executor alone.
+    assert any('never touch the aqua cube' in prompt for prompt in asked)
     assert second.hash != first.hash
     assert second.reason == 'the Brain has planned anew'
     with pytest.raises(ApprovalError, match='not what waits now'):
@@ -174,6 +177,7 @@ def test_question_of_another_program_is_not_shown_and_both_programs_are_named(
     until(lambda: 'comes from' not in stack.client.approvals.doubt, 'end of the other program')
     assert robot.stood_still()
     assert end(stack, task).ending is Ending.CANCELLED
+    until(lambda: not stack.client.approvals.doubt, 'a question of the executor alone')
 
 
 def test_program_may_not_answer_for_a_real_robot(stack: Running, robot: Robot) -> None:
@@ -365,7 +369,7 @@ def test_plan_is_asked_for_again_when_others_bring_the_robot_back_from_a_user_st
     assert asked.reason == 'the robot was stopped since it was approved'
     assert asked.lines == first.lines
     with pytest.raises(ApprovalError, match='not what waits now'):
-        stack.client.approvals.answer(first.hash, YES)  # as from a menu that is still open
+        stack.client.approvals.answer(first.hash, YES)
     assert robot.stood_still()
     stack.client.approvals.answer(asked.hash, Answer(granted=False, by='ann'))
     assert again.result().code is Code.NOT_APPROVED

@@ -20,7 +20,7 @@ from bbllm_ros.parameters.node_params import NODE_PARAMS, BrainPlannerParams, Mu
 from bbllm_ros.rclpy_support.diagnostics import PlainLogger
 from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
 from bbllm_ros.rclpy_support.params import Parameters, parameter_of
-from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments, params_file
+from bbllm_ros.stack.stack import NODES, PERCEPTION, node_arguments, params_file
 from tests.ros.stacks import until
 
 pytestmark = pytest.mark.ros
@@ -51,10 +51,10 @@ def test_journals_go_to_the_folder_of_the_parameter(given: str, found: Callable[
 def test_every_node_has_a_record_and_a_file() -> None:
     files = {path.stem for path in (config_dir() / 'params').glob('*.yaml')}
 
-    assert set(NODE_PARAMS) == {*NODES, *OPTIONAL_NODES} == files
+    assert set(NODE_PARAMS) == {*NODES, PERCEPTION} == files
 
 
-@pytest.mark.parametrize('name', [*NODES, *OPTIONAL_NODES])
+@pytest.mark.parametrize('name', [*NODES, PERCEPTION])
 def test_file_holds_only_what_is_declared_with_its_type_words_and_bounds(name: str) -> None:
     ((wildcard, inner),) = yaml.safe_load(params_file(name).read_text()).items()
     values = inner[name]['ros__parameters']

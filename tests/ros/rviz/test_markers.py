@@ -6,9 +6,7 @@ from visualization_msgs.msg import Marker
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.types import Fact, Kind, Plan, PlanStep, Pose, Scene, SceneObject
 from bbllm.scene.scene_file import load_scene
-from bbllm_ros.rviz.markers import menu_marker, plan_markers, scene_markers, status_markers
-from bbllm_ros.rviz.menu import Numbers, robot_menu
-from bbllm_ros.rviz.status import Mood
+from bbllm_ros.rviz.markers import plan_markers, scene_markers
 
 pytestmark = pytest.mark.ros
 
@@ -72,25 +70,6 @@ def test_lost_object_is_marked_where_it_was_last_seen() -> None:
     assert shown['lost names', 0].text == 'blue_cube\n(lost 3 s ago)'
 
 
-def test_colour_of_the_status_depends_on_how_much_a_person_is_needed() -> None:
-    texts = [status_markers(('task: none',), mood).markers[1] for mood in Mood]
-
-    assert {text.text for text in texts} == {'task: none'}
-    assert len({(text.color.r, text.color.g, text.color.b) for text in texts}) == len(Mood)
-
-
-def test_handle_of_a_menu_is_larger_than_its_object_and_moves_with_it() -> None:
-    menu = robot_menu({}, None)
-
-    marker = menu_marker(menu, Numbers())
-
-    (handle,) = marker.controls[0].markers
-    assert handle.header.frame_id == ''  # relative to the interactive marker
-    assert handle.scale.x > menu.item.size_m[0]
-    assert 0.0 < handle.color.a < 0.5
-    assert [entry.title for entry in marker.menu_entries] == ['return to base', 'stop']
-
-
 def objects_of(*items: SceneObject) -> list[Marker]:
     shown = scene_markers(Scene(items, (), (), 5.0)).markers
     return [marker for marker in shown if marker.ns == 'objects']
@@ -115,11 +94,9 @@ def test_fruit_and_containers_are_put_together_from_their_parts() -> None:
     assert sorted(round(wall.pose.position.y + 0.33, 3) for wall in walls)[0] == -0.127
 
 
-def test_text_from_outside_is_one_visible_line_in_plan_and_status() -> None:
+def test_text_from_outside_is_one_visible_line_of_the_plan() -> None:
     plan = Plan((PlanStep(0, 'pick\u202e\x1b[2J\n 1: rest'),))
 
     (_, shown) = plan_markers(plan, 0).markers
-    (_, status) = status_markers(['calm\x1b]0;t\x07\nvery'], Mood.CALM).markers
 
     assert shown.text == r'> 0: pick\u202e\x1b[2J 1: rest'
-    assert status.text == r'calm\x1b]0;t\x07 very'

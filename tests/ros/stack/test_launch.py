@@ -11,7 +11,7 @@ from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
-from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
+from bbllm_ros.stack.stack import NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
 
 LAUNCH = Path(__file__).resolve().parents[3] / 'launch'
 FILES = sorted(LAUNCH.glob('*.launch.py'))
@@ -149,20 +149,20 @@ def test_launch_file_starts_every_node(path: Path) -> None:
 
 @needs_launch
 @pytest.mark.parametrize('path', STARTED, ids=lambda path: path.name)
-def test_rviz_comes_with_its_menus_and_only_where_it_is_asked_for(path: Path) -> None:
+def test_rviz_comes_only_where_it_is_asked_for(path: Path) -> None:
     from launch import LaunchContext
     from launch_ros.actions import Node
 
     optional = [x for x in description_of(path) if isinstance(x, Node) and x.condition is not None]
     context = LaunchContext()
-    context.launch_configurations.update({'menu': 'false', 'sources': 'objects'})
+    context.launch_configurations.update({'sources': 'objects'})
     wanted = {}
     for value in arguments_of(path)['rviz'].choices:
         context.launch_configurations['rviz'] = value
         wanted[value] = [x.node_executable for x in optional if x.condition.evaluate(context)]
 
     assert default_of(arguments_of(path)['rviz']) == 'false'
-    assert wanted == {'true': ['rviz2', MENU], 'false': []}
+    assert wanted == {'true': ['rviz2'], 'false': []}
 
 
 @needs_launch

@@ -10,13 +10,13 @@ from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
 from bbllm_ros.stack.namespaced_files import view_file, write_policies
-from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, node_arguments
+from bbllm_ros.stack.stack import NODES, PERCEPTION, node_arguments
 from tests.ros.policies import FOLDER, policies, read
 
 pytestmark = pytest.mark.ros
 
 POLICIES = policies()
-STACK = (*NODES, *OPTIONAL_NODES)
+STACK = (*NODES, PERCEPTION)
 TRANSFORMS = {'/tf', '/tf_static'}
 """Of a real arm; a simulation has its own in its namespace."""
 
@@ -45,25 +45,18 @@ def test_policy_of_rviz_allows_what_its_file_shows() -> None:
     rviz = yaml.safe_load((config_dir() / 'rviz' / 'bbllm.rviz').read_text())
     displays = rviz['Visualization Manager']['Displays']
     topics = [x.get('Topic') or x.get('Description Topic') for x in displays]
-    (menus,) = [
-        x['Interactive Markers Namespace']
-        for x in displays
-        if 'Interactive Markers Namespace' in x
-    ]
     rights = POLICIES['rviz'].rights
 
     shown = {topic['Value'] for topic in topics if topic}
     every_node_of_rclcpp = {'/parameter_events'}
     assert rights['subscribe'] == {
         *shown,
-        f'{menus}/update',
         *TRANSFORMS,
         *(f'/{NAMESPACE}{name}' for name in TRANSFORMS),
         *every_node_of_rclcpp,
     }
-    assert rights['publish'] == {f'{menus}/feedback', '/rosout', *every_node_of_rclcpp}
-    assert rights['request'] == {f'{menus}/get_interactive_markers'}
-    assert (rights['call'], rights['execute']) == (frozenset(), frozenset())
+    assert rights['publish'] == {'/rosout', *every_node_of_rclcpp}
+    assert not rights['request'] | rights['call'] | rights['execute']
 
 
 def test_only_the_executor_may_move_the_arm() -> None:
@@ -81,15 +74,13 @@ def test_only_the_executor_may_move_the_arm() -> None:
 
 
 def test_only_programs_of_a_person_may_approve_begin_tasks_and_talk_to_the_planner() -> None:
-    assert who('request', 'approve') == {'client', 'task_menu'}
+    assert who('request', 'approve') == {'client'}
     assert who('reply', 'approve') == {'fr3_executor'}
-    # Whoever may click in the menu may approve by it.
-    assert who('publish', 'task_menu/feedback') == {'rviz'}
     assert who('publish', 'approval') == {'fr3_executor'}
     assert who('publish', 'human_feedback') == set()
     assert who('request', 'say') == {'client'}
     assert who('request', 'forget_open_state') == {'client'}
-    assert who('call', 'run_task') == {'client', 'task_menu'}
+    assert who('call', 'run_task') == {'client'}
 
 
 @pytest.mark.parametrize('namespace', ['lab/left_arm', REAL_NAMESPACE])

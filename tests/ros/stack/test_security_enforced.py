@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.events import Ending
-from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES
+from bbllm_ros.stack.stack import NODES, PERCEPTION
 from tests.ros.policies import policies
 from tests.ros.stacks import Running, started, until
 
@@ -81,7 +81,7 @@ def secure(ros_domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope='module')
 def stack(secure: None) -> Iterator[Running]:
     params = {'perception': {'scene': 'tabletop'}}
-    with started((*NODES, *OPTIONAL_NODES), params=params) as running:
+    with started((*NODES, PERCEPTION), params=params) as running:
         # The nodes take longer to find each other where each has to show its keys.
         until(lambda: running.run('return to base').ending is Ending.FINISHED, 'whole graph')
         yield running
@@ -94,9 +94,8 @@ def test_policies_are_enough_for_a_whole_task(stack: Running) -> None:
     assert stack.client.scene().has('red_cube', 'on', 'location_B')
 
 
-@pytest.mark.parametrize('who', [CLIENT, ('/bbllm/task_menu', '/bbllm', 'task_menu')])
-def test_program_of_a_person_may_answer(stack: Running, who: tuple[str, str, str]) -> None:
-    assert NOTHING_WAITS in visit(*who)
+def test_program_of_a_person_may_answer(stack: Running) -> None:
+    assert NOTHING_WAITS in visit(*CLIENT)
 
 
 @pytest.mark.parametrize('name', ['brain_planner', 'body_mapper', 'state_estimator'])
@@ -104,7 +103,7 @@ def test_node_that_a_model_speaks_through_may_not_answer(stack: Running, name: s
     assert 'refused' in visit(f'/bbllm/{name}', '/bbllm', name)
 
 
-def test_rviz_may_answer_through_the_menu_only(stack: Running) -> None:
+def test_rviz_may_not_answer(stack: Running) -> None:
     assert 'refused' in visit('/bbllm/rviz', '/', 'rviz')
 
 

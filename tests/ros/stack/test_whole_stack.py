@@ -1,7 +1,6 @@
-"""All nodes with their defaults, and `task_menu`: tasks, menus, diagnostics, rights and names."""
+"""All nodes with their defaults: tasks, diagnostics, rights and names."""
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -11,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bbllm_interfaces.msg import ObjectStates
-from bbllm_interfaces.srv import ResetSim, SetObjectPose
+import yaml
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Point, Pose
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
@@ -25,32 +22,26 @@ from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
 from bbllm.core.journal import read_episode, summarize
-from bbllm.core.paths import episodes_dir
-from bbllm.core.types import SkillCall
+from bbllm.core.paths import config_dir, episodes_dir
 from bbllm_ros.checks.machine import Level
 from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.convert.records import vector_from_msg
 from bbllm_ros.driver import real_probe
 from bbllm_ros.driver.real_probe import probe
-from bbllm_ros.nodes.task_menu import STOPPED
 from bbllm_ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
 from bbllm_ros.rclpy_support.diagnostics import TOPIC
-from bbllm_ros.rviz.menu import ROBOT
 from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.session import NewestStates
-from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, Stack, StackConfig
+from bbllm_ros.stack.stack import NODES, PERCEPTION, Stack, StackConfig
 from bbllm_ros.stack.stack_checks import node_values
 from bbllm_vision.stream_health import Stream
 from tests.doubles.fork_server import serve_module
 from tests.ros.policies import differences, policies
-from tests.ros.rviz_client import DISPLAYS, RvizClient
 from tests.ros.sim_clients import received_on
 from tests.ros.stacks import (
     PATIENCE_S,
-    Background,
     Running,
-    real_time,
     started,
     udp_addresses,
     until,
@@ -58,7 +49,7 @@ from tests.ros.stacks import (
 
 pytestmark = pytest.mark.ros
 
-STACK = (*NODES, *OPTIONAL_NODES)
+STACK = (*NODES, PERCEPTION)
 TASK = 'put the red cube on location_B'
 GUEST = Path(__file__).parents[1] / 'guest.py'
 HERE_S = 60.0
@@ -101,6 +92,13 @@ What a recording has of a real arm with cameras, while a node uses the cameras, 
 of ros2 send a remark.
 """
 
+DISPLAYS = {
+    display['Name']: {**display, 'Class': display['Class'].removeprefix('rviz_default_plugins/')}
+    for display in yaml.safe_load((config_dir() / 'rviz' / 'bbllm.rviz').read_text())[
+        'Visualization Manager'
+    ]['Displays']
+}
+"""What rviz shows of a stack, by its file of the view."""
 TOPICS = {
     'RobotModel': ('Description Topic', 'std_msgs/msg/String'),
     'MarkerArray': ('Topic', 'visualization_msgs/msg/MarkerArray'),
@@ -364,121 +362,3 @@ def test_remark_without_a_task_is_refused_where_it_was_typed_and_on_the_log(
     voice.publish(String(data='and here?'))
     log = running.stack.log_file('brain_planner')
     until(lambda: log.read_text().count('A remark was refused. No task') == 2, 'warnings')
-
-
-class Table:
-    """Where things are by the simulator itself, not by the stack's own scene."""
-
-    def __init__(self, running: Running):
-        self._places: dict[str, tuple[float, float, float]] = {}
-        self._running = running
-        running.client.node.create_subscription(ObjectStates, 'objects', self._see, 1)
-        assert running.ask(ResetSim, 'sim/reset').success
-        until(lambda: self._places, 'objects from mujoco_sim')
-        until(lambda: self.far('red_cube', 'location_B') > 0.1, 'a table at its start')
-
-    def far(self, one: str, other: str) -> float:
-        """Return how far apart two things are along the table [m]."""
-        return math.dist(self._places[one][:2], self._places[other][:2])
-
-    def move(self, name: str, x: float, y: float) -> None:
-        pose = Pose(position=Point(x=x, y=y, z=0.021))
-        reply = self._running.ask(SetObjectPose, 'sim/set_object_pose', name=name, pose=pose)
-        assert reply.success, reply.message
-
-    def _see(self, msg: ObjectStates) -> None:
-        for item in msg.objects:
-            p = item.pose.position
-            self._places[item.name] = (p.x, p.y, p.z)
-
-
-@pytest.fixture(scope='module')
-def rviz(running: Running) -> RvizClient:
-    return RvizClient(running.client.node)
-
-
-@pytest.fixture(scope='module')
-def table(running: Running) -> Table:
-    return Table(running)
-
-
-@pytest.fixture(autouse=True)
-def _no_gap(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Updates follow each other without a gap, or rviz would begin anew."""
-    yield
-    if 'rviz' in request.fixturenames:
-        assert request.getfixturevalue('rviz').gaps == []
-
-
-def test_every_object_and_place_has_a_menu_and_so_has_the_robot(rviz: RvizClient) -> None:
-    until(lambda: len(rviz.markers) > 1, 'menus of the scene')
-
-    assert DISPLAYS['Menus']['Interactive Markers Namespace'] == f'/{NAMESPACE}/task_menu'
-    assert {ROBOT.name, 'red_cube', 'black_cylinder', 'location_A'} <= set(rviz.markers)
-    assert 'table' not in rviz.markers
-    assert rviz.titles('azure_cube') == ['out of reach']
-    assert rviz.titles(ROBOT.name)[:2] == ['tasks', 'tasks > right side']
-    assert rviz.titles(ROBOT.name)[-2:] == ['return to base', 'stop']
-    for marker in rviz.markers.values():
-        assert marker.header.frame_id == 'fr3_link0'
-        assert [len(control.markers) for control in marker.controls] == [1]
-
-
-def test_choice_from_a_menu_moves_the_object(rviz: RvizClient, table: Table) -> None:
-    rviz.choose('red_cube', 'put on > location_B')
-
-    until(lambda: 'is done' in rviz.status, "'is done' in the status")
-    assert table.far('red_cube', 'location_B') < 0.02
-    # The place is taken now, and its menu says so.
-    until(lambda: rviz.titles('location_B') == ['occupied'], 'new menu of location_B')
-
-
-def test_nothing_is_sent_while_nothing_changes_and_a_pose_alone_when_an_object_moves(
-    rviz: RvizClient, table: Table, running: Running
-) -> None:
-    scene = running.client.scene()
-    until(lambda: 'is done' in rviz.status or scene.held is None, 'a robot at rest')
-    table.move('aqua_cube', 0.42, 0.27)
-    until(lambda: any(x.poses for x in rviz.updates), 'an update with a pose')
-    before = len(rviz.updates)
-
-    table.move('aqua_cube', 0.42, 0.26)
-    until(lambda: len(rviz.updates) > before, 'an update after an object was moved')
-
-    (update,) = rviz.updates[before:]
-    assert [moved.name for moved in update.poses] == ['aqua_cube']
-    assert (list(update.markers), list(update.erases)) == ([], [])
-
-
-def test_second_task_is_refused_in_words_and_stop_stops_the_first(
-    rviz: RvizClient, running: Running
-) -> None:
-    # Somebody else's task: the menu stops it all the same.
-    with real_time(running):
-        task = running.begin('put the blue cube on location_C. Wait 50 seconds. Return to base.')
-        running.wait_for(EventKind.CALL)
-
-        rviz.choose('yellow_cube', 'pick up')
-        until(lambda: 'refused: Another task is under way' in rviz.status, 'a refusal')
-        rviz.choose(ROBOT.name, 'stop')
-
-        assert task.result().ending.name == 'CANCELLED'
-    until(lambda: 'ended: cancelled' in rviz.status, "'ended: cancelled' in the status")
-    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')
-
-
-def test_number_that_was_never_offered_does_nothing(rviz: RvizClient) -> None:
-    rviz.send(ROBOT.name, 4711)
-
-    until(lambda: 'there is no entry 4711' in rviz.status, 'a notice')
-
-
-def test_stop_ends_a_call_that_belongs_to_no_task(rviz: RvizClient, running: Running) -> None:
-    with real_time(running):
-        call = Background(lambda: running.client.execute(SkillCall('wait', ('60',))))
-        until(lambda: 'arm: waiting 60 s' in rviz.status, 'what the arm does in the status')
-
-        rviz.choose(ROBOT.name, 'stop')
-
-        assert call.result().code.name == 'CANCELLED'
-    until(lambda: STOPPED in rviz.status, 'the note that all has stopped')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -96,7 +95,6 @@ class UpRequest:
         'ROS namespace of the nodes.', default=NAMESPACE, callback=checked_namespace
     )
     network: bool = flag('Let other machines take part (docs/security.md).')
-    menu: bool = flag('Serve the menus of rviz as well (docs/rviz.md).')
     clock: bool = flag('Publish /clock, and let every node use it (use_sim_time:=true).')
     respawn: bool = flag('Start a node that dies again; without it the stack ends with it.')
     one_process: bool = flag(
@@ -121,7 +119,6 @@ def up(request: UpRequest) -> None:
       bbllm up sim --open-state rules
       bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
-      bbllm up sim --menu
       bbllm up sim --one-process
       bbllm up sim --bag today.mcap
     """
@@ -238,21 +235,8 @@ def _print_hints(output: Output, request: UpRequest) -> None:
     output.print('In another terminal (. ./activate there first):')
     for verb, what in hints:
         output.print(f'  {f"bbllm {verb}{where}":<{47 + len(where)}} {what}'.rstrip())
-    if request.menu:
-        there = '' if domain is None else f'ROS_DOMAIN_ID={domain} '
-        output.print_line(f'  {there}{_rviz(request.namespace)}')
     output.print()
     output.print('Ctrl-C here ends all nodes.')
-
-
-def _rviz(namespace: str) -> str:
-    from bbllm_ros.stack.namespaced_files import view_file
-    from bbllm_ros.stack.stack import SIMULATED_REMAPS
-
-    words = ['rviz2', '-d', str(view_file(namespace)), '--ros-args']
-    for old, new in SIMULATED_REMAPS:
-        words += ['-r', f'{old}:=/{namespace}/{new}']
-    return shlex.join(words)
 
 
 CAMERA_NAMES = tuple(CameraChoice.model_fields)
@@ -288,10 +272,9 @@ def _check_cameras(names: str) -> None:
 
 def _nodes(request: UpRequest) -> tuple[str, ...]:
     """Return the nodes to start; raises UnknownNameError or ConfigError as `_uses_cameras`."""
-    from bbllm_ros.stack.stack import MENU, NODES, PERCEPTION
+    from bbllm_ros.stack.stack import NODES, PERCEPTION
 
-    perception = (PERCEPTION,) if _uses_cameras(request.config) else ()
-    return (*NODES, *perception, *((MENU,) if request.menu else ()))
+    return (*NODES, PERCEPTION) if _uses_cameras(request.config) else NODES
 
 
 def _params(config: UpConfig) -> dict[str, dict[str, Value]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from bbllm.core.errors import UnknownNameError
 from bbllm_ros.rclpy_support.stack_node import NodeStart, run_all
-from bbllm_ros.stack.stack import NODE, NODES, OPTIONAL_NODES
+from bbllm_ros.stack.stack import NODE, NODES, PERCEPTION
 
 THREADS = {'mujoco_sim': 12}
 """Of nodes that need more than the usual number: each goal that runs takes one."""
@@ -22,7 +22,7 @@ def starts_of(words: Sequence[str]) -> Iterator[NodeStart]:
     begins = [i for i, word in enumerate(words) if word == NODE]
     for begin, end in zip(begins, [*begins[1:], len(words)], strict=True):
         name, *args = words[begin + 1 : end] or ['']
-        known = (*NODES, *OPTIONAL_NODES)
+        known = (*NODES, PERCEPTION)
         if name not in known:
             raise UnknownNameError('node', name, known)
         module = importlib.import_module(f'bbllm_ros.nodes.{name}')

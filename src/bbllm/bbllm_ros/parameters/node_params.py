@@ -213,14 +213,6 @@ class MujocoSimParams(NodeParams, SceneChoice, SpeedChoice, SeedChoice):
     camera_size: str = param('848x480', 'Size of pictures: 640x480, 848x480 or 1280x720 [px].')
 
 
-class TaskMenuParams(NodeParams):
-    """Parameters of `task_menu`."""
-
-    suite: str = param('tabletop', 'Suite whose tasks the menu offers: its name, or a path.')
-    rate_hz: float = param(5.0, 'How often menus and status are updated [Hz].', 0.5, 50.0)
-    max_scene_age_s: float = param(2.0, 'Age from which scenes count as missing [s].', 0.1, 60.0)
-
-
 NODE_PARAMS: Mapping[str, type[NodeParams]] = {
     'brain_planner': BrainPlannerParams,
     'body_mapper': BodyMapperParams,
@@ -228,7 +220,6 @@ NODE_PARAMS: Mapping[str, type[NodeParams]] = {
     'perception': PerceptionParams,
     'fr3_executor': Fr3ExecutorParams,
     'mujoco_sim': MujocoSimParams,
-    'task_menu': TaskMenuParams,
 }
 
 

@@ -400,10 +400,6 @@ class StopClient:
             node, CancelGoal, 'execute_skill/_action/cancel_goal', 'fr3_executor', group
         )
 
-    def stop_arm(self) -> None:
-        """Stop the arm alone; raises WorldError where its node does not answer."""
-        self._skills.run(ALL_GOALS, ANSWER_S)
-
     def stop_all(self) -> None:
         """
         Stop the planner, and then the arm once more.

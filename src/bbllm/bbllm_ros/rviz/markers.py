@@ -1,6 +1,6 @@
-"""Scene, plan, status and menus as markers, for rviz."""
+"""Scene and plan as markers, for rviz."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from builtin_interfaces.msg import Duration
@@ -17,28 +17,20 @@ from bbllm.scene.object_models import ObjectPart, model_like
 from bbllm.scene.transforms import compose
 from bbllm.skills.shapes import Vector
 from bbllm_ros.convert.records import header, pose_to_msg, vector_to_msg
-from bbllm_ros.rviz.menu import Menu, MenuItem, Numbers
-from bbllm_ros.rviz.status import Mood
 from bbllm_viewer.viz.colors import color_of
 
 TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
-"""Where the plan hangs in the air, and the status above the robot [m]."""
-STATUS_AT_M = (0.0, 0.0, 1.25)
+"""Where the plan is drawn [m]."""
 BELIEFS = 3
 """Number of words on one object that are shown."""
 FLAT_M = 0.002
 """Thickness that rviz needs to show a place [m]."""
-MOOD_COLORS = {Mood.CALM: 'white', Mood.WAITS: 'orange', Mood.FAULT: 'red'}
 BEYOND = 0.3
 """Opacity of what is out of reach."""
-HANDLE = 1.12
-"""Size of a menu's handle relative to its object, its least extent [m], and its opacity."""
-HANDLE_M = 0.03
 GHOST_M = 0.05
 """Diameter of what marks where a lost object was last seen [m]."""
-GLASS = 0.12
 
 
 def scene_markers(scene: Scene) -> msgs.MarkerArray:
@@ -52,48 +44,6 @@ def plan_markers(plan: Plan, current: int) -> msgs.MarkerArray:
     ]
     text = _text('plan', 0, PLAN_AT_M, '\n'.join(lines), 'white')
     return msgs.MarkerArray(markers=[_clear(), text] if lines else [_clear()])
-
-
-def status_markers(lines: Sequence[str], mood: Mood) -> msgs.MarkerArray:
-    text = _text('status', 0, STATUS_AT_M, '\n'.join(map(escape_line, lines)), MOOD_COLORS[mood])
-    return msgs.MarkerArray(markers=[_clear(), text])
-
-
-def menu_marker(menu: Menu, numbers: Numbers) -> msgs.InteractiveMarker:
-    shape = msgs.Marker.CYLINDER if menu.item.kind is Kind.CYLINDER else msgs.Marker.CUBE
-    handle = _marker('handle', 0, shape)
-    handle.header.frame_id = ''  # the pose is relative to the interactive marker's
-    handle.scale = vector_to_msg([max(size * HANDLE, HANDLE_M) for size in menu.item.size_m])
-    handle.color = _color('white', GLASS)
-    control = msgs.InteractiveMarkerControl(
-        name='menu',
-        interaction_mode=msgs.InteractiveMarkerControl.MENU,
-        always_visible=True,
-        markers=[handle],
-    )
-    return msgs.InteractiveMarker(
-        header=header(0.0),
-        name=menu.item.name,
-        pose=pose_to_msg(menu.item.pose),
-        scale=max(menu.item.size_m),
-        menu_entries=list(_menu_entries(menu.entries, numbers, (menu.item.name,), 0)),
-        controls=[control],
-    )
-
-
-def _menu_entries(
-    entries: Iterable[MenuItem], numbers: Numbers, path: tuple[str, ...], parent: int
-) -> Iterator[msgs.MenuEntry]:
-    """List entries as rviz wants them: flat, each above those of its submenu."""
-    for entry in entries:
-        number = numbers.of(entry, path)
-        yield msgs.MenuEntry(
-            id=number,
-            parent_id=parent,
-            title=escape_line(entry.title),
-            command_type=msgs.MenuEntry.FEEDBACK,
-        )
-        yield from _menu_entries(entry.entries, numbers, (*path, entry.title), number)
 
 
 def _scene(scene: Scene) -> Iterator[msgs.Marker]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
-from bbllm_ros.stack.stack import NODES, OPTIONAL_NODES, REAL_NODES, SIMULATOR
+from bbllm_ros.stack.stack import NODES, PERCEPTION, REAL_NODES, SIMULATOR
 
 SETTLE_S = 0.5
 """How long no node may come or go before a stack counts as found [s]."""
@@ -61,7 +61,7 @@ def stacks_among(names: Names) -> tuple[FoundStack, ...]:
 
 def _has_driver(nodes: Iterable[str]) -> bool:
     """Return whether a node is none of ours and no client: the simulator, or a real driver's."""
-    ours = {*REAL_NODES, *OPTIONAL_NODES}
+    ours = {*REAL_NODES, PERCEPTION}
     return any(name not in ours and not name.startswith(('bbllm_', '_')) for name in nodes)
 
 

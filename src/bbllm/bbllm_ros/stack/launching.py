@@ -21,7 +21,7 @@ from launch.events.process import ProcessExited
 from launch.launch_context import LaunchContext
 from launch.launch_description import LaunchDescription
 from launch.substitution import Substitution
-from launch.substitutions import LaunchConfiguration, OrSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -78,8 +78,7 @@ CHOICES = {
     'open_state': [mode.value for mode in OpenStateMode],
 }
 SWITCHES = {
-    'rviz': 'Start rviz2 with its view of this stack, and the node of its menus.',
-    'menu': 'Start the node of the menus of rviz, for an rviz2 that runs elsewhere.',
+    'rviz': 'Start rviz2 with its view of this stack.',
     'respawn': 'Start a node that ends again; otherwise the launch ends with it.',
     'use_sim_time': 'Take the time from /clock: of a simulation with clock:=true, or of a bag.',
 }
@@ -166,7 +165,7 @@ def describe_stack(
             *([] if driver is None else [driver]),
             *[start_node(node, simulated=simulated) for node in nodes],
             start_node(PERCEPTION, simulated=simulated, condition=IfCondition(_UsesCameras())),
-            *start_rviz(simulated=simulated),
+            start_rviz(simulated=simulated),
         ]
     )
 
@@ -226,22 +225,19 @@ def _refuse_unknown(context: LaunchContext, declared: Collection[str]) -> None:
             raise UnknownNameError('launch argument', name, declared)
 
 
-def start_rviz(*, simulated: bool = False) -> list[Node]:
-    wanted = IfCondition(LaunchConfiguration('rviz'))
-    menu = IfCondition(OrSubstitution(LaunchConfiguration('rviz'), LaunchConfiguration('menu')))
+def start_rviz(*, simulated: bool = False) -> Node:
     namespace = LaunchConfiguration('namespace')
     # rviz itself has no namespace, so a name that is relative would not lie in the stack's.
     remaps = SIMULATED_REMAPS if simulated else ()
-    rviz = Node(
+    return Node(
         package='rviz2',
         executable='rviz2',
         arguments=['-d', _View()],
         parameters=[_sim_time()],
         remappings=[(old, ['/', namespace, '/', new]) for old, new in remaps],
         ros_arguments=_enclave('rviz'),
-        condition=wanted,
+        condition=IfCondition(LaunchConfiguration('rviz')),
     )
-    return [rviz, start_node('task_menu', simulated=simulated, condition=menu)]
 
 
 class _UsesCameras(Substitution):

@@ -195,23 +195,13 @@ POLL_S = 0.1
 
 
 class ApprovalClient:
-    """
-    Sees what waits, and answers; its node must be spun by other threads.
+    """Receives what waits, and answers; its node must be spun by other threads."""
 
-    *on_change* is called with this client after each message on `approval`.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        group: CallbackGroup,
-        *,
-        on_change: Callable[['ApprovalClient'], None] | None = None,
-    ):
+    def __init__(self, node: Node, group: CallbackGroup):
         self._call = ServiceCall(
             node, Approve, 'approve', 'fr3_executor', group, first=Approve.Request()
         )
-        self._node, self._on_change = node, on_change
+        self._node = node
         self._changed = threading.Condition()
         self._newest: Approval | None = None
         self._waiting: ApprovalRequest | None = None
@@ -283,10 +273,8 @@ class ApprovalClient:
             self._newest, self._refused = self._newest or msg, str(error)
         else:
             with self._changed:
-                self._newest, self._waiting = msg, waiting
+                self._newest, self._waiting, self._refused = msg, waiting, ''
                 self._changed.notify_all()
-        if self._on_change is not None:
-            self._on_change(self)
 
 
 class SimClient:

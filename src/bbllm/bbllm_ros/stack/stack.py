@@ -32,9 +32,6 @@ NODES = (*REAL_NODES, SIMULATOR)
 """Each is an executable, a module of `bbllm_ros` and a file in config/params."""
 PERCEPTION = 'perception'
 """Started exactly where a source of the scene is `camera`."""
-MENU = 'task_menu'
-OPTIONAL_NODES = (PERCEPTION, MENU)
-"""Started only where they are asked for."""
 ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
 """First those that can still bring the arm to rest while the others listen; then the rest."""
 READY_S = 30.0

@@ -12,7 +12,6 @@ import yaml
 
 from bbllm.arm.envelope import check_never
 from bbllm.core.constants import OpenStateMode
-from bbllm.core.tasks import load_suite
 from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.render import need_display
@@ -87,6 +86,5 @@ CHECKS: Mapping[str, Callable[[Any], object]] = {
     'perception': _check_perception,
     'fr3_executor': lambda params: params.envelope,
     'mujoco_sim': _check_sim,
-    'task_menu': lambda params: load_suite(params.suite),
 }
 """By node, what reads the files and names that its parameters refer to."""
