@@ -44,7 +44,6 @@ OTHERS = {
     ('show', 'video'): 'of an episode on record',
     ('injection', 'brain'): 'a stand-in that obeys what it reads, or a model',
     ('injection', 'goal'): 'whose goal is at risk',
-    ('eyes', 'trouble'): 'several',
     ('FailureOptions', 'planner'): 'a filter of failures on record',
     ('FailureOptions', 'brain'): 'likewise',
     ('DriverRequest', 'record'): 'messages of a driver',

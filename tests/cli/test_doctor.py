@@ -12,8 +12,6 @@ from typer.testing import Result
 
 from bbllm.core.plugins import forget
 from bbllm_bench.commands import doctor
-from bbllm_bench.fitness import fitness
-from bbllm_bench.fitness.fitness import Grade, PlannerFitness, WrongAnswer
 from bbllm_ros.checks import machine
 from bbllm_ros.checks.machine import Finding, Level
 from bbllm_ros.checks.real_arm import (
@@ -67,55 +65,6 @@ def test_a_model_that_fails_leaves_the_demo_to_the_stand_in(
 
     assert without.endswith('does: `bbllm demo --brain offline`.\n')
     assert 'bbllm demo --brain' not in broken
-
-
-@pytest.mark.parametrize(
-    ('words', 'message'),
-    [
-        (('--brain', 'm'), '--brain: only with --fitness'),
-        (('--fitness', '--real'), 'exclude each other'),
-        (('--fitness', '--brain', 'offline'), '`offline` is a stand-in and no language model'),
-    ],
-)
-def test_fitness_is_of_language_models_only(
-    bbllm: Command, words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
-    monkeypatch.delenv('OPENAI_BASE_URL', raising=False)
-
-    result = bbllm('doctor', *words)
-
-    assert result.exit_code != 0
-    assert message in ' '.join(result.output.split()) + str(result.exception)
-
-
-def test_fitness_is_a_row_for_each_planner(
-    bbllm: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = (
-        PlannerFitness(planner='fltrnn', grade=Grade.FIT, right=2, asked=2, wrong=()),
-        PlannerFitness(
-            planner='body',
-            grade=Grade.NOT,
-            right=0,
-            asked=1,
-            wrong=(WrongAnswer('sing a song', 'pick(red_cube), not pass'),),
-        ),
-    )
-    monkeypatch.setattr(fitness, 'examine', lambda models, **options: found)
-
-    printed = bbllm('doctor', '--fitness', '--brain', 'offline', '--body', 'offline')
-    data = json.loads(bbllm('doctor', '--fitness', '--brain', 'offline', '--json').stdout)
-
-    assert printed.exit_code == 0
-    assert re.search(
-        r'fit +fltrnn +2 of 2\nnot +body +0 of 1\n +sing a song: pick', printed.output
-    )
-    assert 'offline (Brain) and offline (Body): fit for fltrnn.' in printed.output
-    assert [(row['planner'], row['grade'], row['right']) for row in data['fitness']] == [
-        ('fltrnn', 'fit', 2),
-        ('body', 'not', 0),
-    ]
 
 
 def test_what_other_packages_add_is_listed_with_what_is_left_out_and_why(

@@ -6,18 +6,16 @@ from functools import partial
 import typer
 from rich.text import Text
 
-from bbllm.api.config import ModelChoice, RecordChoice
 from bbllm.api.ros_environment import choose_domain
 from bbllm.api.settings import flag_of
 from bbllm.cli.support.options import JsonOption, domain_option
-from bbllm.cli.support.requests import flag, given, option
+from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import FAILED
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import checked_namespace
 from bbllm.core.errors import ConfigError
 from bbllm.core.records import to_json
 from bbllm.core.registry import BRAIN_AND_BODY, fallback_name
-from bbllm_bench.commands.doctor_fitness import check_fitness
 from bbllm_ros.checks.machine import Finding, Level, check_machine
 from bbllm_ros.checks.real_arm import ROBOT_IP, RealArm, check_real_arm
 
@@ -28,11 +26,6 @@ REAL = 'With --real'
 def doctor(
     *,
     real: bool = flag('Check a real arm and its driver instead.'),
-    fitness: bool = flag(
-        'Ask Brain and Body 24 questions each instead, and print for which planners they are fit.'
-    ),
-    models: ModelChoice,
-    recording: RecordChoice,
     robot_ip: str | None = option(
         f"The robot's control; {ROBOT_IP} by default.", metavar='ADDRESS', panel=REAL
     ),
@@ -49,10 +42,7 @@ def doctor(
     """
     Check this machine: Python, models, ROS, rendering; print what to do.
 
-    Exit code 0 when `bbllm demo` works here. With --fitness: short tasks and
-    single steps under the planners' own prompts, judged by what becomes of a
-    small world; exit code 0 when a model is fit for any planner. It takes about
-    a minute and some 100,000 tokens. With --real: the robot's network,
+    Exit code 0 when `bbllm demo` works here. With --real: the robot's network,
     this machine's real-time set-up, the driver, the hand, and what stands
     between a plan and a motion; exit code 0 when nothing is in the way of
     using the arm. Nothing moves.
@@ -64,13 +54,6 @@ def doctor(
     if chosen and not real:
         names = ', '.join(map(flag_of, chosen))
         raise ConfigError(f'{names}: only with --real, as in `bbllm doctor --real`.')
-    if fitness:
-        if real or chosen:
-            raise ConfigError('--fitness and --real exclude each other: run one after the other.')
-        raise typer.Exit(0 if check_fitness(models, recording, output) else FAILED)
-    if asked := given(models) | given(recording):
-        names = ', '.join(map(flag_of, asked))
-        raise ConfigError(f'{names}: only with --fitness, as in `bbllm doctor --fitness`.')
     if namespace and namespace.strip('/'):
         namespace = checked_namespace(namespace)
     if real:

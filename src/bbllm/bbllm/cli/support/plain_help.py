@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 COMMON = {
     *('--world', '--browser', '--planners', '--approval', '--recorded', '--list'),
     *('--prompts', '--html', '--index', '--failures', '--allow-motion', '--allow-hand'),
-    *('--compare', '--tasks', '--trials', '--out', '--suite', '--real', '--fitness', '--json'),
+    *('--compare', '--tasks', '--trials', '--out', '--suite', '--real', '--json'),
     *('--sim', '--k'),
 }
 """What most calls of a verb with many options need; the others are behind `--help-all`. Settings
