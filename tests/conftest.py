@@ -38,12 +38,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 COLLECTED = pytest.StashKey[frozenset[str]]()
 
 # With the environment of `make setup` a missing rclpy is a fault, and shows as one.
-BENCHMARKS_OF_NODES = ('faults', 'process_faults')
-ROS_TESTS = [
-    'ros',
-    'conformance',
-    *(f'benchmarks/test_{name}.py' for name in BENCHMARKS_OF_NODES),
-]
+ROS_TESTS = ['ros', 'conformance', 'benchmarks/test_faults.py']
 collect_ignore = [] if HAS_ROS or 'BBLLM_ROS' in os.environ else ROS_TESTS
 
 

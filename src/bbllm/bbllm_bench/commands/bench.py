@@ -96,17 +96,13 @@ BENCHMARKS = {
         'injection.command',
         'What comes of instructions in names, facts, errors, feedback and file names.',
     ),
-    'process-faults': (
-        'faults.process',
-        'Kill, stop and freeze processes in mid-task, and report how tasks end (needs ROS).',
-    ),
     'faults': (
         'faults.command',
         'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
     ),
 }
 """Benchmarks: the module in `bbllm_bench/benchmarks` with a Typer application, and a help line."""
-NEED_ROS = ('stack', 'console', 'process-faults')
+NEED_ROS = ('stack', 'console')
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',

@@ -1,1 +1,1 @@
-"""Faults of the robot and of processes in mid-task."""
+"""Faults of robot and model in mid-task."""
