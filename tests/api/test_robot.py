@@ -302,7 +302,7 @@ def test_scenes_come_from_pictures_alone_where_they_are_the_sources() -> None:
         ({'world': 'studio'}, r"Robot\('household', scene='studio'\)"),
         ({'world': 'sim', 'planner': 'brain_bodi'}, "Did you mean 'brain_body'"),
         ({'world': 'sim', 'planner': 42}, 'planner cannot be 42'),
-        ({'world': 'sim', 'planner': 'ft_cot', 'brain': 'offline'}, 'offline'),
+        ({'world': 'sim', 'planner': 'llm_pop', 'brain': 'offline'}, 'offline'),
         ({'world': 'sim', 'scene': 'plus_sgn'}, "Did you mean 'plus_sign'"),
         ({'world': 'sim', 'namespace': 'bbllm_real'}, r"Robot\('ros', namespace"),
         ({'world': 'ros', 'brain': 'offline', 'seed': 1}, 'cannot take brain, seed'),

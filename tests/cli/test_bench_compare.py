@@ -65,7 +65,7 @@ def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
     ('words', 'table'),
     [
         (('household', '--planners', 'prog_prompt,hung'), "Did you mean 'huang'?"),
-        (('household', '--planners', 'prog_prompt,ft_cot'), 'plays in no world'),
+        (('household', '--planners', 'prog_prompt,llm_pop'), 'plays in no world'),
         (('household', '--planners', 'prog_prompt'), 'Use --planners all'),
         (('tabletop', '--planners', 'base_llm,prog_prompt'), 'cannot work with'),
     ],

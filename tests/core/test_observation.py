@@ -2,7 +2,6 @@
 
 import pytest
 
-from bbllm.core.errors import NotMeasuredError, WorldError
 from bbllm.core.observation import (
     LostObject,
     Observed,
@@ -37,37 +36,11 @@ def scene_with(hand: HandReading | None) -> Scene:
     return Scene((cube('red_cube', 0.4), place, cube('blue_cube', 0.5)), (), (), 1.0, hand)
 
 
-def test_two_blocks_and_a_hand_are_the_26_numbers_of_the_paper() -> None:
-    hand = HandReading(
-        tcp=Pose(position_m=(0.3, 0.0, 0.2), quat_xyzw=DOWN), width_m=0.04, force_n=(0.1, 0, -0.98)
-    )
-
-    seen = observed(scene_with(hand))
-
-    assert len(seen.vector()) == 26
-    assert seen.vector()[14:] == (0.3, 0.0, 0.2, *DOWN, 0.1, 0, -0.98, 0.02, 0.02)
-    assert tuple(seen.blocks) == ('red_cube', 'blue_cube')
-
-
 @pytest.mark.parametrize(
-    ('hand', 'text'),
-    [
-        (None, 'not measured where the hand is.* publishes the states of its joints'),
-        (
-            HandReading(tcp=Pose(position_m=(0.3, 0.0, 0.2), quat_xyzw=DOWN), width_m=0.04),
-            'force on the hand is not measured. It is while the arm rests',
-        ),
-    ],
+    'hand', [None, HandReading(tcp=Pose(position_m=(0.3, 0.0, 0.2), quat_xyzw=DOWN), width_m=0.04)]
 )
-def test_what_nothing_measures_is_marked_and_is_never_a_zero(
-    hand: HandReading | None, text: str
-) -> None:
-    seen = observed(scene_with(hand))
-
-    assert 'Force: [not measured]' in str(seen)
-    with pytest.raises(NotMeasuredError, match=text) as caught:
-        seen.vector()
-    assert isinstance(caught.value, WorldError)
+def test_what_nothing_measures_is_marked_and_is_never_a_zero(hand: HandReading | None) -> None:
+    assert 'Force: [not measured]' in str(observed(scene_with(hand)))
 
 
 def test_the_line_of_a_prompt() -> None:

@@ -31,14 +31,8 @@ from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.skills.catalog import SKILLS
 from bbllm_planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
 from bbllm_planners.inner_monologue.planner import Monologue, next_prompt
-from bbllm_planners.llm_pop.fine_tuned import HISTORY as FT_HISTORY
-from bbllm_planners.llm_pop.fine_tuned import FtRound, Question, ft_prompt
-from bbllm_planners.llm_pop.history import PromptHistory
+from bbllm_planners.llm_pop.history import DONE, PromptHistory, Round, TriedAction
 from bbllm_planners.llm_pop.planner import (
-    DONE,
-    HISTORY,
-    Round,
-    TriedAction,
     evaluator_prompt,
     planner_prompt,
 )
@@ -47,7 +41,7 @@ from bbllm_planners.prog_prompt.lang_prompt import Example, read_examples, steps
 from bbllm_planners.prog_prompt.program import ProgramCondition, TriedCall
 from bbllm_planners.prog_prompt.prompting import ProgPrompts
 
-SAME_PROMPTS = {'ft_vanilla': 'ft_cot', 'llm_pop_no_evaluator': 'llm_pop'}
+SAME_PROMPTS = {'llm_pop_no_evaluator': 'llm_pop'}
 """Planners without a prompt of their own, with those whose prompts they use."""
 REMARKED = 'leave the green cube where it is'
 PROGRAM_REMARKED = 'put the yellow cube on location_D too'
@@ -108,7 +102,6 @@ def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
         ):
             yield f'{what}, {where}', text
     yield from _llm_pop(name, scene)
-    yield from _ft_pop(name, scene)
     yield from _fltrnn(name, house)
 
 
@@ -188,18 +181,12 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
 
 def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
     task = with_remarks(TASK)
-    history = PromptHistory(HISTORY)
+    history = PromptHistory()
     tried = (TriedAction(f'PICK {name}', DONE, observed(scene)),)
     history.add(Round(f'weigh {name}', tried))
     history.add(Round(f'weigh {name} again', tried))
     yield 'llm_pop evaluator', evaluator_prompt(task, scene, history.text())
     yield 'llm_pop planner', planner_prompt(task, scene, history.text(), f'{name} is heavy')
-
-
-def _ft_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
-    history = PromptHistory(FT_HISTORY)
-    history.add(FtRound(f'weigh {name}'))
-    yield 'ft_cot', ft_prompt(Question.NEXT, TASK, scene, history.text())
 
 
 def _fltrnn(name: str, house: Scene) -> Iterator[tuple[str, str]]:

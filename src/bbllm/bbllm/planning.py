@@ -8,7 +8,7 @@ and `events`, are names of `bbllm`. docs/writing-a-planner.md shows a planner th
 
 from bbllm.core.approval import denied, withdrawn
 from bbllm.core.naming import class_of, id_of, instance_name
-from bbllm.core.observation import Observed, Seven, lost_names, lost_text, observed
+from bbllm.core.observation import Observed, lost_names, lost_text, observed
 from bbllm.core.paths import config_dir
 from bbllm.core.prompt_size import most_tokens, prompt_limit
 from bbllm.core.protocols import Body, Embedder, Pass, PromptRequest
@@ -92,7 +92,6 @@ __all__ = [
     'PromptRequest',
     'Referents',
     'ReplyDiagnostics',
-    'Seven',
     'ShortNames',
     'StatePrompts',
     'absent_text',

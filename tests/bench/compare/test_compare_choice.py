@@ -55,7 +55,7 @@ def test_all_are_those_that_play_in_the_world_and_whose_prompts_the_models_know(
 
     assert set(names(choice)) == IN_HOUSES
     reasons = {item.planner: item.reason for item in choice.left_out}
-    assert set(reasons) == {'ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator'}
+    assert set(reasons) == {'llm_pop', 'llm_pop_no_evaluator'}
     assert all('plays in no world of the kind household' in text for text in reasons.values())
     assert not (tmp_path / 'out').exists()
 
@@ -137,7 +137,7 @@ def test_a_key_that_is_missing_is_an_error_and_no_reason_to_leave_all_out(tmp_pa
     assert 'llm_pop' not in str(caught.value)
 
 
-ON_BLOCKS = {'ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator'}
+ON_BLOCKS = {'llm_pop', 'llm_pop_no_evaluator'}
 INTO_CONTAINERS = {'base_llm', 'brain_body', 'huang', 'lang_prompt', 'prog_prompt'}
 
 

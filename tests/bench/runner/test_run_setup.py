@@ -62,8 +62,8 @@ CHANGED = {'changed_prompts': True}
     [
         ({'suite': 'tabeltop'}, "Did you mean 'tabletop'"),
         ({'planner': 'brain_bdy'}, "Did you mean 'brain_body'"),
-        ({'suite': 'household', 'planner': 'ft_cot', 'brain': 'gpt-4o'}, 'only in tabletop'),
-        ({'suite': 'household', 'planner': 'ft_cot'}, 'lang_prompt, '),
+        ({'suite': 'household', 'planner': 'llm_pop', 'brain': 'gpt-4o'}, 'only in tabletop'),
+        ({'suite': 'household', 'planner': 'llm_pop'}, 'lang_prompt, '),
         ({'tasks': ('plus_sing',)}, "Did you mean 'plus_sign'"),
         ({'brain': 'ofline'}, 'did you mean offline'),
         ({'brain': 'gpt-4o'}, 'OPENAI_API_KEY'),

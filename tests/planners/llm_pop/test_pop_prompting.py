@@ -17,13 +17,8 @@ from bbllm.scene.transforms import rotate
 from bbllm.testing import ScriptedModel
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm_planners.llm_pop.grammar import parse_evaluator, parse_planner
-from bbllm_planners.llm_pop.history import PromptHistory
+from bbllm_planners.llm_pop.history import DONE, FAILED, PromptHistory, Round, TriedAction
 from bbllm_planners.llm_pop.planner import (
-    DONE,
-    FAILED,
-    HISTORY,
-    Round,
-    TriedAction,
     evaluator_prompt,
     planner_prompt,
 )
@@ -88,7 +83,7 @@ BROKEN = Round(
 
 def history_of(*rounds: Round, budget: int = 10_000) -> tuple[PromptHistory, list[str]]:
     remark: list[str] = []
-    history = PromptHistory(HISTORY, budget, on_short=remark.append)
+    history = PromptHistory(budget, on_short=remark.append)
     for finished in rounds:
         history.add(finished)
     return history, remark
@@ -128,7 +123,7 @@ ROUNDS = 6
 
 
 def pop_past(context_of: Callable[[str], None]) -> PromptHistory:
-    past = PromptHistory(HISTORY, None, on_short=context_of)
+    past = PromptHistory(None, on_short=context_of)
     for i in range(ROUNDS):
         past.add(Round(f'Explanation of round {i}, which is as long as words are. ' * 5))
     return past

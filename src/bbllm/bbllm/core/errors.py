@@ -85,10 +85,6 @@ class SceneError(WorldError):
     """The scene is stale or empty, so nothing can be decided on it."""
 
 
-class NotMeasuredError(WorldError):
-    """A force that a planner needs is not measured; names when it is, or an alternative."""
-
-
 class LostNodeError(WorldError):
     """A process that was needed has gone."""
 

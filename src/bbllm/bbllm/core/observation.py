@@ -15,7 +15,6 @@ A lost object, seen and no longer there to be seen, is a fact and no object: `(r
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bbllm.core.errors import NotMeasuredError
 from bbllm.core.types import MOVABLE, Fact, Pose, Scene
 
 NOT_MEASURED = 'not measured'
@@ -48,27 +47,6 @@ class Observed:
         if self.fingers_m is not None:
             parts.append(f'Gripper: [{_numbers(self.fingers_m)}]')
         return ' '.join(parts)
-
-    def vector(self) -> tuple[float, ...]:
-        """
-        Return all numbers in a row, shape (26 + 7 (n - 2),) for n blocks.
-
-        Blocks, end effector (7 each), force (3), fingers (2), as in LLM-POP, section 4.2. Raises
-        NotMeasuredError without hand or force: zeros would be read as an empty hand.
-        """
-        if self.eef is None or self.fingers_m is None:
-            raise NotMeasuredError(
-                'It is not measured where the hand is. A scene that was observed while the robot '
-                'publishes the states of its joints has the hand.'
-            )
-        if self.force_n is None:
-            raise NotMeasuredError(
-                'The force on the hand is not measured. It is while the arm rests and the robot '
-                'publishes the external wrench; a planner that can do without it is llm_pop.'
-            )
-        rows: list[Sequence[float]] = [*self.blocks.values(), self.eef]
-        rows += [self.force_n, self.fingers_m]
-        return tuple(value for row in rows for value in row)
 
 
 def observed(scene: Scene) -> Observed:

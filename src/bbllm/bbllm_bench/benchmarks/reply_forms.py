@@ -21,8 +21,6 @@ def reply_in_form(
     request: PromptRequest,
     lines: Sequence[PlanLine],
     scene: Scene,
-    *,
-    more: bool = False,
 ) -> str:
     """
     Return the reply to a planner's request for a plan, or for a verdict on what is left.
@@ -32,7 +30,6 @@ def reply_in_form(
         request: What it asks, but for calls of a Body.
         lines: The calls that are left, with words for planners whose plans are in words.
         scene: The scene of the request.
-        more: Whether other calls follow once these are done.
     """
     name = plain_name(planner)
     calls = [f'{line.skill}({", ".join(line.args)})' for line in lines]
@@ -44,11 +41,6 @@ def reply_in_form(
         case 'llm_pop' | 'llm_pop_no_evaluator', _:
             actions = [f'ACTION {_pop_action(line, lines, scene)}' for line in lines] or ['DONE']
             return '\n'.join(['EXPLAIN', LEFT, 'EXECUTE', *actions])
-        case 'ft_cot' | 'ft_vanilla', 'enough':
-            return f'EXPLAIN: {"No" if more else "Yes"}. {LEFT}\nACTION: <nooutput>'
-        case 'ft_cot' | 'ft_vanilla', _:
-            written = f'[{", ".join(_ft_call(line, lines, scene) for line in lines)}]'
-            return f'EXPLAIN: {LEFT}\nACTION: {written if lines else "<nooutput>"}'
         case 'llm_state', 'attention' | 'estimate':
             return 'none'
         case 'llm_state', _:
@@ -66,20 +58,7 @@ def _pop_action(line: PlanLine, lines: Sequence[PlanLine], scene: Scene) -> str:
     if line.skill != 'place':
         return ' '.join((line.skill.upper(), *line.args))
     _, pose = _put_down(line, lines, scene)
-    return f'PLACE [{_written(pose, " ")}]'
-
-
-def _ft_call(line: PlanLine, lines: Sequence[PlanLine], scene: Scene) -> str:
-    if line.skill == 'return_to_base':
-        return 'reset()'
-    if line.skill != 'place':
-        return f'{line.skill}({", ".join(map(repr, line.args))})'
-    name, pose = _put_down(line, lines, scene)
-    return f'place({name!r}, [{_written(pose[:3], ", ")}], [{_written(pose[3:], ", ")}])'
-
-
-def _written(numbers: Sequence[float], between: str) -> str:
-    return between.join(f'{number:.4f}' for number in numbers)
+    return f'PLACE [{" ".join(f"{number:.4f}" for number in pose)}]'
 
 
 def _put_down(

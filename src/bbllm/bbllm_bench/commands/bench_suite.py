@@ -46,7 +46,7 @@ def suite(
     crash, goes on when the same command is repeated with its --out.
 
     In tasks that ask to find something out first (suite partial), two stand-ins
-    play without a key where the planner is llm_pop, ft_cot or ft_vanilla:
+    play without a key where the planner is llm_pop:
     --brain expert, which receives the goal and finds out the rest, and --brain
     uninformed, which guesses. They measure the plumbing, not planning.
 

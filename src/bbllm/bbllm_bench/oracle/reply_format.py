@@ -70,29 +70,11 @@ def pop_reply(request: PromptRequest, scene: Scene, situation: Situation, brief:
     return '\n'.join(['EXPLAIN', decision.reason, 'EXECUTE', *actions])
 
 
-def ft_reply(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
-    """Return an answer to one of the questions of FT-CoT and FT-Vanilla."""
-    decision = decide(scene, situation.events(), brief)
-    if request.kind == 'enough':
-        answer = 'No' if decision.stage == 'gather' else 'Yes'
-        return f'EXPLAIN: {answer}. {decision.reason}\nACTION: <nooutput>'
-    calls = ', '.join(map(_ft_call, decision.actions))
-    return f'EXPLAIN: {decision.reason}\nACTION: {f"[{calls}]" if calls else "<nooutput>"}'
-
-
 def _pop_action(action: BlockAction) -> str:
     word = 'RESET' if action.verb == 'return_to_base' else action.verb.upper()
     if action.pose is not None:
         return f'{word} [{" ".join(f"{value:.4f}" for value in action.pose)}]'
     return f'{word} {action.name}'.rstrip()
-
-
-def _ft_call(action: BlockAction) -> str:
-    arguments = [f"'{action.name}'"] if action.name else []
-    if action.pose is not None:
-        for values in (action.pose[:3], action.pose[3:]):
-            arguments.append(f'[{", ".join(f"{value:.4f}" for value in values)}]')
-    return f'{action.verb}({", ".join(arguments)})'
 
 
 # --- goals of containers ----------------------------------------------------------------------
@@ -136,8 +118,6 @@ def puzzle_reply(
 ON_BLOCKS = {
     'llm_pop': pop_reply,
     'llm_pop_no_evaluator': pop_reply,
-    'ft_cot': ft_reply,
-    'ft_vanilla': ft_reply,
 }
 """Planners that ask for what is hidden, by name."""
 INTO_CONTAINERS = dict.fromkeys(

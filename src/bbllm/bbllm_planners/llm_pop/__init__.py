@@ -1,1 +1,1 @@
-"""LLM-POP and its fine-tuned variants."""
+"""LLM-POP."""

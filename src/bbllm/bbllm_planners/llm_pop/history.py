@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from bbllm import ChatModel, errors
-from bbllm.planning import PromptRequest, ask, most_tokens, prompt_limit
+from bbllm.planning import Observed, PromptRequest, ask, most_tokens, one_line, prompt_limit
 
 T = TypeVar('T')
 
@@ -14,60 +13,76 @@ BUDGET = 40_000
 """Maximum length of a history if neither planner nor model sets a limit [characters]."""
 SHARE_USED = 0.95
 """Share of a model's limit to use; rare words take more tokens, and servers add some."""
-
-
-class HistoryRound(Protocol):
-    """A round of an episode, as text of two lengths."""
-
-    def in_full(self, number: int) -> str: ...
-
-    def in_short(self, number: int) -> str: ...
+DONE = 'done'
+FAILED = 'failed: '
+"""Precedes the cause of a failure."""
+NOT_TRIED = 'not tried'
+"""Result of actions after a failed one."""
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryForm:
-    """How a history is written."""
+class TriedAction:
+    """One action of a plan, and its result."""
 
-    empty: str
-    """Text of a history without rounds."""
-    shortened: str
-    """How the oldest rounds are written if space is short; part of a warning."""
-    omitted: str = ''
-    """First line of a history without its first `{}` rounds; empty for none."""
+    action: str
+    """The text of the planner, without the word ACTION."""
+    result: str = NOT_TRIED
+    observation: Observed | None = None
+    """The observation after it; None if it was not tried."""
+
+    def in_short(self) -> str:
+        words = f'{self.action} {one_line(self.result)}'
+        if self.observation is None or self.observation.force_n is None:
+            return words
+        return f'{words}, force z {self.observation.force_n[2] + 0.0:.2f}'
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One plan with its results."""
+
+    explanation: str
+    tried: tuple[TriedAction, ...] = ()
+
+    def in_full(self, number: int) -> str:
+        lines = [f'== Round {number} ==', f'Explanation: {one_line(self.explanation)}']
+        for i, item in enumerate(self.tried):
+            lines += [f'Action {i}: {item.action}', f'Result {i}: {one_line(item.result)}']
+            if item.observation is not None:
+                lines.append(f'Observation {i}: {item.observation}')
+        return '\n'.join(lines)
+
+    def in_short(self, number: int) -> str:
+        done = '; '.join(item.in_short() for item in self.tried if item.result != NOT_TRIED)
+        return f'Round {number} in short: {done or "nothing was done"}'
 
 
 @dataclass
 class PromptHistory:
     """Rounds of an episode; where space is short, the oldest are shortened, then omitted."""
 
-    form: HistoryForm
     budget: int | None = BUDGET
     """Maximum length of the text [characters]; None if only the model has a limit."""
     on_short: Callable[[str], None] = lambda text: None
     """Receives one warning when rounds are no longer written in full."""
-    n_rounds: int = 0
 
     def __post_init__(self) -> None:
-        self._entries: list[HistoryRound | str] = []
+        self._rounds: list[Round] = []
         self._warned = False
 
-    def add(self, finished: HistoryRound) -> None:
-        self._entries.append(finished)
-        self.n_rounds += 1
+    @property
+    def n_rounds(self) -> int:
+        return len(self._rounds)
 
-    def note(self, line: str) -> None:
-        self._entries.append(line)
+    def add(self, finished: Round) -> None:
+        self._rounds.append(finished)
 
     def write(self, in_short: int = 0, left_out: int = 0) -> str:
         """Return the text with the oldest rounds in short, and the oldest of these omitted."""
-        parts = [self.form.omitted.format(left_out)] if left_out and self.form.omitted else []
-        numbers = count()
-        for entry in self._entries:
-            if isinstance(entry, str):
-                parts.append(entry)
-            elif (i := next(numbers)) >= left_out:
-                parts.append(entry.in_full(i) if i >= in_short else entry.in_short(i))
-        return '\n'.join(parts) or self.form.empty
+        parts = [f'Rounds before round {left_out} are left out.'] if left_out else []
+        for i, each in enumerate(self._rounds[left_out:], start=left_out):
+            parts.append(each.in_full(i) if i >= in_short else each.in_short(i))
+        return '\n'.join(parts) or 'None.'
 
     def text(self, fits: Callable[[str], bool] = lambda text: True) -> str:
         """Return the text within the budget if possible, the newest round always in full."""
@@ -86,7 +101,7 @@ class PromptHistory:
                 )
             self.on_short(
                 f'The history of {self.n_rounds} rounds is longer than {room}: from here '
-                f'on prompts have its oldest rounds {self.form.shortened}, or leave them out.'
+                'on prompts have its oldest rounds in a line each, or leave them out.'
             )
         return text
 

@@ -5,7 +5,7 @@ Source of the prompts: Sun et al., appendix A.1 and A.2: the same parts in the s
 words.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,7 +16,6 @@ from bbllm import (
     PlanStep,
     Scene,
     SceneObject,
-    SkillCall,
     Task,
     World,
     errors,
@@ -44,62 +43,20 @@ from bbllm_planners.hands import GrowingPlan
 from bbllm_planners.llm_pop.grammar import (
     MAX_ACTIONS,
     PlannerReply,
+    PopAction,
     parse_evaluator,
     parse_planner,
 )
-from bbllm_planners.llm_pop.history import HistoryForm, PromptHistory, budget_of
-
-NOTHING = 'None.'
-"""The history of an episode without rounds."""
-DONE = 'done'
-FAILED = 'failed: '
-"""Precedes the cause of a failure."""
-CURRENT = 'the current observation, see below'
-NOT_TRIED = 'not tried'
-"""Result of actions after a failed one."""
-
-
-@dataclass(frozen=True, slots=True)
-class TriedAction:
-    """One action of a plan, and its result."""
-
-    action: str
-    """The text of the planner, without the word ACTION."""
-    result: str = NOT_TRIED
-    observation: Observed | None = None
-    """The observation after it; None if it was not tried."""
-
-    def in_short(self) -> str:
-        words = f'{self.action} {one_line(self.result)}'
-        if self.observation is None or self.observation.force_n is None:
-            return words
-        return f'{words}, force z {self.observation.force_n[2] + 0.0:.2f}'
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One plan with its results."""
-
-    explanation: str
-    tried: tuple[TriedAction, ...] = ()
-
-    def in_full(self, number: int) -> str:
-        lines = [f'== Round {number} ==', f'Explanation: {one_line(self.explanation)}']
-        for i, item in enumerate(self.tried):
-            lines += [f'Action {i}: {item.action}', f'Result {i}: {one_line(item.result)}']
-            if item.observation is not None:
-                lines.append(f'Observation {i}: {item.observation}')
-        return '\n'.join(lines)
-
-    def in_short(self, number: int) -> str:
-        done = '; '.join(item.in_short() for item in self.tried if item.result != NOT_TRIED)
-        return f'Round {number} in short: {done or "nothing was done"}'
-
-
-HISTORY = HistoryForm(
-    empty=NOTHING, shortened='in a line each', omitted='Rounds before round {} are left out.'
+from bbllm_planners.llm_pop.history import (
+    DONE,
+    FAILED,
+    PromptHistory,
+    Round,
+    TriedAction,
+    budget_of,
 )
-"""The history of an episode."""
+
+CURRENT = 'the current observation, see below'
 
 
 def evaluator_prompt(task: Task, scene: Scene, history: str, *, picture: str = '') -> str:
@@ -202,9 +159,10 @@ class Loops:
             self.remarked = not self._failed or self.n_rounds > self.most
             self.most += self.remarked
 
-    def has_room(self, *, after: int = 0) -> bool:
-        """Return whether one more round is allowed, and so many *after* it."""
-        return self.n_rounds + after <= self.most
+    @property
+    def has_room(self) -> bool:
+        """Whether one more round is allowed."""
+        return self.n_rounds <= self.most
 
     def end_round(self, tried: Tried, context: EpisodeContext) -> None:
         """Count a round. What a person did not approve, the robot has not failed in."""
@@ -233,7 +191,7 @@ class LLMPop(ModelPlanner):
             self._run(task, world, context)
 
     def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        history = PromptHistory(HISTORY, budget_of(self.brain), on_short=context.warn)
+        history = PromptHistory(budget_of(self.brain), on_short=context.warn)
         plan, loops = GrowingPlan(context), Loops(self.k)
         while True:
             try:
@@ -249,9 +207,7 @@ class LLMPop(ModelPlanner):
                 begun = events.RepairBegun.of(PlanStep(plan.next, actions[0]), reason)
                 context.emit(replace(begun, remarked=loops.remarked))
             plan.go_on(actions)
-            calls = [action.call for action in reply.actions]
-            problems = [action.problem for action in reply.actions]
-            tried = attempt_all(plan.left, calls, problems.__getitem__, world, context)
+            tried = attempt_all(plan.left, reply.actions, world, context)
             loops.end_round(tried, context)
             results = [
                 TriedAction(text, f'{FAILED}{cause}' if cause else DONE, seen)
@@ -304,15 +260,14 @@ class LLMPop(ModelPlanner):
         return reason, reply
 
     def _need_round(self, loops: Loops, reason: str) -> None:
-        if not loops.has_room():
+        if not loops.has_room:
             used = f'all {self.k} feedback loops are used up' if self.k else 'K is 0'
             raise errors.GaveUpError(f'The task is not done, and {used}: {reason}')
 
 
 def attempt_all(
     steps: Sequence[PlanStep],
-    calls: Sequence[SkillCall],
-    problem: Callable[[int], str],
+    actions: Sequence[PopAction],
     world: World,
     context: EpisodeContext,
 ) -> Tried:
@@ -322,14 +277,14 @@ def attempt_all(
     An action with a problem is not executed.
     """
     tried: list[tuple[str, Observed]] = []
-    for i, (step, call) in enumerate(zip(steps, calls, strict=True)):
+    for step, action in zip(steps, actions, strict=True):
         if tried and context.spoken:
             break
         context.emit(events.StepBegun.of(step))
-        if cause := problem(i):
+        if cause := action.problem:
             context.warn(f'Nothing was moved at step {step.index}. {cause}')
         else:
-            outcome = world.execute(call)
+            outcome = world.execute(action.call)
             if not outcome.succeeded:
                 cause = outcome.message or f'{outcome.call} failed: {outcome.code.name}.'
         tried.append((cause, observed(world.observe())))

@@ -133,7 +133,7 @@ def _line(call: SkillCall, scene: Scene, taken: str | None = None) -> PlanLine:
     return PlanLine(call.skill, call.args, words)
 
 
-BY_POSE = ('ft_cot', 'ft_vanilla', 'llm_pop', 'llm_pop_no_evaluator')
+BY_POSE = ('llm_pop', 'llm_pop_no_evaluator')
 """Planners whose places are poses, which depend on how an object was gripped."""
 
 
@@ -143,4 +143,4 @@ def _reply(planner: str, request: PromptRequest, calls: Calls, scene: Scene) -> 
         calls = calls[: picks[0] + 1]
     taken = calls[picks[0]].args[0] if picks else None
     lines = [_line(call, scene, taken) for call in calls]
-    return reply_in_form(planner, request, lines, scene, more=bool(picks))
+    return reply_in_form(planner, request, lines, scene)
