@@ -1,5 +1,5 @@
 """
-Write the table of skills in design/conditions.md anew, from the skills of the arm.
+Write the table of skills in design/conditions.md anew, from those that every table offers.
 
     python tools/conditions_table.py
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bbllm.core.types import Fact
-from bbllm.skills.catalog import OWN
+from bbllm.skills.catalog import CORE
 from bbllm.skills.skill import Judge
 
 PAGE = Path(__file__).resolve().parent.parent / 'design' / 'conditions.md'
@@ -28,21 +28,18 @@ def rewritten(page: str) -> str:
 def lines() -> Iterator[str]:
     yield '| skill | has to be so | judged by | code | sentence |'
     yield '|---|---|---|---|---|'
-    for row in OWN:
+    for row in CORE:
         call = f'`{row.name}({", ".join(row.signature.params)})`'
         for need in row.needs:
             said = f'`{need.sentence}`' if need.sentence else 'with measures'
             code = need.code.name
             yield f'| {call} | {need.means} | {JUDGED[need.judge]} | {code} | {said} |'
-        if row.halves:
-            halves = ' and '.join(f'`{half}`' for half in row.halves)
-            yield f'| {call} | what {halves} need | | | |'
-        if not row.needs and not row.halves:
+        if not row.needs:
             yield f'| {call} | nothing | | | |'
     yield ''
     yield '| skill | removes | adds |'
     yield '|---|---|---|'
-    for row in OWN:
+    for row in CORE:
         if row.removes or row.adds:
             yield f'| `{row.name}` | {_facts(row.removes)} | {_facts(row.adds)} |'
 

@@ -1,4 +1,4 @@
-"""The skill push: where the fingers go, what is refused and what would do instead."""
+"""The skill push: where the fingers go, what would do instead, and where objects end up."""
 
 import math
 from dataclasses import replace
@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from bbllm.core.arguments import DIRECTIONS
-from bbllm.core.types import Code, Fact, Kind, Scene, SceneObject, SkillCall
+from bbllm.core.types import Code, Fact, Kind, Scene, SceneObject, SkillCall, Status
+from bbllm.scene.scene_file import ObjectSpec, SceneFile, load_scene
 from bbllm.skills.catalog import arm_skills, skills_for
 from bbllm.skills.grasps import FINGER_LAYERS, TIP_BELOW_TCP_M
 from bbllm.skills.plan_check import check_plan
@@ -14,6 +15,7 @@ from bbllm.skills.push import ASIDE_M, PUSH, PUSHED_M
 from bbllm.skills.risk import risk
 from bbllm.skills.segments import Motion, Rise
 from bbllm.skills.shapes import outline, polygon_gap
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from tests.skills.laid_tables import (
     TABLE,
     cube,
@@ -193,3 +195,79 @@ def test_push_is_offered_where_a_scene_asks_for_it() -> None:
     assert PUSH.signature not in skills_for((RED,))
     assert skills_for((RED,), ('push',))[-1] == PUSH.signature
     assert arm_skills()['push'] is PUSH
+
+
+def world_of(friction: float | None = 0.4, **more: object) -> TabletopWorld:
+    spec = {'name': 'red_cube', 'kind': 'cube', 'xy': (0.48, 0.0), **more}
+    objects = (ObjectSpec.model_validate(spec),)
+    return TabletopWorld(SceneFile(objects=objects, skills=('push',), friction=friction))
+
+
+@pytest.mark.parametrize(
+    ('way', 'spec'),
+    [
+        ('right', {}),
+        ('left', {'yaw_deg': 10}),
+        ('back', {'size': (0.12, 0.1, 0.06), 'mass': 0.4}),
+        ('forward', {'kind': 'cylinder', 'size': (0.04, 0.05)}),
+        ('left', {'size': (0.05, 0.05, 0.01)}),
+    ],
+)
+def test_an_object_is_pushed_as_far_as_was_asked_and_can_be_picked_next(
+    way: str, spec: dict[str, object]
+) -> None:
+    world = world_of(**spec)
+    x, y, z = world.truth().object('red_cube').pose.position_m
+
+    outcome = world.execute(push(way, '12 cm'))
+
+    assert outcome.succeeded, outcome.message
+    u, v = DIRECTIONS[way]
+    there = world.truth().object('red_cube').pose.position_m
+    assert math.dist(there, (x + 0.12 * u, y + 0.12 * v, z)) < 0.012
+    if 'mass' not in spec:  # the crate is wider than the hand opens
+        assert world.execute(SkillCall('pick', ('red_cube',))).succeeded
+
+
+def test_what_is_fixed_stays_and_the_arm_stops() -> None:
+    world = world_of(fixed=True)
+    before = world.truth().object('red_cube').pose.position_m
+
+    outcome = world.execute(push())
+
+    assert outcome.status is Status.FAILED
+    assert outcome.code in (Code.REFLEX, Code.PATH_TOLERANCE, Code.CONTROLLER_ABORTED)
+    assert math.dist(world.truth().object('red_cube').pose.position_m, before) < 0.003
+
+
+def test_a_push_that_jams_at_the_default_friction_states_the_friction() -> None:
+    outcome = world_of(friction=None).execute(push('forward', '0.12'))
+
+    assert outcome.code is Code.REFLEX
+    assert 'With a lower `friction` in the scene file it would slide' in outcome.message
+
+
+def test_a_push_beyond_the_reach_of_the_arm_is_refused_before_anything_moves() -> None:
+    world = world_of(xy=(0.6, 0.0))
+    activities: list[str] = []
+    world.set_activity_callback(activities.append)
+
+    outcome = world.execute(push('forward', '0.3'))
+
+    assert outcome.status is Status.REJECTED, outcome
+    assert 'shorter distance or another direction would do' in outcome.message
+    assert activities == []
+
+
+def test_a_crate_that_is_too_wide_to_grip_is_within_reach_and_is_pushed() -> None:
+    world, call = TabletopWorld(load_scene('push_and_turn')), push('left', '0.15', 'brown_crate')
+
+    scene = world.observe()
+    refused = world.execute(SkillCall('pick', ('brown_crate',)))
+
+    assert scene.has('brown_crate', 'reachable', 'yes')
+    assert check_plan([call], scene) == ()
+    assert refused.code is Code.NOT_GRASPABLE
+    assert refused.message == 'brown_crate is 10.0 cm wide, but the hand grips at most 7.6 cm.'
+    assert world.execute(call).succeeded
+    assert world.observe().has('brown_crate', 'on', 'location_A')

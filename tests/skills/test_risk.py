@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Skill, SkillCall
-from bbllm.skills.catalog import SKILLS, skills_for
+from bbllm.skills.catalog import SKILLS
 from bbllm.skills.risk import risk, unmentioned
+from tests.skills.declared import SWEEP, TWIRL, declared
+
+__all__ = ['declared']
 
 
 def cube(name: str, x: float, y: float, z: float = 0.02) -> SceneObject:
@@ -194,34 +197,35 @@ def test_a_step_that_forbids_something_covers_no_call(text: str, word: str) -> N
     )
 
 
-OFFERED = replace(ALONE, skills=skills_for((), ('push', 'rotate')))
-PUSH = SkillCall('push', ('red_cube', 'left', '0.1'))
-TURN = SkillCall('rotate', ('red_cube', '-90'))
+OFFERED = replace(ALONE, skills=(*SKILLS, SWEEP.signature, TWIRL.signature))
+MOVED = SkillCall('sweep', ('red_cube', 'left', '0.1'))
+TURNED = SkillCall('twirl', ('red_cube', '-90'))
 
 
+@pytest.mark.usefixtures('declared')
 @pytest.mark.parametrize(
     ('call', 'text', 'why'),
     [
-        (PUSH, 'push the red cube 10 cm to the left', ''),
-        (PUSH, 'shove red_cube left by 0.1', ''),
-        (PUSH, 'push the red cube 5 cm to the left', 'name the distance 0.1'),
-        (PUSH, 'push the red cube to the left', 'name the distance 0.1'),
-        (PUSH, 'push the red cube 10 cm to the right', 'name the direction left'),
-        (PUSH, 'push the red cube 10 cm left, then right', 'name the direction left'),
-        (PUSH, 'push the blue cube 10 cm to the left', 'does not name red_cube'),
-        (PUSH, 'pick red_cube 10 cm to the left', 'for pick, not push'),
-        (PUSH, 'move the red cube 10 cm to the left', 'for place, not push'),
-        (PUSH, 'wait before red_cube is pushed, 10 cm left', 'for wait, not push'),
-        (PUSH, 'never push the red cube 10 cm to the left', 'contains the word never'),
-        (TURN, 'rotate the red cube by 90 degrees clockwise', ''),
-        (TURN, 'turn red_cube by -90 degrees', ''),
-        (TURN, 'turn the red cube by 90 degrees', 'name the degrees -90'),
-        (TURN, 'turn the red cube by -45 degrees', 'name the degrees -90'),
-        (TURN, 'do not turn red_cube by -90 degrees', 'contains the word not'),
+        (MOVED, 'sweep the red cube 10 cm to the left', ''),
+        (MOVED, 'brush red_cube left by 0.1', ''),
+        (MOVED, 'sweep the red cube 5 cm to the left', 'name the distance 0.1'),
+        (MOVED, 'sweep the red cube to the left', 'name the distance 0.1'),
+        (MOVED, 'sweep the red cube 10 cm to the right', 'name the direction left'),
+        (MOVED, 'sweep the red cube 10 cm left, then right', 'name the direction left'),
+        (MOVED, 'sweep the blue cube 10 cm to the left', 'does not name red_cube'),
+        (MOVED, 'pick red_cube 10 cm to the left', 'for pick, not sweep'),
+        (MOVED, 'move the red cube 10 cm to the left', 'for place, not sweep'),
+        (MOVED, 'wait before red_cube is swept, 10 cm left', 'for wait, not sweep'),
+        (MOVED, 'never sweep the red cube 10 cm to the left', 'contains the word never'),
+        (TURNED, 'twirl the red cube by 90 degrees clockwise', ''),
+        (TURNED, 'whirl red_cube by -90 degrees', ''),
+        (TURNED, 'whirl the red cube by 90 degrees', 'name the degrees -90'),
+        (TURNED, 'whirl the red cube by -45 degrees', 'name the degrees -90'),
+        (TURNED, 'do not twirl red_cube by -90 degrees', 'contains the word not'),
     ],
     ids=str,
 )
-def test_a_push_and_a_turn_are_covered_by_a_step_with_all_of_their_values(
+def test_a_skill_of_another_package_is_covered_by_a_step_with_all_of_their_values(
     call: SkillCall, text: str, why: str
 ) -> None:
     reported = unmentioned(call, text, OFFERED)

@@ -1,4 +1,4 @@
-"""The skill rotate: which grips have room before and after, and what would do instead."""
+"""The skill rotate: grips before and after, what would do instead, and where objects end up."""
 
 import math
 import re
@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.core.types import Code, Fact, SkillCall
+from bbllm.core.types import Code, Fact, SkillCall, Status
+from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.catalog import skills_for
 from bbllm.skills.rotate import ROTATE
 from bbllm.skills.segments import CloseOn, Glide, LetGo, Lift, MoveAbove, Rise
+from bbllm.skills.shapes import flat_axes
+from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from tests.skills.laid_tables import cube, planned, reached, rejection_of, scene_of
 
 PLANK = replace(cube('plank', 0.5, 0.0), size_m=(0.14, 0.03, 0.04))
@@ -82,3 +85,34 @@ def test_what_is_too_wide_cannot_be_rotated() -> None:
 def test_rotate_is_offered_where_a_scene_asks_for_it() -> None:
     assert ROTATE.signature not in skills_for((PLANK,))
     assert ROTATE.signature in skills_for((PLANK,), ('rotate',))
+
+
+@pytest.mark.parametrize(
+    ('degrees', 'xy', 'size'),
+    [
+        ('45', (0.45, 0.2), (0.04, 0.04, 0.04)),
+        *((d, (0.5, -0.25), (0.14, 0.03, 0.04)) for d in ('180', '-90')),
+    ],
+)
+def test_an_object_is_rotated_where_it_stands(
+    degrees: str, xy: tuple[float, float], size: tuple[float, float, float]
+) -> None:
+    spec = ObjectSpec(name='plank', kind='cube', xy=xy, size=size)
+    world = TabletopWorld(SceneFile(objects=(spec,), skills=('rotate',)))
+    before = world.truth().object('plank')
+
+    assert world.execute(rotate(degrees)).succeeded
+
+    after = world.truth().object('plank')
+    turned = flat_axes(after)[0][0] - flat_axes(before)[0][0] - math.radians(float(degrees))
+    assert abs(math.remainder(turned, math.tau)) < math.radians(3)
+    assert math.dist(after.pose.position_m, before.pose.position_m) < 0.008
+
+
+def test_what_is_fixed_is_not_rotated() -> None:
+    spec = ObjectSpec(name='plank', kind='cube', xy=(0.48, 0.0), fixed=True)
+    world = TabletopWorld(SceneFile(objects=(spec,), skills=('rotate',)))
+
+    outcome = world.execute(rotate('45'))
+
+    assert (outcome.status, outcome.code) == (Status.FAILED, Code.WOULD_NOT_RISE)

@@ -11,7 +11,7 @@ from bbllm.core.plugins import forget, installed
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
-from bbllm.skills.catalog import GROUP, OWN, arm_skills, load_skills, skills_for
+from bbllm.skills.catalog import GROUP, arm_skills, load_skills, own_skills, skills_for
 from bbllm.skills.step_words import fault_of_phrase
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
@@ -127,7 +127,7 @@ def test_a_skill_that_cannot_be_used_is_left_out_with_the_reason(
 ) -> None:
     install('nodding', code)
 
-    assert set(arm_skills()) == {skill.name for skill in OWN}
+    assert set(arm_skills()) == {skill.name for skill in own_skills()}
     (warning,) = [record.getMessage() for record in caplog.records]
     assert wording in warning
     assert 'nodding:NOD of nodding' in warning
@@ -195,7 +195,7 @@ def test_what_blocks_a_glide_from_within_the_hand_is_named_with_what_allows_it(
 
 
 def test_no_phrase_of_the_own_skills_is_refused() -> None:
-    for skill in OWN:
+    for skill in own_skills():
         for phrase in (skill.name, *skill.signature.aliases, *skill.words):
             assert fault_of_phrase(plain(phrase)) == ''
 
@@ -204,7 +204,7 @@ def test_of_two_skills_of_one_name_neither_is_taken(install: Install) -> None:
     install('nodding', NOD)
     install('bowing', NOD)
 
-    assert set(arm_skills()) == {skill.name for skill in OWN}
+    assert set(arm_skills()) == {skill.name for skill in own_skills()}
     assert len(faults()) == 2
     assert all('2 packages bring a skill named nod' in fault for fault in faults())
 

@@ -32,8 +32,9 @@ from bbllm.core.types import (
     SkillCall,
     Status,
 )
-from bbllm.skills.catalog import SKILLS, skills_for
+from bbllm.skills.catalog import SKILLS
 from bbllm.skills.constraints import parse_never
+from tests.skills.declared import SWEEP
 
 YES = Answer(granted=True, by='ann')
 NO = Answer(granted=False, reason='the red cube is glued', by='ann')
@@ -1049,12 +1050,12 @@ def test_question_about_a_stopped_robot_bears_the_episode_whose_call_finds_it_so
     assert [request.episode_id for request in person.asked] == ['e', 'f']
 
 
-def test_a_push_that_is_not_the_one_of_its_step_is_asked_for_by_itself() -> None:
-    scene = replace(SCENE, skills=skills_for((), ('push', 'rotate')))
-    steps = ('push the red cube 5 cm to the left', 'never push the blue cube 5 cm to the left')
+def test_a_value_that_is_not_the_one_of_its_step_is_asked_for_by_itself() -> None:
+    scene = replace(SCENE, skills=(SWEEP.signature,))
+    steps = ('sweep the red cube 5 cm to the left', 'never sweep the blue cube 5 cm to the left')
     calls = (
-        SkillCall('push', ('red_cube', 'left', '0.05')),
-        SkillCall('push', ('blue_cube', 'left', '0.05')),
+        SkillCall('sweep', ('red_cube', 'left', '0.05')),
+        SkillCall('sweep', ('blue_cube', 'left', '0.05')),
     )
     person, here = asking(YES, NO, scene=scene)
 

@@ -21,6 +21,10 @@ from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
 from bbllm.skills.constraints import parse_never
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver
+from tests.skills.declared import NAMES, declared
+
+__all__ = ['declared']
+pytestmark = pytest.mark.usefixtures('declared')
 
 PICK, PLACE = SkillCall('pick', ('red_cube',)), SkillCall('place', ('location_A',))
 BETWEEN = ObjectSpec(name='vase', kind='cylinder', color='blue', xy=(0.45, 0.0), size=(0.06, 0.3))
@@ -42,7 +46,7 @@ class Table:
             objects=(ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2)), vase, UNKNOWN),
             locations=(LocationSpec(name='location_A', xy=(0.45, -0.2)),),
             friction=0.4,
-            skills=('push', 'rotate'),
+            skills=NAMES,
         )
         envelope = SafetyEnvelope.model_validate(rules).stricter(never)
         self.world = TabletopWorld(scene, wrap_driver=self._wrap, safety=envelope)
@@ -83,10 +87,10 @@ def refused(outcome: Outcome, constraint: str) -> bool:
         ('move the vase', SkillCall('grasp', ('vase',))),
         ('move the vase', SkillCall('grab_and_putin', ('vase', 'bowl'))),
         ('place anything on the bowl', SkillCall('grab_and_putin', ('red_cube', 'bowl'))),
-        ('touch the blue cylinder', SkillCall('push', ('vase', 'left', '0.05'))),
-        ('move the vase', SkillCall('push', ('vase', 'left', '0.05'))),
-        ('push the vase', SkillCall('rotate', ('vase', '45'))),
-        ('touch the vase', SkillCall('rotate', ('vase', '45'))),
+        ('touch the blue cylinder', SkillCall('sweep', ('vase', 'left', '0.05'))),
+        ('move the vase', SkillCall('sweep', ('vase', 'left', '0.05'))),
+        ('push the vase', SkillCall('twirl', ('vase', '45'))),
+        ('touch the vase', SkillCall('twirl', ('vase', '45'))),
     ],
 )
 def test_a_call_for_what_is_forbidden_is_refused_and_nothing_moves(
@@ -257,25 +261,26 @@ def test_a_box_that_protects_nothing_is_refused(text: str, wording: str) -> None
     assert wording in str(caught.value)
 
 
-PUSH = SkillCall('push', ('red_cube', 'right', '0.4'))
+SWEEP = SkillCall('sweep', ('red_cube', 'right', '0.4'))
+TWIRL = SkillCall('twirl', ('red_cube', '45'))
 
 
-def test_nothing_is_pushed_onto_what_may_not_be_put_on() -> None:
+def test_nothing_is_moved_onto_what_may_not_be_put_on() -> None:
     table = Table(BESIDE, ['place anything on location_A'])
 
-    (outcome,) = table.run(PUSH)
+    (outcome,) = table.run(SWEEP)
 
     assert refused(outcome, 'never place anything on location_A'), outcome
     assert table.sent == []
 
 
-def test_a_push_past_what_may_not_be_touched_keeps_all_of_the_arm_away_from_it() -> None:
+def test_a_way_past_what_may_not_be_touched_keeps_all_of_the_arm_away_from_it() -> None:
     beside = ObjectSpec(
         name='vase', kind='cylinder', color='blue', xy=(0.53, 0.0), size=(0.06, 0.2)
     )
     free, bound = Table(beside), Table(beside, ['touch the vase'])
 
-    outcomes = [table.run(PUSH)[0] for table in (free, bound)]
+    outcomes = [table.run(SWEEP)[0] for table in (free, bound)]
 
     # The palm is wider than the fingers: it would pass over the vase, or into it.
     assert not outcomes[1].succeeded, outcomes
@@ -283,8 +288,8 @@ def test_a_push_past_what_may_not_be_touched_keeps_all_of_the_arm_away_from_it()
     assert not bound.comes_near()
 
 
-@pytest.mark.parametrize('call', [PUSH, SkillCall('rotate', ('red_cube', '45'))])
-def test_every_motion_of_a_push_and_of_a_turn_is_checked_against_the_envelope(
+@pytest.mark.parametrize('call', [SWEEP, TWIRL])
+def test_every_motion_of_a_skill_of_another_package_is_checked_against_the_envelope(
     call: SkillCall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = Table(FAR)
@@ -304,12 +309,12 @@ def test_every_motion_of_a_push_and_of_a_turn_is_checked_against_the_envelope(
     assert all(any(sent is each for each in checked) for sent in table.sent)
 
 
-@pytest.mark.parametrize('call', [PUSH, SkillCall('rotate', ('red_cube', '45'))])
-def test_neither_leads_through_a_box_that_is_kept_out(call: SkillCall) -> None:
+@pytest.mark.parametrize('call', [SWEEP, TWIRL])
+def test_no_skill_leads_through_a_box_that_is_kept_out(call: SkillCall) -> None:
     box = KeepOut(name='laptop', min_m=(0.3, -0.4, 0.01), max_m=(0.6, 0.3, 0.3))
     scene = SceneFile(
         objects=(ObjectSpec(name='red_cube', kind='cube', xy=(0.45, 0.2)),),
-        skills=('push', 'rotate'),
+        skills=NAMES,
     )
     world = TabletopWorld(scene, safety=SafetyEnvelope(keep_out=(box,)))
 

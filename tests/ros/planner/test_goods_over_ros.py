@@ -6,10 +6,9 @@ import pytest
 from bbllm_interfaces.srv import ResetSim
 
 from bbllm.core.types import SkillCall
-from bbllm.skills.catalog import SKILLS
+from bbllm.scene.scene_file import load_scene
+from bbllm.skills.catalog import SKILLS, skills_for
 from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
-from bbllm.skills.push import PUSH
-from bbllm.skills.rotate import ROTATE
 from bbllm_ros.planner.ros_world import RosWorld
 from tests.ros.stacks import Running, started, until
 
@@ -46,9 +45,10 @@ def test_a_banana_is_put_into_the_bowl(world: RosWorld) -> None:
     assert world.observe().has('banana', 'in', 'bowl')
 
 
-def test_a_scene_file_alone_decides_that_push_and_rotate_are_offered(
+def test_a_scene_file_alone_decides_which_more_skills_are_offered(
     stack: Running, world: RosWorld
 ) -> None:
-    assert stack.ask(ResetSim, 'sim/reset', scene='push_and_turn').success
+    more = load_scene('push_and_turn').skills
+    assert more and stack.ask(ResetSim, 'sim/reset', scene='push_and_turn').success
 
-    until(lambda: world.observe().skills == (*SKILLS, PUSH.signature, ROTATE.signature), 'skills')
+    until(lambda: world.observe().skills == skills_for((), more), 'skills')

@@ -17,7 +17,7 @@ A scene is `config/scenes/<name>.yaml`:
     grip_offset_m: 0.01           # optional; how far off the middle objects are gripped
     robot: panda                  # optional; a name of `robots.registry`, fr3 by default
     friction: 0.4                 # optional; of objects on tables, 1 without it
-    skills: [push, rotate]        # optional; of `skills.catalog`, beside those of every table
+    skills: [push]                # optional; of `skills.catalog`, beside those of every table
 
 Lengths in metres, in the robot's base frame: x forward, y left, z up, table top at z = 0. A scene
 is checked to be stable as described: all objects are upright, so their outlines seen from above

@@ -1,40 +1,46 @@
 """
 The skills of the arm by name, in the order in which prompts list them.
 
-Those of bbllm are `OWN`. Another package adds one by an entry point of the group `bbllm.skills`
-that names an `ArmSkill`. One that cannot be loaded, or that cannot be told from another skill, is
-left out with a warning.
+Those of bbllm are the modules beside this one that have an `ArmSkill` of their name in capitals.
+Another package adds one by an entry point of the group `bbllm.skills` that names an `ArmSkill`.
+One that cannot be loaded, or that cannot be told from another skill, is left out with a warning.
 """
 
 import logging
+import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.plugins import Plugin, installed
 from bbllm.core.skill_calls import plain
 from bbllm.core.types import SceneObject, Skill, SkillCall
 from bbllm.skills.close_gripper import CLOSE_GRIPPER
-from bbllm.skills.grab_and_putin import GRAB_AND_PUTIN
 from bbllm.skills.open_gripper import OPEN_GRIPPER
 from bbllm.skills.pick import PICK
 from bbllm.skills.place import PLACE
-from bbllm.skills.push import PUSH
 from bbllm.skills.reach import REACH
 from bbllm.skills.return_to_base import RETURN_TO_BASE
-from bbllm.skills.rotate import ROTATE
 from bbllm.skills.skill import ArmSkill
 from bbllm.skills.step_words import fault_of_phrase
 from bbllm.skills.wait import WAIT
 
 GROUP = 'bbllm.skills'
-OWN = (
-    *(PICK, PLACE, REACH, RETURN_TO_BASE, WAIT, OPEN_GRIPPER, CLOSE_GRIPPER),
-    *(GRAB_AND_PUTIN, PUSH, ROTATE),
-)
-"""The skills of bbllm."""
-SKILLS: tuple[Skill, ...] = tuple(each.signature for each in OWN if each.offered((), ()))
+CORE = (PICK, PLACE, REACH, RETURN_TO_BASE, WAIT, OPEN_GRIPPER, CLOSE_GRIPPER)
 """What every table offers."""
+SKILLS: tuple[Skill, ...] = tuple(each.signature for each in CORE)
+
+
+@cache
+def own_skills() -> tuple[ArmSkill, ...]:
+    """Return the skills of bbllm: `CORE`, then the others by their names."""
+    names = sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    modules = {name: import_module(f'bbllm.skills.{name}') for name in names}
+    found = (getattr(module, name.upper(), None) for name, module in modules.items())
+    more = (each for each in found if isinstance(each, ArmSkill) and each not in CORE)
+    return (*CORE, *more)
 
 
 @cache
@@ -50,7 +56,8 @@ def load_skills(
     points: Iterable[Plugin],
 ) -> tuple[Mapping[str, ArmSkill], tuple[str, ...]]:
     """Return the skills of bbllm and of some entry points, and why some of these are left out."""
-    found = {each.name: each for each in OWN}
+    own = {each.name: each for each in own_skills()}
+    found = dict(own)
     faults: list[str] = []
     loaded: list[tuple[Plugin, ArmSkill]] = []
     for point in sorted(points, key=lambda point: (point.name, point.value)):
@@ -68,7 +75,7 @@ def load_skills(
     names = [skill.name for _, skill in loaded]
     for point, skill in loaded:
         fault = fault_of(skill, found)
-        if names.count(skill.name) > 1 and skill.name not in {each.name for each in OWN}:
+        if names.count(skill.name) > 1 and skill.name not in own:
             # Either may be the one that was meant, and both move the arm.
             fault = f'{names.count(skill.name)} packages bring a skill named {skill.name}'
         if fault:

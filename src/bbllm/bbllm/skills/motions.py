@@ -4,7 +4,7 @@ import traceback
 from pathlib import Path
 
 from bbllm.core.types import Code, Scene, SkillCall
-from bbllm.skills.catalog import OWN, find_skill
+from bbllm.skills.catalog import find_skill, own_skills
 from bbllm.skills.grasps import MAX_WIDTH_M, Hand
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import Motion, MoveAbove, Segment, StandStill
@@ -49,7 +49,7 @@ def geometric_motion(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Reje
     skill = find_skill(call.skill)
     if skill is None or skill.plan is None:
         return Rejection(Code.UNKNOWN_SKILL, f'The arm has no skill named {call.skill!r}.')
-    if skill in OWN:
+    if skill in own_skills():
         motion = skill.plan(call, scene, hand)
     else:
         try:

@@ -186,10 +186,10 @@ def check_plugins() -> Iterator[Finding]:
     from bbllm.robots.registry import GROUP as ROBOTS
     from bbllm.robots.registry import load_robot
     from bbllm.skills.catalog import GROUP as SKILLS
-    from bbllm.skills.catalog import OWN, load_skills
+    from bbllm.skills.catalog import load_skills, own_skills
 
     skills, faults = load_skills(installed(SKILLS))
-    yield _brought('skills', [*skills][len(OWN) :], faults)
+    yield _brought('skills', [*skills][len(own_skills()) :], faults)
     kinds: tuple[tuple[str, str, Callable[[str], object]], ...] = (
         ('robots', ROBOTS, load_robot),
         ('planners', PLANNERS, load_planner),
