@@ -82,7 +82,7 @@ build/audit/done: requirements/audit.txt
 	@python3 -m venv build/audit && build/audit/bin/pip install --quiet --require-hashes --no-deps -r $< && touch $@
 
 licences: extras ## Write THIRD_PARTY.md: the licences of what make setup and make extras install
-	@$(RUN) python tools/licences.py > build/third_party.md && mv build/third_party.md THIRD_PARTY.md
+	@mkdir -p build; $(RUN) python tools/licences.py > build/third_party.md && mv build/third_party.md THIRD_PARTY.md
 
 lock: setup ## Resolve the requirements anew
 	@$(RUN) tools/lock.sh
