@@ -60,8 +60,8 @@ test-launch: setup ## Run the tests of the launch files, with ros2 launch (it co
 lint: setup ## Run ruff, import-linter and mypy
 	@$(RUN) $(LINT)
 
-bench: setup ## Measure the arm, the stack and the seven tasks (minutes)
-	@bin/bbllm bench arm && bin/bbllm bench stack && bin/bbllm bench tabletop --planner brain_body:reach=no --brain offline --body offline --k 0,1,2,3
+bench: setup ## Measure the arm, times and the seven tasks (minutes)
+	@bin/bbllm bench arm && bin/bbllm bench time --quick && bin/bbllm bench tabletop --planner brain_body:reach=no --brain offline --body offline --k 0,1,2,3
 
 bench-recorded: setup ## Replay a language model's recorded replies, without a key; writes chart and table of README (minutes)
 	@$(RUN) python -c 'import virtualhome_eval' 2>/dev/null || pip install --quiet --require-hashes --no-deps -r requirements/eai.txt || \

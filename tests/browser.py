@@ -1,19 +1,25 @@
 """A real browser for tests of pages: Chromium without a display, where this machine has one."""
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bbllm.core.errors import ConfigError
-from bbllm_bench.benchmarks.console import chromium
-
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+NAMES = ('chromium', 'chromium-browser', 'google-chrome')
+VARIABLE = 'BBLLM_CHROMIUM'
+FLAGS = (
+    *('--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'),
+    *('--disable-background-networking', '--disable-component-update'),
+    # WebGL in software.
+    *('--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'),
+)
 REQUIRED = 'BBLLM_REQUIRE'
 PATIENCE_MS = 60_000.0
 DESKTOP = {'width': 1280, 'height': 860}
@@ -23,14 +29,22 @@ PHONE = {'width': 390, 'height': 844}
 @contextmanager
 def launched() -> Iterator['Browser']:
     """Run Chromium as long as this lasts; skips, or fails where $BBLLM_REQUIRE has `browser`."""
-    with ExitStack() as stack:
+    path = os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        error = f'Run make extras, and install chromium or set ${VARIABLE} to one.'
+        if 'browser' in os.environ.get(REQUIRED, '').split(','):
+            pytest.fail(f'{error} ${REQUIRED} asks for a browser.', pytrace=False)
+        pytest.skip(error)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         try:
-            browser = stack.enter_context(chromium.launched())
-        except ConfigError as error:
-            if 'browser' in os.environ.get(REQUIRED, '').split(','):
-                pytest.fail(f'{error} ${REQUIRED} asks for a browser.', pytrace=False)
-            pytest.skip(str(error))
-        yield browser
+            yield browser
+        finally:
+            browser.close()
 
 
 class Visitor:

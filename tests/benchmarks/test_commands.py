@@ -11,9 +11,7 @@ from bbllm.core import paths
 
 @pytest.mark.parametrize(
     'name',
-    [
-        *('arm', 'eai-check', 'time', 'faults', 'injection'),
-    ],
+    ['arm', 'time', 'faults', 'injection', 'recorded'],
 )
 def test_benchmark_of_a_checkout_answers_help(bbllm: Callable[..., Result], name: str) -> None:
     result = bbllm('bench', name, '--help')

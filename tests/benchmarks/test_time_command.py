@@ -15,16 +15,14 @@ from bbllm_bench.benchmarks.time.figures import Measured
 from bbllm_bench.benchmarks.time.table import FIGURES
 
 
-def measure(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
-    advance('measured')
+def measure(n: int, seed: int) -> Mapping[str, Measured]:
     values = tuple(float(index + 2) for index in range(n))
-    return {
-        'moving': Measured(values=values, references=(1.0,) * n, paired=True),
-        'task': Measured(values=values, references=(1.0,) * n, parts={'Brain': 1.0, 'arm': 2.5}),
-    }
+    return dict.fromkeys(
+        ('moving', 'task'), Measured(values=values, references=(1.0,) * n, paired=True)
+    )
 
 
-def fails(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
+def fails(n: int, seed: int) -> Mapping[str, Measured]:
     raise WorldError('The arm fell off.')
 
 
@@ -45,29 +43,6 @@ def test_the_groups_measure_every_figure_once() -> None:
     assert {*keys} <= known
 
 
-def test_the_stack_is_measured_by_the_groups_of_time(
-    bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    asked = list[int]()
-
-    def starts(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
-        asked.append(n)
-        return {'fast': Measured(values=(8.0,), references=(80.0,))}
-
-    group = Group(keys=('fast',), measure=starts, repeats=3)
-    monkeypatch.setattr(command, 'GROUPS', (ARM, group))
-    out = tmp_path / 'stack.json'
-
-    result = bbllm('bench', 'stack', '--json', '--out', str(out))
-
-    assert result.exit_code == 0, result.output
-    assert asked == [1]
-    printed = json.loads(result.stdout)
-    assert printed == {**json.loads(out.read_text()), 'out': str(out)}
-    assert [row['key'] for row in printed['rows']] == ['fast']
-    assert '8.00 80.0 raw mj_step, asleep 0.100' in squeezed(result.stderr)
-
-
 def test_a_run_is_printed_and_written_and_can_be_shown_again(
     bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -81,7 +56,6 @@ def test_a_run_is_printed_and_written_and_can_be_shown_again(
     assert ran.exit_code == shown.exit_code == 0, ran.output
     assert 'moving time of a pick and place, s 2.50 [2.00, 3.00]' in squeezed(shown.output)
     assert 'not met' in shown.output
-    assert 'What a task waits for' in shown.output
     assert read_report(out).row('moving').measured == Measured(
         values=(2.0, 3.0), references=(1.0, 1.0), paired=True
     )
@@ -143,7 +117,7 @@ def test_a_file_that_is_no_run_is_refused_before_anything_is_measured(
 
 
 def always(**values: float) -> Group:
-    def given(n: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
+    def given(n: int, seed: int) -> Mapping[str, Measured]:
         return {
             key: Measured(values=(value,) * n, references=(1.0,) * n)
             for key, value in values.items()

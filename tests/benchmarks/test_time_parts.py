@@ -1,9 +1,7 @@
 """The measurements of `bbllm bench time`: way-points, waits, the paced server, processes."""
 
 import re
-import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.motion.cartesian_path import rising_path
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.errors import ModelError, ParseError, WorldError
-from bbllm.core.events import Event, EventData, ModelCall, StepBegun
+from bbllm.core.events import Event, ModelCall, StepBegun
 from bbllm.core.protocols import Message, ModelRequest
 from bbllm.core.types import Outcome, SkillCall, Status
 from bbllm.llm.config import ModelConfig
@@ -28,10 +26,17 @@ from bbllm.skills.segments import HOVER_M
 from bbllm.testing import ModelServer, Pace
 from bbllm_bench.benchmarks.time.machine import MEASURED_MS, beside_fixed_work, speed
 from bbllm_bench.benchmarks.time.motion import waypoints_of
-from bbllm_bench.benchmarks.time.paced_task import Answered, PacedTask, TaskScript
 from bbllm_bench.benchmarks.time.processes import family_of, run_command, running
 from bbllm_bench.benchmarks.time.stack import overheads_of
-from bbllm_bench.benchmarks.time.task import first_step_s, motion_s, play, script_of, waits_of
+from bbllm_bench.benchmarks.time.task import (
+    Answered,
+    PacedTask,
+    TaskScript,
+    first_step_s,
+    motion_s,
+    play,
+    script_of,
+)
 
 AT_ONCE = Pace(first_token_s=0.0, tokens_per_s=1e6)
 SCRIPT = TaskScript(
@@ -56,29 +61,8 @@ def test_way_points_depend_on_grips_and_not_on_how_motions_are_cut() -> None:
     assert heights[1] - heights[2] == pytest.approx(HOVER_M)
 
 
-def test_waits_are_those_that_nothing_overlaps_and_sum_to_the_whole() -> None:
-    events = [
-        at(0.0, StepBegun(0, 'a step')),
-        at(2.0, ModelCall(role='brain', model='m', duration_s=1.5)),
-        at(3.0, ModelCall(role='body', model='m', duration_s=1.0)),
-        at(3.2, CALL),
-        at(4.0, ModelCall(role='body', model='m', duration_s=0.7)),  # while the arm moves
-        at(6.2, Outcome(call=CALL, status=Status.SUCCEEDED, duration_s=2.5)),
-        at(6.5, StepBegun(1, 'the end')),
-    ]
-
-    waits = waits_of(events)
-
-    assert waits['Brain'] == pytest.approx(1.5)
-    assert waits['Body'] == pytest.approx(1.0)
-    assert waits['arm'] == pytest.approx(2.5)
-    assert waits['planning of motions'] == pytest.approx(0.5)
-    assert waits['all else'] == pytest.approx(0.5 + 0.2 + 0.3)
-    assert sum(waits.values()) == pytest.approx(6.5)
-
-
 def test_a_paced_model_replies_by_what_the_prompt_asks_for() -> None:
-    with served(AT_ONCE) as (model, task, _):
+    with served(AT_ONCE) as (model, task):
         goal = model.ask(ModelRequest.of('Task: go\nConditions:')).text
         plan = model.ask(ModelRequest.of('Task: go\nStep-by-step plan:\n')).text
         calls = model.ask(
@@ -103,35 +87,12 @@ def test_calls_in_lines_where_no_json_is_asked_for() -> None:
 
 def test_tokens_come_no_earlier_than_their_pace() -> None:
     pace = Pace(first_token_s=0.1, tokens_per_s=50.0)
-    with served(pace) as (model, task, _):
+    with served(pace) as (model, task):
         model.ask(ModelRequest.of('Step-by-step plan:'))
 
     (answered,) = task.answered
-    first_line, whole = '0: take a\n', '0: take a\n1: leave it\n2: Done'
+    first_line = '0: take a\n'
     assert answered.first_line_s - answered.begun_s >= pace.due_s(-(-len(first_line) // 4) - 1)
-    assert answered.ended_s - answered.begun_s >= pace.due_s(-(-len(whole) // 4) - 1)
-
-
-def test_the_server_ends_in_the_middle_of_a_reply() -> None:
-    failed: list[ModelError] = []
-    with served(Pace(first_token_s=3600.0)) as (model, task, server):
-
-        def ask() -> None:
-            try:
-                model.ask(ModelRequest.of('Conditions:'))
-            except ModelError as error:
-                failed.append(error)
-
-        thread = threading.Thread(target=ask)
-        thread.start()
-        while not task.answered:
-            time.sleep(0.01)
-        port = server.server_port
-    thread.join(30.0)
-
-    assert failed
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(('127.0.0.1', port), 1.0)
 
 
 @pytest.mark.parametrize('by_body', [False, True])
@@ -147,8 +108,8 @@ def test_the_task_is_done_and_the_body_asked_where_it_is_meant_to_be(by_body: bo
 
 def test_first_step_is_the_first_line_of_the_plan() -> None:
     answered = [
-        Answered(kind='goal', begun_s=1.0, first_line_s=2.0, ended_s=2.0),
-        Answered(kind='plan', begun_s=2.0, first_line_s=2.7, ended_s=5.0),
+        Answered(kind='goal', begun_s=1.0, first_line_s=2.0),
+        Answered(kind='plan', begun_s=2.0, first_line_s=2.7),
     ]
 
     assert first_step_s(answered) == pytest.approx(0.7)
@@ -216,7 +177,6 @@ def test_a_running_command_and_its_children_end_with_the_context() -> None:
         family = family_of(started.pid)
         assert len(family) == 2
         assert started.ready_s > 0
-        assert started.line == 'it is up\n'
 
     deadline_s = time.monotonic() + 10.0
     while any(map(is_alive, family)):
@@ -246,17 +206,13 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def at(stamp_s: float, data: EventData) -> Event:
-    return Event(stamp_s, data)
-
-
 def python(code: str) -> list[str]:
     return [sys.executable, '-c', code]
 
 
 @contextmanager
-def served(pace: Pace) -> Iterator[tuple[OpenAIChat, PacedTask, ModelServer]]:
+def served(pace: Pace) -> Iterator[tuple[OpenAIChat, PacedTask]]:
     task = PacedTask(SCRIPT, pace)
     with ModelServer(task) as server:
         section = ModelConfig(provider='openai', model='paced', base_url=server.url, retries=0)
-        yield OpenAIChat(openai_settings(section, 'brain', {})), task, server
+        yield OpenAIChat(openai_settings(section, 'brain', {})), task

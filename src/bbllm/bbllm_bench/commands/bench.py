@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bbllm.cli.support.lazy import LazyCommand, command_of, from_app, from_module
+from bbllm.cli.support.lazy import LazyCommand, command_of, from_module
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import config_files, is_yaml_path
 
@@ -18,9 +18,7 @@ class BenchGroup(TyperGroup):
         for name, text in COMMANDS.items():
             self.add_command(from_module(name, f'bbllm_bench.commands.bench_{name}', text))
         for name, (module, text) in BENCHMARKS.items():
-            ros_for = f'bbllm bench {name}' if name in NEED_ROS else ''
-            module = f'bbllm_bench.benchmarks.{module}'
-            self.add_command(from_app(name, module, text, ros_for=ros_for))
+            self.add_command(from_module(name, f'bbllm_bench.benchmarks.{module}', text))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Name the suites first."""
@@ -70,23 +68,11 @@ def bench_command() -> None:
 BENCHMARKS = {
     'arm': (
         'arm.command',
-        'Success, accuracy, speed, limits and planning times of the simulated arm (minutes).',
-    ),
-    'eai-check': (
-        'eai.command',
-        'Our houses and scores beside the evaluator of the Embodied Agent Interface (minutes).',
+        'Success, accuracy, speed and limits of the simulated arm (minutes).',
     ),
     'recorded': (
         'recorded.command',
         'Replay recorded replies of a language model, with a stand-in beside them.',
-    ),
-    'stack': (
-        'time.command',
-        'Start-up, memory, speed and overhead of the five nodes (needs ROS).',
-    ),
-    'console': (
-        'console.command',
-        'What an open page of the console costs; its picture (needs ROS and Chromium, minutes).',
     ),
     'time': (
         'time.command',
@@ -101,8 +87,7 @@ BENCHMARKS = {
         'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
     ),
 }
-"""Benchmarks: the module in `bbllm_bench/benchmarks` with a Typer application, and a help line."""
-NEED_ROS = ('stack', 'console')
+"""The module in `bbllm_bench/benchmarks` with the function of that name, and its help line."""
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
-from bbllm.api.ros_environment import need_ros
 from bbllm.cli.support.plain_help import PlainCommand
 
 
@@ -30,22 +29,6 @@ def from_module(name: str, module: str, help: str) -> LazyCommand:
     return LazyCommand(
         name, help, lambda: command_of(getattr(importlib.import_module(module), name))
     )
-
-
-def from_app(name: str, module: str, help: str, *, ros_for: str = '') -> LazyCommand:
-    """
-    Return a command of a module that has a Typer application `app`: that, or the one of this name.
-
-    *ros_for* is what is typed for a command that needs ROS; '' for one that does not.
-    """
-
-    def load() -> Any:
-        if ros_for:
-            need_ros(ros_for)
-        command = command_of(importlib.import_module(module).app)
-        return command.commands[name] if isinstance(command, TyperGroup) else command
-
-    return LazyCommand(name, help, load)
 
 
 def command_of(verb: Any) -> Any:

@@ -1,5 +1,5 @@
 """
-`bbllm bench arm`: success, accuracy, speed, limits and planning times of the simulated arm.
+`bbllm bench arm`: success, accuracy, speed and limits of the simulated arm.
 
 With `--quick` it takes a minute; without, it runs 200 random picks and places (`--trials`), 30
 towers of five and 30 plus signs. The report is printed and written as JSON.
@@ -26,21 +26,15 @@ from bbllm_bench.benchmarks.shared import (
     run_trials,
     write_report,
 )
-from bbllm_bench.benchmarks.time.figures import Row
-from bbllm_bench.benchmarks.time.motion import measure_motion, measure_planning
-from bbllm_bench.benchmarks.time.report import rows_grid
 from bbllm_bench.log.versions import describe_machine
 from bbllm_bench.report.grid import Grid, grid_of
 from bbllm_bench.safety.limit_audit import NOTHING, Audit
 
-app = typer.Typer(add_completion=False)
 MAX_PROCESSES = 2
 SEED_STRIDE = {'pick_place': 0, 'tower': 100_000, 'plus': 200_000}
 """Offset of the seeds of each kind, so that no two kinds share random numbers."""
 STOPS = 20
 """Number of motions that are cancelled on their way."""
-ALONE = 5
-"""Number of trials that run with nothing beside them, to measure the speed of the simulation."""
 TARGET_SUCCESS = {'pick_place': 0.99, 'tower': 0.95, 'plus': 0.95}
 CAPTION = (
     'Error: distance of settled poses from their targets, median / 95 % / largest. Yaw: 95 %, in '
@@ -75,7 +69,6 @@ class ArmFigures:
     """One line per failed trial."""
 
 
-@app.command()
 def arm(
     seed: Annotated[int, typer.Option(min=0, help='Of the first trial.')] = 0,
     quick: Annotated[bool, typer.Option('--quick', help='A tenth of everything.')] = False,
@@ -86,7 +79,7 @@ def arm(
     out: Annotated[Path, typer.Option(help='Where the JSON goes.')] = Path('bench-arm.json'),
     json: JsonOption = False,
 ) -> None:
-    """Measure the arm in simulation: success, accuracy, speed, limits, planning times."""
+    """Measure the arm in simulation: success, accuracy, speed, limits."""
     n, shapes = (20, 3) if quick else (200, 30)
     report = run_arm_bench(trials or n, seed, shapes=shapes, scale=scale)
     write_report(out, report, grids_of(report), notes_of(report), json=json)
@@ -99,13 +92,9 @@ def run_arm_bench(
     shapes: int,
     scale: float = SCALE,
     processes: int = MAX_PROCESSES,
-    questions: int = 200,
 ) -> dict[str, Any]:
-    """Run all trials, and so many timings of each kind; return the report."""
+    """Run all trials; return the report."""
     start_s = time.perf_counter()
-    # Timings come first, while nothing else runs.
-    found = dict(measure_planning(questions, seed, lambda text: None))
-    found['physics'] = measure_motion(ALONE, seed, lambda text: None)['physics']
     counts = {'pick_place': n, 'tower': shapes, 'plus': shapes}
     jobs = [
         (kind, SEED_STRIDE[kind] + seed + index, scale)
@@ -128,7 +117,6 @@ def run_arm_bench(
         'measured': sum((trial.measured for trial in trials), NOTHING),
         'stops': sum((audit_stop(seed + index, scale) for index in range(STOPS)), NOTHING),
         'trajectories': sum(trial.trajectories for trial in trials),
-        'timings': [Row(key=key, measured=measured) for key, measured in found.items()],
         'wall_s': time.perf_counter() - start_s,
     }
 
@@ -157,7 +145,6 @@ def grids_of(report: Mapping[str, Any]) -> list[Grid]:
     return [
         grid_of(title, rows, notes={'task': CAPTION}),
         grid_of('Limits', _limits(report)),
-        rows_grid(report['timings'], 'Planning and simulation'),
     ]
 
 

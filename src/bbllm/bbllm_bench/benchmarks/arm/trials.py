@@ -6,7 +6,6 @@ any process. What a trial finds is measured on settled poses, never taken from o
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -75,8 +74,6 @@ class Trial:
     share_bound_s: float = math.nan
     """The same within the share of the limits that the arm uses [s]."""
     trajectories: int = 0
-    wall_s: float = 0.0
-    """Wall time in which that was simulated, control and planning included [s]."""
     audit: Audit = field(default=NOTHING)
     measured: Audit = field(default=NOTHING)
     """Of the joints as the simulation moved them, contacts included, every 10 ms."""
@@ -119,7 +116,7 @@ def audit_stop(seed: int, scale: float = SCALE) -> Audit:
 
 
 class ArmBench:
-    """A world whose trajectories are kept, and a clock around its calls."""
+    """A world whose trajectories are kept, and the robot's time of its calls."""
 
     def __init__(self, scene: SceneFile, scale: float, *, measured: bool = True) -> None:
         """With *measured* the joints are kept as the simulation moves them."""
@@ -131,15 +128,12 @@ class ArmBench:
         self._on_force = self.world.robot.on_force
         if measured:
             self.world.robot.on_force = self._sense
-        self.wall_s = 0.0
         self.robot_s = 0.0
 
     def run(self, calls: Sequence[SkillCall]) -> Outcome | None:
         """Execute calls until one fails, and return that one's outcome."""
         for call in calls:
-            start_s = time.perf_counter()
             outcome = self.world.execute(call)
-            self.wall_s += time.perf_counter() - start_s
             self.robot_s += outcome.duration_s
             if not outcome.succeeded:
                 return outcome
@@ -170,7 +164,6 @@ class ArmBench:
             bound_s=bound_s,
             share_bound_s=share_bound_s,
             trajectories=len(moves),
-            wall_s=self.wall_s,
             audit=sum(map(audit, moves), NOTHING),
             measured=audit_samples(q, dq, 1 / CONTROL_PERIOD_S),
             **found,

@@ -20,13 +20,11 @@ from bbllm_bench.benchmarks.faults.crossed import NO_FAULT
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault
 from bbllm_bench.benchmarks.shared import exit_unless
 
-app = typer.Typer(add_completion=False)
 EACH, IN_ALL = 20, 1000
 """Trials: of each fault over the nodes, and in all where faults are crossed."""
 OUT, CROSSED_OUT = Path('bench-faults.json'), Path('bench-crossed-faults.json')
 
 
-@app.command()
 def faults(
     planner: Annotated[
         str | None,

@@ -44,7 +44,6 @@ from bbllm_bench.log.files import (
 )
 from bbllm_bench.report.grid import print_grid
 
-app = typer.Typer(add_completion=False)
 ALL = 'all'
 LIMITS = Limits(steps=20, model_calls=40, wall_s=600.0)
 """Of each episode; the wall time is for models that answer slowly."""
@@ -55,7 +54,6 @@ SHORTEST = 8
 RUN, ROWS, REPORT, PAGE = 'run.json', 'results.jsonl', 'injection.json', 'injection.md'
 
 
-@app.command()
 def injection(
     planners: Annotated[
         str,

@@ -47,10 +47,7 @@ from bbllm_bench.runner.workers import Workers
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def recorded(
     recordings: Annotated[
         Path | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from bbllm_bench.benchmarks.time.figures import Measured
@@ -26,31 +26,26 @@ BENCH = (
 )
 
 
-def measure_help(helps: int, seed: int, advance: Callable[[str], None]) -> Mapping[str, Measured]:
+def measure_help(helps: int, seed: int) -> Mapping[str, Measured]:
     """Measure the processor time of the help, and of an interpreter that does nothing, in turn."""
     values, references = [], []
     run_command(python('-m', 'bbllm', '--help'), HELP_S)  # the first one may have to compile
-    for index in range(helps):
+    for _ in range(helps):
         values.append(run_command(python('-m', 'bbllm', '--help'), HELP_S)[2])
         references.append(run_command(python('-c', 'pass'), HELP_S)[2])
-        advance(f'help {index + 1} of {helps}')
     return {'help': Measured(values=tuple(values), references=tuple(references), paired=True)}
 
 
-def measure_episodes(
-    runs: int, seed: int, advance: Callable[[str], None]
-) -> Mapping[str, Measured]:
+def measure_episodes(runs: int, seed: int) -> Mapping[str, Measured]:
     """Play the tasks of the table with two processes; the start of the command counts, too."""
     values, references = [], []
-    for index in range(runs):
+    for _ in range(runs):
         works = _works_a_minute()
         with tempfile.TemporaryDirectory() as folder:
             command = python('-m', 'bbllm', *BENCH, str(Path(folder) / 'run'))
             printed, wall_s, _ = run_command(command, BENCH_S)
-        played = json.loads(printed)['played']
-        values.append(played / wall_s * 60)
+        values.append(json.loads(printed)['played'] / wall_s * 60)
         references.append((works + _works_a_minute()) / 2000)
-        advance(f'run {index + 1} of {runs}, {played} episodes')
     row = Measured(values=tuple(values), references=tuple(references), paired=True)
     return {'episodes': row}
 

@@ -12,8 +12,7 @@ between machines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -56,8 +55,6 @@ class Measured:
     """Of the reference, in the same unit or in its own; empty where there is none."""
     paired: bool = False
     """Whether each value was measured together with the reference in the same place."""
-    parts: Mapping[str, float] = field(default_factory=dict)
-    """What the value consists of, mean over the repetitions, in its unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,14 +64,9 @@ class Cycle:
     raw_factor: float
 
 
-def measure_motion(
-    trials: int, seed: int, advance: Callable[[str], None]
-) -> Mapping[str, Measured]:
+def measure_motion(trials: int, seed: int) -> Mapping[str, Measured]:
     """Carry out random picks and places, the same ones for the same seed."""
-    found = []
-    for index in range(trials):
-        found.append(_cycle(seed + index))
-        advance(f'pick and place {index + 1} of {trials}')
+    found = [_cycle(seed + index) for index in range(trials)]
     bounds = tuple(one.bound_s for one in found)
     motions = tuple(one.motion_s for one in found)
     return {
@@ -90,15 +85,12 @@ def measure_motion(
     }
 
 
-def measure_planning(
-    questions: int, seed: int, advance: Callable[[str], None]
-) -> Mapping[str, Measured]:
+def measure_planning(questions: int, seed: int) -> Mapping[str, Measured]:
     """Time plans of picks and reachability queries, beside fixed work."""
     rows = {}
     for key, make in (('plan', pick_plans), ('reach', reachability_queries)):
         asked, works = beside_fixed_work(make(questions, seed), questions)
         rows[key] = Measured(values=tuple(asked), references=tuple(works), paired=True)
-        advance(key)
     return rows
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-import queue
 import resource
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from bbllm.core.errors import WorldError
 
 END_S = 30.0
 """How long a command may take to end after Ctrl-C before it is killed [s]."""
+POLL_S = 0.01
+"""How often the output of a command is read while it starts [s]."""
 
 
 def run_command(
@@ -34,28 +35,24 @@ def run_command(
             printed.
     """
     begun_s, used_s = time.perf_counter(), _children_s()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environ,
-        text=True,
-        start_new_session=True,
-    )
     try:
-        printed, stated = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        raise WorldError(f'{words_of(command)!r} did not end within {timeout_s:g} s.') from None
-    finally:
-        _kill(process)
-    wall_s, used_s = time.perf_counter() - begun_s, _children_s() - used_s
-    if process.returncode:
-        raise WorldError(
-            f'{words_of(command)!r} ended with code {process.returncode}: '
-            f'{(stated or printed)[-500:].strip()}'
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environ,
+            text=True,
+            timeout=timeout_s,
         )
-    return printed, wall_s, used_s
+    except subprocess.TimeoutExpired:
+        raise WorldError(f'{_words(command)!r} did not end within {timeout_s:g} s.') from None
+    wall_s, used_s = time.perf_counter() - begun_s, _children_s() - used_s
+    if done.returncode:
+        raise WorldError(
+            f'{_words(command)!r} ended with code {done.returncode}: '
+            f'{(done.stderr or done.stdout)[-500:].strip()}'
+        )
+    return done.stdout, wall_s, used_s
 
 
 class Started(NamedTuple):
@@ -64,7 +61,6 @@ class Started(NamedTuple):
     pid: int
     ready_s: float
     """From its start to the line that states so [s]."""
-    line: str
 
 
 @contextmanager
@@ -75,47 +71,43 @@ def running(
     environ: Mapping[str, str] | None = None,
 ) -> Iterator[Started]:
     """
-    Yield a process once a line with *ready* was printed; then end it as Ctrl-C does.
+    Yield a process once it has printed *ready*; then end it as Ctrl-C does.
 
     Raises:
-        WorldError: It ended before, or there was no such line in time; with what it printed.
+        WorldError: It ended before, or had not printed it in time; with what it printed.
     """
     begun_s = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environ,
-        text=True,
-        start_new_session=True,
-    )
-    lines = queue.SimpleQueue[str]()
-    # Reads to the end, so that the process never waits for a reader.
-    reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
-    reader.start()
-    try:
-        printed, line = '', ''
-        while ready not in line:
-            left_s = timeout_s - (time.perf_counter() - begun_s)
-            try:
-                line = lines.get(timeout=max(0.0, left_s))
-            except queue.Empty:
-                line = ''
-            if not line:
-                raise WorldError(
-                    f'{words_of(command)!r} did not print {ready!r} within {timeout_s:g} s: '
-                    f'{printed[-500:].strip()}'
-                )
-            printed += line
-        yield Started(process.pid, time.perf_counter() - begun_s, line)
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(END_S)
-        _kill(process)
-        reader.join(END_S)
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environ,
+            start_new_session=True,
+        )
+        try:
+            while ready not in (printed := _read(output)):
+                spent_s = time.perf_counter() - begun_s
+                if process.poll() is not None or spent_s > timeout_s:
+                    raise WorldError(
+                        f'{_words(command)!r} did not print {ready!r} within {timeout_s:g} s: '
+                        f'{printed[-500:].strip()}'
+                    )
+                time.sleep(POLL_S)
+            yield Started(process.pid, time.perf_counter() - begun_s)
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
+            with suppress(ProcessLookupError):  # what it has started and left behind
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _read(output: IO[bytes]) -> str:
+    return os.pread(output.fileno(), 2**20, 0).decode(errors='replace')
 
 
 def family_of(pid: int) -> list[int]:
@@ -136,7 +128,7 @@ def python(*arguments: str) -> list[str]:
     return [sys.executable, *arguments]
 
 
-def words_of(command: Sequence[str]) -> str:
+def _words(command: Sequence[str]) -> str:
     """Return a command as a person would type it."""
     return ' '.join(['python', *command[1:]] if command[0] == sys.executable else command)
 
@@ -145,17 +137,3 @@ def _children_s() -> float:
     """Return the processor time of all children that have ended [s]."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        lines.put(line)
-    lines.put('')
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process for certain, and what it has started and left behind in its group."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 
 from bbllm_bench.benchmarks.shared import machine_text
@@ -24,7 +22,7 @@ from bbllm_bench.benchmarks.time.figures import (
 )
 from bbllm_bench.benchmarks.time.table import FIGURES
 from bbllm_bench.log.intervals import Estimate
-from bbllm_bench.report.grid import Grid, grid_of, print_grid
+from bbllm_bench.report.grid import grid_of, print_grid
 
 CAPTION = (
     'In brackets: 95 % interval over the repetitions of this run. Value: median, of motion, task '
@@ -38,17 +36,16 @@ COMPARED = (
 )
 
 
-def print_report(report: TimeReport, console: Console, title: str = 'Time') -> None:
-    print_grid(rows_grid(report.rows, f'{title}, {_commit(report)}'), console)
-    _print_parts(report, console)
-    _print_missing(report, console)
+def print_report(report: TimeReport, console: Console) -> None:
+    shown = [(figure, row) for figure in FIGURES for row in report.rows if row.key == figure.key]
+    cells = [_cells(figure, row) for figure, row in shown]
+    title = f'Time, {_commit(report)}'
+    print_grid(grid_of(title, cells, notes={'figure': CAPTION}), console)
+    for figure, row in shown:
+        if row.missing:
+            text = f'not measured: {figure.title}: {row.missing}'
+            console.print(text, style='red', markup=False, soft_wrap=True)
     _print_machine(report, console)
-
-
-def rows_grid(rows: Sequence[Row], title: str) -> Grid:
-    """Return rows of figures as a table, in the order of `FIGURES`."""
-    cells = [_cells(figure, row) for figure, row in _shown(rows)]
-    return grid_of(title, cells, notes={'figure': CAPTION})
 
 
 def print_comparison(this: TimeReport, other: TimeReport, console: Console) -> None:
@@ -118,28 +115,6 @@ def _number(value: float | None) -> str:
     if value is None:
         return ''
     return f'{value:.0f}' if abs(value) >= 99.95 else f'{value:#.3g}'
-
-
-def _shown(rows: Sequence[Row]) -> Sequence[tuple[Figure, Row]]:
-    return [(figure, row) for figure in FIGURES for row in rows if row.key == figure.key]
-
-
-def _print_parts(report: TimeReport, console: Console) -> None:
-    rows = [
-        {'where the time goes, s': figure.title}
-        | {name: f'{value:.2f}' for name, value in row.measured.parts.items()}
-        for figure, row in _shown(report.rows)
-        if row.measured is not None and row.measured.parts
-    ]
-    if rows:
-        print_grid(grid_of('What a task waits for', rows), console)
-
-
-def _print_missing(report: TimeReport, console: Console) -> None:
-    for figure, row in _shown(report.rows):
-        if row.missing:
-            text = f'not measured: {figure.title}: {row.missing}'
-            console.print(text, style='red', markup=False, soft_wrap=True)
 
 
 def _print_machine(report: TimeReport, console: Console) -> None:

@@ -1,8 +1,8 @@
 """
-Rows of the five nodes: start, memory, idle cost, overhead of a step, speed.
+Rows of the five nodes: start, idle cost, overhead of a step, speed.
 
 Each start is one of `bbllm up sim`. The idle cost is that of all processes of the stack, `bbllm
-up` itself among them; the memory is that of the nodes.
+up` itself among them.
 
 *Overhead of a step* is the time from the step's announcement to the acceptance of its trajectory
 by the controller, without the time of the Body's model: observing the scene, map_step,
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,79 +59,56 @@ FAST_TASK = 'build a plus sign with the cubes'
 FAST_SCENE = 'plus_sign'
 
 
-def measure_idle(
-    windows: int, seed: int, advance: Callable[[str], None]
-) -> Mapping[str, Measured]:
+def measure_idle(windows: int, seed: int) -> Mapping[str, Measured]:
     """Watch the processes of a stack without any client, at real-time speed."""
-    return _idle(windows, advance)
+    return {'idle': _idle(windows)}
 
 
-def measure_one_process(
-    windows: int, seed: int, advance: Callable[[str], None]
-) -> Mapping[str, Measured]:
+def measure_one_process(windows: int, seed: int) -> Mapping[str, Measured]:
     """Watch the same nodes in one process, and let them carry out tasks as fast as they can."""
-    idle = _idle(windows, advance, ONE_PROCESS)['idle']
     return {
-        'idle-one': idle,
-        'fast-one': _starts(STARTS_OF_ONE, advance, ONE_PROCESS)['fast'],
+        'idle-one': _idle(windows, ONE_PROCESS),
+        'fast-one': _starts(STARTS_OF_ONE, ONE_PROCESS)['fast'],
     }
 
 
-def measure_overhead(
-    tasks: int, seed: int, advance: Callable[[str], None], trips: int = TRIPS
-) -> Mapping[str, Measured]:
+def measure_overhead(tasks: int, seed: int) -> Mapping[str, Measured]:
     """Carry out tasks at real-time speed, between goals of a bare action."""
     with up(), connected() as client:
         # Before and after, because others may be at work on this machine.
-        bare = _bare_ms(trips // 2)
+        bare = _bare_ms(TRIPS // 2)
         overheads = step_overheads(client, tasks)
-        bare += _bare_ms(trips // 2)
-    advance(f'{tasks} tasks for the overhead of a step')
-    accepts, round_trips = zip(*bare, strict=True)
-    return {
-        'overhead': Measured(values=tuple(t * 1e3 for t in overheads), references=accepts),
-        'trip': Measured(values=round_trips, references=accepts, paired=True),
-    }
+        bare += _bare_ms(TRIPS // 2)
+    values = tuple(1e3 * overhead_s for overhead_s in overheads)
+    return {'overhead': Measured(values=values, references=tuple(bare))}
 
 
-def measure_starts(
-    starts: int, seed: int, advance: Callable[[str], None]
-) -> Mapping[str, Measured]:
+def measure_starts(starts: int, seed: int) -> Mapping[str, Measured]:
     """Start the stack as fast as it can, and carry out a task each time."""
-    return _starts(starts, advance)
+    return _starts(starts)
 
 
-def _idle(windows: int, advance: Callable[[str], None], *options: str) -> Mapping[str, Measured]:
+def _idle(windows: int, *options: str) -> Measured:
     with up(*options) as started:
         time.sleep(SETTLE_S)
-        idle = tuple(cores_used(family_of(started.pid), WINDOW_S) for _ in range(windows))
-        nodes = family_of(started.pid)[1:]
-        shared, whole = (memory_mb(nodes, kind) for kind in ('Pss', 'Rss'))
-    advance('idle stack')
-    return {
-        'idle': Measured(values=idle, references=(1.0,) * windows, paired=True),
-        'memory': Measured(values=(shared,), references=(whole,), paired=True),
-    }
+        pids = family_of(started.pid)
+        idle = tuple(cores_used(pids, WINDOW_S) for _ in range(windows))
+    return Measured(values=idle, references=(1.0,) * windows, paired=True)
 
 
-def _starts(starts: int, advance: Callable[[str], None], *options: str) -> Mapping[str, Measured]:
-    rows: dict[str, list[float]] = {'ready': [], 'fast': [], 'fast-calls': []}
-    imports, raw = [], []
+def _starts(starts: int, *options: str) -> Mapping[str, Measured]:
+    ready, fast, imports, raw = [], [], [], []
     options = ('--speed', '0', '--scene', FAST_SCENE, *options)
-    for index in range(starts):
+    for _ in range(starts):
         with up(*options) as started, connected() as client:
-            for key, value in zip(rows, (started.ready_s, *fast_factors(client)), strict=True):
-                rows[key].append(value)
+            result = _run(client, FAST_TASK, [])
+        ready.append(started.ready_s)
+        fast.append(result.robot_s / result.wall_s)
         imports.append(run_command(python('-c', ROS_AND_PHYSICS), START_S, _environ())[1])
         raw.append(raw_factor(load_scene(FAST_SCENE)))
-        advance(f'start {index + 1} of {starts}, as fast as it can')
     return {
-        key: Measured(
-            values=tuple(values),
-            references=tuple(imports if key == 'ready' else raw),
-            paired=True,
-        )
-        for key, values in rows.items()
+        'ready': Measured(values=tuple(ready), references=tuple(imports), paired=True),
+        'fast': Measured(values=tuple(fast), references=tuple(raw), paired=True),
     }
 
 
@@ -159,12 +136,11 @@ def _environ() -> Mapping[str, str]:
     return node_environ()
 
 
-def _bare_ms(count: int) -> list[tuple[float, float]]:
-    """Return for goals of a bare action the times to acceptance and to the result [ms]."""
+def _bare_ms(count: int) -> list[float]:
+    """Return the times to acceptance of goals of a bare action [ms]."""
     script = Path(__file__).with_name('bare_action.py')
     printed, _, _ = run_command(python(str(script), str(count)), BARE_S, _environ())
-    pairs = json.loads(printed.splitlines()[-1])
-    return [(1e3 * accepted_s, 1e3 * ended_s) for accepted_s, ended_s in pairs]
+    return [1e3 * accepted_s for accepted_s in json.loads(printed.splitlines()[-1])]
 
 
 def step_overheads(client: StackClient, moves: int) -> list[float]:
@@ -214,32 +190,6 @@ def _watch_goals(client: StackClient, accepted: dict[bytes, float]) -> None:
 
     topic = 'fr3_arm_controller/follow_joint_trajectory/_action/status'
     client.node.create_subscription(GoalStatusArray, topic, on_status, LATCHED)
-
-
-def fast_factors(client: StackClient) -> tuple[float, float]:
-    """Run a task; return simulated seconds per wall second: whole episode, during calls."""
-    events: list[Event] = []
-    result = _run(client, FAST_TASK, events)
-    calls_s = begun_s = 0.0
-    for event in events:
-        if isinstance(event.data, SkillCall):
-            begun_s = event.stamp_s
-        elif isinstance(event.data, Outcome):
-            calls_s += event.stamp_s - begun_s
-    return result.robot_s / result.wall_s, result.robot_s / calls_s
-
-
-def memory_mb(pids: Sequence[int], kind: str) -> float:
-    """
-    Add up the memory of processes [MB]: `Rss`, or `Pss`, which counts what several share once.
-
-    Raises:
-        OSError: One of them has gone.
-    """
-    lines = (
-        line for pid in pids for line in Path(f'/proc/{pid}/smaps_rollup').read_text().splitlines()
-    )
-    return sum(int(line.split()[1]) for line in lines if line.startswith(f'{kind}:')) / 1024
 
 
 def cores_used(pids: Sequence[int], duration_s: float) -> float:

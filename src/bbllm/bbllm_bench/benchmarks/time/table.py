@@ -45,20 +45,8 @@ FIGURES = (
         goals=(Goal(Of.VALUE, 15.0, at_least=True),),
     ),
     Figure(
-        key='fast-calls', title='the same while calls are carried out', unit='x',
-        beside='raw mj_step, asleep', reference='machine', more_is_better=True,
-    ),
-    Figure(
         key='idle', title='cores used by an idle stack', unit='cores', centre='mean',
         beside='one core', reference='bound', goals=(Goal(Of.VALUE, 0.08),),
-    ),
-    Figure(
-        key='memory', title='memory of the five nodes, shared pages once (PSS)', unit='MB',
-        beside='sum of RSS', reference='bound', goals=(Goal(Of.VALUE, 1000.0),),
-    ),
-    Figure(
-        key='trip', title='bare rclpy action, round trip', unit='ms', tail=True,
-        beside='the same, accepted', reference='machine',
     ),
     Figure(
         key='fast-one', title='simulated / wall time, --one-process, speed:=0', unit='x',
@@ -93,22 +81,5 @@ FIGURES = (
         key='episodes', title='bench tabletop, two processes', unit='episodes a minute',
         beside='fixed work in NumPy, thousands a minute', reference='machine',
         more_is_better=True, goals=(Goal(Of.VALUE, 300.0, at_least=True),),
-    ),
-    Figure(
-        key='closed', title='overhead of a step without a page of the console', unit='ms',
-        tail=True,
-    ),
-    Figure(
-        key='read', title='overhead of a step, stream of a page read, nothing drawn', unit='ms',
-        tail=True, beside='without a page', reference='machine',
-    ),
-    Figure(
-        key='open', title='overhead of a step, page in Chromium', unit='ms', tail=True,
-        beside='without a page', reference='machine',
-    ),
-    Figure(key='frames', title='pictures that the page draws', unit='Hz', more_is_better=True),
-    Figure(
-        key='cores', title='cores used by the process of the console', unit='cores',
-        beside='while the arm rests',
     ),
 )  # fmt: skip

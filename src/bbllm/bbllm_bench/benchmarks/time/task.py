@@ -3,25 +3,31 @@ Rows of a task in words: its time beside the Brain's first step and the motion, 
 
 A task of ten steps is carried out in the simulator of this process at speed 1. It cannot take less
 than the Brain needs for the first line of its plan, and the arm for all calls; everything else is
-a wait that could overlap with these. Where a task waits is read from its events: while a call
-runs, for the arm; else while a model replies, for that; else for planning and all the rest.
+a wait that could overlap with these.
+
+The model is behind a server that replies at a pace. What a request asks for is read from the last
+line of its prompt, as a model reads it; the replies are written here.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from bbllm.api.robot import Robot
-from bbllm.core.errors import WorldError
-from bbllm.core.events import Ending, Event, ModelCall
-from bbllm.core.types import Outcome, SkillCall
+from bbllm.core.errors import ParseError, WorldError
+from bbllm.core.events import Ending, Event
+from bbllm.core.types import Outcome
 from bbllm.llm.config import ModelConfig
 from bbllm.llm.openai.chat import OpenAIChat
 from bbllm.llm.openai.settings import openai_settings
-from bbllm.testing import ModelServer, Pace
+from bbllm.testing import Handler, ModelServer, Pace, chunk, status, tokens_of
 from bbllm_bench.benchmarks.time.figures import Measured
-from bbllm_bench.benchmarks.time.paced_task import Answered, PacedTask, TaskScript
 
 REPEATS = 3
 SCENE = 'tabletop'
@@ -33,7 +39,85 @@ MOVES = (
     ('aqua', 'E'),
 )
 """Cubes of the scene, and the locations where they go."""
-Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskScript:
+    """A task, its goal, and for each step of the plan the words and the call."""
+
+    task: str
+    goal: str
+    steps: tuple[tuple[str, str, str], ...]
+    """Of each step: its words, the skill and the argument of its call."""
+
+    def reply(self, prompt: str, *, in_json: bool) -> tuple[str, str]:
+        """
+        Return what is asked for (`goal`, `plan` or `calls`), and the reply.
+
+        Raises:
+            ParseError: The prompt asks for something else.
+        """
+        last = prompt.rstrip().rsplit('\n', 1)[-1]
+        if last == 'Conditions:':
+            return 'goal', self.goal
+        if last == 'Step-by-step plan:':
+            lines = [words for words, _, _ in self.steps] + ['Done']
+            return 'plan', '\n'.join(f'{i}: {words}' for i, words in enumerate(lines))
+        if last == 'Calls:':
+            asked = re.findall(r'^Steps to turn into calls: (.*)$', prompt, re.MULTILINE)[-1]
+            return 'calls', self._calls([int(n) for n in re.findall(r'\d+', asked)], in_json)
+        raise ParseError(
+            f'The paced server has no reply to a prompt that ends with {last[-80:]!r}; it '
+            'replies to "Conditions:", "Step-by-step plan:" and "Calls:".'
+        )
+
+    def _calls(self, numbers: list[int], in_json: bool) -> str:
+        calls = [(number, *self.steps[number][1:]) for number in numbers]
+        if not in_json:
+            return '\n'.join(f'{number}: {skill}({arg})' for number, skill, arg in calls)
+        entries = [
+            {'step': number, 'skill': skill, 'args': [arg], 'numbers': [], 'reason': ''}
+            for number, skill, arg in calls
+        ]
+        return '{"calls": [\n' + ',\n'.join(json.dumps(entry) for entry in entries) + '\n]}'
+
+
+@dataclass(slots=True, kw_only=True)
+class Answered:
+    """One request, on the clock of `time.time`."""
+
+    kind: str
+    begun_s: float
+    first_line_s: float = 0.0
+    """When the first line of the reply was complete."""
+
+
+class PacedTask:
+    """The behaviour of a server whose model writes the replies of one task at a pace."""
+
+    def __init__(self, script: TaskScript, pace: Pace) -> None:
+        self._script, self._pace = script, pace
+        self.answered: list[Answered] = []
+        """Of the requests so far, in the order in which they came."""
+
+    def __call__(self, handler: Handler, body: dict[str, Any]) -> None:
+        answered = Answered(kind='', begun_s=time.time())
+        self.answered.append(answered)
+        prompt = body['messages'][-1]['content']
+        try:
+            answered.kind, text = self._script.reply(prompt, in_json='response_format' in body)
+        except ParseError as error:
+            status(400, str(error))(handler, body)
+            return
+        handler.begin_stream()
+        written = ''
+        for token in handler.paced(tokens_of(text), self._pace):
+            handler.send_event(chunk(token))
+            written += token
+            if not answered.first_line_s and ('\n' in written or written == text):
+                answered.first_line_s = time.time()
+        handler.send_event(chunk('', finish='stop'))
+        handler.end_stream()
 
 
 def script_of(*, by_body: bool) -> TaskScript:
@@ -50,24 +134,16 @@ def script_of(*, by_body: bool) -> TaskScript:
     return TaskScript(task=f'put {", ".join(wanted)}', goal='\n'.join(goal), steps=tuple(steps))
 
 
-def measure_tasks(
-    repeats: int, seed: int, advance: Callable[[str], None], pace: Pace | None = None
-) -> Mapping[str, Measured]:
+def measure_tasks(repeats: int, seed: int) -> Mapping[str, Measured]:
     """Carry out the task, with steps of either kind; the same each time, whatever the seed."""
     rows = {}
     for key, by_body in (('task', True), ('calls', False)):
-        walls, leasts, parts = [], [], []
-        for index in range(repeats):
-            events, answered = play(script_of(by_body=by_body), pace or Pace())
-            wait = waits_of(events)
-            walls.append(sum(wait.values()))
+        walls, leasts = [], []
+        for _ in range(repeats):
+            events, answered = play(script_of(by_body=by_body), Pace())
+            walls.append(events[-1].stamp_s - events[0].stamp_s)
             leasts.append(first_step_s(answered) + motion_s(events))
-            parts.append(wait)
-            advance(f'task {index + 1} of {repeats}')
-        mean = {name: math.fsum(part[name] for part in parts) / repeats for name in parts[0]}
-        rows[key] = Measured(
-            values=tuple(walls), references=tuple(leasts), paired=True, parts=mean
-        )
+        rows[key] = Measured(values=tuple(walls), references=tuple(leasts), paired=True)
     return rows
 
 
@@ -102,38 +178,3 @@ def first_step_s(answered: Sequence[Answered]) -> float:
 def motion_s(events: Sequence[Event]) -> float:
     """Return the robot's time of all calls [s]."""
     return math.fsum(event.data.duration_s for event in events if isinstance(event.data, Outcome))
-
-
-def waits_of(events: Sequence[Event]) -> Mapping[str, float]:
-    """Return for what a task waited how long; together its wall time [s]."""
-    calls: list[Span] = []
-    replies: dict[str, list[Span]] = {'brain': [], 'body': []}
-    begun_s = 0.0
-    for event in events:
-        if isinstance(event.data, SkillCall):
-            begun_s = event.stamp_s
-        elif isinstance(event.data, Outcome):
-            calls.append((begun_s, event.stamp_s))
-        elif isinstance(event.data, ModelCall):
-            span = (event.stamp_s - event.data.duration_s, event.stamp_s)
-            replies[event.data.role].append(span)
-    arm, brain = _length(calls), _length(calls + replies['brain'])
-    either = _length([*calls, *replies['brain'], *replies['body']])
-    whole = events[-1].stamp_s - events[0].stamp_s
-    moving = motion_s(events)
-    return {
-        'Brain': brain - arm,
-        'Body': either - brain,
-        'arm': moving,
-        'planning of motions': arm - moving,
-        'all else': whole - either,
-    }
-
-
-def _length(spans: Iterable[Span]) -> float:
-    """Return how long at least one of some spans of time lasts [s]."""
-    total, until = 0.0, -math.inf
-    for begin, end in sorted(spans):
-        total += max(0.0, end - max(begin, until))
-        until = max(until, end)
-    return total

@@ -1,1 +1,0 @@
-"""What an open page of the console costs, and its picture for the docs."""

@@ -1,1 +1,0 @@
-"""Houses and scores beside the evaluator of the Embodied Agent Interface."""
