@@ -26,41 +26,29 @@ def shown(bbllm: Command, *words: str) -> dict[str, Any]:
     return data
 
 
-def test_own_failures_are_listed_with_their_recovery_and_the_ledger_is_kept(
-    bbllm: Command, failed: Path
-) -> None:
+def test_own_failures_are_listed_with_their_recovery(bbllm: Command, failed: Path) -> None:
     data = shown(bbllm)
 
-    assert data['ledger'] == str(failed / 'failures.sqlite')
-    assert (data['journals'], data['read'], data['skipped']) == (1, 1, [])
+    assert (data['folder'], data['journals'], data['skipped']) == (str(failed), 1, [])
     (failure,) = data['failures']
     assert (failure['call'], failure['code']) == ('pick(aqua_cube)', 'OUT_OF_WORKSPACE')
     assert failure['plan_after'].split('\n')[2] == 'pick green_cube'
     (row,) = data['recoveries']
     assert (row['n'], row['recovered']['value']) == (1, 1.0)
-    assert shown(bbllm)['read'] == 0
     lines = bbllm('show', '--failures').stdout.splitlines()
     assert 'OUT_OF_WORKSPACE pick(aqua_cube): ' in lines[0]
     assert '[recovered: 1 loop, ' in lines[0]
     assert '1 failure in 1 episode, 1 recovered.' in lines
 
 
-def test_failures_are_filtered_and_kept_where_out_names(
-    bbllm: Command, failed: Path, tmp_path: Path
-) -> None:
+def test_failures_are_filtered(bbllm: Command, failed: Path) -> None:
     for words, n in (
         (('--planner', 'brain_body', '--brain', 'script'), 1),
         (('--code', 'out_of_workspace'), 1),
         (('--code', 'COVERED'), 0),
         (('--planner', 'fltrnn'), 0),
     ):
-        assert len(shown(bbllm, *words)['failures']) == n
-    ledger = tmp_path / 'new' / 'f.sqlite'
-
-    data = shown(bbllm, str(failed), '--out', str(ledger))
-
-    assert data['ledger'] == str(ledger)
-    assert ledger.is_file()
+        assert len(shown(bbllm, str(failed), *words)['failures']) == n
 
 
 def test_a_damaged_journal_is_named(bbllm: Command, failed: Path) -> None:
@@ -74,10 +62,9 @@ def test_a_damaged_journal_is_named(bbllm: Command, failed: Path) -> None:
 @pytest.mark.parametrize(
     ('words', 'why'),
     [
-        (('--failures', 'no/such/folder'), 'There is no folder no/such/folder'),
+        (('--failures', 'no/such/folder'), 'There is no journal in'),
         (('--failures', '--code', 'COVERD'), "Did you mean 'COVERED'?"),
         (('--failures', '--html', 'page.html'), 'leave it out with --failures'),
-        (('--failures', '--out', '/proc/no.sqlite'), 'Name another file: --out'),
         (('--code', 'COVERED', '--brain', 'x'), '--brain, --code: only of failures'),
     ],
 )
@@ -99,10 +86,10 @@ def test_nothing_is_shown_where_nothing_is_recorded(bbllm: Command) -> None:
 def test_a_later_episode_is_shown_the_failures_of_its_brain(
     bbllm: Command, failed: Path, script: Callable[..., None]
 ) -> None:
-    ledger, warm = shown(bbllm)['ledger'], ('--planner', 'brain_body:memory=yes')
+    warm = ('--planner', 'brain_body:memory=yes')
     script()
 
-    late = bbllm('demo', 'move some cubes', *warm, '--memory', ledger, '--json')
+    late = bbllm('demo', 'move some cubes', *warm, '--memory', str(failed), '--json')
 
     journal = Path(json.loads(late.stdout)['journal'])
     assert 'pick(aqua_cube): ' in (prompts := journal.with_suffix('.prompts').read_text())

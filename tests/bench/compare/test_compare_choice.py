@@ -9,7 +9,6 @@ import pytest
 from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm_bench.compare.choice import Choice, choose, folder_name, read_planners
-from bbllm_bench.ledger.ledger import update_ledger
 from bbllm_bench.runner.request import BenchRequest
 from tests.bench.ledger.failing_episodes import FAR, far_table, play
 
@@ -159,10 +158,8 @@ def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
 
 
 def test_a_memory_is_given_to_planners_that_use_it_and_others_start_cold(tmp_path: Path) -> None:
-    ledger = tmp_path / 'failures.sqlite'
     play(far_table(), FAR, folder=tmp_path / 'episodes', brain='offline')
-    update_ledger(ledger, tmp_path)
-    models = {'suite': 'tabletop', 'brain': 'offline', 'body': 'offline', 'memory': ledger}
+    models = {'suite': 'tabletop', 'brain': 'offline', 'body': 'offline', 'memory': tmp_path}
 
     choice = chosen('brain_body,brain_body:memory=yes', tmp_path, **models)
 

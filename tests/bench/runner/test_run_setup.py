@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
-from bbllm_bench.ledger.ledger import update_ledger
 from bbllm_bench.log.run_settings import join
 from bbllm_bench.runner.conversations import check_recording
 from bbllm_bench.runner.request import BenchRequest
@@ -158,15 +157,14 @@ def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_pat
 def test_a_memory_is_part_of_the_settings_and_has_no_failures_of_the_cases_played(
     tmp_path: Path,
 ) -> None:
-    ledger, planner = tmp_path / 'failures.sqlite', 'brain_body:memory=yes'
+    planner = 'brain_body:memory=yes'
     for seed in (1, 2):
         settings: dict[str, object] = {'suite': 'tabletop', 'seed': seed}
         episodes = tmp_path / str(seed) / 'episodes'
         play(far_table(), FAR, folder=episodes, brain='offline', settings=settings)
-    update_ledger(ledger, tmp_path)
 
-    warm = prepared(tmp_path, planner=planner, memory=ledger, seed=1).plan
-    other = prepared(tmp_path, planner=planner, memory=ledger, seed=3).plan
+    warm = prepared(tmp_path, planner=planner, memory=tmp_path, seed=1).plan
+    other = prepared(tmp_path, planner=planner, memory=tmp_path, seed=3).plan
     cold = prepared(tmp_path, seed=1).plan
 
     assert [each.times for each in warm.config.failures.failures] == [1]
@@ -174,10 +172,10 @@ def test_a_memory_is_part_of_the_settings_and_has_no_failures_of_the_cases_playe
     hashes = [plan.settings.memory_hash for plan in (warm, other, cold)]
     assert hashes == [warm.config.failures.hash, other.config.failures.hash, '']
     assert len({*hashes}) == 3
-    assert warm.settings.memory == ledger
+    assert warm.settings.memory == tmp_path
     # A run goes on with its own memory only, wherever that is.
-    moved = warm.settings.model_copy(update={'memory': 'elsewhere.sqlite'})
-    assert join(warm.settings, moved, 'run').memory == ledger
+    moved = warm.settings.model_copy(update={'memory': 'elsewhere'})
+    assert join(warm.settings, moved, 'run').memory == tmp_path
     changed = warm.settings.model_copy(update={'memory_hash': hashes[1]})
     with pytest.raises(ConfigError, match='memory_hash'):
         join(warm.settings, changed, 'run')
@@ -186,13 +184,13 @@ def test_a_memory_is_part_of_the_settings_and_has_no_failures_of_the_cases_playe
 @pytest.mark.parametrize(
     ('changes', 'why'),
     [
-        ({'planner': 'brain_body:memory=yes'}, '--memory failures'),
-        ({'memory': Path('failures.sqlite')}, 'Leave --memory out'),
-        ({'planner': 'brain_body:memory=yes', 'memory': Path('no.sqlite')}, 'There is no ledger'),
+        ({'planner': 'brain_body:memory=yes'}, '--memory DIR'),
+        ({'memory': Path('runs')}, 'Leave --memory out'),
+        ({'planner': 'brain_body:memory=yes', 'memory': Path('no')}, 'There is no journal'),
         (
             {
                 'planner': 'brain_body:memory=yes',
-                'memory': Path('failures.sqlite'),
+                'memory': Path('runs'),
                 'world': 'ros',
             },
             'leave --world ros out',
@@ -207,10 +205,9 @@ def test_a_memory_that_cannot_be_used_is_refused(
 
 
 def test_a_memory_of_nothing_but_the_cases_played_is_refused(tmp_path: Path) -> None:
-    ledger, planner = tmp_path / 'failures.sqlite', 'brain_body:memory=yes'
+    planner = 'brain_body:memory=yes'
     settings: dict[str, object] = {'suite': 'tabletop', 'seed': 1}
     play(far_table(), FAR, folder=tmp_path / 'episodes', brain='offline', settings=settings)
-    update_ledger(ledger, tmp_path)
 
     with pytest.raises(ConfigError, match='its 1 failures are of the cases that are played'):
-        prepared(tmp_path, planner=planner, memory=ledger, seed=1)
+        prepared(tmp_path, planner=planner, memory=tmp_path, seed=1)

@@ -151,7 +151,7 @@ def test_prompts_of_a_house_name_classes() -> None:
 
 
 def test_a_planner_without_its_memory_and_a_memory_without_its_planner_are_refused() -> None:
-    with pytest.raises(ConfigError, match='--memory failures'):
+    with pytest.raises(ConfigError, match='--memory DIR'):
         check_memory(WARM, load_planner(WARM), given=False)
     with pytest.raises(ConfigError, match='Use `memory=no`'):
         check_memory(WARM, load_planner(WARM), given=None)

@@ -155,8 +155,9 @@ class MemoryChoice(Settings):
 
     memory: FilePath | None = model_setting(
         None,
-        'Ledger of failures for the planner brain_body:memory=yes: the Brain is shown those of '
-        'its earlier episodes, and what worked after them (docs/safety.md).',
+        'Folder of journals for the planner brain_body:memory=yes: the Brain is shown the '
+        'failures of its earlier episodes, and what worked after them (docs/safety.md).',
+        metavar='DIR',
     )
 
 

@@ -76,13 +76,13 @@ def check_memory(planner: str, make: PlannerSpec, *, given: bool | None) -> None
         raise ConfigError(
             f'The planner {planner} needs failures of earlier episodes, which it is not given '
             'here. Use `memory=no`, or play in one process: `bbllm run --world tabletop` or '
-            '`bbllm bench`, with `--memory FILE`.'
+            '`bbllm bench`, with `--memory DIR`.'
         )
     if uses_memory(make) and not given:
         raise ConfigError(
             f'The planner {planner} needs failures of earlier episodes, of a bench or in this '
-            'process: `bbllm show --failures --out failures.sqlite` makes a ledger of them, and '
-            '`--memory failures.sqlite` names it.'
+            'process: `--memory DIR` names a folder with their journals, as what --out of '
+            '`bbllm bench` named.'
         )
     if given and not uses_memory(make):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""`bbllm show --failures`: brings a ledger of failures up to date and lists it."""
+"""`bbllm show --failures`: lists the failures of the journals below a folder."""
 
 import time
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +27,7 @@ MOST_FAULTS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class FailureOptions:
-    """Which failures are listed, and where their ledger is."""
+    """Which failures are listed."""
 
     panel: ClassVar[str] = 'Failures'
     failures: bool = flag(
@@ -44,10 +44,6 @@ class FailureOptions:
         'Those with this code, such as COVERED; NONE for those without a code.',
         autocompletion=beginning(lambda: Code.__members__),
     )
-    out: Path | None = option(
-        'Where the ledger is kept, an SQLite file; FOLDER/failures.sqlite by default. It is added '
-        'to, so that one file can have several folders.'
-    )
 
 
 def check_failure_options(options: FailureOptions) -> None:
@@ -61,45 +57,35 @@ def check_failure_options(options: FailureOptions) -> None:
 
 def show_failures(folder: str | None, options: FailureOptions, output: Output) -> None:
     """
-    Bring the ledger of a folder up to date, and list what it has.
+    List the failures of the journals below a folder.
 
     Raises:
-        ConfigError: There is no such folder or no journal in it, or a file cannot be written.
+        ConfigError: There is no journal in it.
         UnknownNameError: There is no such code.
     """
-    from bbllm_bench.ledger.ledger import LEDGER, read_failures, update_ledger
+    from bbllm_bench.ledger.ledger import read_ledger
 
     code = (options.code or '').upper()
     if code and code not in Code.__members__:
         raise UnknownNameError('code', code, Code.__members__)
     place = Path(folder).expanduser() if folder is not None else state_dir()
-    if folder is not None and not place.is_dir():
-        raise ConfigError(
-            f'There is no folder {place}. --failures lists those of a folder with journals, such '
-            'as what --out of `bbllm bench` named; without a folder, those of all own episodes.'
-        )
-    ledger = (options.out or place / LEDGER).expanduser()
     with output.bar() as bar:
 
         def show(done: int, total: int) -> None:
             bar(completed=done, description=f'{done} of {total} journals', total=total)
 
-        update = update_ledger(ledger, place, show)
-    failures = read_failures(
-        ledger, planner=options.planner or '', brain=options.brain or '', code=code
-    )
-    for fault in update.faults[:MOST_FAULTS]:
+        ledger = read_ledger(place, show)
+    failures = ledger.chosen(options.planner or '', options.brain or '', code)
+    for fault in ledger.faults[:MOST_FAULTS]:
         output.print(fault, style='yellow')
-    if (more := len(update.faults) - MOST_FAULTS) > 0:
-        output.print(f'{more} more are skipped; the table `journals` has them.', style='yellow')
+    if (more := len(ledger.faults) - MOST_FAULTS) > 0:
+        output.print(f'{more} more are skipped; --json has them.', style='yellow')
     _print(failures, output)
-    output.print_path('ledger', ledger.resolve())
     output.result(
         {
-            'ledger': str(ledger.resolve()),
-            'journals': update.journals,
-            'read': update.read,
-            'skipped': list(update.faults),
+            'folder': str(place),
+            'journals': ledger.journals,
+            'skipped': list(ledger.faults),
             **_values(failures),
         }
     )

@@ -123,7 +123,6 @@ def show(
       bbllm show --index pages
       bbllm show --failures
       bbllm show --failures runs/mine --code COVERED --brain MODEL
-      bbllm show --failures runs --out all.sqlite
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
     """
     output = Output(json)

@@ -102,21 +102,21 @@ def check_answers(
 
 
 def remembering(
-    ledger: Path | None, planner: str, brain: str, *, world: str, cases: tuple[str, int]
+    folder: Path | None, planner: str, brain: str, *, world: str, cases: tuple[str, int]
 ) -> FailureMemory:
     """
     Return the memory of a run: of a Brain's failures, but not in *cases*, a suite and its seed.
 
     Raises:
-        ConfigError: The planner uses none, or lacks the one that it uses; the ledger cannot be
-            used, or nothing is left of it.
+        ConfigError: The planner uses none, or lacks the one that it uses; the folder has no
+            journal, or nothing is left of its failures.
     """
-    check_memory(planner, load_planner(planner), given=ledger is not None)
-    if ledger is None:
+    check_memory(planner, load_planner(planner), given=folder is not None)
+    if folder is None:
         return COLD_START
     if world == 'ros':
         raise ConfigError('--memory is for episodes without a stack: leave --world ros out.')
-    return read_memory(ledger, brain, without=cases)
+    return read_memory(folder, brain, without=cases)
 
 
 def _sections(
