@@ -5,12 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import Result
 
-from bbllm.core.errors import ConfigError
 from bbllm.sim.drawing import PACKAGES
-from bbllm_vision.calibration import trials
-from bbllm_vision.calibration.calibration_file import load
 from bbllm_vision.hand_eye import Bounds
 
 Command = Callable[..., Result]
@@ -29,18 +27,24 @@ def test_the_board_is_printed_with_what_to_measure(bbllm: Command, tmp_path: Pat
     assert 'must end with .pdf or .png' in refused.stderr
 
 
-def test_a_simulated_camera_is_calibrated_and_written(bbllm: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize('mount', ['stand', 'hand'])
+def test_a_simulated_camera_is_calibrated_and_written(
+    mount: str, bbllm: Command, tmp_path: Path
+) -> None:
     path = tmp_path / 'camera.yaml'
-    words = ('calibrate', 'sim', '--mount', 'hand', '--views', '6', '--out', str(path))
+    words = ('calibrate', 'sim', '--mount', mount, '--views', '8', '--out', str(path))
     result = bbllm(*words, '--json')
     if PACKAGES in result.stderr:
         pytest.skip(result.stderr)
     assert result.exit_code == 0, result.stderr
     data = json.loads(result.stdout)
-    assert 'view 6 of 6' in result.stderr
-    assert data['true_point_mm'] < 1.0
-    assert data['child_frame'] == 'hand_camera_link'
-    assert load(path).xyz_m == pytest.approx(data['xyz_m'])
+    assert 'view 8 of 8' in result.stderr
+    assert data['true_camera_mm'] < 1.0
+    assert data['true_angle_deg'] < 0.1
+    assert data['true_point_mm'] < 0.5
+    written = yaml.safe_load(path.read_text())
+    child = {'stand': 'table_camera_link', 'hand': 'hand_camera_link'}[mount]
+    assert (written['child_frame'], written['xyz_m']) == (child, pytest.approx(data['xyz_m']))
     again = bbllm(*words)
     assert again.exit_code == 2
     assert 'exists. Name another file with --out' in again.stderr
@@ -66,17 +70,3 @@ def test_a_calibration_outside_of_its_bounds_ends_with_1(
     assert result.exit_code == 1
     assert 'The calibration is refused: its residual is' in result.stderr
     assert not path.exists()
-
-
-def test_trials_have_no_file_and_report_what_stops_them(
-    bbllm: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = bbllm('calibrate', 'sim', '--trials', '3', '--out', 'camera.yaml')
-    assert refused.exit_code == 2
-    assert '--out is for one calibration' in refused.stderr
-
-    def run(*_: object, **__: object) -> None:
-        raise ConfigError('No picture can be drawn here.')
-
-    monkeypatch.setattr(trials, 'run_trial', run)
-    assert 'No picture can be drawn here.' in bbllm('calibrate', 'sim', '--trials', '3').stderr

@@ -66,12 +66,6 @@ class TagBoard:
         corners_m: Array = np.asarray(_charuco(self).getChessboardCorners(), dtype=np.float64)
         return np.asarray(corners_m - middle)
 
-    @property
-    def outline_m(self) -> Array:
-        """The four corners of the print in the frame of the board, shape (4, 3) [m]."""
-        x, y = (length / 2 for length in self.size_m)
-        return np.array([[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]])
-
     def picture(self, px_per_square: int) -> NDArray[np.uint8]:
         """Draw the squares without a margin, shape (height, width), 0 black to 255 white."""
         size = (self.columns * px_per_square, self.rows * px_per_square)

@@ -4,8 +4,8 @@ Where a camera is mounted, from views of a board at several postures of the arm.
 Two set-ups, one equation. Let X be the pose of the camera (in the base for a camera on a stand, in
 the hand for one on the hand), Z that of the board (in the hand, or in the base), B_i what the
 camera measures, T_camera_board, and A_i = inv(T_base_hand) or T_base_hand. Then A_i X B_i = Z for
-each view i. One of OpenCV's closed forms gives X; then X and Z are refined together, so that the
-corners of the board fall on those in the pictures, all views at once.
+each view i. Park and Martin's closed form gives X (OpenCV); then X and Z are refined together, so
+that the corners of the board fall on those in the pictures, all views at once.
 
 Each view is also compared with what all others predict (leave-one-out), which finds a view that
 does not belong to the others. How much the solution changes without a single view is the
@@ -14,7 +14,7 @@ jackknife's estimate of its standard error (Efron and Stein, 1981).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import StrEnum
 from functools import partial
 
 import cv2
@@ -55,16 +55,6 @@ class Mount(StrEnum):
     """The camera beside the arm, the board in the hand (eye to hand)."""
     HAND = 'hand'
     """The camera on the hand, the board on the table (eye in hand)."""
-
-
-class ClosedForm(Enum):
-    """Methods of cv2.calibrateHandEye."""
-
-    TSAI = cv2.CALIB_HAND_EYE_TSAI
-    PARK = cv2.CALIB_HAND_EYE_PARK
-    HORAUD = cv2.CALIB_HAND_EYE_HORAUD
-    ANDREFF = cv2.CALIB_HAND_EYE_ANDREFF
-    DANIILIDIS = cv2.CALIB_HAND_EYE_DANIILIDIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +227,7 @@ def fit(
     start: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
     """Return T_parent_camera and T_carrier_board, refined from a start or a closed form."""
-    start = start or closed_form(views, mount, ClosedForm.PARK)
+    start = start or closed_form(views, mount)
     return _unpacked(_refined(_packed(*start), views, mount, intrinsics))
 
 
@@ -254,10 +244,8 @@ def square_scale(found: HandEye, views: Sequence[BoardView], intrinsics: Intrins
     return float(_refined(start, used, found.mount, intrinsics)[12])
 
 
-def closed_form(
-    views: Sequence[BoardView], mount: Mount, method: ClosedForm
-) -> tuple[Array, Array]:
-    """Return T_parent_camera by a method of OpenCV, and the mean T_carrier_board with it."""
+def closed_form(views: Sequence[BoardView], mount: Mount) -> tuple[Array, Array]:
+    """Return T_parent_camera by Park's method, and the mean T_carrier_board with it."""
     carriers = [_carrier(view, mount) for view in views]
     boards = [view.sighting.T_camera_board for view in views]
     turn, shift = cv2.calibrateHandEye(
@@ -265,7 +253,7 @@ def closed_form(
         [A[:3, 3] for A in carriers],
         [B[:3, :3] for B in boards],
         [B[:3, 3] for B in boards],
-        method=method.value,
+        method=cv2.CALIB_HAND_EYE_PARK,
     )
     X, Z = np.eye(4), np.eye(4)
     X[:3, :3], X[:3, 3] = turn, np.ravel(shift)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from tf2_msgs.msg import TFMessage
@@ -24,12 +25,12 @@ from bbllm_ros.commands import calibrate_real as real
 from bbllm_ros.convert.images import info_to_msg, rgb_to_msg
 from bbllm_ros.convert.records import LATCHED, header, transform_to_msg
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
-from bbllm_vision.calibration.arm_mover import hand_pose, postures
-from bbllm_vision.calibration.calibration_file import load
-from bbllm_vision.calibration.postures import FAR, candidates, farthest_first, is_in_view
+from bbllm_vision.board import BoardSighting
+from bbllm_vision.calibration.collecting import hand_pose
+from bbllm_vision.calibration.simulated import GUIDED_RAD
 from bbllm_vision.hand_eye import Mount, predicted
 from tests.ros.stacks import until
-from tests.vision.drawn_boards import BOARD, INTRINSICS, picture_of, pose
+from tests.vision.drawn_boards import INTRINSICS, picture_of, pose, sighting_of
 
 pytestmark = pytest.mark.ros
 
@@ -111,13 +112,10 @@ class Person:
 
 
 def seen_postures(count: int) -> list[Array]:
-    """Return joint positions from which all of the board is in the picture."""
-    poses = candidates(START, Z[:3, 3], FAR, 300, np.random.default_rng(2))
-    seen = [one for one in poses if is_in_view(one, Mount.STAND, (X, Z), BOARD, INTRINSICS)]
-    reached = [found[0] for one in farthest_first(np.stack(seen), [START])
-               if len(found := postures(one, FR3.home_rad))]  # fmt: skip
-    assert len(reached) >= count
-    return reached[:count]
+    """Return joint positions from which the pose of the board can be seen."""
+    guided = FR3.home_rad + np.random.default_rng(2).uniform(-1, 1, (50, 7)) * GUIDED_RAD
+    boards = ((one, predicted(hand_pose(one), Mount.STAND, X, Z)) for one in guided)
+    return [one for one, board in boards if isinstance(sighting_of(board), BoardSighting)][:count]
 
 
 def test_a_guided_arm_calibrates_the_camera(
@@ -136,8 +134,9 @@ def test_a_guided_arm_calibrates_the_camera(
     data: dict[str, Any] = json.loads(result.stdout)
     assert (data['parent_frame'], data['child_frame']) == ('fr3_link0', 'camera_link')
     truth = X @ np.linalg.inv(T_LINK_OPTICAL)
-    assert load(path).xyz_m == pytest.approx(truth[:3, 3], abs=2e-3)
-    assert load(path).views == 9
+    written = yaml.safe_load(path.read_text())
+    assert written['xyz_m'] == pytest.approx(truth[:3, 3], abs=2e-3)
+    assert written['views'] == 9
 
 
 def test_an_arm_that_moves_is_no_view(arm: GuidedArm) -> None:

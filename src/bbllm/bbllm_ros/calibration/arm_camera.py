@@ -20,9 +20,8 @@ from bbllm_ros.convert.images import intrinsics_from_msg, rgb_from_msg
 from bbllm_ros.convert.records import transforms_from_msg
 from bbllm_ros.driver.joint_feed import ARM_TOPIC
 from bbllm_ros.rclpy_support.own_nodes import join_stack
-from bbllm_vision.calibration.arm_mover import hand_pose
 from bbllm_vision.calibration.calibration_file import FixedFrame
-from bbllm_vision.calibration.collecting import ArmPicture
+from bbllm_vision.calibration.collecting import ArmPicture, hand_pose
 
 FIRST_S = 10.0
 """How long the first message of each topic may take, wall clock [s]."""

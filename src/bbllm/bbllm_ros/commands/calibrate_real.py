@@ -64,7 +64,7 @@ def real(
     check_new(out)
     from bbllm_ros.calibration.arm_camera import ArmCamera
     from bbllm_vision.calibration.calibration_file import calibration_of, camera_root, save
-    from bbllm_vision.calibration.collecting import collect_by_hand
+    from bbllm_vision.calibration.collecting import collect
 
     output, board = Output(json), TagBoard().measured(square_mm * 1e-3)
 
@@ -76,7 +76,7 @@ def real(
     with ArmCamera(namespace, camera) as listener:
         frame = listener.wait_for_frame()
         output.print(f'Pictures of {frame} arrive. {_what_moves(chosen.mount)}')
-        views, intrinsics = collect_by_hand(
+        views, intrinsics = collect(
             listener.take,
             wait,
             board,

@@ -1,1 +1,1 @@
-"""Calibration of cameras: postures of the arm, views of the board, and what comes of them."""
+"""Calibration of cameras: views of the board, and what comes of them."""

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pydantic import ValidationError
 
 from bbllm.arm.driver import Array
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import write_whole
-from bbllm.core.types import Pose
-from bbllm.files.yaml_files import FileRecord, YamlFiles, explain, yaml_text
+from bbllm.files.yaml_files import FileRecord, yaml_text
 from bbllm.robots.kinematics import pose_of_matrix
 from bbllm.robots.registry import load_robot
 from bbllm_vision.hand_eye import HandEye, Mount
@@ -39,11 +37,6 @@ class CalibrationFile(FileRecord):
     error_mm: float
     """Standard error of where a point at the distance of the board is placed [mm]."""
     error_deg: float
-
-    @property
-    def pose(self) -> Pose:
-        """Return the pose of the child in its parent."""
-        return Pose(position_m=self.xyz_m, quat_xyzw=self.quat_xyzw)
 
     @property
     def command(self) -> str:
@@ -85,9 +78,6 @@ def camera_root(frames: Mapping[str, FixedFrame], optical_frame: str) -> tuple[s
     return frame, T_frame_optical
 
 
-FILES = YamlFiles('calibration', fields=', '.join(CalibrationFile.model_fields), error=ConfigError)
-
-
 def calibration_of(found: HandEye, child_frame: str, T_child_optical: Array) -> CalibrationFile:
     """
     Return a calibration for a camera whose frames are already published below one of them.
@@ -120,13 +110,3 @@ def save(calibration: CalibrationFile, path: Path) -> Path:
         reason = error.strerror or error
         raise ConfigError(f'The calibration {path} cannot be written ({reason}).') from error
     return path
-
-
-def load(path: Path) -> CalibrationFile:
-    """Read a calibration; raises ConfigError."""
-    text, _ = FILES.read(path)
-    data = FILES.parse(text, str(path))
-    try:
-        return CalibrationFile.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(f'{path}: {explain(error, data)}') from error
