@@ -1,28 +1,24 @@
-"""Pictures of a table drawn by ray casting, with edges that are mixed as a camera mixes them."""
+"""Pictures of a table, with edges that are mixed as a camera mixes them."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.scene.camera import Intrinsics, RgbdImage
-from bbllm.scene.object_models import OBJECT_MODELS, model_like
 from bbllm.sim.build import rgba_of
-from bbllm_vision.detectors.solids import cast
 from bbllm_vision.detectors.views import CameraView
-from bbllm_vision.detectors.visibility import solids_of
 
+Array = NDArray[np.float64]
 CAMERA = Intrinsics(width_px=320, height_px=240, fx_px=400, fy_px=400, cx_px=159.5, cy_px=119.5)
 T_WORLD_CAMERA = Pose(
     position_m=(0.5, 0.0, 0.9),
     quat_xyzw=(-math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0),
 )
 """Straight down from above, with x up in the picture."""
-HIGH = replace(T_WORLD_CAMERA, position_m=(0.5, 0.0, 1.5))
-"""The same from so high that a bowl is no large part of the picture."""
 TABLE = SceneObject(
     name='table',
     kind=Kind.FIXTURE,
@@ -30,8 +26,9 @@ TABLE = SceneObject(
     size_m=(0.9, 1.2, 0.04),
     color='burlywood',
 )
+CAMERA_PX = (CAMERA.width_px, CAMERA.height_px)
 SAMPLES = 4
-"""Rays along each side of a pixel."""
+"""Points along each side of a pixel."""
 SIDE = 0.55
 """How bright a side is, of a top."""
 
@@ -45,53 +42,39 @@ def cube(
     return SceneObject(name=name, kind=kind, pose=pose, size_m=size_m, color=color)
 
 
-def good(name: str, x_m: float, y_m: float, bottom_m: float = 0.0) -> SceneObject:
-    """Return an everyday object of `scene.object_models` by its kind, at yaw 0."""
-    model = OBJECT_MODELS[name]
-    pose = Pose(position_m=(x_m, y_m, bottom_m + model.size_m[2] / 2))
-    return SceneObject(
-        name=name, kind=model.kind, pose=pose, size_m=model.size_m, color=model.color
-    )
-
-
 def draw(
-    items: Sequence[SceneObject],
-    *,
-    light: tuple[float, float, float] = (1.0, 1.0, 1.0),
-    T_world_camera: Pose = T_WORLD_CAMERA,
+    items: Sequence[SceneObject], *, light: tuple[float, float, float] = (1.0, 1.0, 1.0)
 ) -> RgbdImage:
-    """
-    Draw objects on the table, in light of a colour.
+    """Draw boxes and cylinders on the table, lower ones first; sides are darker than tops."""
+    view = CameraView.of(CAMERA, T_WORLD_CAMERA)
+    shape = (CAMERA.height_px * SAMPLES, CAMERA.width_px * SAMPLES)
+    colors = np.tile(np.array(rgba_of(TABLE.color)[:3]), (*shape, 1))
+    depth = np.full(shape, view.position_m[2])
 
-    The sides of boxes and cylinders are darker; everyday objects are drawn in their main colour.
-    """
-    view = CameraView.of(CAMERA, T_world_camera)
-    offsets = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
-    u = (np.arange(CAMERA.width_px)[:, None] + offsets).ravel()
-    v = (np.arange(CAMERA.height_px)[:, None] + offsets).ravel()
-    pixels = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
-    rays = view.rays(pixels)
-    origin = view.position_m
-    depth = -origin[2] / rays[:, 2]
-    colors = np.tile(np.array(rgba_of(TABLE.color)[:3]), (len(rays), 1))
-    for item in items:
-        is_plain = model_like(item) is None
-        center = view.project(np.array(item.pose.position_m))[:2]
-        near = np.flatnonzero(np.abs(pixels - center).max(axis=1) < 90)
-        hit = np.min([cast(solid, origin, rays[near]) for solid in solids_of(item)], axis=0)
-        seen = hit < depth[near]
-        index, at = near[seen], hit[seen]
-        z = origin[2] + at * rays[index, 2]
-        is_top = z > item.pose.position_m[2] + item.size_m[2] / 2 - 1e-6
-        depth[index] = at
-        shade = np.where(is_top, 1.0, SIDE if is_plain else 1.0)
-        colors[index] = np.array(rgba_of(item.color)[:3]) * shade[:, None]
-    shape = (CAMERA.height_px, SAMPLES, CAMERA.width_px, SAMPLES)
-    rgb = (colors * np.array(light)).reshape(*shape, 3).mean(axis=(1, 3))
-    middle = depth.reshape(shape)[:, SAMPLES // 2, :, SAMPLES // 2]
+    def fill(points_m: Array, z_m: float, color: Array) -> None:
+        pixels = (view.project(points_m)[:, :2] + 0.5) * SAMPLES - 0.5
+        mask = np.zeros(shape, np.uint8)
+        cv2.fillConvexPoly(mask, cv2.convexHull(np.rint(pixels * 16).astype(np.int32)), 1, shift=4)
+        colors[mask > 0], depth[mask > 0] = color, view.position_m[2] - z_m
+
+    for item in sorted(items, key=lambda item: item.pose.position_m[2]):
+        x, y, z = item.pose.position_m
+        yaw, half = 2 * math.asin(item.pose.quat_xyzw[2]), item.size_m[2] / 2
+        turns = np.linspace(0, 2 * math.pi, 4 if item.kind is Kind.CUBE else 64, endpoint=False)
+        if item.kind is Kind.CUBE:
+            turns += math.pi / 4
+        reach = math.sqrt(2) if item.kind is Kind.CUBE else 1.0
+        flat = reach / 2 * np.stack((np.cos(turns), np.sin(turns)), axis=-1) * item.size_m[:2]
+        c, s = math.cos(yaw), math.sin(yaw)
+        flat = flat @ np.array([[c, s], [-s, c]]) + (x, y)
+        top, bottom = (np.insert(flat, 2, z + up, axis=1) for up in (half, -half))
+        color = np.array(rgba_of(item.color)[:3])
+        fill(np.concatenate((top, bottom)), z, SIDE * color)
+        fill(top, z + half, color)
+    rgb = cv2.resize(colors, CAMERA_PX, interpolation=cv2.INTER_AREA) * np.array(light)
     return RgbdImage(
         rgb=np.rint(255 * np.clip(rgb, 0, 1)).astype(np.uint8),
-        depth_m=middle.astype(np.float32),
+        depth_m=depth[SAMPLES // 2 :: SAMPLES, SAMPLES // 2 :: SAMPLES].astype(np.float32),
         intrinsics=CAMERA,
         stamp_s=1.0,
         frame='table_camera',

@@ -1,4 +1,4 @@
-"""The detector `blocks`, on pictures drawn by ray casting."""
+"""The detector `blocks`, on drawn pictures."""
 
 import math
 from collections.abc import Sequence
@@ -11,34 +11,29 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose, difference
-from bbllm.skills.containers import FLOOR_M
 from bbllm_vision.detectors.blocks import BlocksDetector
 from tests.vision.detectors.drawn_table import (
-    HIGH,
     T_WORLD_CAMERA,
     TABLE,
     all_hidden,
     cube,
     draw,
-    good,
 )
 
 
 def detected(
-    items: Sequence[SceneObject], known: Sequence[SceneObject] | None = None, **more: object
+    items: Sequence[SceneObject],
+    known: Sequence[SceneObject] | None = None,
+    light: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> list[tuple[str, Pose]]:
     """Return names and world poses of what is detected in a picture of some objects."""
     catalogue = Catalogue.of_objects(items if known is None else known)
-    light = more.pop('light', (1.0, 1.0, 1.0))
-    camera = more.pop('T_world_camera', T_WORLD_CAMERA)
-    assert isinstance(camera, Pose)
-    image = draw(items, light=light, T_world_camera=camera)  # type: ignore[arg-type]
-    found = BlocksDetector(catalogue, (TABLE,)).detect(image, camera)
-    return [(item.name, world_pose(item, camera)) for item in found]
+    found = BlocksDetector(catalogue, (TABLE,)).detect(draw(items, light=light), T_WORLD_CAMERA)
+    return [(item.name, world_pose(item)) for item in found]
 
 
-def world_pose(item: Detection, T_world_camera: Pose = T_WORLD_CAMERA) -> Pose:
-    return compose(T_world_camera, Pose(position_m=item.position_m, quat_xyzw=item.quat_xyzw))
+def world_pose(item: Detection) -> Pose:
+    return compose(T_WORLD_CAMERA, Pose(position_m=item.position_m, quat_xyzw=item.quat_xyzw))
 
 
 def check(items: Sequence[SceneObject], found: Sequence[tuple[str, Pose]]) -> None:
@@ -190,24 +185,3 @@ def test_objects_of_equal_appearance_are_of_one_class() -> None:
     items = [cube(f'cube_{n}', 0.4 + 0.1 * n, 0.05, 10 * n, color='red') for n in range(3)]
 
     assert [name for name, _ in detected(items)] == ['cube_0'] * 3
-
-
-def test_what_lies_in_a_container_is_where_it_is() -> None:
-    bowl, orange = good('bowl', 0.5, 0.0), good('orange', 0.52, 0.01, FLOOR_M)
-
-    found = dict(detected([bowl, orange], T_world_camera=HIGH))
-
-    assert set(found) == {'bowl', 'orange'}
-    for item in (bowl, orange):
-        assert math.dist(found[item.name].position_m, item.pose.position_m) < 0.002, item.name
-
-
-def test_an_unknown_object_in_a_container_is_not_reported() -> None:
-    bowl = good('bowl', 0.5, 0.0)
-    unknown = cube('u', 0.5, 0.0, color='red', z_m=FLOOR_M + 0.02)
-
-    # All that the catalogue has was found when the contents are looked at.
-    found = dict(detected([bowl, unknown], [bowl], T_world_camera=HIGH))
-
-    assert set(found) == {'bowl'}
-    assert math.dist(found['bowl'].position_m, bowl.pose.position_m) < 0.002
