@@ -8,7 +8,7 @@ from mcap.exceptions import EndOfFile
 from mcap.records import Message
 from mcap.stream_reader import StreamReader
 
-from bbllm.bags.bag_file import BagFile, check_bag
+from bbllm.bags.bag_file import CHUNK_BYTES, BagFile, check_bag
 from bbllm.bags.definitions import definition_of
 from bbllm.bags.topics import STRING
 from bbllm.core.errors import ConfigError
@@ -42,8 +42,8 @@ def test_messages_of_ended_chunks_are_read_after_a_crash(tmp_path: Path) -> None
     bag = BagFile(tmp_path / 'a.mcap')
     bag.add_topic('/words', STRING, definition_of(STRING))
     for i in range(3):
-        bag.write('/words', b'\0\1\0\0' + bytes([i]) * 4, i)
-    bag.flush(end_chunk=True)
+        bag.write('/words', b'\0\1\0\0' + bytes(CHUNK_BYTES), i)
+    bag.flush()
     bag.write('/words', b'lost', 3)
     found = []
     # Which nobody has closed.

@@ -6,9 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -68,15 +66,6 @@ class Approvals(Protocol):
 
     def answer(self, hash: str, answer: Answer) -> object:
         """Answer what waits, by its whole hash; ApprovalError with the reason if not taken."""
-        ...
-
-
-class Bag(Protocol):
-    """A recording that is under way."""
-
-    @property
-    def broken(self) -> str:
-        """Why not everything is recorded, in sentences; empty where it is."""
         ...
 
 
@@ -217,10 +206,6 @@ class RunningStack(Session):
     `bbllm.stacks`: `join(namespace, of_task)`, and the context manager
     `find(verb, stack, output, of_task)` for verbs.
     """
-
-    @abstractmethod
-    def record(self, path: Path) -> AbstractContextManager[Bag]:
-        """Write what is published to a bag while the context lasts."""
 
 
 def run_in_thread(call: Callable[[], T]) -> Future[T]:

@@ -52,14 +52,12 @@ class BagFile:
     Nothing is raised where the file cannot be written, because no arm stops for it: see `broken`.
     """
 
-    def __init__(self, path: Path, *, chunk_bytes: int = CHUNK_BYTES) -> None:
+    def __init__(self, path: Path) -> None:
         from mcap.writer import Writer
 
         self.path = path
         self.broken = ''
         """Why not everything was written, in one sentence; empty where it was."""
-        self.count = 0
-        """How many messages were written."""
         self._lock = threading.RLock()
         self._room_s = 0.0
         self._channels: dict[str, int] = {}
@@ -67,7 +65,7 @@ class BagFile:
         self._file: BinaryIO | None = None
         try:
             self._file = path.open('xb')
-            self._writer = Writer(self._file, chunk_size=chunk_bytes)
+            self._writer = Writer(self._file, chunk_size=CHUNK_BYTES)
             self._writer.start(profile='ros2', library='bbllm')
         except OSError as error:
             self._give_up(error)
@@ -76,9 +74,7 @@ class BagFile:
     def is_open(self) -> bool:
         return self._file is not None
 
-    def add_topic(
-        self, topic: str, message: str, definition: str, qualities: str = '', type_hash: str = ''
-    ) -> None:
+    def add_topic(self, topic: str, message: str, definition: str, qualities: str = '') -> None:
         """
         Declare a topic before its first message.
 
@@ -87,7 +83,6 @@ class BagFile:
             message: Its type, `package/msg/Name`.
             definition: See `definitions.definition_of`.
             qualities: What its publishers offer, a YAML list of `topics.Quality`.
-            type_hash: Of the type, as ROS writes it.
         """
         with self._lock:
             if self._file is None:
@@ -101,12 +96,12 @@ class BagFile:
                     topic,
                     'cdr',
                     self._schemas[message],
-                    {'offered_qos_profiles': qualities, 'topic_type_hash': type_hash},
+                    {'offered_qos_profiles': qualities, 'topic_type_hash': ''},
                 )
             except OSError as error:
                 self._give_up(error)
 
-    def write(self, topic: str, data: bytes, log_ns: int, publish_ns: int | None = None) -> None:
+    def write(self, topic: str, data: bytes, log_ns: int) -> None:
         """
         Write an encoded message of a declared topic; nothing after `close`.
 
@@ -114,27 +109,22 @@ class BagFile:
             topic: Its whole name.
             data: The message in CDR.
             log_ns: When it was received, since the epoch [ns].
-            publish_ns: When it was sent, where that is known [ns].
         """
         with self._lock:
             if self._file is None:
                 return
             try:
                 self._need_room()
-                sent_ns = log_ns if publish_ns is None else publish_ns
-                self._writer.add_message(self._channels[topic], log_ns, data, sent_ns)
-                self.count += 1
+                self._writer.add_message(self._channels[topic], log_ns, data, log_ns)
             except OSError as error:
                 self._give_up(error)
 
-    def flush(self, *, end_chunk: bool = False) -> None:
-        """Give whole chunks to the system; with *end_chunk* also the one that is being filled."""
+    def flush(self) -> None:
+        """Give whole chunks to the system."""
         with self._lock:
             if self._file is None:
                 return
             try:
-                if end_chunk:
-                    self._writer.flush()  # type: ignore[no-untyped-call]  # of mcap
                 self._file.flush()
             except OSError as error:
                 self._give_up(error)

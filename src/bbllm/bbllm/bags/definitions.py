@@ -6,7 +6,7 @@ bbllm_interfaces, without comments. `tools/message_definitions.py` writes it, an
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -57,16 +57,12 @@ def parts_of(name: str, text: str) -> list[str]:
     return [kind for kind in dict.fromkeys(kinds) if kind not in PRIMITIVES]
 
 
-def definition_of(message: str, text_of: Callable[[str], str] = shipped_text) -> str:
-    """
-    Return the whole definition of a message, in the form `ros2msg` of MCAP.
-
-    *message* is `package/msg/Name`; *text_of* returns the text of one message, `package/Name`.
-    """
+def definition_of(message: str) -> str:
+    """Return the definition of a message, `package/msg/Name`, in the form `ros2msg` of MCAP."""
     names = [message.replace('/msg/', '/')]
     texts = []
     for name in names:  # which grows
-        texts.append(text_of(name).rstrip('\n'))
+        texts.append(shipped_text(name).rstrip('\n'))
         names += [part for part in parts_of(name, texts[-1]) if part not in names]
     whole = [texts[0]]
     whole += [f'MSG: {name}\n{text}' for name, text in zip(names[1:], texts[1:], strict=True)]

@@ -26,7 +26,7 @@ from bbllm.api.settings import revised
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import JsonOption, ros_option
 from bbllm.cli.support.requests import beginning, option
-from bbllm.cli.support.session import Ran, Recording, finish, run_here, run_on_stack
+from bbllm.cli.support.session import Ran, finish, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import config_dir
@@ -111,15 +111,17 @@ def demo(
         if ros or json or config.video or config.bag:
             raise ConfigError(
                 '--browser shows the arm of this process until Ctrl-C: leave --ros, --json, '
-                '--video and --bag out. For a stack: bbllm up sim --browser, also with --bag.'
+                '--video and --bag out. For a stack: bbllm up sim --browser.'
             )
         show_in_browser(task, own, browser, output)
         return
     if browser.approval is not None:
         raise ConfigError('--approval is answered on the page: add --browser.')
     if ros:
-        if config.video:
-            raise ConfigError('--video is for the arm in this process: leave --ros out.')
+        if config.video or config.bag:
+            raise ConfigError(
+                '--video and --bag are for the arm in this process: leave --ros out.'
+            )
         if {'sources', 'trouble'} & config.model_fields_set:
             raise ConfigError(
                 '--sources and --trouble are for the table in this process: leave --ros out, or '
@@ -158,7 +160,6 @@ def _given_beside_recorded(context: typer.Context) -> list[str]:
 def _run_on_nodes(instruction: str, config: EpisodeConfig, output: Output) -> Ran:
     """Run the task on five nodes that are started for it, beside any stack that runs."""
     need_ros('bbllm demo --ros')
-    recording = Recording(config.bag)
     task = make_task(instruction)
     from bbllm_ros.parameters.node_params import chosen_params
     from bbllm_ros.stack.session import StackSession
@@ -172,6 +173,4 @@ def _run_on_nodes(instruction: str, config: EpisodeConfig, output: Output) -> Ra
         output.print(f'Starting five nodes; logs in {stack.log_folder}', style='dim')
         with stack.wait_ready() as client:
             session = StackSession(client, config.of_task)
-            with recording.of(session):
-                ran = run_on_stack(task, session, output, config.wall_limit_s)
-    return recording.add_to(ran)
+            return run_on_stack(task, session, output, config.wall_limit_s)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bbllm.api.config import (
-    BagChoice,
     LimitChoice,
     LoopChoice,
     ModelChoice,
@@ -31,7 +30,6 @@ from bbllm.cli.support.options import (
     domain_option,
 )
 from bbllm.cli.support.requests import flag, option, spelled
-from bbllm.cli.support.session import Recording
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
@@ -61,7 +59,6 @@ class UpConfig(
     RehearsalOptions,
     OpenStateChoice,
     RecordChoice,
-    BagChoice,
     ApprovalChoice,
     LoopChoice,
     ModelChoice,
@@ -120,13 +117,11 @@ def up(request: UpRequest) -> None:
       bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
       bbllm up sim --one-process
-      bbllm up sim --bag today.mcap
     """
     need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
     if request.page.browser:
         check_packages('bbllm up --browser')
-    recording = Recording(request.config.bag)
     if request.network:
         os.environ['BBLLM_NETWORK'] = 'true'
     from bbllm_ros.rclpy_support.domains import domain_of
@@ -160,11 +155,6 @@ def up(request: UpRequest) -> None:
                     ready.add(node)
                     output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
 
-        def tend() -> None:
-            stack.tend(lambda line: output.print(line, 'yellow'))
-            if trouble := recording.trouble():
-                output.print(trouble, 'yellow')
-
         output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
         client = ending.enter_context(stack.wait_ready(on_progress=print_ready))
         pace = (
@@ -177,20 +167,14 @@ def up(request: UpRequest) -> None:
             f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
         )
         url = None
-        if request.page.browser or request.config.bag is not None:
+        if request.page.browser:
             from bbllm_ros.stack.session import StackSession
+            from bbllm_viewer.console.session_desk import SessionDesk
 
-            session = StackSession(client)
-            ending.enter_context(recording.of(session))
-            if request.page.browser:
-                from bbllm_viewer.console.session_desk import SessionDesk
-
-                desk = ending.enter_context(SessionDesk(session))
-                url = ending.enter_context(served(desk, request.page.page, output))
+            desk = ending.enter_context(SessionDesk(StackSession(client)))
+            url = ending.enter_context(served(desk, request.page.page, output))
         else:
             client.close()
-        if request.config.bag is not None:
-            output.print_path('bag', request.config.bag)
         for line in _safety_lines(params['fr3_executor']):
             output.print(line, 'yellow')
         _print_hints(output, request)
@@ -202,11 +186,10 @@ def up(request: UpRequest) -> None:
                 'nodes': list(nodes),
                 'logs': str(stack.log_folder),
                 **({'url': url} if url else {}),
-                **({'bag': str(request.config.bag)} if request.config.bag else {}),
             }
         )
         # Raises LostNodeError with the end of its log when a node dies.
-        until_interrupted(tend)
+        until_interrupted(lambda: stack.tend(lambda line: output.print(line, 'yellow')))
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
 
 

@@ -3,9 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from bbllm.api.session import Bag, Health, Listener, Running, RunningStack, Seen
+from bbllm.api.session import Health, Listener, Running, RunningStack, Seen
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import end_journal, episode_of, read_episode
@@ -29,7 +27,6 @@ from bbllm_ros.convert.records import BEST_EFFORT, LATCHED, from_msg, objects_fr
 from bbllm_ros.rclpy_support.calls import StopClient
 from bbllm_ros.rclpy_support.entities import take_all
 from bbllm_ros.rclpy_support.executor import UnspunGroup
-from bbllm_ros.stack.bag_recorder import BagRecorder
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import NODES, REAL_NODES
 
@@ -182,10 +179,6 @@ class StackSession(RunningStack):
             if self._open:
                 self._end_lost(self._open, lost)
         return Health(self._client.missing(REAL_NODES), lost)
-
-    def record(self, path: Path) -> AbstractContextManager[Bag]:
-        """Write what is published to a bag; see `RunningStack`."""
-        return BagRecorder(self._client.node, path, self._client.namespace)
 
     def close(self) -> None:
         """Leave the graph."""

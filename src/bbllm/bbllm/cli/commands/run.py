@@ -10,7 +10,7 @@ from bbllm.cli.support.options import (
     WorldName,
 )
 from bbllm.cli.support.requests import flag, option, spelled
-from bbllm.cli.support.session import Recording, finish, found_session, run_here, run_on_stack
+from bbllm.cli.support.session import finish, found_session, run_here, run_on_stack
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
 from bbllm.core.tasks import make_task
@@ -52,7 +52,6 @@ def run(
       bbllm run 'stack all cubes' --world tabletop --json
       bbllm run 'build something' --world tabletop --goal 'on(red_cube, blue_cube)'
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
-      bbllm run 'stack all cubes' --bag stack.mcap
       bbllm run 'stack all cubes' --world tabletop --rehearse
       bbllm run 'stack all cubes' --world tabletop --never 'touch the blue cube'
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
@@ -68,8 +67,13 @@ def run(
     if not in_house:
         rules = {name: chosen[name] for name in HouseChoice.model_fields if name in chosen}
         check_world('sim', rules, RunConfig, spell)
-    if kind == 'ros':  # these are kept beside the stack
-        chosen = {name: chosen[name] for name in chosen if name not in ('bag', 'wall_limit_s')}
+    if kind == 'ros' and config.bag:
+        raise ConfigError(
+            '--bag is for the arm in this process: add --world tabletop. `ros2 bag record` '
+            'records the topics of a stack (docs/ros-tools.md).'
+        )
+    if kind == 'ros':  # it is kept beside the stack
+        chosen.pop('wall_limit_s', None)
     check_world(kind, chosen, RunConfig, spell)
     if kind != 'ros':
         if yes:
@@ -78,10 +82,7 @@ def run(
         house = (config.house or HOUSE) if in_house else ''
         own = config.model_copy(update={'house': house, 'rehearse': config.samples()})
         finish(run_here(make_task(task), make_setup(own, own.domain), output), output)
-    wanted, recording = make_task(task), Recording(config.bag)
-    with (
-        found_session('bbllm run', stack, output, config.of_task) as session,
-        recording.of(session),
-    ):
+    wanted = make_task(task)
+    with found_session('bbllm run', stack, output, config.of_task) as session:
         ran = run_on_stack(wanted, session, output, config.wall_limit_s, yes=yes)
-    finish(recording.add_to(ran), output)
+    finish(ran, output)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -14,10 +14,9 @@ from typing import Any, NoReturn
 import typer
 
 from bbllm.api.local_session import LocalSession
-from bbllm.api.session import Bag, RunningStack
+from bbllm.api.session import RunningStack
 from bbllm.api.setup import EpisodeSetup
 from bbllm.api.stage import Settled, open_stage
-from bbllm.bags.bag_file import check_bag
 from bbllm.cli.support.options import StackOptions
 from bbllm.cli.support.supervision import supervise
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
@@ -218,35 +217,3 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     if ran.interrupted and ran.episode.ending is Ending.CANCELLED:
         raise typer.Exit(INTERRUPTED)
     raise typer.Exit(0 if ran.episode.ending is Ending.FINISHED and passed else FAILED)
-
-
-class Recording:
-    """The bag of a stack, or none."""
-
-    def __init__(self, bag: Path | None) -> None:
-        """Raise ConfigError where the bag cannot be begun; nothing is begun yet."""
-        if bag is not None:
-            check_bag(bag)
-        self._path = bag
-        self._recorder: Bag | None = None
-        self._printed = ''
-
-    @contextmanager
-    def of(self, session: RunningStack) -> Iterator[None]:
-        """Record what is published on a stack meanwhile, where that is wanted."""
-        if self._path is None:
-            yield
-            return
-        with session.record(self._path) as self._recorder:
-            yield
-
-    def trouble(self) -> str:
-        """Return what is missing in the bag, once."""
-        broken = '' if self._recorder is None else self._recorder.broken
-        printed, self._printed = self._printed, broken
-        return broken if broken != printed else ''
-
-    def add_to(self, ran: Ran) -> Ran:
-        """Return an episode with its bag, and what is missing in it."""
-        hints = filter(None, (self.trouble(),))
-        return replace(ran, bag=self._path, hints=(*ran.hints, *hints))
