@@ -127,6 +127,8 @@ OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
          'approval', FAIL, 'takes the robot for a simulated one', 'simulated:=true'),
         ({'services': HEALTHY.services - {'service_server/set_load'}},
          'recovery', FAIL, 'missing: service_server/set_load', 'franka_real.launch.py'),
+        ({'cameras': {'table_camera': 'The camera table_camera is covered.', 'hand_camera': ''}},
+         'camera', FAIL, 'table_camera is covered', 'docs/perception.md'),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found_with_a_way_out(

@@ -237,9 +237,10 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     graph = probe('bbllm', 'franka_gripper', reported.append)
     found = list(judge_graph(graph, ARM_OF_BBLLM))
 
-    odd = [item for item in found if item.level is not Level.OK]
+    odd = [item for item in found if item.level is not Level.OK and item.name != 'camera']
     assert all('slow' in item.text for item in odd), odd  # on a machine that is busy
     assert graph.arm is not None and len(graph.arm.position) == 7
+    assert 'no node subscribes to detections' in graph.cameras['table_camera']
     values = node_values('fr3_executor', simulated=True)
     rules = {name: values[name] for name in RuleChoice.model_fields}
     assert graph.executor == {'approval': 'none', 'simulated': True, **rules}

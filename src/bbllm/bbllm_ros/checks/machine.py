@@ -12,10 +12,11 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bbllm.core.constants import NAMESPACE
@@ -330,16 +331,34 @@ def _observe(client: StackClient, stack: FoundStack) -> list[Finding]:
         if topic.startswith((f'/{stack.namespace}/', '/tf')):
             findings.extend(_check_topic(client.node, topic))
     if PERCEPTION in client.node.get_node_names():
-        findings.extend(_check_cameras(stack))
+        findings.extend(_check_cameras(client.node))
     return findings
 
 
-def _check_cameras(stack: FoundStack) -> list[Finding]:
-    from bbllm_ros.checks.cameras import judge_camera
-    from bbllm_ros.perception.camera_probe import probe_cameras
+def _check_cameras(node: Any) -> Iterator[Finding]:
+    """Yield what the node `perception` reports of its cameras."""
+    from diagnostic_msgs.msg import DiagnosticArray
 
-    reports = probe_cameras(stack.namespace, simulated=stack.simulated)
-    return [finding for report in reports for finding in judge_camera(report)]
+    from bbllm_ros.convert.camera_status import TOPIC, faults_from_msg
+    from bbllm_ros.convert.records import LATCHED
+
+    received = SimpleQueue[DiagnosticArray]()
+    node.create_subscription(DiagnosticArray, TOPIC, received.put, LATCHED)
+    try:
+        yield from judge_cameras(faults_from_msg(received.get(timeout=FIRST_S)))
+    except Empty:
+        yield warn('camera', f'perception has sent no {TOPIC}', 'See its log.')
+
+
+def judge_cameras(
+    faults: Mapping[str, str], wrong: Callable[[str, str, str], Finding] = warn
+) -> Iterator[Finding]:
+    """Yield what keeps the pictures of each camera from being used, or that nothing does."""
+    for name, fault in faults.items():
+        if fault:
+            yield wrong('camera', fault, 'See docs/perception.md.')
+        else:
+            yield ok('camera', f'the pictures of {name} are used')
 
 
 def _check_topic(node: Any, topic: str) -> list[Finding]:

@@ -17,8 +17,17 @@ from bbllm.api.config import RuleChoice
 from bbllm.api.ros_environment import missing_ros
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
-from bbllm_ros.checks.cameras import judge_camera
-from bbllm_ros.checks.machine import Finding, Level, check_middleware, fail, joins, ok, there, warn
+from bbllm_ros.checks.machine import (
+    Finding,
+    Level,
+    check_middleware,
+    fail,
+    joins,
+    judge_cameras,
+    ok,
+    there,
+    warn,
+)
 
 if TYPE_CHECKING:
     from bbllm_ros.driver.robot_graph import RobotGraph
@@ -133,24 +142,6 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield check_safety({name: shown.get(name) for name in RuleChoice.model_fields})
     yield check_middleware(fail)
     yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)
-    if found is not None:
-        yield from check_cameras(arm, found, on_progress)
-
-
-def check_cameras(
-    arm: RealArm, graph: RobotGraph, on_progress: Callable[[str], None]
-) -> Iterator[Finding]:
-    """Yield what cameras send; one that no node uses yet is no obstacle for the arm."""
-    from bbllm_ros.perception.camera_probe import probe_cameras
-    from bbllm_ros.stack.stack import PERCEPTION
-
-    on_progress('subscribing to cameras')
-    used = PERCEPTION in graph.nodes
-    reports = probe_cameras(arm.namespace, simulated=graph.simulated, unused=not graph.simulated)
-    if not reports:
-        yield ok('camera', 'none publishes; needed with sources:=camera only (docs/perception.md)')
-    for report in reports:
-        yield from judge_camera(report, fail if used else warn)
 
 
 def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Finding:
@@ -354,6 +345,7 @@ def judge_graph(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:
     yield there('nodes', NODES, graph.nodes, start)
     if graph.executor is not None or 'fr3_executor' in graph.nodes:
         yield _approval(graph, arm)
+    yield from judge_cameras(graph.cameras, fail)
 
 
 def _manager(graph: RobotGraph, arm: RealArm, driven: bool) -> Finding:

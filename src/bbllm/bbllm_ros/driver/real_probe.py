@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents
+from diagnostic_msgs.msg import DiagnosticArray
 from franka_msgs.msg import FrankaRobotState
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
@@ -16,6 +17,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from bbllm.api.config import RuleChoice
+from bbllm_ros.convert.camera_status import TOPIC, faults_from_msg
+from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.driver.robot_graph import Giver, ReceivedStates, RobotGraph
 from bbllm_ros.rclpy_support.own_nodes import OwnNodes
 from bbllm_ros.stack.stack import REAL_NODES
@@ -58,6 +61,7 @@ class _Probe:
         self._root = f'/{namespace}'.rstrip('/') + '/'
         self._received: dict[str, list[tuple[float, JointState]]] = {ARM: [], self._hand: []}
         self._states: list[FrankaRobotState] = []
+        self._cameras: dict[str, str] = {}
         self._patience_s = ALONE_S
 
     @property
@@ -100,6 +104,7 @@ class _Probe:
             robot_mode=None if state is None else int(state.robot_mode),
             success_rate=0.0 if state is None else float(state.control_command_success_rate),
             errors=() if state is None else _errors(state),
+            cameras=self._cameras,
             executor=executor,
         )
 
@@ -112,6 +117,9 @@ class _Probe:
                 LATEST,
             )
         self._node.create_subscription(FrankaRobotState, STATE, self._keep, LATEST)
+        self._node.create_subscription(
+            DiagnosticArray, TOPIC, lambda msg: self._cameras.update(faults_from_msg(msg)), LATCHED
+        )
 
     def _keep(self, state: FrankaRobotState) -> None:
         self._states = [state]

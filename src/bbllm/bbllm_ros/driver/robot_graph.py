@@ -48,6 +48,8 @@ class RobotGraph:
     success_rate: float = 0.0
     """control_command_success_rate; 0 while nothing controls."""
     errors: tuple[str, ...] = ()
+    cameras: Mapping[str, str] = field(default_factory=dict)
+    """Fault of each camera of the node `perception`, empty where it has none."""
     executor: Mapping[str, Any] | None = None
     """Parameters of fr3_executor; None where it does not answer."""
 
