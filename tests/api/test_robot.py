@@ -357,11 +357,9 @@ def test_a_task_that_needs_what_may_not_be_touched_ends_with_the_constraint() ->
         assert after.pose.position_m == pytest.approx(before.pose.position_m, abs=1e-3)
 
         assert robot.do('put the red cube on location_B').ending is events.Ending.FINISHED
-        result, nearest, room = asked[0].rehearsal
+        (result,) = asked[0].rehearsal
         assert asked[0].never == (f'never touch the white cylinder ({cylinder})',)
         assert result.startswith('3 of 3 simulations succeeded, 3 calls in ')
-        assert nearest.startswith('nearest approach ')
-        assert room == 'least room beside a finger 12.0 mm'
 
 
 def test_a_plan_is_not_rehearsed_where_nobody_wants_it() -> None:

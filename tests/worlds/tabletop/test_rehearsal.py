@@ -11,9 +11,9 @@ from bbllm.core.errors import CancelledError
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.scene.scene_file import make_scene
 from bbllm.worlds.tabletop import rehearsal as rehearsals
-from bbllm.worlds.tabletop.deviation import Deviation
 from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld, TwinRehearsal
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.twin import Deviation
 
 FILE = make_scene(
     {
@@ -47,19 +47,22 @@ def table() -> Iterator[CountingTable]:
     world.close()
 
 
-def test_a_call_that_fails_in_most_simulations_moves_nothing(table: CountingTable) -> None:
-    slippery = Deviation(friction=0.01)
-    world = RehearsedWorld(table, RehearsalSettings(deviation=slippery))
+@pytest.fixture
+def slippery(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be lifted in the simulations but the first."""
+    monkeypatch.setattr(rehearsals, 'drawn', lambda *_: Deviation(friction=0.01))
 
-    outcome = world.execute(PICK)
+
+@pytest.mark.usefixtures('slippery')
+def test_a_call_that_fails_in_most_simulations_moves_nothing(table: CountingTable) -> None:
+    outcome = RehearsedWorld(table, RehearsalSettings()).execute(PICK)
 
     assert outcome.status is Status.REJECTED
     assert outcome.message.startswith(
         'In a rehearsal in simulation, before the arm tries this step: '
     )
     assert table.executed == []
-    # What does not move the arm is not rehearsed, and neither is the rest of the day.
-    assert RehearsedWorld(table, RehearsalSettings()).execute(PICK).succeeded
+    assert RehearsedWorld(table, RehearsalSettings(samples=2)).execute(PICK).succeeded
     assert table.executed == ['pick(red_cube)']
 
 
@@ -127,43 +130,22 @@ def test_a_wait_within_a_plan_is_rehearsed(table: CountingTable) -> None:
     assert (result.succeeded, result.calls) == (1, 2)
 
 
-def test_result_has_shares_margins_and_times(table: CountingTable) -> None:
+def test_result_has_shares_and_times(table: CountingTable) -> None:
     result = rehearse(table, PICK, PLACE).result
     assert (result.samples, result.succeeded, result.calls) == (3, 3, 2)
-    assert result.grip_room_m == pytest.approx(0.012, abs=0.001)
-    assert result.nearest_m is None  # nothing stands within 5 cm of the way
     real_s = sum(table.execute(call).duration_s for call in (PICK, PLACE))
     assert result.robot_s == pytest.approx(real_s, rel=0.15)
     assert result.wall_s > 0
 
 
-def test_nearest_approach_is_the_least_distance_of_the_hand_to_another_object() -> None:
-    beside = make_scene(
-        {
-            'objects': [
-                {'name': 'red_cube', 'kind': 'cube', 'xy': [0.5, 0.1]},
-                {'name': 'wall', 'kind': 'cube', 'xy': [0.5, 0.165], 'size': [0.04, 0.04, 0.10]},
-            ]
-        }
-    )
-    table = TabletopWorld(beside)
-    result = rehearse(table, PICK, samples=1).result
-    assert result.nearest_object == 'wall'
-    assert result.nearest_m is not None and result.nearest_m < 0.025
-
-
+@pytest.mark.usefixtures('slippery')
 def test_only_a_failure_that_moved_something_spoils_the_simulations(table: CountingTable) -> None:
-    rehearsal = RehearsedWorld(table, RehearsalSettings(samples=2)).rehearsal()
+    rehearsal = RehearsedWorld(table, RehearsalSettings()).rehearsal()
     assert not rehearsal.execute(SkillCall('pick', ('far_cube',))).succeeded
     assert rehearsal.is_intact
-    assert rehearsal.execute(PICK).succeeded
+    assert not rehearsal.execute(PICK).succeeded
+    assert not rehearsal.is_intact
     rehearsal.close()
-
-    slippery = RehearsalSettings(samples=2, deviation=Deviation(friction=0.01))
-    spoiled = RehearsedWorld(table, slippery).rehearsal()
-    assert not spoiled.execute(PICK).succeeded
-    assert not spoiled.is_intact
-    spoiled.close()
 
 
 def test_a_cancel_ends_a_rehearsal_between_two_calls(table: CountingTable) -> None:

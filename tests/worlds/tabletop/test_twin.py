@@ -6,11 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bbllm.core.types import MOVABLE, Code, Scene, SkillCall
+from bbllm.core.types import MOVABLE, Code, Pose, Scene, SkillCall
 from bbllm.scene.scene_file import make_scene, overlap
-from bbllm.worlds.tabletop.deviation import MOST_OFF_M, Deviation, drawn, of_objects
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm.worlds.tabletop.twin import twin_of
+from bbllm.worlds.tabletop.twin import MOST_OFF_M, Deviation, drawn, twin_of
 
 OBJECTS = [
     {'name': 'red_cube', 'kind': 'cube', 'xy': [0.5, 0.1], 'color': 'red', 'yaw_deg': 30},
@@ -58,17 +57,15 @@ def test_a_twin_begins_with_what_is_in_the_hand_and_goes_on_with_it(table: Table
     assert_same(twin.observe(), table.observe(), 0.002)
 
 
-def test_objects_of_a_shifted_twin_are_off_from_where_they_are_observed(
-    table: TabletopWorld,
-) -> None:
+def test_objects_of_a_twin_are_off_from_where_they_are_observed(table: TabletopWorld) -> None:
     scene = table.observe()
-    shifted = of_objects(scene, Deviation(shift_m=(0.005, 0.0, 0.0)))
-    twin = twin_of(scene, shifted)
+    off = Deviation(offsets={'can': Pose(position_m=(0.005, 0.0, 0.0))})
+    twin = twin_of(scene, off)
     seen, true = poses(twin.observe()), poses(twin.truth())
     for name in ('red_cube', 'can', 'banana'):
         assert seen[name] == pytest.approx(poses(scene)[name], abs=0.0005)
-        assert true[name][0] - seen[name][0] == pytest.approx(0.005, abs=1e-4)
-        assert true[name][1] == pytest.approx(seen[name][1], abs=1e-4)
+    assert true['can'][0] - seen['can'][0] == pytest.approx(0.005, abs=1e-4)
+    assert true['can'][1] == pytest.approx(seen['can'][1], abs=1e-4)
 
 
 def test_a_heavier_twin_pulls_more(table: TabletopWorld) -> None:
@@ -97,7 +94,7 @@ def test_drawn_objects_are_a_little_off_and_never_in_each_other() -> None:
     scene, dice = world.observe(), np.random.default_rng(4)
     moved = 0
     for _ in range(20):
-        twin = twin_of(scene, drawn(scene, dice, around=Deviation()))
+        twin = twin_of(scene, drawn(scene, dice))
         objects = [item for item in twin.truth().objects if item.kind in MOVABLE]
         assert not any(overlap(a, b) for a, b in combinations(objects, 2))
         was = poses(scene)

@@ -304,13 +304,6 @@ class PlanRehearsed:
     """The step with which most of them had failed; -1 where there is none."""
     cause: str = ''
     """Why, in one sentence; '' where none did."""
-    nearest_m: float | None = None
-    """Least distance of the hand and what it carries to what the call is not about; None where
-    nothing came near [m]."""
-    nearest_object: str = ''
-    """What it came nearest to; '' where nothing came near."""
-    grip_room_m: float | None = None
-    """Least room between a finger and what it grips, as it comes down; None without a pick [m]."""
     robot_s: float = 0.0
     """How long the calls take on the arm, as simulated [s]."""
     wall_s: float = 0.0
@@ -324,13 +317,7 @@ class PlanRehearsed:
             # Of a step that failed, most simulations had; else the goal is unmet at the end.
             where = f'step {self.index} failed' if 2 * self.succeeded < self.samples else 'but'
             return (f'{share}; {where}: {self.cause}',)
-        found = [f'{share}, {self.calls} calls in {self.robot_s:.1f} s']
-        if self.nearest_m is not None:
-            nearest = f'{self.nearest_m * 1000:.0f} mm, to {self.nearest_object}'
-            found.append(f'nearest approach {nearest}')
-        if self.grip_room_m is not None:
-            found.append(f'least room beside a finger {self.grip_room_m * 1000:.1f} mm')
-        return tuple(found)
+        return (f'{share}, {self.calls} calls in {self.robot_s:.1f} s',)
 
 
 @dataclass(frozen=True, slots=True)

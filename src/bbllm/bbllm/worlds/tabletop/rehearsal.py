@@ -2,10 +2,9 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 
 from bbllm.arm.envelope import SafetyEnvelope
@@ -13,20 +12,14 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.errors import WorldError
 from bbllm.core.events import PlanRehearsed
-from bbllm.core.protocols import (
-    World,
-    WorldFeatures,
-)
+from bbllm.core.protocols import World, WorldFeatures
 from bbllm.core.text import rehearsed_cause
 from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.robots.registry import DEFAULT_ROBOT
-from bbllm.sim.simulation import Simulation
-from bbllm.skills.catalog import find_skill, moves
-from bbllm.skills.grasps import grips_for
-from bbllm.worlds.tabletop.deviation import Deviation, drawn, of_objects
+from bbllm.skills.catalog import moves
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
-from bbllm.worlds.tabletop.twin import twin_of
+from bbllm.worlds.tabletop.twin import Deviation, drawn, twin_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +32,6 @@ class RehearsalSettings:
     """Number of simulations: the scene as it was observed, and others that differ from it."""
     seed: int = 0
     """Of the differences."""
-    deviation: Deviation = Deviation()  # noqa: RUF009  # frozen, so sharing it is safe
-    """What all simulations have in common that is not in the scene."""
     safety: SafetyEnvelope | None = None
     """The safety rules; those of config/safety.yaml by default."""
 
@@ -63,15 +54,13 @@ class TwinRehearsal:
     ) -> None:
         self._begun_s = time.monotonic()
         self._cancel, self._on_success = cancel or CancelToken(), on_success
-        common, others = of_objects(scene, settings.deviation), range(settings.samples - 1)
-        deviations = [common, *(drawn(scene, dice, around=common) for _ in others)]
+        others = range(settings.samples - 1)
+        deviations = [Deviation(), *(drawn(scene, dice) for _ in others)]
         self._worlds = [
             twin_of(scene, each, robot=settings.robot, safety=settings.safety)
             for each in deviations
         ]
         self._going = list(self._worlds)
-        self._nearest = NearestApproach(self._worlds[0].robot.simulation)
-        self._worlds[0].on_advance = self._nearest.sample
         self._result = PlanRehearsed(samples=settings.samples, succeeded=settings.samples, calls=0)
         self.is_intact = True
         """Whether all simulations are where the last call that succeeded has left them."""
@@ -85,8 +74,6 @@ class TwinRehearsal:
 
     def execute(self, call: SkillCall) -> Outcome:
         self._cancel.raise_if_cancelled()
-        scene = self.observe()
-        self._nearest.begin(call, scene)
         outcomes = [(world, _outcome(world, call)) for world in self._going]
         failed = [outcome for _, outcome in outcomes if not outcome.succeeded]
         left = len(outcomes) - len(failed)
@@ -97,11 +84,7 @@ class TwinRehearsal:
             return failed[0]
         self._going = [world for world, outcome in outcomes if outcome.succeeded]
         done = next(outcome for _, outcome in outcomes if outcome.succeeded)
-        self._result = replace(
-            self._result,
-            robot_s=before.robot_s + done.duration_s,
-            grip_room_m=_least(before.grip_room_m, _grip_room(done.call, scene)),
-        )
+        self._result = replace(self._result, robot_s=before.robot_s + done.duration_s)
         self._on_success(call)
         return done
 
@@ -111,12 +94,7 @@ class TwinRehearsal:
 
     @property
     def result(self) -> PlanRehearsed:
-        return replace(
-            self._result,
-            nearest_m=self._nearest.distance_m,
-            nearest_object=self._nearest.name,
-            wall_s=time.monotonic() - self._begun_s,
-        )
+        return replace(self._result, wall_s=time.monotonic() - self._begun_s)
 
     def close(self) -> None:
         for world in self._worlds:
@@ -185,83 +163,3 @@ def _outcome(world: TabletopWorld, call: SkillCall) -> Outcome:
         return world.execute(call)
     except WorldError as error:
         return Outcome(call=call, status=Status.FAILED, code=Code.INTERNAL, message=str(error))
-
-
-def _grip_room(call: SkillCall, scene: Scene) -> float | None:
-    """Return the room beside the fingers at the roomiest grip of a pick; None of other calls."""
-    skill = find_skill(call.skill)
-    takes = () if skill is None or skill.halves else skill.handling(call).takes
-    name = next((name for name in takes if name in scene.names), None)  # a wait names no object
-    if name is None:
-        return None
-    item = scene.object(name)
-    grips = grips_for(item, [other for other in scene.objects if other.name != item.name])
-    return grips[0].side_room_m if isinstance(grips, tuple) else None
-
-
-def _least(*values: float | None) -> float | None:
-    return min((value for value in values if value is not None), default=None)
-
-
-NEAR_M = 0.05
-"""Distances beyond this are not measured [m]."""
-AROUND_M = 0.25
-"""Objects whose middle is farther from the hand than this are not near [m]."""
-
-
-class NearestApproach:
-    """
-    The least distance of one simulation so far; `sample` is called while time passes.
-
-    By `mj_geomDistance` of MuJoCo, between the shapes that collide.
-    """
-
-    def __init__(self, simulation: Simulation) -> None:
-        self._simulation = simulation
-        hand = simulation.robot_model.hand
-        self._hand = _shapes(simulation, (hand.body, *hand.fingers))
-        names = (item.name for item in simulation.scene.movables)
-        self._objects = {name: _shapes(simulation, (name,)) for name in names}
-        self._about: frozenset[str] = frozenset()
-        self._carried: str | None = None
-        self.distance_m: float | None = None
-        """None where nothing came nearer than `NEAR_M` [m]."""
-        self.name = ''
-        """The object of that distance."""
-
-    def begin(self, call: SkillCall, scene: Scene) -> None:
-        """Measure for a call from now on: not to its objects, nor to what these stand on."""
-        about = {*call.args, *([scene.held] if scene.held else [])}
-        below = {fact.object for fact in scene.facts if fact.predicate in ('on', 'in')}
-        self._about = frozenset(about | {name for name in below if _carries(name, about, scene)})
-        self._carried = scene.held
-
-    def sample(self) -> None:
-        """Measure the distances as they are now."""
-        model, data = self._simulation.model, self._simulation.data
-        hand_m = data.geom_xpos[self._hand[0]]
-        movers = [*self._hand, *self._objects.get(self._carried or '', ())]
-        for name, shapes in self._objects.items():
-            if name in self._about or not shapes:
-                continue
-            if np.linalg.norm(data.geom_xpos[shapes[0]] - hand_m) > AROUND_M:
-                continue
-            for one in movers:
-                for other in shapes:
-                    found = mujoco.mj_geomDistance(model, data, one, other, NEAR_M, None)
-                    if found < (NEAR_M if self.distance_m is None else self.distance_m):
-                        self.distance_m, self.name = max(found, 0.0), name
-
-
-def _carries(name: str, above: Collection[str], scene: Scene) -> bool:
-    return any(fact.object == name and fact.subject in above for fact in scene.facts)
-
-
-def _shapes(simulation: Simulation, bodies: Collection[str]) -> list[int]:
-    model = simulation.model
-    ids = {int(model.body(name).id) for name in bodies}
-    return [
-        geom
-        for geom in range(model.ngeom)
-        if int(model.geom_bodyid[geom]) in ids and model.geom_contype[geom]
-    ]

@@ -6,7 +6,7 @@ not in it. What of them differs, and by how much poses may be off, is a `Deviati
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,19 +24,62 @@ from bbllm.scene.scene_file import (
     ObjectSpec,
     SceneFile,
     TableSpec,
+    overlap,
 )
 from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
 from bbllm.skills.catalog import find_skill
 from bbllm.skills.segments import GRIP_FORCE_N, WIDTH_WINDOW_M
-from bbllm.skills.shapes import top_z
-from bbllm.worlds.tabletop.deviation import LOOSE, NOT_OFF, Deviation
+from bbllm.skills.shapes import top_z, yaw_pose
 from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
-from bbllm.worlds.tabletop.tabletop import TabletopWorld
+from bbllm.worlds.tabletop.tabletop import LOOSE, TabletopWorld
 
 SETTLE_S = 0.2
 """How long a simulation settles before anything is asked of it, simulated time [s]."""
+POSE_SD_M = 0.001
+"""Standard deviation of where objects are drawn from, along x and y each: what camera and tracking
+leave, docs/results.md "Scenes from pictures" [m]."""
+MOST_OFF_M = 0.002
+"""No object is drawn further off than this along an axis [m]."""
+YAW_SD_RAD = 0.01
+"""The same of turns about the vertical [rad]."""
+FACTOR_SD = 0.2
+"""Standard deviation of the logarithm of the factors of mass and friction."""
+NOT_OFF = Pose(position_m=(0.0, 0.0, 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """In what a simulation differs from what was observed."""
+
+    offsets: Mapping[str, Pose] = field(default_factory=dict)
+    """Where objects really are, each in the frame of its observed pose."""
+    mass: float = 1.0
+    """Factor of all masses, which are those of `scene.scene_file` without it."""
+    friction: float = 1.0
+    """Factor of the friction of all surfaces."""
+
+
+def drawn(scene: Scene, dice: np.random.Generator) -> Deviation:
+    """
+    Draw a deviation: poses off by `POSE_SD_M` and `YAW_SD_RAD`, mass and friction by `FACTOR_SD`.
+
+    An object that would overlap with another one stays where it was observed, as what is in the
+    hand does.
+    """
+    offsets: dict[str, Pose] = {}
+    now = {item.name: item for item in scene.objects if item.kind in LOOSE}
+    for item in scene.objects:
+        if item.kind not in MOVABLE or item.name == scene.held:
+            continue
+        x, y = np.clip(dice.normal(0.0, POSE_SD_M, 2), -MOST_OFF_M, MOST_OFF_M)
+        off = yaw_pose((float(x), float(y), 0.0), float(dice.normal(0.0, YAW_SD_RAD)))
+        moved = replace(item, pose=compose(item.pose, off))
+        if not any(overlap(moved, now[name]) for name in now if name != item.name):
+            offsets[item.name], now[item.name] = off, moved
+    mass, friction = np.exp(dice.normal(0.0, FACTOR_SD, 2))
+    return Deviation(offsets=offsets, mass=float(mass), friction=float(friction))
 
 
 def twin_of(
@@ -134,7 +177,7 @@ def observed_scene(scene: Scene, mass: float, robot: str = DEFAULT_ROBOT) -> Sce
     It is not checked, since what is in the hand stands on nothing.
     """
     tables = [item for item in scene.objects if item.kind is Kind.FIXTURE]
-    loose = [item for item in scene.objects if item.kind in MOVABLE | {Kind.CONTAINER}]
+    loose = [item for item in scene.objects if item.kind in LOOSE]
     places = [item for item in scene.objects if item.kind is Kind.LOCATION]
     return SceneFile.model_construct(
         name='twin',
