@@ -14,7 +14,7 @@ from bbllm.scene.scene_file import SceneFile
 from bbllm.scene.transforms import compose, inverse
 from bbllm.sim.driver import SimDriver
 from bbllm.worlds.tabletop.object_source import CameraSource, ReadPicture, TakenPicture
-from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
+from bbllm.worlds.tabletop.table import ObservedTable, ObserverParams
 
 T_WORLD_CAMERA = Pose(position_m=(0.6, 0.0, 1.4), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 PIXEL = Intrinsics(width_px=1, height_px=1, fx_px=1.0, fy_px=1.0, cx_px=0.0, cy_px=0.0)
@@ -95,7 +95,7 @@ def _source(
 ) -> CameraSource:
     stand_in = StandIn(driver)
     on_made(stand_in)
-    observer = TableObserver(
+    table = ObservedTable(
         (*file.fixtures, *file.places),
         (),
         Catalogue.of_objects(file.movables),
@@ -110,7 +110,7 @@ def _source(
             detections=TrueDetector(stand_in).detect(picture.T_world_camera),
             sees=lambda place_m: place_m[0] > stand_in.sees_from_x_m,
         ),
-        observer,
+        table,
         objects=[item.name for item in file.movables],
         order=order,
     )

@@ -20,7 +20,7 @@ from bbllm.worlds.tabletop.object_source import (
     ReadPicture,
     TakenPicture,
 )
-from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
+from bbllm.worlds.tabletop.table import ObservedTable, ObserverParams
 from bbllm_vision.camera_trouble import trouble_of
 from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.identities import Identities
@@ -75,7 +75,7 @@ def _source(file: SceneFile, trouble: Trouble, seed: int, driver: SimDriver) -> 
         except RenderError as error:
             raise WorldError(f'The cameras take no pictures: {error}') from error
 
-    observer = TableObserver(
+    table = ObservedTable(
         (*file.fixtures, *file.places),
         (),
         catalogue,
@@ -86,7 +86,7 @@ def _source(file: SceneFile, trouble: Trouble, seed: int, driver: SimDriver) -> 
         driver,
         take,
         partial(_read, detector, Identities(catalogue)),
-        observer,
+        table,
         objects=catalogue.names,
         order=[item.name for item in (*file.fixtures, *file.movables, *file.places)],
         close_cameras=cameras.close,

@@ -4,14 +4,13 @@ import pytest
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Kind, Pose, SceneObject
-from bbllm.scene.detections import Doubts, Picture
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import Picture
 from bbllm.scene.relations import build_scene
 from bbllm.skills.catalog import SKILLS
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector
-from bbllm.worlds.perception.grasp_tracker import GraspTracker
-from bbllm.worlds.perception.tracking import ObjectTracker, TrackingParams
-from bbllm.worlds.tabletop.table import ObservedTable
+from bbllm.worlds.tabletop.table import ObservedTable, ObserverParams
 from tests.worlds.tracked_tables import AWAY, EDGES, TABLE, cube
 
 DOWN = (1.0, 0.0, 0.0, 0.0)
@@ -27,10 +26,8 @@ class World:
     """A table, a clock, and what cameras and hand measure."""
 
     def __init__(self, *entities: SceneObject):
-        self.doubts = Doubts(lambda text: None)
-        self.tracker = ObjectTracker(TrackingParams(), self.doubts)
         self.table = ObservedTable(
-            (TABLE, PLACE), entities, self.tracker, GraspTracker(), hidden_m=0.1
+            (TABLE, PLACE), entities, Catalogue(), ObserverParams(), lambda text: None
         )
         self.now_s = 100.0
         self.where = AWAY

@@ -15,8 +15,7 @@ from bbllm.core.constants import SAME_S
 from bbllm.core.errors import SceneError, WorldError
 from bbllm.scene.detections import WORLD_FRAME, DetectionBatch, SightingParams
 from bbllm.worlds.perception.tracking import TrackingParams
-from bbllm.worlds.tabletop.table import TableView
-from bbllm.worlds.tabletop.table_observer import ObserverParams, TableObserver
+from bbllm.worlds.tabletop.table import ObservedTable, ObserverParams, TableView
 from bbllm_ros.convert.arm import width_from_msg
 from bbllm_ros.convert.records import stamp_from_msg
 from bbllm_ros.driver.joint_feed import JointFeed
@@ -59,10 +58,10 @@ class TableFeed:
         """What the scene file offers beside the skills of every table."""
         self._reported: dict[str, int] = {}
         warn = node.get_logger().warning
-        self._observer = TableObserver(
+        self._table = ObservedTable(
             config.fixed, config.things, config.catalogue, _observing(params), warn
         )
-        self._doubts, self._table = self._observer.doubts, self._observer.table
+        self._doubts = self._table.doubts
         self._received_s: dict[str, float] = {}
         self._news = threading.Condition()
         self._poller = poller
@@ -76,7 +75,7 @@ class TableFeed:
         if self._cameras:
             subscribe_detections(poller, self._cameras, self._receive_batch)
             tags = config.catalogue.tag_frames if SceneSource.APRILTAG in config.sources else ()
-            TfFeed(poller, self._observer.tree, self._doubts, tags, self._receive_batch)
+            TfFeed(poller, self._table.tree, self._doubts, tags, self._receive_batch)
         node.every(REPORT_S, self._report)
         threading.Thread(target=self._run, name='table', daemon=True).start()
 
@@ -113,7 +112,7 @@ class TableFeed:
 
         def ended() -> bool:
             return (not_before_s <= 0.0 and self._given_up()) or (
-                self._fresh() and self._observer.shows(since_s, is_alive=self._lives)
+                self._fresh() and self._table.shows(since_s, is_alive=self._lives)
             )
 
         with self._poller.hurrying(), self._news:
@@ -224,13 +223,13 @@ class TableFeed:
         # The width of this very message: the feed may have heard a newer one by now.
         hand = replace(self._joints.hand(stamp_s, CATCH_UP_S), width_m=width_m)
         with self._news:
-            self._observer.take_hand(hand, stamp_s)
+            self._table.take_hand(hand, stamp_s)
             self._news.notify_all()
 
     def _process_batch(self, batch: DetectionBatch) -> None:
         # A camera that moves need not show what it has shown before.
-        is_still = self._observer.tree.is_fixed(WORLD_FRAME, batch.frame)
-        picture = self._observer.read(batch, self._joints.newest_stamp_s, complete=is_still)
+        is_still = self._table.tree.is_fixed(WORLD_FRAME, batch.frame)
+        picture = self._table.read(batch, self._joints.newest_stamp_s, complete=is_still)
         if picture is None:
             return
         hand = self._joints.hand(batch.stamp_s, CATCH_UP_S)
@@ -238,7 +237,7 @@ class TableFeed:
             # A detector that sends the same picture again and again tells nothing.
             if picture.stamp_s > self._table.newest_s(picture.source):
                 self._received_s[picture.source] = time.monotonic()
-            self._observer.take_picture(picture, hand)
+            self._table.take_picture(picture, hand)
             self._news.notify_all()
 
 

@@ -21,8 +21,7 @@ from bbllm.scene.detections import WORLD_FRAME, Detection, DetectionBatch
 from bbllm.scene.hand_force import STILL_RAD_S
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector
-from bbllm.worlds.tabletop.table import TableView
-from bbllm.worlds.tabletop.table_observer import TableObserver
+from bbllm.worlds.tabletop.table import ObservedTable, TableView
 
 PICTURE_PERIOD_S = 1.0 / 15.0
 """Time between two pictures, as at the 15 Hz of the simulated and of many real cameras [s]."""
@@ -147,7 +146,7 @@ class CameraSource:
         robot: Joint positions, the width of the hand, and the clock.
         cameras: Takes pictures.
         read: Finds objects in a picture, and names them.
-        observer: Joins detections and hand.
+        table: Joins detections and hand.
         objects: Names of the objects that may be there.
         order: All names in the order of the scene file, which scenes keep.
         close_cameras: Called at the end.
@@ -158,7 +157,7 @@ class CameraSource:
         robot: RobotState,
         cameras: Cameras,
         read: Read,
-        observer: TableObserver,
+        table: ObservedTable,
         *,
         objects: Collection[str],
         order: Sequence[str],
@@ -168,7 +167,7 @@ class CameraSource:
         self._cameras = cameras
         self._read = read
         self._objects = frozenset(objects)
-        self._observer = observer
+        self._table = table
         self._order = {name: number for number, name in enumerate(order)}
         self._looked: tuple[float, TableView] | None = None
         self.close = close_cameras
@@ -180,11 +179,11 @@ class CameraSource:
         # A driver that hangs measures nothing new; whoever asks it is told.
         with contextlib.suppress(LostNodeError):
             state = self._robot.joint_state()
-            self._observer.take_hand(_hand_of(self._robot, state), state.stamp_s)
+            self._table.take_hand(_hand_of(self._robot, state), state.stamp_s)
 
     def look(self) -> TableView:
         state = self._robot.joint_state()
-        self._observer.take_hand(_hand_of(self._robot, state), state.stamp_s)
+        self._table.take_hand(_hand_of(self._robot, state), state.stamp_s)
         if self._robot.busy or max(map(abs, state.velocity_rad_s.tolist())) > STILL_RAD_S:
             # In the hand, or at rest since it was looked at: as new as the hand's measurement.
             return replace(self._view(), stamp_s=state.stamp_s)
@@ -194,12 +193,12 @@ class CameraSource:
             self._robot.pass_time(PICTURE_PERIOD_S)
         since_s = self._robot.now_s() - SAME_S
         shown = self._take_pictures(of_all=False)
-        of_all = not self._objects <= {*shown, self._observer.table.carried}
+        of_all = not self._objects <= {*shown, self._table.carried}
         for number in range(MOST_PICTURES):
             self._robot.pass_time(PICTURE_PERIOD_S)
             self.take_hand()
             self._take_pictures(of_all=of_all)
-            if number + 1 + (not of_all) >= LEAST_PICTURES and self._observer.shows(since_s):
+            if number + 1 + (not of_all) >= LEAST_PICTURES and self._table.shows(since_s):
                 break
         view = self._view()
         self._looked = (self._robot.now_s(), view)
@@ -213,11 +212,12 @@ class CameraSource:
         hand = _hand_of(self._robot, state)
         for taken in self._cameras(of_all):
             image, T_world_camera = taken.image, taken.T_world_camera
-            self._observer.tree.add(
+            self._table.tree.add(
                 WORLD_FRAME, image.frame, T_world_camera, image.stamp_s, taken.fixed
             )
-            table = self._observer.table
-            known = Known(robot=state, positions_m=table.positions_m, carried=table.carried)
+            known = Known(
+                robot=state, positions_m=self._table.positions_m, carried=self._table.carried
+            )
             found = self._read(taken, known)
             seen.update(detection.name for detection in found.detections)
             batch = DetectionBatch(
@@ -226,9 +226,9 @@ class CameraSource:
                 stamp_s=image.stamp_s,
                 detections=found.detections,
             )
-            picture = self._observer.read(batch, now_s, complete=taken.fixed)
+            picture = self._table.read(batch, now_s, complete=taken.fixed)
             if picture is not None:
-                self._observer.take_picture(replace(picture, sees=found.sees), hand)
+                self._table.take_picture(replace(picture, sees=found.sees), hand)
             self.count.pictures += 1
             if taken.fixed:
                 self.newest = (taken, state)
@@ -236,7 +236,7 @@ class CameraSource:
         return seen
 
     def _view(self) -> TableView:
-        view = self._observer.table.view()
+        view = self._table.view()
         objects = sorted(view.objects, key=self._place_in_order)
         return replace(view, objects=tuple(objects))
 

@@ -1,15 +1,23 @@
 """The state of a real table: furniture from files, objects from detections and the hand."""
 
 import math
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from bbllm.core.errors import SceneError
 from bbllm.core.observation import LostObject
 from bbllm.core.types import Pose, Scene, SceneObject, Skill
-from bbllm.scene.detections import Picture
+from bbllm.scene.catalogue import Catalogue
+from bbllm.scene.detections import (
+    DetectionBatch,
+    Doubts,
+    Picture,
+    SightingParams,
+    SightingReader,
+)
 from bbllm.scene.hand_force import Force
 from bbllm.scene.relations import ReachTest, build_scene, stands_on
+from bbllm.scene.transforms import TransformTree
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.perception.grasp_tracker import (
@@ -19,7 +27,7 @@ from bbllm.worlds.perception.grasp_tracker import (
     rest_below,
     set_on_supports,
 )
-from bbllm.worlds.perception.tracking import ObjectTracker, Track
+from bbllm.worlds.perception.tracking import ObjectTracker, Track, TrackingParams
 
 HAND_LENGTH_M = 0.25
 """From the TCP back to the wrist [m]."""
@@ -72,47 +80,61 @@ class TableView:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObserverParams:
+    """Which detections are accepted, and how objects are tracked."""
+
+    sightings: SightingParams = field(default_factory=SightingParams)
+    tracking: TrackingParams = field(default_factory=TrackingParams)
+    hidden_m: float = 0.1
+    """The arm hides what is nearer to the line from the shoulder over the wrist to the TCP, as
+    seen by the camera [m]."""
+
+
 class ObservedTable:
     """
-    Joins pictures and measurements of the hand, in the order of their arrival.
+    Joins detections and measurements of the hand, in the order of their arrival.
+
+    The node `state_estimator` and the world with cameras in one process do it with this class;
+    what differs is where pictures come from, and who waits for them.
 
     Args:
-        fixed: Furniture and places, from a scene file.
-        things: Objects at the start, from a scene file; empty where only cameras report them.
-        tracker: Follows objects in pictures.
-        carrying: Follows the fingers.
-        hidden_m: The arm hides what is nearer to the line from the shoulder over the wrist to the
-            TCP, as seen by the camera [m].
+        fixed: Furniture and locations, from a scene file.
+        items: Objects with known poses at the start; empty where only cameras report them.
+        catalogue: Kind, size and colour of each object that may be there.
+        params: Which detections are accepted, and how objects are tracked.
+        on_warning: Receives each new reason to leave something out, as a sentence.
     """
 
     def __init__(
         self,
         fixed: Iterable[SceneObject],
         items: Iterable[SceneObject],
-        tracker: ObjectTracker,
-        carrying: GraspTracker,
-        *,
-        hidden_m: float,
+        catalogue: Catalogue,
+        params: ObserverParams,
+        on_warning: Callable[[str], None],
     ) -> None:
         self._fixed = tuple(fixed)
-        self._tracker = tracker
-        self._carrying = carrying
-        self._hidden_m = hidden_m
+        self.doubts = Doubts(on_warning)
+        self.tree = TransformTree()
+        """Poses of frames: whoever knows them adds them."""
+        reserved = [item.name for item in self._fixed]
+        self._reader = SightingReader(
+            self.tree, catalogue, reserved, self.doubts, params.sightings
+        )
+        self._tracker = ObjectTracker(params.tracking, self.doubts)
+        self._carrying = GraspTracker()
+        self._hidden_m = params.hidden_m
         self._cameras: dict[str, Vector | None] = {}
         self._rested: tuple[tuple[SceneObject, ...], tuple[SceneObject, ...]] = ((), ())
         """Objects as they were tracked last, and at the heights at which they rest."""
         for item in items:
-            tracker.believe(item)
+            self._tracker.believe(item)
 
     @property
     def hand_stamp_s(self) -> float:
         """When the hand was measured last; -inf before it ever was [s]."""
         return -math.inf if self._carrying.hand is None else self._carrying.stamp_s
-
-    @property
-    def decided(self) -> bool:
-        """Whether it is known what the fingers did and where what has moved is now."""
-        return self._carrying.decided and not self._tracker.undecided
 
     @property
     def carried(self) -> str | None:
@@ -132,8 +154,41 @@ class ObservedTable:
         """Return when a source's newest picture was taken [s]."""
         return self._tracker.newest_s(source)
 
+    def read(
+        self, batch: DetectionBatch, now_s: float, *, complete: bool = True
+    ) -> Picture | None:
+        """
+        Return the objects of a batch in the world frame; None where it cannot be used.
+
+        *now_s* is the world's clock [s]; *complete* as in `Picture`.
+        """
+        return self._reader.read(
+            batch.detections,
+            source=batch.source,
+            frame=batch.frame,
+            stamp_s=batch.stamp_s,
+            now_s=now_s,
+            complete=complete,
+        )
+
+    def shows(
+        self, since_s: float, *, is_alive: Callable[[str], bool] = lambda source: True
+    ) -> bool:
+        """
+        Return whether all that was done before a time is included by now [s].
+
+        *is_alive* returns whether a source still sends pictures; others are not waited for.
+        """
+        return (
+            self.hand_stamp_s >= since_s
+            and self._carrying.decided
+            and not self._tracker.undecided
+            and not self.behind(since_s)
+            and all(self.newest_s(s) >= since_s or not is_alive(s) for s in self.sources)
+        )
+
     def take_hand(self, hand: Hand, stamp_s: float) -> None:
-        """Take in a measurement of the hand."""
+        """Take in a measurement of the hand, at a time on the world's clock [s]."""
         event = self._carrying.update(hand, stamp_s, self._known())
         if event is not None:
             self._apply(event, stamp_s)
