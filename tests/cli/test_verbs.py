@@ -204,7 +204,7 @@ def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
         ((*STUDIO, '--mode', 'sain'), "Did you mean 'sane'?"),
         ((*STUDIO, '--visibility', 'rooms_sen'), "Did you mean 'rooms_seen'?"),
         (('run', TASK, '--world', 'tabletop', '--mode', 'fresh'), 'A house does: --house NAME'),
-        (('run', TASK, '--visibility', 'room'), 'A house does: --house NAME'),
+        (('run', TASK, '--visibility', 'rooms_seen'), 'A house does: --house NAME'),
         ((*RUN, '--never', 'eat the cube'), 'write `touch OBJECT`, `move OBJECT` or'),
         ((*RUN, '--never', 'touch the cat'), 'which has '),
         (('demo', '--never', 'touch the cat'), '`touch '),
@@ -363,8 +363,8 @@ PROGRAM = "\n    # 1: go to the tv\n    find('tv')\n    # 2: switch it on\n    s
         ('--world household', {'scene': 'family_flat', 'mode': 'sane', 'visibility': 'full'}),
         ('--world household --house old_house', {'scene': 'old_house'}),
         (
-            '--house studio --mode fresh --visibility room',
-            {'scene': 'studio', 'mode': 'fresh', 'visibility': 'room'},
+            '--house studio --mode fresh --visibility rooms_seen',
+            {'scene': 'studio', 'mode': 'fresh', 'visibility': 'rooms_seen'},
         ),
         ('--house theirs.json', {'scene': 'theirs.json'}),
     ],
@@ -392,7 +392,7 @@ def test_a_task_is_done_in_a_house_or_a_graph_of_virtualhome_and_on_record(
     assert {'world': 'household', **chosen}.items() <= events[0].data.settings.items()
     scene = next(e for e in events if e.kind is EventKind.SCENE).data.scene
     n_all = len(load_house(chosen['scene']).graph.nodes)
-    assert (len(scene.objects) < n_all) is (chosen.get('visibility') == 'room')
+    assert (len(scene.objects) < n_all) is (chosen.get('visibility') == 'rooms_seen')
     assert bbllm('show').exit_code == 0
 
 

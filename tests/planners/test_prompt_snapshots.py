@@ -87,7 +87,7 @@ def world_of(settings: Mapping[str, str]) -> Any:
     if settings['world'] == 'house':
         return SmallHouse()
     if settings['world'] == 'rooms':
-        return SmallHouse(Visibility(reach='room'))
+        return SmallHouse(Visibility(reach='rooms_seen'))
     faults = [item.split(' ', 1) for item in settings.get('faults', '').split('; ') if item]
     table = SymbolicTabletop(
         OBJECTS,

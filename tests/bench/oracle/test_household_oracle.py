@@ -26,7 +26,7 @@ from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import build, load_house
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.visibility import SEEN
+from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
@@ -427,7 +427,9 @@ def test_a_room_is_entered_before_its_objects_are_named() -> None:
     goal = case.house_goal
     assert isinstance(goal, HouseholdGoal)
 
-    lines = lines_for(case.house.household(), goal, sight=SEEN['rooms_seen'], by_class=True)
+    lines = lines_for(
+        case.house.household(), goal, sight=Visibility(reach='rooms_seen'), by_class=True
+    )
 
     assert [line.objects[0][0] for line in lines] == ['kitchen', 'fridge', 'fridge']
 

@@ -62,7 +62,7 @@ def test_what_is_scored_as_published_is_heated_in_an_open_microwave_and_else_it_
 def test_with_partial_sight_objects_in_other_rooms_are_unknown(tmp_path: Path) -> None:
     suite = tmp_path / 'mine.yaml'
     suite.write_text(json.dumps({
-        'visibility': 'room',
+        'visibility': 'rooms_seen',
         'tasks': [{
             'name': 'one', 'instruction': 'watch tv', 'difficulty': 'easy', 'least_loops': 0,
             'houses': ['family_flat'], 'goal': {'kind': 'household', 'all': [

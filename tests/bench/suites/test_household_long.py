@@ -4,7 +4,7 @@ import pytest
 
 from bbllm.worlds.household.derived import DerivedStates, derived
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.visibility import SEEN
+from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Action
 from bbllm_bench.oracle.household.house_state import HouseState
 from bbllm_bench.oracle.household.subplan import plan_for
@@ -75,7 +75,7 @@ def test_each_task_is_solved_within_its_limit_by_a_plan_in_classes(task: str, tr
     case = make_case(SUITE, task, seed=0, trial=trial)
     goal = case.house_goal
     assert isinstance(goal, HouseholdGoal)
-    sight = SEEN[case.house.visibility]
+    sight = Visibility(reach=case.house.visibility)
     household = case.house.household()
     start = judge_household(goal, household.graph, derived(household.graph))
 

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from bbllm.worlds.household.derived import derived
-from bbllm.worlds.household.visibility import SEEN
+from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm_bench.oracle.household.house_state import HouseState
 from bbllm_bench.oracle.household.subplan import plan_for
@@ -27,7 +27,7 @@ def solved(case: Case) -> HouseState:
     """Return the house at the end of a plan in classes, by one who knows the constraints."""
     goal = case.house_goal
     assert isinstance(goal, HouseholdGoal)
-    sight = SEEN[case.house.visibility]
+    sight = Visibility(reach=case.house.visibility)
     start = HouseState.beginning(case.house.household(), sight=sight, by_class=True)
     return plan_for(start, goal)
 

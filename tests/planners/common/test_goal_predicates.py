@@ -140,7 +140,7 @@ def test_where_a_second_one_may_be_out_of_sight_the_pair_is_warned_of(planner: t
     if planner is not LLMState:
         model = ScriptedModel([GIVES_UP[planner]] * 9)
 
-    episode = play(planner, model, ON_AND_OFF, Studio(Visibility(reach='room')))
+    episode = play(planner, model, ON_AND_OFF, Studio(Visibility(reach='rooms_seen')))
 
     assert 'only a test' in episode.message
     assert '`turnon_tv: 1` and `turnoff_tv: 1` cannot both be so' in warnings(episode)
@@ -157,7 +157,7 @@ def test_where_a_second_one_may_be_out_of_sight_the_pair_is_warned_of(planner: t
 def test_what_no_person_can_hold_or_sit_on_is_refused_in_any_view(
     planner: type, goal: str, named: str
 ) -> None:
-    for sight in (Visibility(reach='room'), Visibility()):
+    for sight in (Visibility(reach='rooms_seen'), Visibility()):
         episode = play(planner, ScriptedModel([]), goal, Studio(sight))
 
         assert episode.ending is Ending.GAVE_UP

@@ -102,7 +102,7 @@ def test_cabinet_sink_and_faucet_of_one_room_are_chosen_together(house: str) -> 
 
 
 def test_an_absent_name_is_answered_with_the_nearest_or_with_what_is_left_to_search() -> None:
-    room = Visibility(reach='room', accumulating=True)
+    room = Visibility(reach='rooms_seen')
     partly, whole = HouseholdWorld('studio', visibility=room), HouseholdWorld('studio')
     assert partly.execute(SkillCall('walk', ('kitchen_3',))).succeeded
 

@@ -12,7 +12,7 @@ from bbllm.core.protocols import Embeddings
 from bbllm.core.types import Task
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.testing import ScriptedModel
-from bbllm.worlds.household.visibility import SEEN, Visibility
+from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.fltrnn.baselines import PlanningOnly, PlanningReasoning
 from bbllm_planners.fltrnn.planner import FLTRNN, MAX_PLANS, ROUNDS
 from bbllm_planners.fltrnn.prompting import SPLIT, WHOLE
@@ -208,7 +208,7 @@ def test_absent_objects_of_a_plan_are_reported_once_and_then_omitted() -> None:
 
 
 def test_a_robot_that_sees_one_room_finds_what_a_plan_leads_it_to() -> None:
-    world = Studio(Visibility(reach='room', accumulating=True))
+    world = Studio(Visibility(reach='rooms_seen'))
 
     def plan(prompt: str) -> str:
         if '# Not in sight so far: 1 plum\n' in prompt:
@@ -223,7 +223,7 @@ def test_a_robot_that_sees_one_room_finds_what_a_plan_leads_it_to() -> None:
     assert world.has('plum', 'on', 'coffeetable')
 
 
-ROOMS_SEEN = SEEN['rooms_seen']
+ROOMS_SEEN = Visibility(reach='rooms_seen')
 LIGHTS = 'switch off all the lights'
 
 

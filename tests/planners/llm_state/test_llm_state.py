@@ -13,7 +13,7 @@ from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.testing import ScriptedModel
-from bbllm.worlds.household.visibility import SEEN
+from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.llm_state import planner as llm_state
 from bbllm_planners.llm_state.planner import LLMState
 from bbllm_planners.llm_state.prompting import PLAN_LIMIT
@@ -124,7 +124,7 @@ def test_objects_are_only_ever_added() -> None:
     attention = in_turn('add_related_objects("washingmachine1")', 'add_related_objects("mug1")')
     model = roles(in_turn('1. move(kitchen1)', '1. move(mug1)', DONE), attention=attention)
 
-    episode = play(model, SmallHouse(SEEN['rooms_seen']))
+    episode = play(model, SmallHouse(Visibility(reach='rooms_seen')))
 
     objects = [list(item.attributes) for item in events_of(episode, EventKind.ESTIMATED)]
     assert objects == [['washingmachine_37', 'mug_12']] * 2
@@ -135,7 +135,7 @@ def test_attention_is_asked_about_new_names_only_and_the_estimator_about_actions
     plans = in_turn('1. move(kitchen1)', '1. move(mug1)', '1. move(bathroom1)', DONE)
     model = roles(plans)
 
-    play(model, SmallHouse(SEEN['rooms_seen']))
+    play(model, SmallHouse(Visibility(reach='rooms_seen')))
 
     asked = [role_of(request.prompt) for request in model.requests]
     assert asked == [

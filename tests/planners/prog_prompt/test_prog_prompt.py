@@ -136,7 +136,7 @@ def test_a_name_that_does_not_exist_is_asked_for_once_more_where_all_is_in_sight
 
 
 def test_an_unseen_object_may_be_named_and_its_failure_lists_where_it_can_be() -> None:
-    room = Visibility(reach='room', accumulating=True)
+    room = Visibility(reach='rooms_seen')
     model, world = ScriptedModel(["grab('lime')\nwalk('kitchen')\nfind('lime')"]), SmallHouse(room)
 
     context = play(model, world, Diary())

@@ -112,7 +112,9 @@ def test_a_scene_names_nothing_that_is_not_seen_and_bears_a_ring_of_objects() ->
     graph.add(10, Relation.FACING, Id.BED)
     graph.remove(Id.MUG, Relation.INSIDE, 1)
     graph.add(Id.MUG, Relation.INSIDE, Id.MUG)
-    scene = HouseholdWorld(graph, mode=Mode.FRESH, visibility=Visibility(reach='room')).observe()
+    scene = HouseholdWorld(
+        graph, mode=Mode.FRESH, visibility=Visibility(reach='rooms_seen')
+    ).observe()
 
     assert {fact.predicate for fact in scene.facts if fact.object == 'bed_26'} == set()
     assert not any(word == 'in_room' for word, _ in reported(scene, 'mug_23'))
@@ -190,7 +192,7 @@ def test_what_was_done_is_a_script_that_does_the_same_again(world: HouseholdWorl
 
 
 def test_what_is_not_seen_cannot_be_named() -> None:
-    world = HouseholdWorld(two_rooms(), visibility=Visibility(reach='room'))
+    world = HouseholdWorld(two_rooms(), visibility=Visibility(reach='rooms_seen'))
 
     assert execute(world, 'walk bed_26').code is Code.UNKNOWN_OBJECT
     assert execute(world, 'walk bedroom_2', 'walk bed_26').succeeded

@@ -11,7 +11,7 @@ from bbllm.core.goals import TABLE_KINDS, parse_goal, parse_goal_reply
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.scene.relations import build_scene
 from bbllm.worlds.household.houses import load_house
-from bbllm.worlds.household.visibility import visibility_of
+from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Relation
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm.worlds.scene import goal_check
@@ -391,9 +391,7 @@ def test_what_is_on_a_plate_on_the_table_is_on_the_table() -> None:
 def test_what_is_out_of_sight_is_not_decided() -> None:
     start = HouseholdWorld('family_flat').observe()
     goal = parse_goal('in(salmon, microwave)', start)
-    seen = HouseholdWorld(
-        'family_flat', visibility=visibility_of('rooms_seen_open_only')
-    ).observe()
+    seen = HouseholdWorld('family_flat', visibility=Visibility(reach='rooms_seen')).observe()
 
     finding = check_goal(goal, seen, start)
 

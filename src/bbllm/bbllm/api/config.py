@@ -363,8 +363,7 @@ class HouseChoice(Settings):
     )
     visibility: str = setting(
         'full',
-        'What is known of a house: full, all_rooms, room, rooms_seen, room_open_only or '
-        'rooms_seen_open_only (docs/household.md).',
+        'What is known of a house: full, all_rooms or rooms_seen (docs/household.md).',
         metavar='NAME',
         words=listed('bbllm.worlds.household.visibility', 'visibility_names'),
         worlds=HOUSEHOLD,

@@ -132,7 +132,6 @@ def _household(options: EpisodeConfig) -> Stage:
         options.house,
         mode=modes[options.mode],
         visibility=visibility_of(options.visibility),
-        seed=options.seed,
     )
     if dropped := world.household.dropped:
         pairs = ', '.join(

@@ -23,7 +23,6 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         visibility=house.sight,
         # Who scores as the published program does counts what that counts.
         derived=DerivedStates(add_published) if isinstance(goal, FinalStateGoal) else None,
-        seed=job.case.noise_seed,
         constraints=house.constraints,
     )
     rules = {'mode': house.mode.value, 'visibility': house.visibility}

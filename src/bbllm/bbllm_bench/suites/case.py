@@ -12,7 +12,7 @@ from bbllm.scene.scene_file import SceneFile
 from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.visibility import SeenWord, Visibility, visibility_of
+from bbllm.worlds.household.visibility import SeenWord, Visibility
 from bbllm_bench.suites.goals import Goal, Needs
 from bbllm_bench.suites.house_goals import HouseGoal
 
@@ -35,7 +35,7 @@ class HouseStart(FileRecord):
     def sight(self) -> Visibility:
         """What of the house is seen."""
         only = None if self.shown is None else frozenset(self.shown)
-        return replace(visibility_of(self.visibility), only=only)
+        return Visibility(reach=self.visibility, only=only)
 
     def household(self) -> Household:
         """Return the house with the rules of this trial, constraints included; a new one."""

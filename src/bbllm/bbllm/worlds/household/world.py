@@ -152,7 +152,6 @@ class HouseholdWorld:
         mode: Which rules apply.
         visibility: How much of it a scene shows. Only shown objects can be named in a call.
         derived: Collects derived states; None applies the rules of `derived`.
-        seed: Unused: the household is deterministic.
         constraints: Hidden reasons of failures, see `constraints`.
 
     Raises UnknownNameError, or ConfigError for what is no house.
@@ -165,7 +164,6 @@ class HouseholdWorld:
         mode: Mode = Mode.SANE,
         visibility: Visibility = FULL,
         derived: DerivedStates | None = None,
-        seed: int | None = None,
         constraints: Sequence[Constraint] = (),
     ) -> None:
         if isinstance(house, (str, Path)):

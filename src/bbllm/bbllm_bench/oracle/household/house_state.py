@@ -95,8 +95,7 @@ class HouseState:
             raise NoPlanError(f'{line} cannot be done.')
         known = self.known
         if known is not None:
-            now = visible(household.graph, self.sight)
-            known = now | known if self.sight.accumulating else now
+            known |= visible(household.graph, self.sight)
         return replace(
             self,
             household=household,
