@@ -35,7 +35,6 @@ LIBRARIES = {
     'mcap_ros2': 'mcap-ros2-support',
     'PIL': 'pillow',
     'cv2': 'opencv-python-headless',
-    'opentelemetry': 'opentelemetry-sdk',
     'yaml': 'pyyaml',
 }
 """Modules that are called other than their library."""
@@ -373,7 +372,6 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
         'lerobot',
         'mcp',
         'onnx',
-        'otel',
         'video',
     )
     wanted = (offered[name] for name in chosen)

@@ -17,7 +17,6 @@ from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
 from bbllm.planners.common.methods import MappingMethod
-from bbllm.telemetry.export import span_sinks
 
 if TYPE_CHECKING:
     from bbllm.llm.models.factory import Models
@@ -88,7 +87,7 @@ class EpisodeSetup:
             brain=models.brain.name,
             body=body_name(mapping, models) if remote is None else remote.name,
             limits=self.options.limits,
-            sinks=[*sinks, *span_sinks()],
+            sinks=sinks,
             settings=self.settings,
             keep_prompts=models.keep_prompts,
             stream=self.options.stream and moves,
