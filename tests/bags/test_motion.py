@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from bbllm.api.robot import Robot
+from bbllm.bags.messages import JOINT_STATE, OBJECT_STATES, definition_of
 from bbllm.bags.motion import (
     MOST_CHUNK_BYTES,
     MotionSample,
@@ -17,7 +19,6 @@ from bbllm.bags.motion import (
     motion_path,
     read_motion,
 )
-from bbllm.bags.topics import OBJECT_STATES
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Kind, Pose, SceneObject
@@ -111,14 +112,15 @@ def test_a_file_that_unpacks_to_very_much_is_refused(tmp_path: Path, compression
 
 
 def test_what_was_written_before_a_crash_is_in_the_file(tmp_path: Path) -> None:
-    writer = MotionWriter(tmp_path / 'a.mcap', (TABLE, CUBE))
+    path = tmp_path / 'a.mcap'
+    writer = MotionWriter(path, (TABLE, CUBE))
     for i in range(300):
         writer.add(sample_at(i))
-    motion = read_motion(writer.path)  # which nobody has closed
+    motion = read_motion(path)  # which nobody has closed
     assert not motion.complete
     assert len(motion.world_s) > 150
     writer.close()
-    assert len(read_motion(writer.path).world_s) == 300
+    assert len(read_motion(path).world_s) == 300
 
 
 @pytest.mark.parametrize('content', [None, b'', b'no recording at all', 'pipe'])
@@ -138,7 +140,14 @@ def test_a_full_disk_ends_the_file_and_raises_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = Path('/dev/full').open('wb')  # noqa: SIM115  # the writer closes it
-    monkeypatch.setattr(Path, 'open', lambda *_: full)
+    own = Path.open
+    monkeypatch.setattr(
+        Path,
+        'open',
+        lambda path, mode='r', *more, **words: (
+            full if mode == 'xb' else own(path, mode, *more, **words)
+        ),
+    )
     with MotionWriter(tmp_path / 'a.mcap', (TABLE, CUBE)) as writer:
         for i in range(300):
             writer.add(sample_at(i))
@@ -166,11 +175,25 @@ def test_ros_reads_the_messages(tmp_path: Path, topic: str) -> None:
     kind = getattr(importlib.import_module(f'{package}.msg'), name)
     msg = deserialize_message(message.data, kind)
     assert (msg.header.stamp.sec, msg.header.stamp.nanosec) == (0, 100_000_000)
-    if schema.name == OBJECT_STATES:
+    if topic == 'objects':
         assert [item.name for item in msg.objects] == ['table', CUBE.name]
         assert msg.objects[1].pose.orientation.z == 0.6
     else:
         assert list(msg.position[:7]) == list(sample_at(3).joints_rad)
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize('message', [JOINT_STATE, OBJECT_STATES])
+def test_definitions_in_the_file_are_those_of_the_interfaces(message: str) -> None:
+    from ament_index_python.packages import get_package_share_directory
+
+    first, *others = definition_of(message).split('=' * 80 + '\n')
+    parts = dict(part.removeprefix('MSG: ').split('\n', 1) for part in others)
+    for name, text in {message.replace('/msg/', '/'): first, **parts}.items():
+        package, _, part = name.partition('/')
+        source = Path(get_package_share_directory(package), 'msg', f'{part}.msg').read_text()
+        lines = (re.sub(r'\s*#.*', '', line) for line in source.splitlines())
+        assert text.splitlines() == [line for line in lines if line.strip()], name
 
 
 def test_a_task_leaves_its_motion_beside_the_journal(

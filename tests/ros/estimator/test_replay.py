@@ -1,44 +1,57 @@
-"""A bag of this process replays into `state_estimator`, as `ros2 bag play --clock` does it."""
+"""What a stack published replays into `state_estimator`, as `ros2 bag play --clock` does it."""
 
 import importlib
 import time
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from bbllm_interfaces.msg import Scene as SceneMsg
-from mcap.reader import make_reader
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 
-from bbllm.bags.topics import WRENCH_TOPIC, WRITTEN
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.types import Scene
 from bbllm_ros.convert.records import from_msg, stamp_from_msg, stamp_to_msg
 from bbllm_ros.stack.client import StackClient
 from bbllm_ros.stack.stack import Stack, StackConfig
-from tests.doubles.demo_bags import record_demo
 from tests.doubles.fork_server import serve_module
-from tests.ros.stacks import until
+from tests.ros.stacks import started, until
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]  # a task in real time
 
 OBJECTS = 'objects'
-INPUTS = (OBJECTS, 'franka/joint_states', 'franka_gripper/joint_states', WRENCH_TOPIC)
+INPUTS = (
+    OBJECTS,
+    'franka/joint_states',
+    'franka_gripper/joint_states',
+    'franka_robot_state_broadcaster/external_wrench_in_base_frame',
+)
 """What `state_estimator` needs of a robot and a table."""
+ANY = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 RATE = 2.0
 STEP_S = 1e-4
 """Between the stamps of joint states that are repeated: an arm with one stamp hangs [s]."""
 
 
-def test_the_bag_of_a_demo_replays_into_its_scene(ros_domain: int, tmp_path: Path) -> None:
-    _, expected = record_demo(tmp_path / 'demo.mcap', 'put the red cube on location_B')
-    with (tmp_path / 'demo.mcap').open('rb') as file:
-        topics = [f'/{NAMESPACE}/{name}' for name in INPUTS]
-        messages = [
-            (channel.topic.removeprefix(f'/{NAMESPACE}/'), record.log_time * 1e-9, record.data)
-            for _, channel, record in make_reader(file).iter_messages(topics=topics)
-        ]
-    kinds = {name: class_of(WRITTEN[name].message) for name in INPUTS}
+def test_what_a_stack_published_replays_into_its_last_scene(ros_domain: int) -> None:
+    messages: list[tuple[str, float, bytes]] = []
+    published: list[SceneMsg] = []
+
+    def receive(name: str) -> Callable[[bytes], None]:
+        return lambda data: messages.append((name, time.time(), data))
+
+    with started(params={'state_estimator': {'rate_hz': 20.0}}, speed=1.0) as stack:
+        node = stack.client.node
+        types = dict(node.get_topic_names_and_types())
+        kinds = {name: class_of(types[f'/{NAMESPACE}/{name}'][0]) for name in INPUTS}
+        for name, kind in kinds.items():
+            node.create_subscription(kind, name, receive(name), ANY, raw=True)
+            until(lambda name=name: any(each == name for each, _, _ in messages), name)
+        stack.run('put the red cube on location_B')
+        node.create_subscription(SceneMsg, 'scene', published.append, 500)
+        until(lambda: len(published) > 5, 'scenes of the arm at rest')
+    expected = from_msg(Scene, published[-1])
     last = {name: deserialize_message(data, kinds[name]) for name, _, data in messages}
     end_s = stamp_from_msg(last[OBJECTS].header.stamp)
     config = StackConfig(

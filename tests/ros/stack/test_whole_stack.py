@@ -1,7 +1,9 @@
 """All nodes with their defaults: tasks, diagnostics, rights and names."""
 
+import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -20,7 +22,6 @@ from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
 
 from bbllm.api.config import RuleChoice
-from bbllm.bags.topics import GOALS_TOPIC, WRITTEN
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
@@ -197,28 +198,31 @@ def test_topic_of_a_display_is_published_with_its_type_and_quality(
         assert wanted['Reliability Policy'] == 'Reliable'
 
 
-def test_topics_of_a_bag_and_of_the_layout_for_foxglove_are_those_of_a_stack(
+def test_paths_in_the_layout_for_foxglove_name_fields_that_topics_of_a_stack_have(
     running: Running,
 ) -> None:
-    node = running.client.node
-    for name, topic in WRITTEN.items():
-        (giver,) = node.get_publishers_info_by_topic(f'/{NAMESPACE}/{name}')[:1]
-        assert giver.topic_type == topic.message
-        qos = giver.qos_profile
-        offered = (qos.reliability.name.lower(), qos.durability.name.lower())
-        assert offered == (topic.quality.reliability, topic.quality.durability), name
-    for path in paths_of(LAYOUT):
-        assert node.count_publishers(path.topic), path.topic
+    types = dict(running.client.node.get_topic_names_and_types())
+    paths = [*paths_of(LAYOUT)]
+    assert any(path.fields for path in paths)
+    for path in paths:
+        (kind,) = types[path.topic]
+        for name, indexed in path.fields:
+            package, _, message = kind.split('/')
+            found = getattr(importlib.import_module(f'{package}.msg'), message)
+            kind = found.get_fields_and_field_types()[name]
+            assert ('sequence' in kind) is indexed, path
+            if part := re.search(r'(\w+)/(\w+)', kind):
+                kind = f'{part[1]}/msg/{part[2]}'
 
 
 def test_a_copy_of_each_trajectory_that_the_controller_accepted_is_published(
     running: Running,
 ) -> None:
     with (
-        received_on(running, JointTrajectory, GOALS_TOPIC, 100) as copies,
+        received_on(running, JointTrajectory, 'trajectory_goals', 100) as copies,
         received_on(running, SimGoal, 'sim/goals', 1000) as goals,
     ):
-        until(lambda: running.client.node.count_subscribers(GOALS_TOPIC), 'subscription')
+        until(lambda: running.client.node.count_subscribers('trajectory_goals'), 'subscription')
         running.run(TASK)
         running.run('return to base')
         sent = [

@@ -425,25 +425,12 @@ class VideoChoice(Settings):
     )
 
 
-class BagChoice(Settings):
-    """Whether what happens is kept as a bag."""
-
-    bag: FilePath | None = setting(
-        None,
-        'Record scenes, plans, events, joint states, goals, forces and images in this new .mcap '
-        'file, which Foxglove and `ros2 bag` read (docs/bags.md).',
-        common=True,
-        worlds=SIM,
-    )
-
-
 # Help lists the fields of the last of these first.
 class EpisodeConfig(
     LimitChoice,
     RuleChoice,
     RehearsalChoice,
     RecordChoice,
-    BagChoice,
     VideoChoice,
     StreamChoice,
     SpeedChoice,
@@ -548,7 +535,7 @@ class EpisodeOptions(TypedDict, total=False):
     stream: bool | None
 
 
-OWN_FILES = ('video', 'bag')
+OWN_FILES = ('video',)
 """What verbs write at the end of an episode, and a program asks for otherwise."""
 
 REFUSED = {

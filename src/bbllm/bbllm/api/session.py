@@ -104,7 +104,10 @@ class Session(ABC):
     """
     A robot that carries out the tasks it is given here, one at a time; any thread may use it.
 
-    Every method raises BbllmError where something was not done, with the reason.
+    Every method raises BbllmError where something was not done, with the reason. Package bbllm_ros
+    registers functions that return one of a running stack, as entry points of the group
+    `bbllm.stacks`: `join(namespace, of_task)`, and the context manager
+    `find(verb, stack, output, of_task)` for verbs.
     """
 
     world: World
@@ -196,16 +199,6 @@ class Session(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release the world, or leave the stack."""
-
-
-class RunningStack(Session):
-    """
-    A running ROS 2 stack: its own planner, models and robot.
-
-    Package bbllm_ros registers functions that return one, as entry points of the group
-    `bbllm.stacks`: `join(namespace, of_task)`, and the context manager
-    `find(verb, stack, output, of_task)` for verbs.
-    """
 
 
 def run_in_thread(call: Callable[[], T]) -> Future[T]:

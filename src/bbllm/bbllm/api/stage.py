@@ -20,7 +20,6 @@ from bbllm.scene.sources import NO_TROUBLE, TRUTH
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
     from bbllm.sim.driver import SimDriver
-    from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.render import VideoRecorder
     from bbllm.worlds.tabletop.object_source import ObjectSource
 
@@ -50,8 +49,6 @@ class Stage:
     """What a video is drawn from, where one is asked for."""
     record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
     """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
-    bag: EpisodeBag | None = None
-    """What is written to a bag, where one is asked for; it is closed with the world."""
     snapshot: Callable[[], Seen] = Seen
     """Returns where arm and objects are, while they move; nothing in a house."""
 
@@ -63,7 +60,6 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
     if options.house:
         yield _household(options)
         return
-    from bbllm.sim.episode_bag import EpisodeBag
     from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
     from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -105,19 +101,13 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         stack.callback(world.close)
         motion = MotionRecorder(world.robot.simulation)
         watchers.append(motion.sample)
-        bag = None
-        if options.bag:
-            bag = stack.enter_context(EpisodeBag(options.bag, world.robot, world.observe))
-            stack.enter_context(motion.calling(bag.write_state))
         if options.viewer:
             watchers.append(stack.enter_context(viewer(world.robot)).sync)
         recorder = None
         if options.video:
             recorder = VideoRecorder(world.robot.simulation)
             watchers.append(recorder.sample)
-        yield Stage(
-            world, lambda: world.time_s, settle, render, recorder, motion.record, bag, snapshot
-        )
+        yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, snapshot)
 
 
 def _household(options: EpisodeConfig) -> Stage:

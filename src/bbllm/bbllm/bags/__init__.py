@@ -1,1 +1,1 @@
-"""Recordings in MCAP, with the messages and definitions of ROS 2, written and read without ROS."""
+"""How arm and objects moved in an episode, in MCAP with messages of ROS 2, without ROS."""

@@ -1,27 +1,36 @@
 """
 How arm and objects moved in an episode: an MCAP file beside its journal.
 
-The topics and messages are those of a stack, `joint_states` and `objects`, so that one reader
-serves both and the tools of ROS 2 read it. The time of a message in the file is the wall clock, as
-in the journal; the stamp in its header is the world's clock.
+The topics and messages are those of a stack, `joint_states` and `objects`, so that the tools of
+ROS 2 read it, and `read_motion` reads what `ros2 bag record` writes. The time of a message in the
+file is the wall clock, as in the journal; the stamp in its header is the world's clock.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import struct
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.bags.bag_file import SUFFIX
-from bbllm.bags.templates import JointsTemplate, ObjectsTemplate, numbers_of
-from bbllm.bags.topic_writer import TopicWriter
-from bbllm.bags.topics import JOINT_STATE, OBJECT_STATES
+from bbllm.bags.messages import (
+    JOINT_STATE,
+    OBJECT_STATES,
+    ObjectsTemplate,
+    definition_of,
+    joints_template,
+    numbers_of,
+)
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.reading import MOST_BYTES, open_regular
@@ -36,6 +45,15 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 UNMOVED = (Kind.FIXTURE, Kind.LOCATION)
+SUFFIX = '.mcap'
+TYPES = {'joint_states': JOINT_STATE, 'objects': OBJECT_STATES}
+"""Of the messages of a topic, which is named without its namespace."""
+CHUNK_BYTES = 32 * 1024
+"""Of messages before compression: what a crash loses at most, about 3 s of a motion."""
+ROOM_BYTES = 16 * 1024**2
+"""Free space that is left to journals, without which their episodes end."""
+ROOM_S = 1.0
+"""Time between two looks at the free space [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,49 +101,88 @@ def motion_path(journal: Path) -> Path:
 
 class MotionWriter:
     """
-    Writes the motion of one episode as it comes; close it at the end.
+    Writes the motion of one episode as it comes, from any thread; close it at the end.
 
     Nothing is raised where the file cannot be written, because no arm stops for it: see `broken`.
     """
 
     def __init__(
-        self,
-        path: Path,
-        objects: Sequence[SceneObject],
-        namespace: str = NAMESPACE,
-        *,
-        robot: RobotModel | None = None,
+        self, path: Path, objects: Sequence[SceneObject], *, robot: RobotModel | None = None
     ) -> None:
         """
         Create a file; *objects* are all of the scene. ValueError for equal names.
 
         *robot* names the joints, the default one where it is None.
         """
-        self.path = path
-        self._lock = threading.Lock()
-        self._objects = ObjectsTemplate(objects)
-        self._joints = JointsTemplate((robot or load_robot()).all_joints)
-        self._file = TopicWriter(path, ('joint_states', 'objects'), namespace)
+        from mcap.writer import Writer
 
-    @property
-    def broken(self) -> str:
+        self.broken = ''
         """Why not everything was written, in one sentence; empty where it was."""
-        return self._file.broken
+        self._path = path
+        self._lock = threading.Lock()
+        self._room_s = 0.0
+        self._objects = ObjectsTemplate(objects)
+        self._joints = joints_template((robot or load_robot()).all_joints)
+        self._file: BinaryIO | None = None
+        try:
+            self._file = path.open('xb')
+            self._writer = Writer(self._file, chunk_size=CHUNK_BYTES)
+            self._writer.start(profile='ros2', library='bbllm')
+            self._channels = {
+                topic: self._writer.register_channel(
+                    f'/{NAMESPACE}/{topic}',
+                    'cdr',
+                    self._writer.register_schema(kind, 'ros2msg', definition_of(kind).encode()),
+                )
+                for topic, kind in TYPES.items()
+            }
+        except OSError as error:
+            self._give_up(error)
 
     def add(self, sample: MotionSample) -> None:
         """Write a sample; objects only where one has moved. Nothing after `close`."""
         half_m = sample.finger_m / 2
         with self._lock:
-            data = self._joints.filled(sample.world_s, (*sample.joints_rad, half_m, half_m))
-            self._file.add('joint_states', data, sample.stamp_s)
+            if self._file is None:
+                return
+            row = (*sample.joints_rad, half_m, half_m)
+            data = {'joint_states': self._joints.filled(sample.world_s, [row])}
             if self._objects.take(sample.poses):
-                data = self._objects.filled(sample.world_s)
-                self._file.add('objects', data, sample.stamp_s)
-        self._file.flush()
+                data['objects'] = self._objects.filled(sample.world_s)
+            log_ns = round(sample.stamp_s * 1e9)
+            try:
+                self._need_room()
+                for topic, message in data.items():
+                    self._writer.add_message(self._channels[topic], log_ns, message, log_ns)
+                self._file.flush()
+            except OSError as error:
+                self._give_up(error)
 
     def close(self) -> None:
         """Write the index of the file; the writer takes nothing more."""
-        self._file.close()
+        with self._lock:
+            if self._file is None:
+                return
+            try:
+                self._writer.finish()  # type: ignore[no-untyped-call]  # of mcap
+                self._file.close()
+            except OSError as error:
+                self._give_up(error)
+            self._file = None
+
+    def _need_room(self) -> None:
+        now_s = time.monotonic()
+        if now_s - self._room_s >= ROOM_S:
+            self._room_s = now_s
+            if shutil.disk_usage(self._path.parent).free < ROOM_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _give_up(self, error: OSError) -> None:
+        self.broken = f'The recording {self._path} breaks off: {error.strerror or error}.'
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
     def __enter__(self) -> MotionWriter:
         return self

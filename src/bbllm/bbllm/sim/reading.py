@@ -31,18 +31,16 @@ def elbow_of(robot: RobotModel, q: Array) -> tuple[float, float]:
     return float(q[2]), 1.0 if q[3] > robot.kinematics.stretched_rad else -1.0
 
 
-def read_wrenches(robot: SimulatedRobot, *, exact: bool = False) -> tuple[Array, Array]:
+def read_wrenches(robot: SimulatedRobot) -> tuple[Array, Array]:
     """
     Return the wrenches `k_f_ext` and `o_f_ext` on the tool, shape (6,) [N, Nm].
 
     Both are what the robot does to the world, at the tool: in its axes, which are those of the
-    stiffness frame, and in those of the base frame. Without noise where they are *exact*, which
-    changes no state.
+    stiffness frame, and in those of the base frame.
     """
     with robot.paused() as simulation:
         # libfranka counts what the robot does to the world as positive, not what is done to it.
-        measured = np.array(simulation.exact_wrench()) if exact else simulation.flange_wrench()
-        wrench = -_moved(measured, T_FLANGE_TOOL)
+        wrench = -_moved(simulation.flange_wrench(), T_FLANGE_TOOL)
         R = T_FLANGE_TOOL[:3, :3]
         in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
     return wrench, np.concatenate(in_base)

@@ -49,8 +49,6 @@ class GoalSeen:
     """When a trajectory asks to begin, on the robot's clock; None for at once [s]."""
     lasts_s: float = 0.0
     """From the start of a trajectory to its last point; 0 for other goals [s]."""
-    trajectory: TrajectoryGoal | None = None
-    """The trajectory; None for other goals."""
 
 
 CONTROL_PERIOD_S = 0.01
@@ -285,7 +283,6 @@ class SimulatedRobot:
             joints=() if trajectory is None else trajectory.joint_names,
             start_s=None if trajectory is None else trajectory.start_s,
             lasts_s=0.0 if trajectory is None else max(trajectory.time_s, default=0.0),
-            trajectory=trajectory,
         )
         self.on_goal(goal)
 

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from bbllm.api.config import (
-    BagChoice,
     EpisodeConfig,
     GoalChoice,
     LoopChoice,
@@ -42,7 +41,6 @@ WATCHED_SPEED = 2.0
 
 class DemoConfig(
     NeverChoice,
-    BagChoice,
     VideoChoice,
     StreamChoice,
     GoalChoice,
@@ -88,7 +86,6 @@ def demo(
       bbllm demo --browser
       bbllm demo --browser --approval plan
       bbllm demo --video demo.gif
-      bbllm demo --bag demo.mcap
       bbllm demo --sources camera
       bbllm demo 'put the red cube on the blue cube'
       bbllm demo --never 'touch the blue cube'
@@ -108,20 +105,18 @@ def demo(
         pace = WATCHED_SPEED
     own = EpisodeConfig.of({**config.given, 'scene': config.scene, 'speed': pace})
     if browser.browser:
-        if ros or json or config.video or config.bag:
+        if ros or json or config.video:
             raise ConfigError(
-                '--browser shows the arm of this process until Ctrl-C: leave --ros, --json, '
-                '--video and --bag out. For a stack: bbllm up sim --browser.'
+                '--browser shows the arm of this process until Ctrl-C: leave --ros, --json and '
+                '--video out. For a stack: bbllm up sim --browser.'
             )
         show_in_browser(task, own, browser, output)
         return
     if browser.approval is not None:
         raise ConfigError('--approval is answered on the page: add --browser.')
     if ros:
-        if config.video or config.bag:
-            raise ConfigError(
-                '--video and --bag are for the arm in this process: leave --ros out.'
-            )
+        if config.video:
+            raise ConfigError('--video is for the arm in this process: leave --ros out.')
         if {'sources', 'trouble'} & config.model_fields_set:
             raise ConfigError(
                 '--sources and --trouble are for the table in this process: leave --ros out, or '

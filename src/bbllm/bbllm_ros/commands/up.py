@@ -155,6 +155,9 @@ def up(request: UpRequest) -> None:
                     ready.add(node)
                     output.print(f'  ready  {node:<16} {time.monotonic() - begun_s:4.1f} s')
 
+        def tend() -> None:
+            stack.tend(lambda line: output.print(line, 'yellow'))
+
         output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
         client = ending.enter_context(stack.wait_ready(on_progress=print_ready))
         pace = (
@@ -189,7 +192,7 @@ def up(request: UpRequest) -> None:
             }
         )
         # Raises LostNodeError with the end of its log when a node dies.
-        until_interrupted(lambda: stack.tend(lambda line: output.print(line, 'yellow')))
+        until_interrupted(tend)
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
 
 

@@ -1,48 +1,176 @@
 """
 Events of episodes to messages of bbllm_interfaces and back.
 
-Each kind of event has one typed payload, which `bags.events` writes. Fields of the same name in
-record and message are read by name; the rest is listed in READERS.
+Each kind of event has one typed payload. Fields of the same name in record and message are
+converted by name; the rest is listed in WRITERS and READERS.
 """
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from bbllm_interfaces import msg as msgs
+from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Pose as PoseMsg
 
-from bbllm.bags.events import LIMITS, PAYLOADS, event_fields
 from bbllm.core.events import (
     BeliefsEstimated,
     EpisodeStarted,
     Event,
     EventKind,
     Limits,
+    ModelCall,
     PlanGrown,
     PlanMade,
     RepairBegun,
     StepFailed,
+    event_text,
 )
 from bbllm.core.observation import Observed, Seven
-from bbllm_ros.convert.records import from_msg, message_of, stamp_from_msg, vector_from_msg
+from bbllm.core.types import Pose
+from bbllm_ros.convert.records import (
+    from_msg,
+    header,
+    pose_to_msg,
+    stamp_from_msg,
+    stamp_to_msg,
+    to_msg,
+    vector_from_msg,
+    vector_to_msg,
+)
+
+PAYLOADS: Mapping[EventKind, tuple[str, type]] = {
+    EventKind.STARTED: ('started', msgs.EpisodeStart),
+    EventKind.MODEL_CALL: ('model_call', msgs.ModelCall),
+    EventKind.PLAN: ('plan', msgs.Plan),
+    EventKind.PLAN_GROWN: ('plan', msgs.Plan),
+    EventKind.ESTIMATED: ('estimated', msgs.Estimate),
+    EventKind.SENSED: ('sensed', msgs.Observation),
+    EventKind.REHEARSAL: ('rehearsal', msgs.PlanRehearsal),
+    EventKind.REPAIR: ('failure', msgs.StepFailure),
+    EventKind.FAILED: ('failure', msgs.StepFailure),
+    EventKind.SCENE: ('scene', msgs.EpisodeScene),
+    EventKind.GOAL: ('goal', msgs.TaskGoal),
+    EventKind.STEP: ('step', msgs.PlanStep),
+    EventKind.PASS: ('step', msgs.PlanStep),
+    EventKind.CALL: ('call', msgs.SkillCall),
+    EventKind.GROUNDED: ('grounded', msgs.Grounding),
+    EventKind.CHECKED: ('checked', msgs.ConditionCheck),
+    EventKind.SUB_GOAL: ('sub_goal', msgs.SubGoal),
+    EventKind.DISCARDED: ('discarded', msgs.DiscardedLine),
+    EventKind.OUTCOME: ('outcome', msgs.Outcome),
+    EventKind.MODEL_TEXT: ('model_text', msgs.ModelText),
+    EventKind.APPROVAL: ('approval', msgs.ApprovalAnswer),
+    EventKind.HUMAN_FEEDBACK: ('remark', msgs.Remark),
+    EventKind.ENDED: ('ended', msgs.EpisodeEnd),
+}
+"""The field of each kind and its type; those that are missing here are text, in `message`."""
+LIMITS = {
+    'steps': ('step_limit', 0),
+    'model_calls': ('model_call_limit', 0),
+    'tokens': ('token_limit', 0),
+    'wall_s': ('wall_limit_s', 0.0),
+}
+"""By field of Limits, the field of EpisodeStart, and what stands there for no limit."""
 
 
 def event_to_msg(event: Event, episode_id: str, stamp_s: float | None = None) -> msgs.EpisodeEvent:
     """Write an event; *stamp_s* is on the node's clock, by default the event's own time [s]."""
-    stamp_s = event.stamp_s if stamp_s is None else stamp_s
-    return message_of(msgs.EpisodeEvent, event_fields(event, episode_id, stamp_s))
+    data: Any = event.data
+    head = header(event.stamp_s if stamp_s is None else stamp_s, '')
+    msg = msgs.EpisodeEvent(
+        header=head,
+        wall_stamp=stamp_to_msg(event.stamp_s),
+        episode_id=episode_id,
+        kind=event.kind.value,
+        text=event_text(data),
+    )
+    if event.kind not in PAYLOADS:
+        msg.message = data.text
+        return msg
+    field, message = PAYLOADS[event.kind]
+    write = WRITERS.get(event.kind)
+    payload = write(data) if write else to_msg(data, message)
+    if isinstance(data, PlanMade):
+        payload.header, payload.episode_id = head, episode_id
+    setattr(msg, field, [payload])
+    return msg
+
+
+def _start_to_msg(data: EpisodeStarted) -> msgs.EpisodeStart:
+    settings = [
+        KeyValue(key=key, value=json.dumps(value, ensure_ascii=False))
+        for key, value in data.settings.items()
+    ]
+    limits = {there: getattr(data.limits, here) or zero for here, (there, zero) in LIMITS.items()}
+    limits['allow_circles'] = data.limits.allow_circles
+    limits['remark_limit'] = data.limits.remarks
+    return to_msg(data, msgs.EpisodeStart, settings=settings, **limits)
+
+
+def _model_call_to_msg(data: ModelCall) -> msgs.ModelCall:
+    """Write a call without the texts of its prompt, which are kept where the journal is."""
+    return to_msg(replace(data, prompt=tuple(replace(item, text='') for item in data.prompt)))
+
+
+def _plan_to_msg(data: PlanMade) -> msgs.Plan:
+    return to_msg(data.plan, msgs.Plan, start=data.start, revision=data.revision, rest=data.rest)
+
+
+def _estimate_to_msg(data: BeliefsEstimated) -> msgs.Estimate:
+    objects = [
+        msgs.ObjectAttributes(name=name, attributes=list(words))
+        for name, words in data.attributes.items()
+    ]
+    return msgs.Estimate(objects=objects, summary=data.summary)
+
+
+def _observation_to_msg(seen: Observed) -> msgs.Observation:
+    objects = [
+        msgs.ObjectPose(name=name, pose=_pose_of(pose)) for name, pose in seen.blocks.items()
+    ]
+    if seen.eef is None or seen.fingers_m is None:
+        return msgs.Observation(objects=objects)
+    hand = msgs.HandReading(
+        tcp=_pose_of(seen.eef),
+        width=float(sum(seen.fingers_m)),
+        has_force=seen.force_n is not None,
+        force=vector_to_msg(seen.force_n or (0.0, 0.0, 0.0)),
+    )
+    return msgs.Observation(objects=objects, has_hand=True, hand=hand)
+
+
+def _pose_of(seven: Seven) -> PoseMsg:
+    return pose_to_msg(Pose(position_m=seven[:3], quat_xyzw=seven[3:]))
+
+
+def _failure_to_msg(data: RepairBegun | StepFailed) -> msgs.StepFailure:
+    return to_msg(data, msgs.StepFailure, step=msgs.PlanStep(index=data.index, text=data.text))
+
+
+WRITERS: Mapping[EventKind, Callable[[Any], Any]] = {
+    EventKind.STARTED: _start_to_msg,
+    EventKind.MODEL_CALL: _model_call_to_msg,
+    EventKind.PLAN: _plan_to_msg,
+    EventKind.PLAN_GROWN: _plan_to_msg,
+    EventKind.ESTIMATED: _estimate_to_msg,
+    EventKind.SENSED: _observation_to_msg,
+    EventKind.REPAIR: _failure_to_msg,
+    EventKind.FAILED: _failure_to_msg,
+}
+"""What writes the payloads whose fields have other names."""
 
 
 def event_from_msg(msg: msgs.EpisodeEvent) -> Event:
     """Read an event; a ValueError where it lacks its payload, or is of another version."""
     kind = EventKind(msg.kind)  # type: ignore[call-arg]  # finds a member by its value
     stamp_s = stamp_from_msg(msg.wall_stamp)
-    field = PAYLOADS.get(kind)
-    if field is None:
+    if kind not in PAYLOADS:
         record: Callable[..., Any] = kind.record
         return Event(stamp_s, record(text=msg.message))
+    field, _ = PAYLOADS[kind]
     found = getattr(msg, field)
     if not found:
         raise ValueError(f'an event of kind {msg.kind!r} has its data in {field!r}.')

@@ -3,11 +3,10 @@ Records to ROS messages and back by the names of their fields, and qualities of 
 
 A field of a record has the same name in the message, or the same without its unit (`size_m` and
 `size`). `has_<field>` in a message is false where the field of the record is None. Everything else
-is listed in LEFT_OUT, UNKNOWN and RENAMED of `bags.records`, which writes without ROS.
+is listed in LEFT_OUT, UNKNOWN and RENAMED.
 """
 
 import dataclasses
-import importlib
 import math
 import re
 import types
@@ -26,8 +25,19 @@ from geometry_msgs.msg import Pose as PoseMsg
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Header
 
-from bbllm.bags import records as bags
-from bbllm.core.events import Ending, Episode, ModelCall, PromptText
+from bbllm.core.approval import ApprovalRequest
+from bbllm.core.events import (
+    ApprovalAnswered,
+    Ending,
+    Episode,
+    EpisodeStarted,
+    LineDiscarded,
+    ModelCall,
+    PromptText,
+    RepairBegun,
+    StepFailed,
+    SubGoalBegun,
+)
 from bbllm.core.journal import summarize
 from bbllm.core.types import (
     Code,
@@ -66,7 +76,21 @@ MESSAGES: Mapping[type, type] = {
     Skill: msgs.Skill,
     SkillCall: msgs.SkillCall,
 }
-LEFT_OUT: Mapping[type, tuple[str, ...]] = {**bags.LEFT_OUT, ExecuteSkill.Result: ('call',)}
+RENAMED: Mapping[tuple[type, str], str] = {
+    (ApprovalAnswered, 'what'): 'kind',
+    (ApprovalRequest, 'since_s'): 'wall_stamp',
+    (LineDiscarded, 'why'): 'reason',
+    (Scene, 'stamp_s'): 'header',
+    (SubGoalBegun, 'of'): 'count',
+}
+LEFT_OUT: Mapping[type, tuple[str, ...]] = {
+    Scene: ('domain', 'whole', 'offers_all'),
+    EpisodeStarted: ('episode_id', 'limits', 'settings'),
+    PromptText: ('picture',),
+    RepairBegun: ('index', 'text'),
+    StepFailed: ('index', 'text'),
+    ExecuteSkill.Result: ('call',),
+}
 """Fields that the caller converts, or that do not travel, by record or message."""
 UNKNOWN: Mapping[type, Enum] = {Kind: Kind.OTHER, Code: Code.INTERNAL}
 """What a value of another version means; of other enums it is a ValueError."""
@@ -162,7 +186,7 @@ def _links(record: Any, message: Any) -> tuple[_Link, ...]:
     for item in dataclasses.fields(record):
         if item.name in left_out:
             continue
-        there = bags.RENAMED.get((record, item.name), item.name)
+        there = RENAMED.get((record, item.name), item.name)
         if there not in types_:
             there = re.sub('_[a-z]+$', '', there)
         if there not in types_:
@@ -203,31 +227,6 @@ def from_msg(record: type[R], msg: Any, **given: Any) -> R:
             wanted = typing.get_args(link.kind)[0] if link.flag else link.kind
             given[link.record] = _read(wanted, value)
     return record(**given)
-
-
-def message_of(message: type, fields: Mapping[str, Any]) -> Any:
-    """Return a message with some fields, as `bags.records` writes them."""
-    parts = _parts(message)
-    return message(**{name: _filled(parts.get(name), value) for name, value in fields.items()})
-
-
-def _filled(part: type | None, value: Any) -> Any:
-    if part is None:
-        return value
-    if isinstance(value, list):
-        return [message_of(part, item) for item in value]
-    return message_of(part, value)
-
-
-@cache
-def _parts(message: Any) -> Mapping[str, type]:
-    """Return the types of the fields of a message that are messages or lists of them."""
-    found = {}
-    for field, kind in message.get_fields_and_field_types().items():
-        if match := re.search(r'(\w+)/(\w+)', kind):
-            package, name = match.groups()
-            found[field] = getattr(importlib.import_module(f'{package}.msg'), name)
-    return found
 
 
 def _written(value: Any) -> Any:

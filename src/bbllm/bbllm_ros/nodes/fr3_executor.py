@@ -7,7 +7,6 @@ from trajectory_msgs.msg import JointTrajectory
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.motion.lifting import LiftParams
-from bbllm.bags.topics import GOALS_TOPIC
 from bbllm.core.cancel import CancelToken
 from bbllm.core.types import Scene
 from bbllm_ros.convert.records import stamp_to_msg
@@ -121,7 +120,7 @@ def publish_trajectories(node: Node, driver: RosDriver) -> None:
     Nobody can subscribe to the goals of an action. Their stamp is when they were accepted, on the
     world's clock.
     """
-    copies = node.create_publisher(JointTrajectory, GOALS_TOPIC, 10)
+    copies = node.create_publisher(JointTrajectory, 'trajectory_goals', 10)
 
     def publish(sent: JointTrajectory) -> None:
         if copies.get_subscription_count():

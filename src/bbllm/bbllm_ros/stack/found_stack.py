@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bbllm.api.ros_environment import choose_domain, need_ros
-from bbllm.api.session import RunningStack
+from bbllm.api.session import Session
 from bbllm.cli.support.options import StackOptions
 from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE
@@ -134,7 +134,7 @@ def open_session(
     chosen: StackOptions,
     output: Output,
     of_task: Mapping[str, Any] = MappingProxyType({}),
-) -> Iterator[RunningStack]:
+) -> Iterator[Session]:
     """
     Yield a session with the running stack once all of it is ready; raises as `found_stack`.
 

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from bbllm.api.session import Health, Listener, Running, RunningStack, Seen
+from bbllm.api.session import Health, Listener, Running, Seen, Session
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import end_journal, episode_of, read_episode
@@ -98,7 +98,7 @@ def _taken(subscription: Any) -> list[Any]:
     return messages[-1:]
 
 
-class StackSession(RunningStack):
+class StackSession(Session):
     """
     A running stack, and the tasks that are given to it through one client.
 

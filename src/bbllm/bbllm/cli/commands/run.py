@@ -67,12 +67,7 @@ def run(
     if not in_house:
         rules = {name: chosen[name] for name in HouseChoice.model_fields if name in chosen}
         check_world('sim', rules, RunConfig, spell)
-    if kind == 'ros' and config.bag:
-        raise ConfigError(
-            '--bag is for the arm in this process: add --world tabletop. `ros2 bag record` '
-            'records the topics of a stack (docs/ros-tools.md).'
-        )
-    if kind == 'ros':  # it is kept beside the stack
+    if kind == 'ros':  # which is kept beside the stack
         chosen.pop('wall_limit_s', None)
     check_world(kind, chosen, RunConfig, spell)
     if kind != 'ros':

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import typer
 
 from bbllm.api.local_session import LocalSession
-from bbllm.api.session import RunningStack
+from bbllm.api.session import Session
 from bbllm.api.setup import EpisodeSetup
 from bbllm.api.stage import Settled, open_stage
 from bbllm.cli.support.options import StackOptions
@@ -44,8 +44,6 @@ class Ran:
     """The scene once nothing moved any more; None where the world cannot wait for that."""
     video: Path | None = None
     """The video that was asked for, where it could be drawn."""
-    bag: Path | None = None
-    """The bag that was asked for."""
     hints: tuple[str, ...] = ()
     """What people should know about pictures that could not be made."""
 
@@ -55,10 +53,10 @@ def found_session(
     stack: StackOptions,
     output: Output,
     of_task: Mapping[str, Any] = MappingProxyType({}),
-) -> AbstractContextManager[RunningStack]:
-    """Find the running stack for a verb, by `find` of `RunningStack`; raises BbllmError."""
+) -> AbstractContextManager[Session]:
+    """Find the running stack for a verb, see `Session`; raises BbllmError."""
     find = load_part('bbllm.stacks', 'find')
-    found: AbstractContextManager[RunningStack] = find(verb, stack, output, of_task)
+    found: AbstractContextManager[Session] = find(verb, stack, output, of_task)
     return found
 
 
@@ -81,14 +79,8 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
         )
     with open_stage(options) as stage, ExitStack() as files:
         view = output.view(stage.clock)
-
-        def show(event: Event) -> None:
-            view(event)
-            if stage.bag is not None:
-                stage.bag.hear(event)
-
         session = LocalSession(stage.world, setup, never=options.constraints)
-        running = session.begin(task, show)
+        running = session.begin(task, view)
         journal = running.journal
         assert journal is not None  # the session keeps one
         motion = None
@@ -98,12 +90,7 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
             episode, interrupted = supervise(running)
         if interrupted:
             # An episode that hangs is on record.
-            return Ran(
-                episode or read_episode(journal.path),
-                journal.path,
-                interrupted,
-                bag=options.bag,
-            )
+            return Ran(episode or read_episode(journal.path), journal.path, interrupted)
         assert episode is not None  # only one that was interrupted can hang
         settled, video = None, None
         hints = [journal.broken] if journal.broken else []
@@ -120,10 +107,9 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
                     video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
         except BbllmError as error:
             hints.append(str(error))
-    hints += [file.broken for file in (motion, stage.bag) if file is not None and file.broken]
-    return Ran(
-        episode, journal.path, interrupted, settled, video, bag=options.bag, hints=tuple(hints)
-    )
+    if motion is not None and motion.broken:
+        hints.append(motion.broken)
+    return Ran(episode, journal.path, interrupted, settled, video, tuple(hints))
 
 
 def _show(bar: Callable[..., None], n: int, total: int) -> None:
@@ -131,7 +117,7 @@ def _show(bar: Callable[..., None], n: int, total: int) -> None:
 
 
 def run_on_stack(
-    task: Task, session: RunningStack, output: Output, wall_limit_s: float, *, yes: bool = False
+    task: Task, session: Session, output: Output, wall_limit_s: float, *, yes: bool = False
 ) -> Ran:
     """
     Give a stack a task and show how it goes.
@@ -198,8 +184,6 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
         output.print_path('picture', path)
     if ran.video:
         output.print_path('video', ran.video)
-    if ran.bag:
-        output.print_path('bag', ran.bag)
     output.print_path('journal', ran.journal)
     output.print(f'  again    bbllm show {ran.journal.stem}', 'dim')
     for hint in (*pictures.hints, *ran.hints):
@@ -210,7 +194,6 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
             'journal': str(ran.journal),
             'pictures': [str(path) for path in pictures.paths],
             **({'video': str(ran.video)} if ran.video else {}),
-            **({'bag': str(ran.bag)} if ran.bag else {}),
             **({'check': {'passed': passed, 'finding': finding}} if finding else {}),
         }
     )
