@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from bbllm.core.errors import WorldError
+from bbllm.core.errors import ConfigError, WorldError
 from bbllm.core.types import SceneObject
-from bbllm.scene.scene_file import ObjectSpec, SceneFile
+from bbllm.scene.scene_file import ObjectSpec, SceneFile, load_scene
 from bbllm.sim.camera_settings import Light
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.robot import SimulatedRobot
@@ -69,3 +69,8 @@ def test_each_trouble_is_one_of_the_pictures_alone() -> None:
     unknown = trouble_of('clutter', SCENE, 3).unknown_objects
 
     assert len(unknown) == CLUTTER
+
+
+def test_a_scene_with_everyday_objects_is_refused_with_what_would_do() -> None:
+    with pytest.raises(ConfigError, match=r'and not plate, bowl, .*Leave sources out'):
+        camera_source(load_scene('fruit'))

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from bbllm.core.errors import WorldError
+from bbllm.core.errors import ConfigError, WorldError
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.scene_file import SceneFile
 from bbllm.scene.sources import NO_TROUBLE
@@ -22,6 +22,7 @@ from bbllm.worlds.tabletop.object_source import (
 )
 from bbllm.worlds.tabletop.table import ObservedTable, ObserverParams
 from bbllm_vision.camera_trouble import trouble_of
+from bbllm_vision.detectors.blocks import others_of
 from bbllm_vision.detectors.detector import Detector
 from bbllm_vision.detectors.identities import Identities
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
@@ -46,9 +47,15 @@ def camera_source(
         seed: Of the noise of the cameras, and of clutter.
 
     Raises:
+        ConfigError: The scene has objects that the detector does not find.
         UnknownNameError: There is no such trouble.
         WorldError: The table has no room for clutter.
     """
+    if others := others_of(Catalogue.of_objects(file.movables)):
+        raise ConfigError(
+            f'{others} Leave sources out, so that {file.name or "the scene"} is known by the '
+            "simulator's state, or use `bbllm up sim --sources camera --detector vlm`."
+        )
     return partial(_source, file, trouble_of(trouble, file, seed), seed)
 
 

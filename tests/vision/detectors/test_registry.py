@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError
-from bbllm.scene.catalogue import load_catalogue
+from bbllm.core.types import Kind, Pose, SceneObject
+from bbllm.scene.catalogue import Catalogue, load_catalogue
 from bbllm_vision.detectors.registry import DETECTORS, DetectorSetup, load_detector
 
 SETUP = DetectorSetup(catalogue=load_catalogue('tabletop'))
@@ -30,3 +31,13 @@ def test_network_needs_its_file(tmp_path: Path) -> None:
 def test_detector_that_asks_a_model_needs_one() -> None:
     with pytest.raises(BbllmError, match='eyes'):
         load_detector('vlm', SETUP)
+
+
+def test_blocks_names_the_objects_that_it_leaves_out() -> None:
+    warnings: list[str] = []
+    pear = SceneObject('pear', Kind.OTHER, Pose(position_m=(0, 0, 0)), (0.11, 0.056, 0.056))
+    catalogue = Catalogue((*SETUP.catalogue.entries, *Catalogue.of_objects([pear]).entries))
+    load_detector('blocks', DetectorSetup(catalogue=catalogue, on_warning=warnings.append))
+    assert len(warnings) == 1
+    assert 'cubes and cylinders alone, and not pear.' in warnings[0]
+    assert 'onnx and vlm' in warnings[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,20 +17,21 @@ from bbllm.robots.registry import load_robot
 from bbllm.scene.camera import Intrinsics, Mask
 from bbllm.sim.camera_settings import HAND_CAMERA, HOUSING_M, HOUSING_Y_M
 from bbllm.skills.shapes import rotation_of
-from bbllm_vision.detectors.solids import Solid, outline_points
 from bbllm_vision.detectors.views import CameraView
 
 Array = NDArray[np.float64]
+ROUND = 24
+"""Number of points on each circle of an outline."""
+SHAPES = (
+    mujoco.mjtGeom.mjGEOM_BOX,
+    mujoco.mjtGeom.mjGEOM_CYLINDER,
+    mujoco.mjtGeom.mjGEOM_CAPSULE,
+    mujoco.mjtGeom.mjGEOM_SPHERE,
+)
 VISUAL_GROUP = 2
 """Of the geoms that are drawn (see `RobotModel.spec`)."""
 MARGIN_PX = 4
 """What is so near to the robot counts as the robot: 9 mm at a distance of 1.4 m [px]."""
-_SHAPES = {
-    mujoco.mjtGeom.mjGEOM_BOX: 'box',
-    mujoco.mjtGeom.mjGEOM_CYLINDER: 'cylinder',
-    mujoco.mjtGeom.mjGEOM_CAPSULE: 'capsule',
-    mujoco.mjtGeom.mjGEOM_SPHERE: 'ellipsoid',
-}
 
 
 def arm_mask(
@@ -54,7 +56,7 @@ def arm_mask(
     data.qpos[:N_JOINTS] = position_rad
     mujoco.mj_kinematics(shape.model, data)
     rotations = data.geom_xmat.reshape(-1, 3, 3)
-    points = [outline_points(_hand_camera(data))]
+    points = [_hand_camera(data)]
     points += [local @ rotations[i].T + data.geom_xpos[i] for i, local in shape.outlines]
     pixels = view.project(np.concatenate(points))
     ends = np.cumsum([len(each) for each in points])[:-1]
@@ -75,18 +77,15 @@ class _Shape:
     """Of each geom that is drawn: its number, and points of its outline, shape (n, 3) [m]."""
 
 
-def _hand_camera(data: mujoco.MjData) -> Solid:
-    """Return the housing of the camera on the hand, world frame."""
+def _hand_camera(data: mujoco.MjData) -> Array:
+    """Return the corners of the housing of the camera on the hand, world frame, (8, 3) [m]."""
     depth_m, width_m, height_m = HOUSING_M
+    box = _outline(mujoco.mjtGeom.mjGEOM_BOX, (depth_m / 2, width_m / 2, height_m / 2))
     hand, mount = data.body(HAND_CAMERA.parent), HAND_CAMERA.T_parent_link
-    at_link = Solid(
-        shape='box',
-        half_m=(depth_m / 2, width_m / 2, height_m / 2),
-        rotation=np.eye(3),
-        at_m=np.array([-depth_m / 2, HOUSING_Y_M, 0.0]),
-    )
-    at_hand = at_link.moved(np.array(rotation_of(mount)), np.array(mount.position_m))
-    return at_hand.moved(hand.xmat.reshape(3, 3), hand.xpos)
+    box += np.array([-depth_m / 2, HOUSING_Y_M, 0.0])
+    at_hand = box @ np.array(rotation_of(mount)).T
+    in_hand = at_hand + np.array(mount.position_m)
+    return np.asarray(in_hand @ hand.xmat.reshape(3, 3).T + hand.xpos)
 
 
 @lru_cache(maxsize=4)
@@ -95,16 +94,26 @@ def _shape_of(width_m: float) -> _Shape:
     return _Shape(
         model=model,
         outlines=tuple(
-            (index, _outline_of(_SHAPES[kind], model.geom_size[index].tolist()))
+            (index, _outline(kind, model.geom_size[index].tolist()))
             for index in range(model.ngeom)
-            if (kind := mujoco.mjtGeom(model.geom_type[index])) in _SHAPES
+            if (kind := mujoco.mjtGeom(model.geom_type[index])) in SHAPES
             and model.geom_group[index] == VISUAL_GROUP
         ),
     )
 
 
-def _outline_of(shape: str, size_m: list[float]) -> Array:
+def _outline(kind: mujoco.mjtGeom, size_m: Sequence[float]) -> Array:
+    """Return points whose convex hull is a shape of MuJoCo, nearly, shape (n, 3) [m]."""
     a, b, c = size_m
-    half_m = (a, a, a) if shape == 'ellipsoid' else (a, b, c)
-    solid = Solid(shape=shape, half_m=half_m, rotation=np.eye(3), at_m=np.zeros(3))
-    return outline_points(solid)
+    angle = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
+    circle = np.stack((np.cos(angle), np.sin(angle), np.zeros(ROUND)), axis=-1)
+    up = np.array([0.0, 0.0, b])
+    if kind == mujoco.mjtGeom.mjGEOM_BOX:
+        return np.stack(np.meshgrid((-a, a), (-b, b), (-c, c)), axis=-1).reshape(-1, 3)
+    if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        return np.concatenate((a * circle + up, a * circle - up))
+    tilts = np.linspace(-np.pi / 2, np.pi / 2, 6)
+    rings = [a * (np.cos(t) * circle + (0.0, 0.0, np.sin(t))) for t in tilts]
+    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return np.concatenate(rings)
+    return np.concatenate([ring + np.sign(t) * up for t, ring in zip(tilts, rings, strict=True)])

@@ -1,5 +1,5 @@
 """
-The detector `blocks`: boxes, cylinders and everyday objects by shape, size and colour.
+The detector `blocks`: boxes and cylinders by shape, size and colour.
 
 No learned weights: OpenCV, and the catalogue. Colour edges give where faces end, to a fraction of
 a pixel; depth gives at which height they are; the catalogue gives their true sizes, so that a fit
@@ -18,24 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from bbllm.core.text import listed
 from bbllm.core.types import Kind, Pose, Quat, SceneObject
 from bbllm.scene.camera import Mask, RgbdImage
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose, inverse, multiply
-from bbllm.skills.containers import FLOOR_M
 from bbllm_vision.detectors.colors import lab_of_words
 from bbllm_vision.detectors.edge_fit import EdgeFit
 from bbllm_vision.detectors.forms import AppearanceClass, Form, classes_of, forms_of
 from bbllm_vision.detectors.regions import ColorRegion, rectangle_of
 from bbllm_vision.detectors.search import LEAST_HEIGHT_M, Search
-from bbllm_vision.detectors.silhouette_fit import (
-    Blob,
-    SilhouetteFit,
-    Template,
-    fit_silhouette,
-    template_of,
-)
 
 Array = NDArray[np.float64]
 Shape = tuple[bool, tuple[float, float], float]
@@ -66,18 +59,13 @@ SHAPE_MARGIN = 0.25
 """Shapes whose scores are lower by more than this are left out of the choice."""
 SHAPE_WEIGHT = 60.0
 """What a score counts beside a distance of colours."""
+FOUND = (Kind.CUBE, Kind.CYLINDER)
 APART_M = 0.02
 """Middles of two objects are farther apart than this [m]."""
 TOP_LEVELS = 4
 """So many objects on top of each other."""
 MOST_HEIGHTS = 4
 """So many different heights of objects, the most common ones, are summed for what is below."""
-LEAST_OVERLAP = 0.55
-"""Of a silhouette before it is refined."""
-GOOD_OVERLAP = 0.78
-"""Of a silhouette for a detection."""
-LEAST_COLOR_SHARE = 0.12
-"""Share of the pixels of an everyday object that have its own colour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +110,8 @@ class BlocksDetector:
     Finds the objects of a catalogue in a picture with depth; see `Detector`.
 
     Args:
-        catalogue: What may be there; entries of equal kind, size and colour are one class.
+        catalogue: What may be there; entries of equal kind, size and colour are one class, and
+            those of other kinds than box and cylinder are left out (`others_of`).
         fixtures: Tables. Objects are looked for above them, and their colour, as the scene file
             has it, is the reference for all other colours.
     """
@@ -130,16 +119,13 @@ class BlocksDetector:
     name = 'blocks'
 
     def __init__(self, catalogue: Catalogue, fixtures: Sequence[SceneObject]) -> None:
-        self._classes = classes_of(catalogue)
+        self._classes = tuple(of for of in classes_of(catalogue) if of.kind in FOUND)
         self._fixtures = tuple(fixtures)
         self._shapes: dict[Shape, list[Form]] = {}
         for form in forms_of(self._classes):
             self._shapes.setdefault((form.round, form.top_m, form.height_m), []).append(form)
-        made = (template_of(of) for of in self._classes)
-        self._templates = tuple(template for template in made if template is not None)
         self._known_lab = lab_of_words([of.color for of in self._classes])
-        plain = [of for of in self._classes if of.model is None]
-        self._levels = _levels([of.size_m[2] for of in plain for _ in range(of.count)])
+        self._levels = _levels([of.size_m[2] for of in self._classes for _ in of.names])
 
     def detect(
         self, image: RgbdImage, T_world_camera: Pose, *, ignored: Mask | None = None
@@ -154,13 +140,10 @@ class BlocksDetector:
                 (`arm_mask.arm_mask`), shape (height, width).
         """
         search = Search(self._fixtures, image, T_world_camera, ignored)
-        found = [*self._blocks(search), *self._goods(search)]
         T_camera_world = inverse(T_world_camera)
-        return tuple(_detection(item, T_camera_world) for item in found)
+        return tuple(_detection(item, T_camera_world) for item in self._found(search))
 
-    # --- boxes and cylinders ----------------------------------------------------------------
-
-    def _blocks(self, search: Search) -> list[_Found]:
+    def _found(self, search: Search) -> list[_Found]:
         spots: list[tuple[_Face, ...]] = []
         for region in search.segmentation.regions:
             if LEAST_HEIGHT_M < region.height_m < MOST_HEIGHT_M:
@@ -171,14 +154,7 @@ class BlocksDetector:
         for faces in sorted(spots, key=lambda faces: -faces[0].score):
             if all(_apart(faces[0], others[0]) for others in kept):
                 kept.append(faces)
-        found = self._named(search, kept)
-        search.take(
-            form.silhouette(face.fit.x_m, face.fit.y_m, face.fit.yaw_rad, face.z_m)
-            for face, item in found
-            for form in face.forms
-            if form.of is item.of
-        )
-        return [item for _, item in found]
+        return self._named(search, kept)
 
     def _faces(self, search: Search, region: ColorRegion) -> tuple[_Face, ...]:
         """Return the shapes that fit a region about equally well, the best first."""
@@ -248,9 +224,7 @@ class BlocksDetector:
             return seen_m
         return likely.z_m + height_m
 
-    def _named(
-        self, search: Search, spots: Sequence[Sequence[_Face]]
-    ) -> list[tuple[_Face, _Found]]:
+    def _named(self, search: Search, spots: Sequence[Sequence[_Face]]) -> list[_Found]:
         """
         Give each spot the class with the nearest colour and shape.
 
@@ -258,7 +232,7 @@ class BlocksDetector:
         """
         if not spots:
             return []
-        slots = [index for index, of in enumerate(self._classes) for _ in range(of.count)]
+        slots = [index for index, of in enumerate(self._classes) for _ in of.names]
         cost = np.full((len(spots), len(slots)), 2 * COLOR_ERROR)
         chosen: dict[tuple[int, int], tuple[_Face, Form]] = {}
         for row, faces in enumerate(spots):
@@ -281,59 +255,16 @@ class BlocksDetector:
                     face.fit.yaw_rad, form.quat_xyzw,
                 )  # fmt: skip
                 confidence = min(1.0, face.fit.measured)
-                found.append((face, _Found(of=form.of, pose=pose, confidence=confidence)))
+                found.append(_Found(of=form.of, pose=pose, confidence=confidence))
         return found
 
-    # --- everyday objects -------------------------------------------------------------------
 
-    def _goods(self, search: Search) -> list[_Found]:
-        if not self._templates:
-            return []
-        found = self._matched(search, search.blobs(shadows=True), self._templates, 0.0)
-        templates = {template.of: template for template in self._templates}
-        for item in [item for item in found if item.of.kind is Kind.CONTAINER]:
-            rest = _not_found(self._templates, found)
-            contents = search.contents(templates[item.of], item.pose)
-            found += self._matched(search, contents, rest, FLOOR_M)
-        search.take(templates[item.of].points_at(item.pose) for item in found)
-        rest = _not_found(self._templates, found)
-        # A shadow beside an object changes its silhouette: those are looked for without it.
-        return found + (
-            self._matched(search, search.blobs(shadows=False), rest, 0.0) if rest else []
-        )
-
-    def _matched(
-        self,
-        search: Search,
-        blobs: Sequence[Blob],
-        templates: Sequence[Template],
-        floor_m: float,
-    ) -> list[_Found]:
-        """Give blobs the templates that fit them best."""
-        if not templates:
-            return []  # everything that is known was found already
-        fits: dict[tuple[int, int], SilhouetteFit] = {}
-        for row, blob in enumerate(blobs):
-            shares = search.color_shares(blob, templates)
-            for column, template in enumerate(templates):
-                z_m = floor_m + template.base_m
-                if shares[column] < LEAST_COLOR_SHARE or not search.may_be(blob, template, z_m):
-                    continue
-                fit = fit_silhouette(search.view, template, blob, z_m, LEAST_OVERLAP)
-                if fit is not None and fit.overlap >= GOOD_OVERLAP:
-                    fits[row, column] = fit
-        cost = np.ones((len(blobs), len(templates)))
-        for (row, column), fit in fits.items():
-            cost[row, column] = 1.0 - fit.overlap
-        found = []
-        for row, column in zip(*linear_sum_assignment(cost), strict=True):
-            fit_here = fits.get((row, column))
-            if fit_here is not None:
-                template = templates[column]
-                yaw = fit_here.yaw_rad if template.turns else 0.0
-                pose = _pose(fit_here.x_m, fit_here.y_m, floor_m + template.base_m, yaw)
-                found.append(_Found(of=template.of, pose=pose, confidence=fit_here.overlap))
-        return found
+def others_of(catalogue: Catalogue) -> str:
+    """Return which objects of a catalogue `blocks` does not find, as a sentence; '' for none."""
+    others = [entry.name for entry in catalogue.entries if entry.kind not in FOUND]
+    if not others:
+        return ''
+    return f'The detector blocks finds cubes and cylinders alone, and not {listed(others)}.'
 
 
 def _levels(heights_m: Sequence[float]) -> tuple[_Level, ...]:
@@ -347,11 +278,6 @@ def _levels(heights_m: Sequence[float]) -> tuple[_Level, ...]:
             surprise = -sum(math.log(count / len(heights_m)) for _, count in chosen)
             sums[z_m] = min(surprise, sums.get(z_m, math.inf))
     return tuple(_Level(z_m=z_m, surprise=surprise) for z_m, surprise in sums.items())
-
-
-def _not_found(templates: Sequence[Template], found: Sequence[_Found]) -> tuple[Template, ...]:
-    known = [item.of for item in found]
-    return tuple(template for template in templates if template.of not in known)
 
 
 def _shifted(middle: Array, turn_rad: float, lacks_m: tuple[float, float], toward: Array) -> Array:

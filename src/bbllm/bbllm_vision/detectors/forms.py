@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm.core.types import Kind, Pose, Quat, SceneObject
+from bbllm.core.types import Kind, Quat
 from bbllm.scene.catalogue import Catalogue, CatalogueEntry
-from bbllm.scene.object_models import ObjectModel, model_like
 from bbllm.scene.transforms import IDENTITY, multiply
 from bbllm.skills.shapes import Vector
 
@@ -31,16 +30,15 @@ _UPS: tuple[tuple[tuple[int, int, int], Quat], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppearanceClass:
-    """Objects that look the same: one detector class, and how many of them there are."""
+    """Objects that look the same: one class of a detector."""
 
     name: str
     """Class that detections have as their name."""
-    count: int
+    names: tuple[str, ...]
+    """Of its objects, in the order of the catalogue."""
     kind: Kind
     size_m: Vector
     color: str
-    model: ObjectModel | None = None
-    """Of `scene.object_models`, None for boxes and cylinders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,34 +78,15 @@ def classes_of(catalogue: Catalogue) -> tuple[AppearanceClass, ...]:
     for entry in catalogue.entries:
         size = tuple(round(length / SAME_M) for length in entry.size_m)
         found.setdefault((entry.kind, size, entry.color), []).append(entry)
-    return tuple(_class_of(entries) for entries in found.values())
-
-
-def class_names(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Return the names of the objects of each class, in the order of the catalogue."""
-    found: dict[tuple[object, ...], list[CatalogueEntry]] = {}
-    for entry in catalogue.entries:
-        size = tuple(round(length / SAME_M) for length in entry.size_m)
-        found.setdefault((entry.kind, size, entry.color), []).append(entry)
-    return {
-        entries[0].class_id or entries[0].name: tuple(entry.name for entry in entries)
-        for entries in found.values()
-    }
-
-
-def _class_of(entries: list[CatalogueEntry]) -> AppearanceClass:
-    first = entries[0]
-    kind = Kind(first.kind)
-    item = SceneObject(
-        name=first.name, kind=kind, pose=Pose(position_m=(0, 0, 0)), size_m=first.size_m
-    )
-    return AppearanceClass(
-        name=first.class_id or first.name,
-        count=len(entries),
-        kind=kind,
-        size_m=first.size_m,
-        color=first.color,
-        model=model_like(item),
+    return tuple(
+        AppearanceClass(
+            name=first.class_id or first.name,
+            names=(first.name, *(entry.name for entry in others)),
+            kind=Kind(first.kind),
+            size_m=first.size_m,
+            color=first.color,
+        )
+        for first, *others in found.values()
     )
 
 

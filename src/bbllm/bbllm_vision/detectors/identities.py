@@ -28,7 +28,7 @@ from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose
 from bbllm.skills.shapes import Vector
-from bbllm_vision.detectors.forms import class_names
+from bbllm_vision.detectors.forms import classes_of
 from bbllm_vision.detectors.sight import Hidden
 
 GATE_M = 0.03
@@ -51,7 +51,7 @@ class Identities:
     """Gives detections the names of objects; keeps where each object was seen last."""
 
     def __init__(self, catalogue: Catalogue, *, gate_m: float = GATE_M) -> None:
-        self._names = class_names(catalogue)
+        self._names = {of.name: of.names for of in classes_of(catalogue)}
         self._gate_m = gate_m
         self._last: dict[str, Vector] = {}
 

@@ -30,8 +30,12 @@ class DetectorSetup:
 
 
 def _blocks(setup: DetectorSetup) -> Detector:
-    from bbllm_vision.detectors.blocks import BlocksDetector
+    from bbllm_vision.detectors.blocks import BlocksDetector, others_of
 
+    if others := others_of(setup.catalogue):
+        setup.on_warning(
+            f'{others} The detectors onnx and vlm do (detector:=vlm, --detector of bbllm up).'
+        )
     return BlocksDetector(setup.catalogue, setup.fixtures)
 
 

@@ -1,9 +1,8 @@
-"""One picture while objects are looked for: its regions, its light, what is not explained."""
+"""One picture while objects are searched for: its regions, its light, what a face explains."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -11,35 +10,26 @@ from numpy.typing import NDArray
 
 from bbllm.core.types import Pose, SceneObject
 from bbllm.scene.camera import Mask, RgbdImage
-from bbllm.sim.build import rgba_of
 from bbllm.skills.shapes import outline, top_z
 from bbllm_vision.detectors.colors import (
     Picture,
     color_distances,
     in_white_light,
     lab_of,
-    lab_of_words,
     light_of,
 )
 from bbllm_vision.detectors.edge_fit import EdgeFit, Outline, fit_outline
 from bbllm_vision.detectors.regions import ColorRegion, Segmentation, segment
-from bbllm_vision.detectors.silhouette_fit import Blob, Template
 from bbllm_vision.detectors.views import CameraView
 
 Array = NDArray[np.float64]
-Colors = NDArray[np.float32]
 LEAST_HEIGHT_M = 0.008
 """Of the mean of what rises above the table: less is flat on it [m]."""
 TABLE_CHANGE, LEAST_CHANGE = 28.0, 12.0
 """By how much an object differs from the table there in one colour: in full light, and in any; of
 255."""
-DARKEST_SHADOW = 0.3
-"""How bright the table is in a shadow at least, of what it is beside it."""
 FULL_LIGHT = 220.0
 """Median of the brightest colour of all pixels in full light, of 255."""
-LEAST_FILL = 0.5
-"""Share of the hull of an everyday object that its silhouette fills at least."""
-LEAST_BLOB_PX, LARGE_PX = 60, 2000
 LEAST_EXPLAINED = 0.9
 """
 Share of what is in view of a face that has its colour, and of its region that is within it: both
@@ -49,12 +39,6 @@ MOST_TABLE = 0.2
 """Share of the sides of an object that may show the table."""
 BESIDE_PX = 4
 """What is so near to a region may hide a part of it [px]."""
-RIM_PX = 6
-"""Around a blob that is cut out [px]."""
-SAMPLES = 500
-"""So many pixels of a blob, about, give the shares of colours."""
-CONTENT_CHANGE = 0.16
-"""How far the colour of what is in a container is from the shades of the container's, of 1."""
 
 
 class Search:
@@ -79,8 +63,6 @@ class Search:
         )
         table_color = fixtures[0].color if fixtures else 'burlywood'
         self.light = light_of(self.picture, self.segmentation.table, table_color)
-        self._nominal = np.array(rgba_of(table_color)[:3], dtype=np.float32)
-        self._taken = self.ignored.copy()
 
     def fit(
         self, outline_at: Outline, start: tuple[float, float, float], *, turns: bool
@@ -171,129 +153,11 @@ class Search:
         away_m = float(np.linalg.norm(middle_m - self.view.position_m[:2]))
         return 1.5 * height_m * away_m / max(float(self.view.position_m[2]) - height_m, 0.1)
 
-    def take(self, outlines_m: Iterable[Array]) -> None:
-        """Take the silhouettes of objects out of what is left to be explained."""
-        mask = np.zeros(self._taken.shape, np.uint8)
-        for points_m in outlines_m:
-            pixels = self.view.project(points_m)[:, :2].astype(np.float32)
-            cv2.fillConvexPoly(mask, np.rint(cv2.convexHull(pixels)).astype(np.int32), 1)
-        self._taken |= cv2.dilate(mask, np.ones((5, 5), np.uint8)).view(bool)
-
-    def blobs(self, *, shadows: bool) -> list[Blob]:
-        """Return what differs from the table and is not explained yet, with or without shadows."""
-        height, width = self.heights.shape
-        table = cv2.resize(cv2.convertScaleAbs(self.light * self._nominal), (width, height))
-        change = cv2.absdiff(self.picture, table)
-        least = max(LEAST_CHANGE, TABLE_CHANGE * self._strength)
-        same = cv2.inRange(change, (0, 0, 0), (least, least, least))
-        differs = (same == 0) & ~self._taken & self._above
-        if not shadows:
-            rows, columns = np.nonzero(differs)
-            differs[rows, columns] = ~_in_shadow(
-                self.picture[rows, columns].astype(np.float32),
-                table[rows, columns].astype(np.float32),
-                least,
-            )
-        return [
-            blob for blob in self._cut(differs) if self._height_of(blob) > _least_height_m(blob)
-        ]
-
-    def contents(self, template: Template, pose: Pose) -> list[Blob]:
-        """Return what is in a container and is not of its colour, in any shade of it."""
-        x, y, z = pose.position_m
-        yaw = 2 * math.atan2(pose.quat_xyzw[2], pose.quat_xyzw[3])
-        pixels = template.pixels(self.view, x, y, yaw, z).astype(np.float32)
-        height, width = self._taken.shape
-        x0, y0 = np.clip(np.floor(pixels.min(axis=0)).astype(int), 0, (width - 1, height - 1))
-        x1, y1 = np.clip(np.ceil(pixels.max(axis=0)).astype(int), 1, (width, height))
-        inside = np.zeros((y1 - y0, x1 - x0), np.uint8)
-        cv2.fillConvexPoly(inside, np.rint(cv2.convexHull(pixels) - (x0, y0)).astype(np.int32), 1)
-        inside = cv2.erode(inside, np.ones((5, 5), np.uint8))
-        own = np.array(rgba_of(template.of.color)[:3])
-        lit = in_white_light(self.picture[y0:y1, x0:x1], self.light, pixels.mean(axis=0))
-        along = own / np.linalg.norm(own)
-        aside = lit - (lit @ along)[..., None] * along
-        differs = np.zeros(self._taken.shape, bool)
-        differs[y0:y1, x0:x1] = (np.linalg.norm(aside, axis=2) > CONTENT_CHANGE) & (inside > 0)
-        return self._cut(differs & ~self._taken)
-
-    def color_shares(self, blob: Blob, templates: Sequence[Template]) -> Array:
-        """Return the share of a blob's pixels that have the main colour of each template."""
-        h, w = blob.mask.shape
-        part = self.picture[blob.top_px : blob.top_px + h, blob.left_px : blob.left_px + w]
-        colors = part[blob.mask]
-        colors = colors[:: max(len(colors) // SAMPLES, 1)]
-        middle = np.array([blob.left_px + w / 2, blob.top_px + h / 2])
-        lit = in_white_light(colors, self.light, middle)
-        words = [template.of.color for template in templates]
-        seen, known = lab_of(lit), lab_of_words(words)
-        weights = np.array([0.4, 1.0, 1.0])
-        distance = np.linalg.norm((seen[:, None] - known[None]) * weights, axis=-1)
-        return np.asarray((distance < 30.0).mean(axis=0))
-
-    def may_be(self, blob: Blob, template: Template, z_m: float) -> bool:
-        """Return whether a blob is about as large as a template is, in two turns of it."""
-        h, w = blob.mask.shape
-        middle = np.array([blob.left_px + w / 2, blob.top_px + h / 2])
-        x, y = self.view.on_plane(middle, z_m).tolist()
-        areas = []
-        for yaw_rad in (0.0, math.pi / 2):
-            pixels = template.pixels(self.view, x, y, yaw_rad, z_m).astype(np.float32)
-            areas.append(cv2.contourArea(cv2.convexHull(pixels)))
-        area = np.count_nonzero(blob.mask)
-        return bool(LEAST_FILL * min(areas) < area < max(areas) / LEAST_FILL)
-
-    def _height_of(self, blob: Blob) -> float:
-        h, w = blob.mask.shape
-        part = self.heights[blob.top_px : blob.top_px + h, blob.left_px : blob.left_px + w]
-        values = part[blob.mask]
-        values = values[np.isfinite(values)]
-        return float(values.mean()) if len(values) else math.inf
-
-    def _cut(self, mask: Mask) -> list[Blob]:
-        clean = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-        left, top, w, h = cv2.boundingRect(clean)
-        left_px, top_px = max(left - RIM_PX, 0), max(top - RIM_PX, 0)
-        used = np.s_[top_px : top + h + RIM_PX, left_px : left + w + RIM_PX]
-        clean, taken = clean[used], self._taken[used]
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(clean, connectivity=8)
-        height, width = clean.shape
-        found = []
-        for label in range(1, count):
-            left, top, w, h, area = (int(value) for value in stats[label])
-            if area < LEAST_BLOB_PX:
-                continue
-            x0, y0 = max(left - RIM_PX, 0), max(top - RIM_PX, 0)
-            x1, y1 = min(left + w + RIM_PX, width), min(top + h + RIM_PX, height)
-            own = labels[y0:y1, x0:x1] == label
-            others = clean[y0:y1, x0:x1].astype(bool) & ~own
-            found.append(
-                Blob(
-                    left_px=left_px + x0,
-                    top_px=top_px + y0,
-                    mask=own,
-                    hidden=(taken[y0:y1, x0:x1] & ~own) | others,
-                )
-            )
-        return found
-
 
 def _strength(picture: Picture, above: Mask) -> float:
     """Return how bright a picture is, from 0 to 1: the table fills most of it."""
     brightest = picture[::8, ::8].max(axis=2)[above[::8, ::8]]
     return min(float(np.median(brightest)) / FULL_LIGHT, 1.0) if len(brightest) else 1.0
-
-
-def _in_shadow(colors: Colors, table: Colors, least: float) -> Mask:
-    """Return which pixels, shape (n, 3), have the colour of the table there in a shade of it."""
-    share = np.sum(colors * table, axis=1) / np.maximum(np.sum(table * table, axis=1), 1.0)
-    aside = np.abs(colors - share[:, None] * table).max(axis=1)
-    return np.asarray((share > DARKEST_SHADOW) & (share < 1.0) & (aside < least))
-
-
-def _least_height_m(blob: Blob) -> float:
-    """Return what the mean height of a blob is at least: the error of a mean falls with size."""
-    return LEAST_HEIGHT_M if np.count_nonzero(blob.mask) < LARGE_PX else LEAST_HEIGHT_M / 4
 
 
 def _above(fixtures: Sequence[SceneObject], view: CameraView, shape: tuple[int, ...]) -> Mask:
