@@ -63,10 +63,10 @@ lint: setup ## Run ruff, import-linter and mypy
 bench: setup ## Measure the arm, times and the seven tasks (minutes)
 	@bin/bbllm bench arm && bin/bbllm bench time --quick && bin/bbllm bench tabletop --planner brain_body:reach=no --brain offline --body offline --k 0,1,2,3
 
-bench-recorded: setup ## Replay a language model's recorded replies, without a key; writes chart and table of README (minutes)
+bench-recorded: setup ## Replay a language model's recorded replies, without a key (minutes)
 	@$(RUN) python -c 'import virtualhome_eval' 2>/dev/null || pip install --quiet --require-hashes --no-deps -r requirements/eai.txt || \
 		echo 'Going on without the package eai-eval: the tasks of eai are left out.' >&2
-	@bin/bbllm bench recorded --docs
+	@bin/bbllm bench recorded
 
 docs: build/docs/done ## Build the docs site into build/site (installs mkdocs-material beside it, not in .venv)
 	@NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build && echo 'Open build/site/index.html; it needs no server and no network.'

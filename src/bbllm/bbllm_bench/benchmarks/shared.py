@@ -5,7 +5,6 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from itertools import starmap
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,18 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 import pydantic_core
 import typer
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from bbllm.cli.views.output import Output, PlainConsole
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.intervals import wilson
 from bbllm_bench.report.grid import Grid, print_grid
-from bbllm_bench.report.plots import new_figure, to_png, to_svg
 from bbllm_bench.report.words import interval
 
-BLUE, ORANGE = '#2f6db3', '#c2571a'
 Result = TypeVar('Result')
 _Bar = TypeVar('_Bar', bound='TrialBar')
 
@@ -93,22 +88,6 @@ def write_report(
     for text in (*notes, f'written to {out}'):
         console.print(text, markup=False, soft_wrap=True)
     write_json(out, report, printed=json)
-
-
-@contextmanager
-def new_chart(title: str, subtitle: str) -> Iterator[tuple[Figure, Axes]]:
-    """Yield a chart with its axes; its style applies while the context is open."""
-    with new_figure(432, 266) as figure:
-        figure.set_layout_engine('constrained')
-        axes = figure.subplots()
-        axes.set_title(subtitle, loc='left', fontsize=9)
-        figure.suptitle(title, x=0.01, ha='left', fontsize=11, fontweight='bold')
-        yield figure, axes
-
-
-def write_chart(figure: Figure, folder: Path, name: str) -> None:
-    write_atomically(folder / f'{name}.svg', to_svg(figure, name))
-    write_atomically(folder / f'{name}.png', to_png(figure))
 
 
 def percentile(values: Sequence[float], percent: float) -> float:

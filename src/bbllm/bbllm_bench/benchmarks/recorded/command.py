@@ -15,14 +15,13 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, ReplayError
-from bbllm.core.paths import checkout_dir, state_dir
+from bbllm.core.paths import state_dir
 from bbllm.llm.recording.replay import COMPRESSED
 from bbllm_bench.benchmarks.recorded.figures import (
     Played,
     changed_text,
     figures_of,
     write_figures,
-    write_into_docs,
 )
 from bbllm_bench.commands.options import MAX_JOBS
 from bbllm_bench.commands.progress import ProgressView
@@ -64,12 +63,6 @@ def recorded(
     jobs: Annotated[
         int | None, typer.Option('--jobs', '-j', min=1, max=MAX_JOBS, help='Episodes at once.')
     ] = None,
-    docs: Annotated[
-        bool,
-        typer.Option(
-            '--docs', help='Also write table and chart into README.md and docs of this clone.'
-        ),
-    ] = False,
     record: Annotated[
         bool,
         typer.Option(
@@ -93,7 +86,7 @@ def recorded(
     Needs no key. A recording belongs to the version that made it: where a prompt has
     changed since, the recorded replies are taken in their order, the first line that
     differs is printed, and the run is no figure of the model. Writes tables
-    (recorded.md) and a chart (recorded.png). The folder has a file index.yaml, see
+    (recorded.md). The folder has a file index.yaml, see
     docs/bench.md.
 
     Examples:
@@ -154,8 +147,6 @@ def recorded(
         for each in other:
             text = changed_text(each, everything=changes)
             output.print(f'{text}\nFor figures of this version, {_how_anew(each.run, place)}')
-        if docs:
-            _write_docs(same, output, whole=len(same) == len(index.runs))
         output.result(
             {
                 'runs': [*map(figures_of, same)],
@@ -287,18 +278,3 @@ def _changes(run: RecordedRun, target: Path) -> tuple[str, ...]:
     return tuple(
         f'{result.key.name}: {change}' for result in results for change in result.changed_prompts
     )
-
-
-def _write_docs(played: Sequence[Played], output: Output, *, whole: bool) -> None:
-    if not whole:
-        output.print(
-            'README.md and docs stay: not all runs were replayed with the recorded prompts, and '
-            'the figures there are those of the versions that they name.',
-            style='yellow',
-        )
-        return
-    root = checkout_dir()
-    if root is None:
-        raise ConfigError('--docs writes README.md and docs of a checkout, and this is none.')
-    for path in write_into_docs(played, root):
-        output.print_path('written', path)
