@@ -95,7 +95,6 @@ def test_a_task_that_takes_too_long_is_cancelled(stack: str, environment: dict[s
     ('words', 'texts'),
     [
         ('run stack --brain gpt-4o --scene tower', ('--scene, --brain', 'bbllm up')),
-        ('forget', ('Nothing is believed here', '--open-state rules')),
         ('up sim', ('The node brain_planner runs already',)),
         ('up sim --scene towr', ("Did you mean 'tower'",)),
     ],

@@ -91,14 +91,6 @@ def test_after_the_end_of_up_by_force_it_is_named_and_no_node(
     assert 'killed or crashed' not in printed
 
 
-def test_a_stand_in_cannot_estimate_and_no_node_is_started(environment: dict[str, str]) -> None:
-    result = bbllm(environment, 'up', 'sim', '--open-state', 'model', '--brain', 'offline')
-
-    assert result.returncode == 2
-    assert 'take open_state:=rules' in result.stderr
-    assert 'Starting' not in result.stderr
-
-
 OTHERS = [
     RunningProcess('python\0-m\0bbllm\0run\0stack the cubes\0', ''),
     RunningProcess('vim\0notes.txt\0', 'ROS_DOMAIN_ID=7\0'),
@@ -220,13 +212,13 @@ def test_options_of_cameras_need_the_source_camera() -> None:
 
 
 def test_every_hint_of_up_has_its_domain(capsys: pytest.CaptureFixture[str]) -> None:
-    config = UpConfig.of({'approval': 'plan', 'open_state': 'rules'})
+    config = UpConfig.of({'approval': 'plan'})
     request = UpRequest(config=config, domain=7, page=NO_PAGE)
 
     _print_hints(Output(), request)
 
     hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith('  bbllm')]
-    assert len(hints) == 5
+    assert len(hints) == 4
     assert all(' --domain 7' in line for line in hints)
 
 

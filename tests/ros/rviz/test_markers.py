@@ -39,26 +39,6 @@ def test_what_is_out_of_reach_is_pale_and_labelled() -> None:
     assert shown['names', 1].text == 'far_cube\n(out of reach)'
 
 
-def test_beliefs_are_listed_below_the_name_of_their_object_with_a_count_of_the_rest() -> None:
-    words = ('slipped_before', 'would_not_rise', 'fixed_or_heavy', 'sticky')
-    believed = [Fact('far_cube', 'is', word, estimated=True) for word in words]
-
-    shown = markers_of(
-        Fact('far_cube', 'reachable', 'no'),
-        Fact('far_cube', 'is', 'clear'),
-        *believed,
-        Fact('red_cube', 'heavier_than', 'far_cube', estimated=True),
-    )
-
-    assert shown['names', 0].text == 'red_cube\nbelieved: heavier_than far_cube'
-    assert shown['names', 1].text.splitlines() == [
-        *('far_cube', '(out of reach)', 'believed: slipped_before', 'believed: would_not_rise'),
-        *('believed: fixed_or_heavy', '... 1 more'),
-    ]
-    one, many = (shown['names', i].pose.position.z for i in (0, 1))
-    assert one < many
-
-
 def test_lost_object_is_marked_where_it_was_last_seen() -> None:
     lost = LostObject(name='blue_cube', position_m=(0.5, -0.2, 0.02), seen_s=2.0)
 

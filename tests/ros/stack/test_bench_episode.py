@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from bbllm_interfaces.srv import MapStep
 
-from bbllm.core.errors import BbllmError
+from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.events import EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.protocols import PASS
 from bbllm.core.types import PlanStep, SkillCall
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import load_config, make_models
-from bbllm.planners.brain_body.prompting import BELIEVED
 from bbllm.testing import Handler, ModelServer, replies
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
@@ -240,23 +239,10 @@ def test_body_mapper_maps_steps_ahead_and_asks_no_model_for_calls(ros_domain: in
     assert len(asked.model_calls) == 1
 
 
-@pytest.mark.slow
-def test_beliefs_of_the_first_episode_are_in_the_prompt_of_the_next() -> None:
+def test_sessions_are_refused() -> None:
     case = make_case(load_suite('tabletop_sessions'), 'second', seed=0, trial=0)
-    (fixed,) = case.table.fixed
-    other = next(spec.name for spec in case.table.objects[3:])
-    case = replace(case, earlier=(f'Pick {fixed}.',), instruction=f'Put {other} on location_A.')
-    config = RunConfig(planner='brain_body:open_state=rules', llm=OFFLINE.llm, records=True)
-
-    game = play_over_ros(EpisodeSpec(key=EpisodeKey('second', 0, 0), case=case, config=config))
-
-    brain = [
-        line for line in map(json.loads, game.recording.splitlines()) if line['role'] == 'brain'
-    ]
-    first, last = (json.dumps(line['messages']) for line in (brain[0], brain[-1]))
-    assert BELIEVED not in first
-    assert f'({fixed} is fixed_or_heavy)' in last.partition(BELIEVED)[2]
-    assert case.instruction in game.journal.splitlines()[0]
+    with pytest.raises(ConfigError, match='leave --world ros out'):
+        play_over_ros(EpisodeSpec(key=EpisodeKey('second', 0, 0), case=case, config=OFFLINE))
 
 
 def test_the_node_that_plans_reads_the_brief_of_its_case(tmp_path: Path) -> None:

@@ -79,7 +79,6 @@ def test_only_programs_of_a_person_may_approve_begin_tasks_and_talk_to_the_plann
     assert who('publish', 'approval') == {'fr3_executor'}
     assert who('publish', 'human_feedback') == set()
     assert who('request', 'say') == {'client'}
-    assert who('request', 'forget_open_state') == {'client'}
     assert who('call', 'run_task') == {'client'}
 
 

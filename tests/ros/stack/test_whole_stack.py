@@ -67,12 +67,11 @@ SIMULATED_TRANSFORMS = {f'/{NAMESPACE}{name}' for name in TRANSFORMS}
 STATUS = {f'/{NAMESPACE}/camera_status'}
 SOURCES = {f'/{NAMESPACE}/detections', *STATUS, *TRANSFORMS, *VISION}
 MOVEIT = {f'/{NAMESPACE}/collision_object'}
-BELIEFS = {f'/{NAMESPACE}/episode_events'}
 CLOCK = '/clock'
 
 
 UNUSED = {
-    'subscriber': SOURCES | SIMULATED_TRANSFORMS | BELIEFS | {CLOCK},
+    'subscriber': SOURCES | SIMULATED_TRANSFORMS | {CLOCK},
     'publisher': {*MOVEIT, *TRANSFORMS, CLOCK},
 }
 """What `state_estimator` uses with other parameters than their defaults, by kind."""

@@ -1,4 +1,4 @@
-"""Numbers, ROS namespaces and the open-state mode, which several rooms share."""
+"""Numbers and ROS namespaces, which several rooms share."""
 
 import re
 from enum import StrEnum
@@ -47,14 +47,6 @@ class OptionWord(StrEnum):
     def _missing_(cls, value: object) -> NoReturn:
         kind = re.sub(r'\B([A-Z])', r' \1', cls.__name__).lower()
         raise UnknownNameError(kind, str(value), [word.value for word in cls])
-
-
-class OpenStateMode(OptionWord):
-    """Source of the open state; see design/open-state.md."""
-
-    OFF = 'off'
-    RULES = 'rules'
-    MODEL = 'model'
 
 
 REHEARSAL_SAMPLES = 3

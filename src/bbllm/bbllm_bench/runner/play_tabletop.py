@@ -125,8 +125,7 @@ def _remembered(table: World, job: EpisodeSpec) -> World:
     """
     Return the world of a case: where it has earlier episodes, one whose scenes include beliefs.
 
-    As those of the node `state_estimator` with open_state:=rules do, which keeps them over
-    episodes just so; who reads them is up to the planner.
+    Who reads them is up to the planner.
     """
     return EstimatingWorld(table, RuleEstimator) if job.case.earlier else table
 

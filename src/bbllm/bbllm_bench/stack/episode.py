@@ -14,17 +14,16 @@ from pathlib import Path
 
 from bbllm.api.config import LimitChoice
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
-from bbllm.core.events import Episode
 from bbllm.core.journal import prompts_text, read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
 from bbllm.files.yaml_files import yaml_text
 from bbllm.llm.config import GOAL_SUFFIX
 from bbllm.worlds.tabletop.tabletop import STILL_M, furthest
-from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, name_before
+from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.oracle.case_goals import with_goal
 from bbllm_bench.runner.episode_models import models_of
-from bbllm_bench.scorers.scoring import lost, lost_before, score, with_earlier
+from bbllm_bench.scorers.scoring import lost, score
 from bbllm_ros.rclpy_support.domains import own_domain
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.client import StackClient
@@ -41,6 +40,8 @@ SEEDS = 2**31
 def play(job: EpisodeSpec) -> EpisodeRecord:
     """Play an episode through the five nodes; see `log.episodes.Play`."""
     load_planner(job.config.planner)
+    if job.case.earlier:
+        raise ConfigError('Sessions are played in this process: leave --world ros out.')
     if job.replay is None:
         # What cannot be used at all shows here, in words, and not as a node that died.
         models_of(job)
@@ -69,10 +70,9 @@ def _play_in(folder: Path, job: EpisodeSpec) -> EpisodeRecord:
                 log_folder=folder / 'log',
             )
             with Stack(config) as stack, stack.wait_ready(READY_S) as client:
-                if _played_before(client, files, job):
-                    before = client.scene()
-                    _run(client, job, job.case.instruction, job.key.name)
-                    after, settling_s = _settled(client)
+                before = client.scene()
+                _run(client, job)
+                after, settling_s = _settled(client)
     except ConfigError:
         raise
     except BbllmError as error:
@@ -80,19 +80,9 @@ def _play_in(folder: Path, job: EpisodeSpec) -> EpisodeRecord:
     return files.played(before, after, settling_s, fault)
 
 
-def _played_before(client: StackClient, files: _Files, job: EpisodeSpec) -> bool:
-    """Play what comes before the judged episode; return whether that may be judged after it."""
-    for number, instruction in enumerate(job.case.earlier):
-        _run(client, job, instruction, name_before(job.key, number))
-        if lost_before(job, files.earlier()) is not None:
-            return False
-        _settled(client)
-    return True
-
-
-def _run(client: StackClient, job: EpisodeSpec, instruction: str, episode_id: str) -> None:
+def _run(client: StackClient, job: EpisodeSpec) -> None:
     result = client.run_task(
-        instruction, episode_id=episode_id, feedback_loops=job.key.k, goal='no'
+        job.case.instruction, episode_id=job.key.name, feedback_loops=job.key.k, goal='no'
     )
     if result.refused:
         raise TaskError(result.message)
@@ -143,8 +133,6 @@ class _Files:
                 'step_limit': self._job.case.limits(config.limits).steps or 0,
             },
             'body_mapper': {**models, 'mapping': config.mapping.value},
-            # As in bench.play_tabletop: what was found out is kept over the episodes of a case.
-            'state_estimator': {'open_state': 'rules' if self._job.case.earlier else 'off'},
             'mujoco_sim': {
                 'scene': str(self._scene),
                 'speed': 0.0,
@@ -160,12 +148,9 @@ class _Files:
         fault: BbllmError | None,
     ) -> EpisodeRecord:
         """Judge what the nodes have written down; `fault` is the reason where it is incomplete."""
-        journal = self._journal(self._job.key.name)
-        text, earlier = _text(journal), self.earlier()
-        broken = lost_before(self._job, earlier) if fault is None else None
-        if broken is not None:
-            result = broken
-        elif text and before is not None:
+        journal = self._episodes / f'{self._job.key.name}.jsonl'
+        text = _text(journal)
+        if text and before is not None:
             episode = read_episode(journal)
             # The world's clock also runs while a model thinks, which is no work of the robot.
             robot_s = episode.robot_s + settling_s
@@ -182,23 +167,11 @@ class _Files:
                 case=self._job.case,
             )
         return EpisodeRecord(
-            result=with_earlier(result, self._job, earlier),
+            result=result,
             journal=text,
-            earlier=tuple(_text(path) for path in self._journals_before()),
-            prompts=tuple(map(prompts_text, (journal, *self._journals_before()))),
+            prompts=(prompts_text(journal),),
             recording=self._exchanges(),
         )
-
-    def earlier(self) -> list[Episode]:
-        return [read_episode(path) for path in self._journals_before()]
-
-    def _journals_before(self) -> list[Path]:
-        key, n_earlier = self._job.key, len(self._job.case.earlier)
-        paths = [self._journal(name_before(key, number)) for number in range(n_earlier)]
-        return [path for path in paths if _text(path)]
-
-    def _journal(self, name: str) -> Path:
-        return self._episodes / f'{name}.jsonl'
 
     def _exchanges(self) -> str:
         """Return the lines of the recording, each with the name of the episode."""

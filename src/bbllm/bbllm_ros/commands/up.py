@@ -32,13 +32,12 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import flag, option, spelled
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.constants import NAMESPACE, OpenStateMode, checked_namespace
+from bbllm.core.constants import NAMESPACE, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm_ros.parameters.node_params import (
     ApprovalChoice,
     CameraChoice,
     MujocoSimParams,
-    OpenStateChoice,
     SceneSourceChoice,
     chosen_params,
 )
@@ -57,7 +56,6 @@ class UpConfig(
     LimitChoice,
     RuleChoice,
     RehearsalOptions,
-    OpenStateChoice,
     RecordChoice,
     ApprovalChoice,
     LoopChoice,
@@ -113,7 +111,6 @@ def up(request: UpRequest) -> None:
       bbllm up sim --approval plan
       bbllm up sim --rehearse
       bbllm up sim --approval plan --never 'touch the blue cube'
-      bbllm up sim --open-state rules
       bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
       bbllm up sim --one-process
@@ -214,8 +211,6 @@ def _print_hints(output: Output, request: UpRequest) -> None:
     ]
     if request.config.approval is not ApprovalMode.NONE:
         hints.append(('approve --watch', 'asks you before the arm moves'))
-    if request.config.open_state is not OpenStateMode.OFF:
-        hints.append(('forget', 'when the objects were rearranged'))
     hints.append(('doctor', 'what the nodes exchange'))
     output.print()
     output.print('In another terminal (. ./activate there first):')
@@ -268,8 +263,6 @@ def _params(config: UpConfig) -> dict[str, dict[str, Value]]:
     made = chosen_params(config)
     made['mujoco_sim']['speed'] = config.speed
     made['fr3_executor']['approval'] = config.approval.value
-    if config.brain is not None:
-        made['state_estimator']['model'] = str(config.brain)
     if {'rehearse', 'rehearsal_samples'} & config.model_fields_set:
         asks = config.approval is ApprovalMode.PLAN
         made['brain_planner']['rehearse'] = config.samples(approved=asks)

@@ -16,7 +16,6 @@ from bbllm_ros.convert.records import LATCHED, stamp_from_msg, to_msg
 from bbllm_ros.driver.force_feed import ForceFeed
 from bbllm_ros.driver.joint_feed import JointFeed
 from bbllm_ros.estimator.object_feed import make_source
-from bbllm_ros.estimator.open_state_feed import OpenStateFeed
 from bbllm_ros.estimator.scene_outputs import SceneOutputs
 from bbllm_ros.parameters.node_params import StateEstimatorParams
 from bbllm_ros.rclpy_support.fast_subscription import Poller
@@ -39,7 +38,6 @@ class StateEstimator(StackNode):
         self._joints = JointFeed(self, self._poller, params.gripper, params.max_age_s)
         self._force = ForceFeed(self, self._poller, self._joints)
         self._source = make_source(self, self._poller, self._joints, params)
-        self._open_state = OpenStateFeed(self, params)
         self._reach = ReachCache(FR3)
         self._written: tuple[Scene, SceneMsg] | None = None
         self._scenes = self.create_publisher(SceneMsg, 'scene', LATCHED)
@@ -49,7 +47,6 @@ class StateEstimator(StackNode):
 
     def begin(self) -> None:
         self._poller.start()
-        self._open_state.begin()
         self.create_service(GetScene, 'get_scene', self._get, callback_group=self.group)
         # By the steady clock: who waits for scenes counts their silence by it at any speed.
         self.every(self._period_s, self._publish)
@@ -59,8 +56,7 @@ class StateEstimator(StackNode):
             view = self._source.observe(
                 stamp_from_msg(request.not_before), self._wait_s, or_stopped=request.or_stopped
             )
-            felt = request.felt or (request.or_stopped and self._open_state.weighs)
-            reply.scene = self._write(self._scene(view, FELT_S if felt else 0.0))
+            reply.scene = self._write(self._scene(view, FELT_S if request.felt else 0.0))
             reply.code = GetScene.Response.NONE
         except WorldError as error:
             kinds = GetScene.Response
@@ -83,13 +79,12 @@ class StateEstimator(StackNode):
         held = None
         if wait_s > 0.0 and view.hand is not None:
             held = view.carried or find_held(view.objects, view.hand)
-        scene = view.scene(
+        return view.scene(
             skills_for(view.objects, self._source.skills),
             now_s=view.stamp_s,  # its age was looked at by the wall clock already
             reach=self._reach,
             force_n=self._force.force_n(view.stamp_s, wait_s, weighing=held is not None),
         )
-        return self._open_state.believing(scene)
 
     def _write(self, scene: Scene) -> SceneMsg:
         """Write a scene; one that shows something else of the hand alone shares the rest."""

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from bbllm.core.errors import ConfigError
 from bbllm.core.paths import episodes_dir
-from bbllm.core.protocols import ChatModel
-from bbllm.core.registry import PlannerSpec, find_provider, load_planner
+from bbllm.core.registry import PlannerSpec, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
 from bbllm.planners.assembly import check_brain, check_domain, check_mapping, check_memory
 from bbllm.planners.body.mapping import models_for
@@ -13,7 +11,6 @@ from bbllm_ros.parameters.node_params import (
     BodyMapperParams,
     BrainPlannerParams,
     ModelParams,
-    StateEstimatorParams,
 )
 
 
@@ -58,15 +55,3 @@ def models_of_body(params: BodyMapperParams) -> Models:
         record=params.record,
         replay=params.replay,
     )
-
-
-def model_of_open_state(params: StateEstimatorParams) -> ChatModel:
-    """Return the model that estimates; ConfigError for a stand-in."""
-    overrides = {'brain': params.model} if params.model else {}
-    model = make_models(load_config(params.llm_config), overrides=overrides).brain
-    if find_provider(model.name) is not None:
-        raise ConfigError(
-            f'open_state:=model needs a language model, and {model.name} is none. Name one '
-            'as model:=NAME (docs/models.md), or take open_state:=rules.'
-        )
-    return model

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from bbllm.api.config import (
-    MODELS,
     GoalChoice,
     LimitChoice,
     LoopChoice,
@@ -27,7 +26,6 @@ from bbllm.api.config import (
 )
 from bbllm.api.settings import Settings, revised, setting
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.constants import OpenStateMode
 from bbllm.core.paths import is_yaml_path
 from bbllm_ros.rclpy_support.params import NodeParams, Value, fixed, live, param, parameter_of
 
@@ -41,18 +39,6 @@ class ApprovalChoice(Settings):
         ApprovalMode.PLAN,
         'What a person has to approve before it moves (`bbllm approve`): nothing (none), every '
         'plan, every single call (step), or only calls that are risky.',
-    )
-
-
-class OpenStateChoice(Settings):
-    """Who adds beliefs to scenes."""
-
-    open_state: Annotated[OpenStateMode, BeforeValidator(OpenStateMode)] = setting(
-        OpenStateMode.OFF,
-        'What adds to scenes, as estimated facts, what is believed of objects because of what was '
-        'done to them, such as fixed_or_heavy: off, rules, or model, that of the Brain '
-        '(design/open-state.md).',
-        panel=MODELS,
     )
 
 
@@ -124,7 +110,7 @@ class BodyMapperParams(ModelParams, MappingChoice):
     """Parameters of `body_mapper`."""
 
 
-class StateEstimatorParams(NodeParams, ModelFileChoice, SceneSourceChoice, OpenStateChoice):
+class StateEstimatorParams(NodeParams, SceneSourceChoice):
     """Parameters of `state_estimator`."""
 
     max_age_s: float = param(2.0, 'Age from which objects are stale, wall clock [s].', 0.1, 60.0)
@@ -152,7 +138,6 @@ class StateEstimatorParams(NodeParams, ModelFileChoice, SceneSourceChoice, OpenS
     )
     hidden_m: float = param(0.1, 'Distance at which the arm hides an object [m].', 0.0, 1.0)
     collision_objects: bool = param(False, 'Publish collision_object; needs moveit_msgs.')
-    model: str = param('', 'Model for open_state:=model; empty: that of the Brain.')
 
 
 class PerceptionParams(NodeParams, ModelFileChoice, CameraChoice):

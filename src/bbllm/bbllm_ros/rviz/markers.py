@@ -1,6 +1,6 @@
 """Scene and plan as markers, for rviz."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from builtin_interfaces.msg import Duration
@@ -12,7 +12,6 @@ from visualization_msgs import msg as msgs
 from bbllm.core.observation import LAST_SEEN_AT, UNSEEN_FOR, lost_names
 from bbllm.core.text import escape_hidden, escape_line
 from bbllm.core.types import Kind, Plan, Pose, Scene, SceneObject
-from bbllm.planners.domains.scene_graph import is_open
 from bbllm.scene.object_models import ObjectPart, model_like
 from bbllm.scene.transforms import compose
 from bbllm.skills.shapes import Vector
@@ -23,8 +22,6 @@ TEXT_M = 0.025
 """Height of letters [m]."""
 PLAN_AT_M = (0.3, 0.0, 0.9)
 """Where the plan is drawn [m]."""
-BELIEFS = 3
-"""Number of words on one object that are shown."""
 FLAT_M = 0.002
 """Thickness that rviz needs to show a place [m]."""
 BEYOND = 0.3
@@ -60,7 +57,7 @@ def _scene(scene: Scene) -> Iterator[msgs.Marker]:
             yield marker
             number += 1
         if item.kind is not Kind.FIXTURE:
-            yield _name(item, i, _remarks(scene, item.name))
+            yield _name(item, i, beyond=beyond)
 
 
 def _lost(scene: Scene) -> Iterator[msgs.Marker]:
@@ -79,23 +76,13 @@ def _lost(scene: Scene) -> Iterator[msgs.Marker]:
         yield _text('lost names', i, (x, y, z + GHOST_M), f'{name}\n({since})', 'red')
 
 
-def _remarks(scene: Scene, name: str) -> list[str]:
-    """Return the lines below the name of an object: what is believed comes last."""
-    sensed = ['(out of reach)'] if scene.has(name, 'reachable', 'no') else []
-    words = [
-        fact.object if fact.predicate == 'is' else f'{fact.predicate} {fact.object}'
-        for fact in scene.facts
-        if fact.subject == name and is_open(fact)
-    ]
-    more = [f'... {len(words) - BELIEFS} more'] if len(words) > BELIEFS else []
-    return [*sensed, *(f'believed: {word}' for word in words[:BELIEFS]), *more]
-
-
-def _name(item: SceneObject, i: int, remarks: Sequence[str]) -> msgs.Marker:
+def _name(item: SceneObject, i: int, *, beyond: bool) -> msgs.Marker:
     x, y, z = item.pose.position_m
-    # rviz centres a text: a line more grows half of its height down into the thing.
-    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M * (1 + len(remarks) / 2))
-    return _text('names', i, at_m, '\n'.join([item.name, *remarks]), 'white')
+    # rviz centres a text: a line more grows half of its height down into the object.
+    at_m = (x, y, z + item.size_m[2] / 2 + TEXT_M * (1.5 if beyond else 1.0))
+    return _text(
+        'names', i, at_m, f'{item.name}\n(out of reach)' if beyond else item.name, 'white'
+    )
 
 
 def _text(

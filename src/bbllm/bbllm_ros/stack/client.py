@@ -12,11 +12,10 @@ from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep, Say
 from rclpy.callback_groups import ReentrantCallbackGroup
-from std_srvs.srv import Trigger
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import NAMESPACE
-from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
+from bbllm.core.errors import LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -89,9 +88,6 @@ class StackClient(AbstractContextManager['StackClient']):
         self._scenes = SceneClient(self.node, self.group)
         self.approvals = ApprovalClient(self.node, self.group)
         self._map = self.node.create_client(MapStep, 'map_step', callback_group=self.group)
-        self._forget = ServiceCall(
-            self.node, Trigger, 'forget_open_state', 'state_estimator', self.group
-        )
         # A request that was made twice would be two remarks.
         self._say = ServiceCall(
             self.node, Say, 'say', 'brain_planner', self.group, first=Say.Request()
@@ -251,22 +247,6 @@ class StackClient(AbstractContextManager['StackClient']):
         reply = self._say.run(request, wait_s + ANSWER_S)
         if not reply.success:
             raise TaskError(reply.message)
-        return str(reply.message)
-
-    @property
-    def can_forget(self) -> bool:
-        return self._forget.ready
-
-    def forget(self) -> str:
-        """
-        Make `state_estimator` drop its beliefs; return what they were, in words.
-
-        Raises ConfigError where it believes nothing.
-        """
-        # To forget twice is to forget once, so the request may be made again.
-        reply = self._forget.run(Trigger.Request(), ANSWER_S)
-        if not reply.success:
-            raise ConfigError(reply.message)
         return str(reply.message)
 
     def scene(self, *, or_stopped: bool = False) -> Scene:

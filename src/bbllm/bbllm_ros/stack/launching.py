@@ -27,7 +27,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from bbllm.api.config import RuleChoice
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, OpenStateMode, checked_namespace
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.parameters.real_arguments import check_robot_ip, need_franka_ros2
@@ -58,7 +58,7 @@ ARGUMENTS = {
         *MODELS,
     ),
     'body_mapper': ('mapping', *MODELS),
-    'state_estimator': ('open_state', 'llm_config', 'sources', 'catalogue'),
+    'state_estimator': ('sources', 'catalogue'),
     'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', *RuleChoice.model_fields),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
@@ -75,7 +75,6 @@ PARAMETERS = {'gripper_node': 'gripper'}
 """The parameter that an argument sets, where their names differ."""
 CHOICES = {
     'approval': [mode.value for mode in ApprovalMode],
-    'open_state': [mode.value for mode in OpenStateMode],
 }
 SWITCHES = {
     'rviz': 'Start rviz2 with its view of this stack.',

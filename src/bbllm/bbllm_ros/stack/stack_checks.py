@@ -11,13 +11,11 @@ from typing import Any, cast
 import yaml
 
 from bbllm.arm.envelope import check_never
-from bbllm.core.constants import OpenStateMode
 from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.render import need_display
 from bbllm_ros.parameters.detector_params import detector_of
 from bbllm_ros.parameters.model_params import (
-    model_of_open_state,
     models_of_body,
     planner_and_models,
 )
@@ -62,12 +60,6 @@ def value_of_text(node: str, name: str, text: str) -> Value:
         return text
 
 
-def _check_estimator(params: Any) -> None:
-    read_sources(params.sources, params.scene, params.catalogue)
-    if params.open_state is OpenStateMode.MODEL:
-        model_of_open_state(params)
-
-
 def _check_perception(params: Any) -> None:
     parse_cameras(params.cameras)
     detector_of(params)
@@ -82,7 +74,7 @@ def _check_sim(params: Any) -> None:
 CHECKS: Mapping[str, Callable[[Any], object]] = {
     'brain_planner': planner_and_models,
     'body_mapper': models_of_body,
-    'state_estimator': _check_estimator,
+    'state_estimator': lambda x: read_sources(x.sources, x.scene, x.catalogue),
     'perception': _check_perception,
     'fr3_executor': lambda params: params.envelope,
     'mujoco_sim': _check_sim,

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.core.events import Event
 from bbllm.core.observation import Observed
 from bbllm.core.types import Code, Fact, Outcome, Pose, Scene, SkillCall, Status
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
@@ -17,7 +16,6 @@ from bbllm.planners.common.belief.interaction_history import (
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.belief.rule_state_estimator import MARGIN_KG, RuleEstimator
 from bbllm.planners.domains.scene_graph import is_open
-from tests.planners.keepers import Kept, outcome
 from tests.planners.made_scenes import made_scene
 
 TABLE = made_scene('red_cube blue_cube green_cube location_A', domain='tabletop')
@@ -123,44 +121,6 @@ def test_an_open_hand_weighs_nothing() -> None:
     experience.sense(Observed(force_n=None, fingers_m=(0.02, 0.02)))
 
     assert experience.forces_n('red_cube') == pytest.approx((-0.4905,))
-
-
-def test_what_is_forgotten_is_neither_believed_nor_weighed() -> None:
-    rules, experience = weighed(red_cube=0.05, blue_cube=0.1)
-    experience.add(MISSED)
-
-    experience.forget(['red_cube'])
-
-    state = rules.estimate(OpenState(), experience.history, TABLE)
-    assert not any(state.attributes.values())
-    assert experience.felt() == ('blue_cube',)
-
-
-def test_forgetting_a_place_does_not_return_the_object_to_the_hand() -> None:
-    rules, experience = weighed(green_cube=0.1, red_cube=0.2)
-    experience.add(PICKED)
-    experience.add(done('place blue_cube'))
-
-    experience.forget(['blue_cube'])
-    for _ in range(6):
-        experience.add(done('pick green_cube', Code.GRASP_FAILED))
-        experience.sense(Observed(force_n=(0.0, 0.0, 0.1), fingers_m=(0.0, 0.0)))
-
-    assert held_after(experience.history) is None
-    state = rules.estimate(OpenState(), experience.history, TABLE)
-    assert state.attributes['red_cube'] == ('heavier_than green_cube',)
-    assert not any('blue_cube' in outcome.call.args for outcome in experience.history)
-
-
-def test_an_object_forgotten_in_the_hand_is_neither_weighed_nor_believed() -> None:
-    rules, experience = weighed(blue_cube=0.1)
-    experience.add(PICKED)
-    experience.forget(['red_cube'])
-    experience.sense(Observed(force_n=(0.0, 0.0, -3.0), fingers_m=(0.02, 0.02)))
-    experience.add(done('place location_A', Code.OBJECT_LOST, 'red_cube was lost.'))
-
-    assert experience.felt() == ('blue_cube',)
-    assert rules.estimate(OpenState(), experience.history, TABLE) == OpenState()
 
 
 def in_house(*calls: str) -> dict[str, tuple[str, ...]]:
@@ -292,23 +252,3 @@ def test_a_failure_is_forgotten_when_a_person_moves_its_object() -> None:
     table.x_m += 2 * MOVED_M
 
     assert reported_by(world) == []
-
-
-def test_a_node_counts_grasps_that_push_the_object() -> None:
-    kept, x_m = Kept(), 0.4
-    kept.facts(lying(red_cube=x_m))
-
-    def miss(*expected: str) -> None:
-        nonlocal x_m
-        kept.keeper.on_event(Event(0.0, SkillCall('pick', ('red_cube',))))
-        x_m += 2 * MOVED_M
-        kept.facts(lying(red_cube=x_m))  # while the arm is still there
-        kept.keeper.on_event(outcome('red_cube', Code.GRASP_FAILED))
-        kept.wait_for(*expected, scene=lambda: lying(red_cube=x_m))
-
-    miss('(red_cube is failed_grasp_once)')
-    for _ in range(3):
-        miss('(red_cube is failed_grasp_twice)')
-
-    x_m += 2 * MOVED_M
-    kept.wait_for(scene=lambda: lying(red_cube=x_m))

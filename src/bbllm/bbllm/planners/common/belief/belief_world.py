@@ -1,22 +1,17 @@
-"""Worlds and scenes with beliefs: in the planner of one episode, and over episodes in a thread."""
+"""Worlds and scenes with beliefs, in the planner of one episode."""
 
-import threading
-import traceback
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import BbllmError, ParseError
+from bbllm.core.errors import ParseError
 from bbllm.core.events import (
     BeliefsEstimated,
-    EpisodeEnded,
-    EpisodeStarted,
-    Event,
     LineDiscarded,
     PlanRehearsed,
 )
-from bbllm.core.observation import Observed, lost_names, observed
+from bbllm.core.observation import observed
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
@@ -55,8 +50,7 @@ class EstimatingWorld(WorldWrapper):
     """
     Wraps a world, records the outcomes, and adds the beliefs of an estimator to the scenes.
 
-    If the scenes contain an open state, as those of the node `state_estimator` may, no other one
-    is estimated.
+    If the scenes contain an open state, no other one is estimated.
     """
 
     inner: World
@@ -195,132 +189,3 @@ def believing(world: World, how: Estimation, model: ChatModel, context: EpisodeC
         on_trouble=context.warn,
         on_discarded=context.emit,
     )
-
-
-@dataclass(eq=False)
-class StateKeeper:
-    """
-    Receives outcomes, and adds the beliefs of an estimator to scenes.
-
-    The estimator runs in the keeper's thread, from `start` on, and may be slow: scenes have the
-    latest beliefs. Actions on an object are forgotten when it is lost, and its failures when it
-    has moved.
-    """
-
-    make_estimator: MakeEstimator
-    experience: InteractionHistory
-    _: KW_ONLY
-    on_trouble: Callable[[str], None]
-    """Receives why an estimate failed, and beliefs that no scene can contain."""
-    on_fault: Callable[[str], None]
-    """Receives a fault of the program, after which there are no beliefs. Scenes continue: sensing
-    must not depend on beliefs."""
-    feels: bool = True
-    """Whether the estimator uses forces. It runs only if there is news for it, because it may cost
-    a request to a model."""
-
-    def __post_init__(self) -> None:
-        self._changed = threading.Condition()
-        """Guards all that follows, and the experience."""
-        self._news = False
-        """Whether another estimate is due."""
-        self._n_forgotten = 0
-        """How often lost objects, or all, were forgotten; an estimate from before is dropped."""
-        self._state = OpenState()
-        self._at_fault = False
-        self._lost: frozenset[str] = frozenset()
-        self._resting = MotionDetector()
-        self._busy: frozenset[str] = frozenset()
-        """Arguments of the current call, which are checked for motion after it."""
-        self._n_unseen = 0
-        """How many calls have ended since the last scene."""
-        self._scene: Scene | None = None
-
-    def start(self) -> None:
-        threading.Thread(target=self._run, name='open state', daemon=True).start()
-
-    def on_event(self, event: Event) -> None:
-        with self._changed:
-            match event.data:
-                case SkillCall(args=args):
-                    self._busy = frozenset(args)
-                case Outcome() as outcome:
-                    self._busy = frozenset()
-                    self._n_unseen += 1
-                    self.experience.add(outcome)
-                    self._news = True
-                case Observed() as sensed:
-                    self.experience.sense(sensed)
-                    self._news = self._news or self.feels
-                case EpisodeStarted() | EpisodeEnded():
-                    self._busy = frozenset()
-            self._changed.notify()
-
-    def believing(self, scene: Scene) -> Scene:
-        lost = frozenset(lost_names(scene))
-        with self._changed:
-            if self._at_fault:
-                return scene
-            gone, self._lost = lost - self._lost, lost
-            self._scene = scene
-            if gone:
-                self._state = _without(self._state, gone)
-                self.experience.forget(gone)
-                self._n_forgotten += 1
-            moved = self._resting.moved(self._state.attributes, scene, self._busy)
-            if moved and self.experience.move(moved, newest=self._n_unseen):
-                self._news = True
-            self._n_unseen = 0
-            self._changed.notify()
-            return with_open_facts(scene, self._state)
-
-    def forget(self) -> OpenState:
-        """Forget all, for example after a reset of the table; return the previous beliefs."""
-        with self._changed:
-            forgotten, self._state = self._state, OpenState()
-            self.experience.clear()
-            self._n_forgotten += 1
-        return forgotten
-
-    def _run(self) -> None:
-        try:
-            while True:
-                self._estimate()
-        except Exception:  # outdated beliefs must not seem current
-            with self._changed:
-                self._at_fault, self._state = True, OpenState()
-            self.on_fault(
-                'Nothing is believed any more, because of a fault in estimating the open state; '
-                f'scenes go on without. Start the node again.\n{traceback.format_exc()}'
-            )
-
-    def _estimate(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._news and self._scene is not None)
-            self._news = False
-            scene, state, past = self._scene, self._state, self.experience.copy()
-            n_forgotten = self._n_forgotten
-        if scene is None or not past.history:
-            return
-        try:
-            new, refused = _estimated(self.make_estimator, past, state, scene)
-        except BbllmError as error:
-            self.on_trouble(f'What is believed stays as it was: {error}')
-            return
-        with self._changed:
-            if n_forgotten != self._n_forgotten:
-                self._news = True
-                return
-            self._state = new
-        for line in refused:
-            self.on_trouble(f'Left out is {line.text!r}: {line.why}')
-
-
-def _without(state: OpenState, names: Container[str]) -> OpenState:
-    """Return a state without some objects, and without comparisons with them."""
-    kept = {
-        name: tuple(word for word in words if word.partition(' ')[2].split(' ')[-1] not in names)
-        for name, words in state.attributes.items()
-        if name not in names
-    }
-    return OpenState(kept, state.summary)

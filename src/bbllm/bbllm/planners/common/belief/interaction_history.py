@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bbllm.core.arguments import is_value
@@ -10,8 +10,6 @@ from bbllm.core.observation import Observed
 from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.types import Code, Outcome, Scene, SkillCall, Status
 
-LONGEST = 500
-"""How many of the newest outcomes are kept; a node may run for days."""
 READINGS = 20
 """How many of the newest force readings are kept for each object."""
 TAKING = frozenset({'pick', 'grab'})
@@ -31,19 +29,13 @@ FORGOTTEN = 'something'
 class InteractionHistory:
     """Keeps outcomes, and the forces measured with an object in the hand."""
 
-    def __init__(self, longest: int = LONGEST) -> None:
-        self._history: deque[Outcome] = deque(maxlen=longest)
+    def __init__(self) -> None:
+        self._history: list[Outcome] = []
         self._forces_n: dict[str, deque[float]] = {}
 
     @property
     def history(self) -> tuple[Outcome, ...]:
         return tuple(self._history)
-
-    def copy(self) -> 'InteractionHistory':
-        made = InteractionHistory()
-        made._history = self._history.copy()
-        made._forces_n = {name: forces.copy() for name, forces in self._forces_n.items()}
-        return made
 
     def add(self, outcome: Outcome) -> None:
         self._history.append(outcome)
@@ -64,18 +56,6 @@ class InteractionHistory:
         """Return the objects with force readings, in the order of the first one."""
         return tuple(self._forces_n)
 
-    def forget(self, names: Iterable[str]) -> None:
-        """
-        Forget all actions on lost objects, which may be others when they are found again.
-
-        Actions that determine the contents of the hand are kept.
-        """
-        gone = set(names)
-        kept = (_without(o, gone) for o in self._history if not _only_of(o, gone))
-        self._history = deque(kept, maxlen=self._history.maxlen)
-        for name in gone:
-            self._forces_n.pop(name, None)
-
     def move(self, names: Iterable[str], newest: int = 0) -> bool:
         """
         Forget failures of a place with objects that have moved; return whether there were any.
@@ -84,7 +64,7 @@ class InteractionHistory:
         and so are the same failures with the same object before.
         """
         moved = set(names)
-        just = list(self._history)[max(len(self._history) - newest, 0) :]
+        just = self._history[max(len(self._history) - newest, 0) :]
         again = {(o.code, name) for o in just for name in objects_of(o)}
 
         def over(outcome: Outcome) -> bool:
@@ -94,13 +74,8 @@ class InteractionHistory:
             )
 
         kept = [_without(o, moved) if over(o) else o for o in self._history]
-        changed = kept != list(self._history)
-        self._history = deque(kept, maxlen=self._history.maxlen)
+        changed, self._history = kept != self._history, kept
         return changed
-
-    def clear(self) -> None:
-        self._history.clear()
-        self._forces_n.clear()
 
 
 def objects_of(outcome: Outcome) -> tuple[str, ...]:
@@ -114,13 +89,6 @@ def empties_hand(outcome: Outcome) -> bool:
         return outcome.call.skill in GIVING
     failed = outcome.status is Status.FAILED
     return failed and (outcome.code in LETTING_GO or outcome.call.skill == 'pick')
-
-
-def _only_of(outcome: Outcome, gone: set[str]) -> bool:
-    if not gone.intersection(outcome.call.args[:1]):
-        return False
-    taken = outcome.succeeded and outcome.call.skill in TAKING
-    return not taken and not empties_hand(outcome)
 
 
 def _without(outcome: Outcome, gone: set[str]) -> Outcome:
@@ -153,11 +121,9 @@ class MotionDetector:
     def __init__(self) -> None:
         self._lay: dict[str, tuple[tuple[str, ...], tuple[float, float, float]]] = {}
 
-    def moved(
-        self, attributes: Mapping[str, tuple[str, ...]], scene: Scene, busy: Collection[str] = ()
-    ) -> frozenset[str]:
+    def moved(self, attributes: Mapping[str, tuple[str, ...]], scene: Scene) -> frozenset[str]:
         """
-        Return the objects, except those in `busy`, that moved since their beliefs were formed.
+        Return the objects that moved since their beliefs were formed.
 
         An object that was moved, by anyone, is not fixed.
         """
@@ -166,8 +132,6 @@ class MotionDetector:
         for name in self._lay.keys() - attributes.keys():
             del self._lay[name]
         for name, words in attributes.items():
-            if name in busy:
-                continue
             if not words or name not in lies or name == scene.held:
                 self._lay.pop(name, None)
                 continue
