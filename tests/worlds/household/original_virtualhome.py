@@ -46,14 +46,14 @@ class Verdict:
 class Original:
     """One character in one graph, driven line by line."""
 
-    def __init__(self, graph: GraphData, *, fresh: bool, in_order: bool = False) -> None:
+    def __init__(self, graph: GraphData, *, fresh: bool) -> None:
         """
         Read a graph, which is not changed.
 
         With *fresh* the graph is built anew after each step, as ProgPrompt does; else one state is
-        kept for all steps, as the original's own executor does. With *in_order* the ends of edges
-        come in the order of a set filled in the order of ids, and not as they were added, so that
-        the first is known.
+        kept for all steps, as the original's own executor does. The ends of edges come in the
+        order of a set filled in the order of ids, and not as they were added, so that the first is
+        known.
 
         Raises:
             ConfigError: The package is not here.
@@ -61,7 +61,6 @@ class Original:
         self._parts = load_original()
         self._parts.execution.TimeMeasurement.reset_all()  # it keeps an entry of every effect
         self._fresh = fresh
-        self._in_order = in_order
         self._executor: Any = None
         self._state: Any = None
         self._last: Any = None
@@ -95,12 +94,10 @@ class Original:
         return found
 
     def _begin(self, data: GraphData) -> None:
-        environment, execution = self._parts.environment, self._parts.execution
-        graph = environment.EnvironmentGraph(data)
-        kind = self._parts.ordered_state if self._in_order else environment.EnvironmentState
+        graph = self._parts.environment.EnvironmentGraph(data)
         # Without Unity a class name that is not in the graph has no equivalent.
-        self._state = kind(graph, {}, instance_selection=True)
-        self._executor = execution.ScriptExecutor(graph, {})
+        self._state = self._parts.ordered_state(graph, {}, instance_selection=True)
+        self._executor = self._parts.execution.ScriptExecutor(graph, {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,11 @@
 import pytest
 from hypothesis import given
 
-from bbllm.worlds.household.checks import Check, hand_is_full, no
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine, parse_line
-from bbllm.worlds.household.vocabulary import HANDS, Action, Relation, State
+from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 from tests.drawn import examples
 from tests.worlds.household.scripts_to_try import SCRIPTS
 from tests.worlds.household.small_houses import Id, do, household, two_rooms
@@ -116,26 +114,3 @@ def test_without_a_character_in_a_room_the_clean_rules_still_do_nothing_by_half(
 
     assert do(home, 'walk table', 'grab mug').succeeded
     assert home.graph.room_of(Id.ME) == Id.KITCHEN
-
-
-ONE_AT_A_TIME = {Action.GRAB: Check('two_at_once', no(hand_is_full), '{C} holds something')}
-
-
-def line(action: Action, word: str, graph: Graph) -> ScriptLine:
-    """Return a line on the first thing of a class."""
-    ids = [node_id for node_id, node in graph.nodes.items() if node.class_name == word]
-    return ScriptLine(action, ((word, min(ids)),))
-
-
-def test_what_more_is_checked_holds_in_its_copies_and_not_in_the_first() -> None:
-    first = Household(load_house('studio').graph)
-    strict = first.with_checks(ONE_AT_A_TIME).copy()
-    steps = [
-        line(action, word, first.graph)
-        for word in ('plum', 'bananas')
-        for action in (Action.WALK, Action.GRAB)
-    ]
-
-    assert [strict.step(step).broken for step in steps] == ['', '', '', 'two_at_once']
-    assert not strict.can(steps[-1])
-    assert [first.step(step).broken for step in steps] == ['', '', '', '']

@@ -8,7 +8,6 @@ from bbllm.core.naming import id_of
 from bbllm.core.types import Code, Kind, Scene, SkillCall, Status
 from bbllm.worlds.household.checks import A, ActionSituation, Memory, close_to
 from bbllm.worlds.household.household import Mode
-from bbllm.worlds.household.houses import list_houses
 from bbllm.worlds.household.script import parse_line
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Relation, State
@@ -196,12 +195,3 @@ def test_what_is_not_seen_cannot_be_named() -> None:
 
     assert execute(world, 'walk bed_26').code is Code.UNKNOWN_OBJECT
     assert execute(world, 'walk bedroom_2', 'walk bed_26').succeeded
-
-
-@pytest.mark.parametrize('house', list_houses())
-def test_in_every_house_of_our_own_each_room_can_be_walked_to(house: str) -> None:
-    world = HouseholdWorld(house)
-    rooms = [item.name for item in world.observe().objects if item.kind is Kind.LOCATION]
-
-    assert len(rooms) >= 4
-    assert all(execute(world, f'walk {room}').succeeded for room in rooms)

@@ -134,12 +134,6 @@ def test_names_and_colors_that_break_the_rule_are_left_out_and_reported_once(
     assert hidden_fault(warning) == ''
 
 
-def test_confidence_that_is_no_number_is_low(reader: Reader) -> None:
-    reader.read(replace(RED, confidence=math.nan))
-
-    assert reader.doubts.counts == {'low confidence': 1}
-
-
 def test_quaternion_of_another_length_is_scaled_and_reported(reader: Reader) -> None:
     picture = reader.read(replace(RED, quat_xyzw=(0.0, 0.0, 0.0, 2.0)))
 

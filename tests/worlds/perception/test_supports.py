@@ -7,7 +7,7 @@ import pytest
 
 from bbllm.core.types import Kind, SceneObject
 from bbllm.skills.shapes import yaw_pose
-from bbllm.worlds.perception.grasp_tracker import rest_below, set_on_supports
+from bbllm.worlds.perception.grasp_tracker import set_on_supports
 from tests.worlds.tracked_tables import TABLE, cube
 
 
@@ -61,10 +61,3 @@ def test_what_is_in_a_container_stands_on_its_floor() -> None:
 
 def test_what_lies_across_a_rim_keeps_its_height() -> None:
     assert heights(BOWL, cube('across', 0.485, 0.1, 0.024))['across'] == 0.024
-
-
-def test_what_the_hand_lets_go_in_a_container_falls_to_its_floor() -> None:
-    dropped = rest_below(cube('a', 0.41, 0.1, 0.05), (TABLE, BOWL))
-
-    assert dropped is not None
-    assert dropped.pose.position_m[2] == pytest.approx(0.003 + 0.006 + 0.02)

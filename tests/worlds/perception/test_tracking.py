@@ -129,16 +129,6 @@ def test_estimate_of_the_hand_gives_way_to_the_first_sighting_near_it() -> None:
     assert table.place('cube') == pytest.approx(near)
 
 
-def test_held_object_that_is_seen_somewhere_else_is_there() -> None:
-    table = Table(agreeing=3)
-    table.show(('cube', HERE), times=5)
-    table.tracker.hold('cube', table.now_s)
-
-    assert table.show(('cube', HERE), times=2) == ()
-    assert table.show(('cube', HERE)) == ('cube',)
-    assert not table.tracker.tracks['cube'].held
-
-
 def test_object_that_could_be_seen_and_is_not_is_lost_after_a_time() -> None:
     table = Table(lost_after_s=2.0)
     table.show(('cube', HERE), ('other', THERE), times=5)
@@ -165,16 +155,6 @@ def test_lost_object_is_back_when_it_is_seen_again() -> None:
 
     assert table.lost == []
     assert table.place('cube') == pytest.approx(THERE)
-
-
-def test_hidden_object_is_not_lost_however_long_it_is_hidden() -> None:
-    table = Table(lost_after_s=2.0)
-    table.show(('cube', HERE), times=5)
-
-    table.show(times=100, hidden=lambda item: item.name == 'cube')
-
-    assert table.lost == []
-    assert table.place('cube') == pytest.approx(HERE)
 
 
 def test_object_that_is_only_seen_all_over_the_place_is_lost() -> None:

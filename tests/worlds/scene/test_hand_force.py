@@ -58,23 +58,6 @@ def test_a_clock_that_goes_back_begins_anew() -> None:
     assert force.force_n(0.5) == DOWN
 
 
-@pytest.mark.parametrize('sign', [1.0, -1.0])
-@pytest.mark.parametrize('yaw_deg', [-160.0, -80.0, 0.0, 35.0, 120.0, 180.0])
-def test_of_the_two_quaternions_of_a_turn_always_the_same_is_reported(
-    sign: float, yaw_deg: float
-) -> None:
-    half = math.radians(yaw_deg) / 2
-    x, y, z, w = quat = (math.cos(half), math.sin(half), 1e-9, -1e-9)
-    reported = (sign * x, sign * y, sign * z, sign * w)
-    hand = Hand(tcp=Pose(position_m=(0.4, 0.1, 0.1), quat_xyzw=reported), width_m=0.04)
-
-    reading = hand_reading(hand, DOWN)
-
-    assert reading.tcp.quat_xyzw == pytest.approx(quat)
-    assert (reading.tcp.position_m, reading.width_m) == ((0.4, 0.1, 0.1), 0.04)
-    assert reading.force_n == DOWN
-
-
 @pytest.mark.parametrize('yaw_deg', [*range(-180, 181, 15), *range(-160, 161, 20)])
 def test_a_hand_that_trembles_about_a_usual_yaw_does_not_change_the_sign_of_its_quaternion(
     yaw_deg: float,

@@ -12,7 +12,6 @@ from bbllm.scene.transforms import (
     IDENTITY,
     FrameError,
     TransformTree,
-    _box_turns,
     angle_between,
     compose,
     difference,
@@ -67,14 +66,6 @@ def test_lookup_between_any_two_frames_of_a_chain_is_the_product_of_its_links(
     assert same(tree.lookup(frames[high], frames[low], 5.0), inverse(product))
 
 
-def test_frames_on_two_branches_are_joined_at_their_common_parent() -> None:
-    tree = TransformTree()
-    tree.add('base', 'left', at(0.0, 1.0), 0.0, True)
-    tree.add('base', 'right', at(0.0, -1.0), 0.0, True)
-
-    assert tree.lookup('left', 'right', 0.0).position_m == pytest.approx((0.0, -2.0, 0.0))
-
-
 def test_moving_link_is_interpolated_at_the_time_that_is_asked_for() -> None:
     tree = TransformTree()
     tree.add('base', 'hand', at(0.0), 10.0, False)
@@ -92,15 +83,6 @@ def test_turn_is_interpolated_the_short_way_round() -> None:
     turned = tree.lookup('base', 'hand', 10.5).quat_xyzw
 
     assert math.degrees(angle_between(turned, IDENTITY.quat_xyzw)) == pytest.approx(45.0)
-
-
-def test_old_transforms_are_forgotten_and_the_newest_kept() -> None:
-    tree = TransformTree()
-    for i in range(1000):
-        tree.add('base', 'hand', at(float(i)), 10.0 + 0.1 * i, False)
-
-    assert len(tree._links['hand'].stamps_s) < 300
-    assert tree.lookup('base', 'hand', 10.0 + 99.9).position_m[0] == pytest.approx(999.0)
 
 
 @pytest.mark.parametrize('stamp_s', [12.0, 9.0])
@@ -169,17 +151,6 @@ UPSIDE_DOWN: Quat = (1.0, 0.0, 0.0, 0.0)
 
 def yaw(deg: float) -> Quat:
     return yaw_pose((0.0, 0.0, 0.0), math.radians(deg)).quat_xyzw
-
-
-@pytest.mark.parametrize(
-    ('equal', 'count'),
-    [((True, True, True), 24), ((False, False, True), 8), ((False, False, False), 4)],
-    ids=['cube', 'square rod', 'brick'],
-)
-def test_box_has_as_many_alike_orientations_as_its_shape(
-    equal: tuple[bool, bool, bool], count: int
-) -> None:
-    assert len(_box_turns(equal)) == count
 
 
 @given(QUATS, QUATS)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SkillCall, Status
+from bbllm.core.types import MOVABLE, Fact, Scene, SkillCall, Status
 from bbllm.scene.scene_file import ObjectSpec, SceneFile
 from bbllm.skills.plan_check import ImaginedTable, check_plan
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -78,12 +78,3 @@ def test_random_calls_are_refused_as_the_simulated_arm_refuses_them(seed: int) -
     lie_somewhere = any(fact.estimated for fact in now.facts)
     if outcome.status is not Status.FAILED and not lie_somewhere:
         assert reported(now.facts) == reported(world.observe().facts)
-
-
-def test_kinds_of_the_random_calls_are_all_there() -> None:
-    dice = random.Random(0)
-    scene = TabletopWorld(random_table(dice)).observe()
-    calls = [random_call(dice, scene) for _ in range(200)]
-
-    assert {call.skill for call in calls} == {'pick', 'place', 'return_to_base', 'open_gripper'}
-    assert {item.kind for item in scene.objects} >= {Kind.CUBE, Kind.CYLINDER, Kind.LOCATION}
