@@ -35,7 +35,9 @@ def test_detector_that_asks_a_model_needs_one() -> None:
 
 def test_blocks_names_the_objects_that_it_leaves_out() -> None:
     warnings: list[str] = []
-    pear = SceneObject('pear', Kind.OTHER, Pose(position_m=(0, 0, 0)), (0.11, 0.056, 0.056))
+    pear = SceneObject(
+        name='pear', kind=Kind.OTHER, pose=Pose(position_m=(0, 0, 0)), size_m=(0.11, 0.056, 0.056)
+    )
     catalogue = Catalogue((*SETUP.catalogue.entries, *Catalogue.of_objects([pear]).entries))
     load_detector('blocks', DetectorSetup(catalogue=catalogue, on_warning=warnings.append))
     assert len(warnings) == 1
