@@ -43,7 +43,6 @@ class HouseItem:
     """Whether its states are other than before."""
     lit: bool = False
     """Whether it is on."""
-    shut: bool = False
     upon: tuple[HouseItem, ...] = ()
     """What is on it, or in its hands."""
     within: tuple[HouseItem, ...] = ()
@@ -163,7 +162,6 @@ def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
         moved=now.places.get(name) != old.places.get(name, now.places.get(name)),
         turned=states != before,
         lit='on' in states,
-        shut='closed' in states,
         upon=upon,
         within=within,
     )
