@@ -42,7 +42,7 @@ DEVIATIONS = {
     'unknown-hardware-is-refused': 'every component can be activated',
     'hardware-component-is-active': 'the hardware component is of another plug-in',
     'strict-switch-refuses-active-controllers': 'every switch is fine',
-    'thresholds-are-refused-while-a-controller-is-active': 'thresholds can be set at any time',
+    'load-is-refused-while-a-controller-is-active': 'the load can be set at any time',
     'six-joints-are-rejected': 'every goal is accepted',
     'speed-at-the-end-is-rejected': 'every goal is accepted',
     'inactive-controller-rejects-goals': 'every goal is accepted',
@@ -124,7 +124,7 @@ def bend_answer(name: str, reply: Any) -> None:
         reply.ok = True
     elif name.endswith('query_state'):
         reply.success = True
-    elif name.endswith('collision_behavior'):
+    elif name.endswith('set_load'):
         reply.success, reply.error = True, ''
 
 

@@ -30,16 +30,16 @@ PATIENCE_S = 60.0
 PATIENT = (f'--patience={PATIENCE_S}', f'--await-driver={PATIENCE_S}')
 
 
-@pytest.mark.slow  # all 140 checks
-def test_simulator_passes_all_checks_in_a_namespace(simulator: str, tmp_path: Path) -> None:
+@pytest.mark.slow  # all 147 checks
+def test_simulator_passes_all_147_checks_in_a_namespace(simulator: str, tmp_path: Path) -> None:
     run = run_checks(tmp_path, f'--robot-namespace={simulator}', *ALL, *PATIENT)
 
     bad = {
         name: each['reason'] for name, each in run.findings.items() if each['verdict'] != 'pass'
     }
     assert not bad
-    assert (run.code, len(run.findings)) == (0, 140)
-    assert '140 of 140 checks passed, 0 failed: mujoco_sim.' in run.output
+    assert (run.code, len(run.findings)) == (0, 147)
+    assert '147 of 147 checks passed, 0 failed: mujoco_sim.' in run.output
     follow = 'fr3_arm_controller/follow_joint_trajectory'
     rejected = {each['check'] for each in run.messages if each['what'] == 'rejected'}
     assert 'no-points-are-rejected' in rejected

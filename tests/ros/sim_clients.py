@@ -6,6 +6,7 @@ from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
 from controller_manager_msgs.srv import SetHardwareComponentState, SwitchController
+from franka_msgs.action import PTPMotion
 from lifecycle_msgs.msg import State
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -64,4 +65,12 @@ def stay(velocities: int = 7) -> FollowJointTrajectory.Goal:
     point.time_from_start.sec = 1
     return FollowJointTrajectory.Goal(
         trajectory=JointTrajectory(joint_names=list(FR3.joints), points=[point])
+    )
+
+
+def ptp(way: float, speed: float = 1.0) -> PTPMotion.Goal:
+    return PTPMotion.Goal(
+        goal_joint_configuration=[float(q) + way for q in FR3.home_rad],
+        maximum_joint_velocities=[speed] * 7,
+        goal_tolerance=0.001,
     )

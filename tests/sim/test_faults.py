@@ -161,33 +161,3 @@ def test_broadcasters_come_up_while_the_robot_is_stopped_but_the_arm_does_not(
     assert robot.mode is RobotMode.USER_STOPPED
     assert not robot.activate_controllers()
     assert not robot.controllers_active
-
-
-def test_only_an_idle_robot_takes_thresholds_and_only_those_that_make_sense(
-    robot: SimulatedRobot,
-) -> None:
-    good = [5.0] * 13, [10.0] * 13, [10.0] * 13
-    assert '("Move")' in robot.set_thresholds(*good)
-    robot.deactivate_controllers()
-
-    assert robot.set_thresholds(*good) == ''
-    for bad in (0.0, -1.0, np.nan):
-        refused = robot.set_thresholds(good[0], [bad] * 13, good[2])
-        assert refused.endswith('command rejected: invalid argument!')
-    robot.inject(Fault.USER_STOP)
-    assert '("User stopped")' in robot.set_thresholds(*good)
-
-
-def test_thresholds_decide_when_the_arm_stops(robot: SimulatedRobot) -> None:
-    robot.deactivate_controllers()
-    assert robot.set_thresholds([1.0] * 13, [2.0] * 13, [1000.0] * 13) == ''
-    assert robot.monitor.has_phases
-    robot.activate_controllers()
-    body = robot.simulation.model.body('fr3_hand').id
-    robot.simulation.data.xfrc_applied[body, :3] = (0.0, 0.0, 1.5)
-    robot.advance(0.5)
-    assert robot.mode is RobotMode.MOVE
-    assert robot.monitor.contacts.any()
-    robot.simulation.data.xfrc_applied[body, :3] = (0.0, 0.0, 6.0)
-    robot.advance(0.5)
-    assert robot.mode is RobotMode.REFLEX

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GoalStatus, GraspGoal
+from bbllm.sim.robot_settings import load_order
 
 
 def lift(make_arm: Any, *, force_n: float, mass: float = 0.1, **more: Any) -> Any:
@@ -46,3 +47,20 @@ def test_what_is_in_the_hand_can_be_weighed_at_the_flange(make_arm: Any, mass: f
     force = arm.robot.flange_wrench()[:3]
     assert force[2] / 9.81 == pytest.approx(mass, abs=2e-3)  # the flange's z axis points down
     assert np.abs(force[:2]).max() < 0.05
+
+
+def test_the_known_load_takes_the_sag_away(make_arm: Any) -> None:
+    heights = []
+    for known in (False, True):
+        arm, _ = lift(make_arm, force_n=70.0, mass=2.0)
+        if known:
+            arm.robot.deactivate_controllers()
+            assert arm.robot.order(load_order(2.0, (0.0, 0.0, 0.1034))) == ''
+            assert arm.robot.activate_controllers()
+        else:
+            assert 'current mode' in arm.robot.order(load_order(2.0, np.zeros(3)))
+        arm.go(0.5, 0.0, 0.15)
+        arm.driver.wait(0.5)
+        heights.append(arm.simulation.data.site('tcp').xpos[2])
+    assert heights[0] < 0.149
+    assert heights[1] == pytest.approx(0.15, abs=5e-4)

@@ -9,6 +9,7 @@ import pytest
 from bbllm.arm.driver import GraspGoal
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.urdf import DescribedFrames, robot_description
+from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches
 from bbllm.sim.robot import SimulatedRobot
@@ -28,6 +29,23 @@ def test_a_held_weight_is_carried_upwards_in_the_base_frame(make_arm: Any) -> No
     # The stiffness frame is between the finger tips, where the weight is, and points down.
     assert k_f_ext[2] == pytest.approx(-9.81, abs=0.3)
     assert np.abs(k_f_ext[3:]).max() < 0.1
+
+
+def test_another_stiffness_frame_turns_the_wrench(make_arm: Any) -> None:
+    arm = make_arm({'name': 'it', 'kind': 'cube', 'xy': [0.5, 0.0], 'mass': 1.0})
+    arm.go(0.5, 0.0, 0.02)
+    arm.driver.grasp(GraspGoal(0.04, 0.1, 60.0, 0.005, 0.005))
+    arm.go(0.5, 0.0, 0.15)
+    arm.driver.wait(1.0)
+    about_x = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]])
+    arm.robot.deactivate_controllers()
+    k_before, o_before = read_wrenches(arm.robot)
+    assert arm.robot.order(orders.stiffness_frame_order(about_x.T.ravel())) == ''
+
+    k_after, o_after = read_wrenches(arm.robot)
+
+    assert k_after[1] == pytest.approx(k_before[2], abs=0.05)
+    assert o_after[:3] == pytest.approx(o_before[:3], abs=0.05)
 
 
 # A hand that points straight down has a rotation that is its own inverse, a tilted one has not.

@@ -273,6 +273,8 @@ class DriverClient:
             f'{self.controller}/follow_joint_trajectory': FollowJointTrajectory
         }
         kinds['action_server/error_recovery'] = franka_actions.ErrorRecovery
+        if hasattr(franka_actions, 'PTPMotion'):  # not in every build of franka_msgs
+            kinds['action_server/ptp_motion'] = franka_actions.PTPMotion
         if self.gripper:
             kinds |= {f'{self.gripper}/{name}': kind for name, kind in HAND_ACTIONS.items()}
         return kinds

@@ -23,6 +23,7 @@ MARKERS = {
     'moves_hand': 'moves the fingers, which hold nothing',
     'stops_robot': 'needs somebody who makes the robot stop while it moves',
     'hand': 'applies only where a hand is mounted',
+    'ptp': 'uses point-to-point motions that the robot plans itself',
 }
 ORDER = ('moves_arm', 'moves_hand', 'stops_robot')
 """Checks that only look come first, those that stop the robot last."""

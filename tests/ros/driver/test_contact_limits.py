@@ -1,11 +1,17 @@
 """The forces at which the robot stops, over DDS: told to an idle robot."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from bbllm_interfaces.srv import InjectFault, ResetSim
 from controller_manager_msgs.srv import ListControllers, SwitchController
+from franka_msgs.action import PTPMotion
 
+from bbllm.arm.driver import GoalStatus, RecoveryError
 from bbllm.arm.envelope import ContactForce
+from bbllm.robots.fr3 import FR3
 from bbllm_ros.driver.ros_driver import RosDriver
+from bbllm_ros.rclpy_support.calls import ActionCall
 from tests.ros.drivers import driver_of
 from tests.ros.stacks import PATIENCE_S, Running, until
 
@@ -48,6 +54,30 @@ def test_controller_that_was_down_stays_down(sim: Running, driver: RosDriver) ->
 
     assert driver.contact_limits == GENTLE
     assert not is_active(sim)
+
+
+def test_robot_that_moves_by_itself_refuses_limits_with_the_reason(
+    sim: Running, driver: RosDriver
+) -> None:
+    assert sim.ask(SwitchController, SWITCH, deactivate_controllers=[ARM]).ok
+    name = 'action_server/ptp_motion'
+    motion = ActionCall(sim.client.node, PTPMotion, name, 'mujoco_sim', sim.client.group)
+    goal = PTPMotion.Goal(
+        goal_joint_configuration=[0.5, *FR3.home_rad[1:]],
+        maximum_joint_velocities=[0.05] * 7,  # 10 s, as it cannot be cancelled
+        goal_tolerance=0.01,
+    )
+    before = driver.joint_state().position_rad[0]
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(motion.run, goal, PATIENCE_S)
+        until(lambda: abs(driver.joint_state().position_rad[0] - before) > 0.01, 'motion')
+
+        with pytest.raises(RecoveryError, match=r'not possible in the current mode \("Move"\)'):
+            driver.limit_contacts(GENTLE)
+
+        assert driver.contact_limits is None
+        assert not is_active(sim)
+        assert ended.result()[0] is GoalStatus.SUCCEEDED
 
 
 def test_limits_are_sent_again_to_a_driver_that_was_silent(

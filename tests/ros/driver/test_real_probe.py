@@ -1,7 +1,7 @@
 """What the doctor sees of a running graph, and of an empty one."""
 
 import pytest
-from franka_msgs.srv import SetFullCollisionBehavior
+from franka_msgs.srv import SetLoad
 
 from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.driver import real_probe
@@ -19,8 +19,8 @@ def test_what_is_only_asked_for_is_not_taken_for_a_driver(
     monkeypatch.setattr(real_probe, 'FIND_S', 1.0)
 
     with DriverClient('bbllm') as client:
-        asking = 'service_server/set_full_collision_behavior'
-        client.node.create_client(SetFullCollisionBehavior, asking)
+        asking = 'service_server/set_load'
+        client.node.create_client(SetLoad, asking)
         graph = probe('bbllm', 'franka_gripper')
         listed = client.services()
     found = list(judge_graph(graph, ARM_OF_BBLLM))

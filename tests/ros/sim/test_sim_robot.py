@@ -2,13 +2,21 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
+import numpy as np
 import pytest
 from bbllm_interfaces.msg import SimGoal
 from bbllm_interfaces.srv import ResetSim
 from control_msgs.action import FollowJointTrajectory, GripperCommand
-from franka_msgs.action import ErrorRecovery, Homing, Move
+from franka_msgs.action import ErrorRecovery, Homing, Move, PTPMotion
 from franka_msgs.msg import FrankaRobotState
+from franka_msgs.srv import (
+    SetCartesianStiffness,
+    SetJointStiffness,
+    SetStiffnessFrame,
+    SetTCPFrame,
+)
 
 from bbllm.arm.driver import GoalStatus
 from bbllm_ros.convert.records import stamp_from_msg
@@ -17,6 +25,7 @@ from tests.ros.sim_clients import (
     ARM,
     JOINTS,
     STATE,
+    ptp,
     received_on,
     run,
     set_hardware,
@@ -26,6 +35,9 @@ from tests.ros.sim_clients import (
 from tests.ros.stacks import Running, inject, started, until
 
 pytestmark = pytest.mark.ros
+
+
+IDENTITY = [float(number) for number in np.eye(4).ravel()]
 
 
 @pytest.fixture(scope='module')
@@ -39,6 +51,46 @@ def shared(ros_domain: int) -> Iterator[Running]:
 def sim(shared: Running) -> Running:
     assert shared.ask(ResetSim, 'sim/reset').success
     return shared
+
+
+def test_a_user_stop_ends_the_robots_own_motion_with_its_reason(sim: Running) -> None:
+    assert switch(sim, down=(ARM,)).ok
+
+    def stop() -> None:
+        inject(sim, 'user_stop')
+
+    status, result = run(sim, PTPMotion, 'action_server/ptp_motion', ptp(1.0, 0.001), stop)
+
+    assert status is GoalStatus.ABORTED
+    assert result.error_message == 'Control aborted due to user stop.'
+    inject(sim, 'user_stop', clear=True)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'name', 'good', 'bad'),
+    [
+        (SetJointStiffness, 'set_joint_stiffness', {'joint_stiffness': [500.0] * 7},
+         {'joint_stiffness': [-1.0] * 7}),
+        (SetCartesianStiffness, 'set_cartesian_stiffness', {'cartesian_stiffness': [200.0] * 6},
+         {'cartesian_stiffness': [0.0] * 6}),
+        (SetTCPFrame, 'set_tcp_frame', {'transformation': IDENTITY},
+         {'transformation': [0.0] * 16}),
+        (SetStiffnessFrame, 'set_stiffness_frame', {'transformation': IDENTITY},
+         {'transformation': [1.0] * 16}),
+    ],
+)  # fmt: skip
+def test_parameters_of_the_robot_are_taken_when_idle_and_where_they_make_sense(
+    sim: Running, kind: Any, name: str, good: dict[str, Any], bad: dict[str, Any]
+) -> None:
+    refused = sim.ask(kind, f'service_server/{name}', **good)
+    assert (refused.success, '("Move")' in refused.error) == (False, True)
+    assert switch(sim, down=(ARM,)).ok
+
+    taken = sim.ask(kind, f'service_server/{name}', **good)
+    senseless = sim.ask(kind, f'service_server/{name}', **bad)
+
+    assert (taken.success, taken.error) == (True, '')
+    assert (senseless.success, 'invalid argument' in senseless.error) == (False, True)
 
 
 def test_every_goal_is_published_with_the_mode_of_the_robot_also_the_rejected_ones(

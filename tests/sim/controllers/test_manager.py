@@ -129,3 +129,20 @@ def test_the_hardware_comes_up_alone_and_only_where_the_robot_can_be_reached(
     assert manager.set_component(ACTIVE)
     assert manager.component is ACTIVE
     assert manager.states == dict.fromkeys(KINDS, INACTIVE)
+
+
+def test_controllers_are_unloaded_loaded_and_configured_in_this_order_only(
+    manager: ControllerManager,
+) -> None:
+    assert not manager.unload(ARM_CONTROLLER)  # it runs
+    manager.switch((), (ARM_CONTROLLER,))
+    assert manager.unload(ARM_CONTROLLER)
+    assert ARM_CONTROLLER not in manager.states
+    assert not manager.configure(ARM_CONTROLLER)
+    assert not manager.switch((ARM_CONTROLLER,), ()).ok
+    assert manager.load(ARM_CONTROLLER)
+    assert not manager.load(ARM_CONTROLLER)
+    assert 'unconfigured' in manager.switch((ARM_CONTROLLER,), (), strict=True).message
+    assert manager.configure(ARM_CONTROLLER)
+    assert manager.switch((ARM_CONTROLLER,), ()).ok
+    assert not manager.load('nobody')

@@ -29,6 +29,7 @@ from bbllm.sim.controllers.gripper import GripperPending
 from bbllm.sim.controllers.trajectory_goal import Pending, Result, goal_from_trajectory
 from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot_settings import collision_order
 
 CHUNK_S = 0.02
 """Simulated time between checks of a goal, `stop` and `on_advance` [s]."""
@@ -216,7 +217,7 @@ class SimDriver:
         upper = (*limits.collision_joint_nm, *limits.collision_wrench)
         with self.robot.paused():
             monitor = self.robot.monitor
-            reason = monitor.set_thresholds(lower, upper, upper)
+            reason = collision_order(lower, upper, upper).carry_out(self.robot.settings, monitor)
         if reason:
             raise RecoveryError(reason)
         self._limited = (monitor, limits)

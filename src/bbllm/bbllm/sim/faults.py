@@ -58,12 +58,6 @@ ERRORS = {
 BLOCKS = {Fault.COMMUNICATION_LOSS: NETWORK_TEXT, Fault.JOINT_LIMIT: MANUAL_TEXT}
 """Why error recovery fails until the fault is cleared; without the network the robot does not even
 answer."""
-MODE_TEXT = (
-    'libfranka: Set Collision Behavior command rejected: command not possible in the current mode '
-    '("{}")!'
-)
-ARGUMENT_TEXT = 'libfranka: Set Collision Behavior command rejected: invalid argument!'
-"""Why thresholds are not taken, in the words of libfranka."""
 FILTER_S = 0.02
 
 
@@ -119,19 +113,6 @@ class FaultMonitor:
         if self._stopped_by is not None:
             return self._stopped_by
         return RobotMode.MOVE if controlled else RobotMode.IDLE
-
-    def set_thresholds(self, *thresholds: Sequence[float] | Array) -> str:
-        """
-        Set the lower, the upper and the accelerating thresholds; return why not, '' where done.
-
-        Torque of each joint, then force and torque at the flange, shape (13,) each [Nm, N, Nm].
-        """
-        values = np.array(thresholds, dtype=np.float64)
-        sound = values.shape == (3, N_JOINTS + 6) and bool((values >= 0).all())
-        if not sound or not (values[1:] > 0).all():
-            return ARGUMENT_TEXT
-        self.lower, self.upper, self.upper_accelerating = values.tolist()
-        return ''
 
     def keep_thresholds(self, old: FaultMonitor) -> None:
         self.lower, self.upper = old.lower, old.upper

@@ -6,7 +6,7 @@ feed-forward put into its set point,
 
     ctrl = q + (kv dq + tau(q, dq, ddq)) / kp,
 
-it follows to tenths of a millimetre. tau is inverse dynamics of the arm with its hand.
+it follows to tenths of a millimetre. tau is inverse dynamics of the arm with hand and known load.
 """
 
 import mujoco
@@ -15,8 +15,10 @@ import numpy as np
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.robots.robot_model import RobotModel
+from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
 from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
 from bbllm.sim.controllers.trajectory_goal import driver_constraints
+from bbllm.sim.robot_settings import Load, joined
 from bbllm.sim.simulation import NO_SENSORS, Simulation
 
 SPACING = 4
@@ -25,7 +27,7 @@ SPACING = 4
 
 class Servo:
     """
-    Turns desired joint motion into servo set points; stateless.
+    Turns desired joint motion into servo set points; stateless but for the known load.
 
     Stiffness and damping have shape (7,) [Nm/rad, Nm s/rad]; the physics needs the same.
     """
@@ -35,6 +37,17 @@ class Servo:
         self._model = robot.arm_model(shapes=False)
         self._model.opt.disableflags |= NO_SENSORS
         self._data = mujoco.MjData(self._model)
+        self._hand = int(self._model.body(robot.hand.body).id)
+        self._bare = _load_of(self._model, self._hand)
+
+    def set_load(self, load: Load) -> None:
+        total = joined(self._bare, load)
+        moments, axes = np.linalg.eigh(total.inertia_kg_m2)
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        model, hand = self._model, self._hand
+        model.body_mass[hand], model.body_ipos[hand] = total.mass_kg, total.centre_m
+        model.body_inertia[hand] = moments
+        mujoco.mju_mat2Quat(model.body_iquat[hand], np.ascontiguousarray(axes).ravel())
 
     def set_points(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Return the set points [rad] for desired motions, shape (n, 7) each; see `torque`."""
@@ -59,9 +72,21 @@ class Servo:
         return np.column_stack([np.interp(samples, knots, column) for column in exact.T])
 
 
+def _load_of(model: mujoco.MjModel, body: int) -> Load:
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, model.body_iquat[body])
+    axes = turn.reshape(3, 3)
+    return Load(
+        mass_kg=float(model.body_mass[body]),
+        centre_m=model.body_ipos[body].copy(),
+        inertia_kg_m2=axes @ np.diag(model.body_inertia[body]) @ axes.T,
+    )
+
+
 AHEAD_S = 20.0
 AFTER_S = 0.02
 SPEEDING_RAD_S2 = 0.1
+SOFTEST_NM_RAD = 1.0
 
 
 class Playback:
@@ -79,6 +104,10 @@ class Playback:
         self._start = 0
         self._motion: Spline | None = None
         self._whole = True
+
+    def forget(self) -> None:
+        """Compute the motion in force anew, as after a change of the known load."""
+        self._motion = None
 
     def step(self, n: int, motion: Spline, width_m: float) -> None:
         """Step n times, the fingers' set point going evenly to a new width [m]."""
@@ -119,27 +148,40 @@ class Playback:
 
 
 class MotionController:
-    """Drives the arm along the motion of its controller, on the clock of the physics."""
+    """
+    Drives the arm along the motion in force, on the clock of the physics.
+
+    Either the trajectory controller moves the arm or the robot itself (a point-to-point motion);
+    while neither does, the arm stays where the last of them left it.
+    """
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._servo = Servo(simulation.robot_model, *simulation.servo_gains)
+        self._gains = simulation.servo_gains
+        self._servo = Servo(simulation.robot_model, *self._gains)
         self.reset()
 
     def reset(self) -> None:
-        """Start again where the arm is, with no goal."""
+        """Start again where the arm is, with the stiffness of the servos and no goal."""
+        self._set_stiffness(None)
         position = self._simulation.joint_state().position_rad
         robot = self._simulation.robot_model
         self.trajectory = TrajectoryController(robot, position, driver_constraints())
+        self.ptp = PtpMotion(robot.limits)
+        self._source: TrajectoryController | PtpMotion = self.trajectory
         width_m = self._simulation.width_set_point_m
         self._playback = Playback(self._simulation, self._servo, width_m)
+
+    @property
+    def moving(self) -> bool:
+        return self.trajectory.active or self.ptp.busy
 
     def measured(self) -> tuple[float, Array, Array]:
         """Return the time and copies of joint positions and velocities, shape (7,)."""
         return self._simulation.time_s, *self._simulation.arm_state()
 
     def set_point(self) -> Setpoint:
-        return self.trajectory.set_point(self._simulation.time_s)
+        return Setpoint(*self._source.reference.at_one(self._simulation.time_s))
 
     def accelerating(self) -> bool:
         return bool(np.abs(self.set_point().acceleration_rad_s2).max() > SPEEDING_RAD_S2)
@@ -147,7 +189,36 @@ class MotionController:
     def check(self) -> None:
         if self.trajectory.busy:
             self.trajectory.check(*self.measured())
+        elif self.ptp.busy:
+            self.ptp.check(self._simulation.time_s)
 
     def step(self, n: int, width_m: float) -> None:
         """Step the physics n times; the fingers' set point goes evenly to a width [m]."""
-        self._playback.step(n, self.trajectory.reference, width_m)
+        self._playback.step(n, self._source.reference, width_m)
+
+    def start_trajectory_control(self) -> None:
+        """Activate the trajectory controller, with the stiffness of the servos."""
+        self._set_stiffness(None)
+        self.trajectory.activate(*self.measured())
+        self._source = self.trajectory
+
+    def start_ptp(self, goal: PtpGoal, stiffness: Array | None) -> PtpPending:
+        """Start a point-to-point motion with a joint stiffness, shape (7,) [Nm/rad]."""
+        q = self.set_point().position_rad
+        self._set_stiffness(stiffness)
+        pending = self.ptp.start(goal, self._simulation.time_s, q)
+        self._source = self.ptp
+        return pending
+
+    def set_load(self, load: Load) -> None:
+        self._servo.set_load(load)
+        self._playback.forget()
+
+    def _set_stiffness(self, stiffness: Array | None) -> None:
+        """Set the stiffness of the servos, shape (7,) [Nm/rad]; None for their own."""
+        kp, kv = self._gains
+        if stiffness is not None:
+            soft = np.maximum(stiffness, SOFTEST_NM_RAD)
+            kp, kv = soft, kv * np.sqrt(soft / kp)  # the same damping ratio
+        self._servo.stiffness, self._servo.damping = kp, kv
+        self._simulation.set_servo_gains(kp, kv)

@@ -1,6 +1,4 @@
-"""Wrenches, load and frames of the simulated arm, as `robot_state` has them."""
-
-from dataclasses import dataclass
+"""Wrenches, twist, load and frames of the simulated arm, as `robot_state` has them."""
 
 import mujoco
 import numpy as np
@@ -8,22 +6,8 @@ import numpy as np
 from bbllm.arm.driver import Array
 from bbllm.robots.robot_model import FLANGE_SITE, RobotModel
 from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
 from bbllm.sim.simulation import Simulation
-
-_HALF = np.sqrt(0.5)
-T_FLANGE_TOOL: Array = np.array(
-    [[_HALF, _HALF, 0, 0], [-_HALF, _HALF, 0, 0], [0, 0, 1, 0.1034], [0, 0, 0, 1.0]]
-)
-"""The tool between the finger tips, which is turned by -45 degrees against the flange."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """A mass in the flange frame; shape (3,) [m] and, about its centre, (3, 3) [kg m^2]."""
-
-    mass_kg: float
-    centre_m: Array
-    inertia_kg_m2: Array
 
 
 def elbow_of(robot: RobotModel, q: Array) -> tuple[float, float]:
@@ -33,15 +17,16 @@ def elbow_of(robot: RobotModel, q: Array) -> tuple[float, float]:
 
 def read_wrenches(robot: SimulatedRobot) -> tuple[Array, Array]:
     """
-    Return the wrenches `k_f_ext` and `o_f_ext` on the tool, shape (6,) [N, Nm].
+    Return the wrenches `k_f_ext` and `o_f_ext` on the stiffness frame, shape (6,) [N, Nm].
 
-    Both are what the robot does to the world, at the tool: in its axes, which are those of the
-    stiffness frame, and in those of the base frame.
+    Both are what the robot does to the world, at the origin of the stiffness frame: in its axes,
+    and in those of the base frame.
     """
     with robot.paused() as simulation:
+        T_flange_k = robot.settings.flange_to_stiffness
         # libfranka counts what the robot does to the world as positive, not what is done to it.
-        wrench = -_moved(simulation.flange_wrench(), T_FLANGE_TOOL)
-        R = T_FLANGE_TOOL[:3, :3]
+        wrench = -_moved(simulation.flange_wrench(), T_flange_k)
+        R = T_flange_k[:3, :3]
         in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
     return wrench, np.concatenate(in_base)
 
@@ -61,14 +46,7 @@ def tool_load(simulation: Simulation) -> Load:
             centre_m=R @ (data.xipos[body] - origin),
             inertia_kg_m2=inertia,
         ))  # fmt: skip
-    mass = sum(part.mass_kg for part in parts)
-    centre = sum((part.mass_kg * part.centre_m for part in parts), np.zeros(3)) / mass
-    inertia = np.zeros((3, 3))
-    for part in parts:
-        way = part.centre_m - centre
-        inertia += part.inertia_kg_m2
-        inertia += part.mass_kg * (way @ way * np.eye(3) - np.outer(way, way))
-    return Load(mass_kg=mass, centre_m=centre, inertia_kg_m2=inertia)
+    return joined(*parts)
 
 
 def quat_xyzw(T: Array) -> list[float]:
@@ -88,3 +66,11 @@ def _cross(a: Array, b: Array) -> Array:
     """Return the product of two vectors of shape (3,); numpy's takes ten times as long."""
     (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+
+
+def tool_twist(robot: RobotModel, q: Array, dq: Array, flange: Array, T_flange_ee: Array) -> Array:
+    """Return the twist of the tool, which may lie elsewhere than between the finger tips."""
+    twist = robot.kinematics.jacobian(q) @ dq
+    arm = (flange @ T_flange_ee - flange @ T_FLANGE_NOMINAL)[:3, 3]
+    twist[:3] += _cross(twist[3:], arm)
+    return np.asarray(twist)

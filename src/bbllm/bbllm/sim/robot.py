@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
 from bbllm.core.types import Pose, SceneObject
 from bbllm.robots.robot_model import RobotModel
@@ -25,10 +27,20 @@ from bbllm.sim.controllers.manager import (
     LifeCycle,
     Switched,
 )
+from bbllm.sim.controllers.ptp import (
+    BUSY_TEXT,
+    LIMIT_ERROR,
+    REFLEX_TEXT,
+    USER_STOP_TEXT,
+    PtpGoal,
+    PtpPending,
+    fault_of,
+)
 from bbllm.sim.controllers.trajectory import Query, Setpoint, TrajectoryPending
 from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal
-from bbllm.sim.faults import MODE_TEXT, Fault, FaultMonitor
+from bbllm.sim.faults import Fault, FaultMonitor
 from bbllm.sim.playback import MotionController
+from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.simulation import Simulation
 
 
@@ -90,11 +102,13 @@ class SimulatedRobot:
         self._start()
 
     def _start(self) -> None:
+        self.settings = RobotSettings()
         hand = self.robot_model.hand
         self._gripper = Gripper(hand, hand.max_width_m, homed=self._homed)
         self.monitor = FaultMonitor()
         self._frozen: JointState | None = None
         self._held_back: frozenset[Fault] = frozenset()
+        self._motion.set_load(self.settings.load.in_hand())
 
     @property
     def robot_model(self) -> RobotModel:
@@ -106,7 +120,7 @@ class SimulatedRobot:
 
     @property
     def mode(self) -> RobotMode:
-        return self.monitor.mode(self.controllers_active)
+        return self.monitor.mode(self._motion.moving)
 
     @property
     def controllers_active(self) -> bool:
@@ -193,6 +207,8 @@ class SimulatedRobot:
         old = self.monitor
         with self.paused() as simulation:
             self._motion.trajectory.hold_results = False
+            if self._motion.ptp.busy:
+                self._motion.ptp.abort(REFLEX_TEXT, *self._motion.measured())
             self.controllers.fail_hardware()
             self._gripper.stop(simulation.width_m)
             simulation.reset()
@@ -229,6 +245,19 @@ class SimulatedRobot:
         with self.paused():
             _, q, dq = self._motion.measured()
             return self._motion.trajectory.query(time_s, q, dq)
+
+    def move_to(self, goal: PtpGoal) -> PtpPending | str:
+        """Start a motion that the robot plans itself; return why it does not start, if so."""
+        with self.paused():
+            reason = self._ptp_refusal(goal)
+            self.note_goal('ptp_motion', refused=reason)
+            if reason:
+                return reason
+            pending = self._motion.start_ptp(goal, self.settings.joint_stiffness)
+            if not self.robot_model.limits.within(np.array(goal.position_rad), 0.0):
+                self.monitor.trip(LIMIT_ERROR)
+                self._stop_motion()
+            return pending
 
     def set_point(self) -> Setpoint:
         with self.paused():
@@ -330,12 +359,14 @@ class SimulatedRobot:
         with self.paused():
             return self.controllers.switch(activate, deactivate, strict=strict)
 
-    def set_thresholds(self, *thresholds: Sequence[float] | Array) -> str:
-        """Set them as the monitor has them, which takes an idle robot; return why not, or ''."""
+    def order(self, order: Order) -> str:
+        """Apply a setting that requires an idle robot; return why it is refused, or ''."""
         with self.paused():
-            if self.mode is RobotMode.IDLE:
-                return self.monitor.set_thresholds(*thresholds)
-            return MODE_TEXT.format(self.mode.name.replace('_', ' ').capitalize())
+            if self.mode is not RobotMode.IDLE:
+                return MODE_TEXT.format(order.name, MODE_NAMES[self.mode])
+            reason = order.carry_out(self.settings, self.monitor)
+            self._motion.set_load(self.settings.load.in_hand())
+            return reason
 
     def connect(self) -> bool:
         """Whether the robot can be reached; part of `controllers.Hardware`."""
@@ -343,7 +374,7 @@ class SimulatedRobot:
 
     def start_control(self) -> bool:
         if self.mode is RobotMode.IDLE:
-            self._motion.trajectory.activate(*self._motion.measured())
+            self._motion.start_trajectory_control()
         return self.controllers_active
 
     def stop_control(self) -> None:
@@ -366,7 +397,7 @@ class SimulatedRobot:
             simulation.external_torque(),
             simulation.with_noise(wrench),
             accelerating=accelerating,
-            moving=self.controllers_active,
+            moving=self._motion.moving,
         ):
             self._stop_motion()
 
@@ -375,8 +406,12 @@ class SimulatedRobot:
         Stop whatever moves the arm, as an error or the user stop does.
 
         The driver notices at once in its torque loop and takes everything down. While the arm
-        is idle, only lost packets reach that loop.
+        is idle or moves by itself, only lost packets reach that loop.
         """
+        if self._motion.ptp.busy:
+            pressed = self.monitor.mode(False) is RobotMode.USER_STOPPED
+            text = USER_STOP_TEXT if pressed else REFLEX_TEXT
+            self._motion.ptp.abort(text, *self._motion.measured())
         if self.controllers_active or not self.monitor.reachable:
             self.controllers.fail_hardware()
             self.monitor.hardware_active = False
@@ -392,6 +427,13 @@ class SimulatedRobot:
         self._motion.trajectory.hold_results = bool(faults)
         hangs = Fault.DRIVER_HANG in faults
         self._frozen = (self._frozen or self.simulation.joint_state()) if hangs else None
+
+    def _ptp_refusal(self, goal: PtpGoal) -> str:
+        if self.controllers_active:
+            return BUSY_TEXT
+        if not self.monitor.healthy:
+            return MODE_TEXT.format('Move', MODE_NAMES[self.mode])
+        return fault_of(goal)
 
     def _note_trajectory(self, goal: TrajectoryGoal, kind: str) -> None:
         refused = self._motion.trajectory.refusal(goal, self.time_s) or ''

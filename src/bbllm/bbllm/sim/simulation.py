@@ -158,6 +158,13 @@ class Simulation:
         model = self.model
         return model.actuator_gainprm[:N_JOINTS, 0].copy(), -model.actuator_biasprm[:N_JOINTS, 2]
 
+    def set_servo_gains(self, stiffness: Array, damping: Array) -> None:
+        """Set stiffness and damping of the joint servos, shape (7,) each."""
+        model, self._touched = self.model, True
+        model.actuator_gainprm[:N_JOINTS, 0] = stiffness
+        model.actuator_biasprm[:N_JOINTS, 1] = -stiffness
+        model.actuator_biasprm[:N_JOINTS, 2] = -damping
+
     def reset(self) -> None:
         """Put robot and objects back to what they were at the start; the clock goes on."""
         data, robot, self._touched = self.data, self.robot_model, True

@@ -62,6 +62,7 @@ RECOVERY = (
     'action_server/error_recovery',
     'service_server/set_force_torque_collision_behavior',
     'service_server/set_full_collision_behavior',
+    'service_server/set_load',
 )
 MODES = {
     0: ('other', Level.FAIL, 'Unlock the joints in Desk, and activate FCI.'),

@@ -22,10 +22,11 @@ from bbllm_ros.sim.loop import SimLoop
 
 NAME = 'controller_manager'
 RATE_HZ = 1000
+BASE_CLASS = 'controller_interface::ControllerInterface'
 
 
 class SimManager:
-    """Serves what clients of the arm use of `controller_manager`."""
+    """Serves what clients use of `controller_manager`; left out: cleanup, reloading libraries."""
 
     def __init__(self, node: StackNode, loop: SimLoop):
         self._loop = loop
@@ -34,15 +35,21 @@ class SimManager:
             msgs.ControllerManagerActivity, f'{NAME}/activity', LATCHED
         )
         self._reported: tuple[SimulatedRobot, int] | None = None
+        manager = ControllerManager
         serve_services(
             node,
             node.group,
             NAME,
             {
                 srvs.ListControllers: self._list,
+                srvs.ListControllerTypes: self._types,
                 srvs.ListHardwareComponents: self._components,
+                srvs.ListHardwareInterfaces: self._interfaces,
                 srvs.SwitchController: self._switch,
                 srvs.SetHardwareComponentState: self._set_hardware,
+                srvs.LoadController: self._changes(manager.load),
+                srvs.ConfigureController: self._changes(manager.configure),
+                srvs.UnloadController: self._changes(manager.unload),
             },
         )
 
@@ -73,6 +80,11 @@ class SimManager:
         reply.controller = [_controller(name, state) for name, state in states.items()]
         return reply
 
+    def _types(self, _: Any, reply: Any) -> Any:
+        reply.types = [kind.type for kind in KINDS.values()]
+        reply.base_classes = [BASE_CLASS] * len(KINDS)
+        return reply
+
     def _components(self, _: Any, reply: Any) -> Any:
         manager = self._loop.robot.controllers
         with self._loop.robot.paused():
@@ -89,6 +101,12 @@ class SimManager:
                 state_interfaces=states,
             )
         ]
+        return reply
+
+    def _interfaces(self, _: Any, reply: Any) -> Any:
+        with self._loop.robot.paused():
+            commands, states = _hardware_interfaces(self._loop.robot.controllers)
+        reply.command_interfaces, reply.state_interfaces = commands, states
         return reply
 
     def _switch(self, request: Any, reply: Any) -> Any:
@@ -111,6 +129,14 @@ class SimManager:
         reply.ok = robot.set_hardware(_life_cycle(request.target_state))
         reply.state = _state(robot.controllers.component)
         return reply
+
+    def _changes(self, change: Any) -> Any:
+        def serve(request: Any, reply: Any) -> Any:
+            with self._loop.robot.paused():
+                reply.ok = change(self._loop.robot.controllers, request.name)
+            return reply
+
+        return serve
 
 
 def _state(state: LifeCycle) -> State:

@@ -18,15 +18,9 @@ from bbllm.robots.fr3 import FR3
 from bbllm.robots.kinematics import FLANGE
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.faults import FaultMonitor
-from bbllm.sim.reading import (
-    T_FLANGE_TOOL,
-    Load,
-    elbow_of,
-    quat_xyzw,
-    read_wrenches,
-    tool_load,
-)
+from bbllm.sim.reading import elbow_of, quat_xyzw, read_wrenches, tool_load, tool_twist
 from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.robot_settings import Load, joined
 from bbllm_ros.convert.arm import BASE_FRAME, joint_state_to_msg
 from bbllm_ros.convert.records import (
     BEST_EFFORT,
@@ -132,15 +126,17 @@ def state_of(
     What a controller of torques leaves at zero there is zero here too: twist, acceleration and
     elbow of Cartesian motions, and the derivative of the torque.
     """
-    simulation, monitor = robot.simulation, robot.monitor
+    simulation, monitor, settings = robot.simulation, robot.monitor, robot.settings
     measured, desired = simulation.joint_state(), robot.set_point()
     q, dq = measured.position_rad, measured.velocity_rad_s
     q_d, dq_d = desired.position_rad, desired.velocity_rad_s
     torque = simulation.data.actuator_force[:N_JOINTS]
     gravity = simulation.data.qfrc_bias[:N_JOINTS]
+    T_flange_ee = settings.flange_to_ee
     arm = robot.robot_model
     flange, flange_d = arm.kinematics.link_frames(np.array([q, q_d]))[:, FLANGE]
-    twist, elbow_d = arm.kinematics.jacobian(q_d) @ dq_d, elbow_of(arm, q_d)
+    twist = tool_twist(arm, q_d, dq_d, flange_d, T_flange_ee)
+    both, elbow_d = joined(tool, settings.load), elbow_of(arm, q_d)
     joints = partial(joint_state_to_msg, FR3.joints, stamp_s=stamp_s)
     base_head, flange_head, hand_head = (
         header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
@@ -157,13 +153,13 @@ def state_of(
             position=elbow_of(arm, q), desired_position=elbow_d, commanded_position=elbow_d
         ),
         inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(tool)),
-        inertia_load=geometry.InertiaStamped(header=flange_head),
-        inertia_total=geometry.InertiaStamped(header=hand_head, inertia=_inertia(tool)),
-        o_t_ee=_pose(base_head, flange @ T_FLANGE_TOOL),
-        o_t_ee_d=_pose(base_head, flange_d @ T_FLANGE_TOOL),
-        o_t_ee_c=_pose(base_head, flange_d @ T_FLANGE_TOOL),
-        f_t_ee=_pose(flange_head, T_FLANGE_TOOL),
-        ee_t_k=_pose(hand_head, np.eye(4)),
+        inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(settings.load)),
+        inertia_total=geometry.InertiaStamped(header=hand_head, inertia=_inertia(both)),
+        o_t_ee=_pose(base_head, flange @ T_flange_ee),
+        o_t_ee_d=_pose(base_head, flange_d @ T_flange_ee),
+        o_t_ee_c=_pose(base_head, flange_d @ T_flange_ee),
+        f_t_ee=_pose(flange_head, T_flange_ee),
+        ee_t_k=_pose(hand_head, settings.T_ee_stiffness),
         o_dp_ee_d=geometry.TwistStamped(
             header=base_head,
             twist=geometry.Twist(

@@ -250,6 +250,7 @@ GOALS = QoSProfile(depth=1000)
 SERVERS = {
     'follow_joint_trajectory': ARM_CONTROLLER,
     'joint_trajectory': ARM_CONTROLLER,
+    'ptp_motion': 'action_server',
 }
 """The part of the driver that serves an action or topic; all others are of the hand."""
 LONGEST_S = 2.0**31 - 1

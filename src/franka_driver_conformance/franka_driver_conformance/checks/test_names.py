@@ -20,7 +20,7 @@ def services(folder: str, package: str, *kinds: str) -> Wanted:
 
 def _snake(kind: str) -> str:
     words = ''.join(f'_{letter}' if letter.isupper() else letter for letter in kind)
-    return words.lower().strip('_')
+    return words.lower().strip('_').replace('t_c_p', 'tcp')
 
 
 ACTIONS: dict[str, Wanted] = {
@@ -29,6 +29,9 @@ ACTIONS: dict[str, Wanted] = {
     },
     'error-recovery-is-an-action': {
         'action_server/error_recovery': 'franka_msgs/action/ErrorRecovery'
+    },
+    'robot-side-motions-are-an-action': {
+        'action_server/ptp_motion': 'franka_msgs/action/PTPMotion'
     },
     'hand-has-three-actions-of-its-own': {
         f'{{hand}}/{kind.lower()}': f'franka_msgs/action/{kind}'
@@ -42,13 +45,21 @@ SERVICES: dict[str, Wanted] = {
     'arm-answers-where-its-trajectory-will-be': {
         '{arm}/query_state': 'control_msgs/srv/QueryTrajectoryState'
     },
-    'thresholds-are-services': services(
+    'thresholds-and-load-are-services': services(
         *('service_server', 'franka_msgs', 'SetForceTorqueCollisionBehavior'),
-        'SetFullCollisionBehavior',
+        *('SetFullCollisionBehavior', 'SetLoad'),
+    ),
+    'stiffness-and-frames-are-services': services(
+        *('service_server', 'franka_msgs', 'SetJointStiffness', 'SetCartesianStiffness'),
+        *('SetTCPFrame', 'SetStiffnessFrame'),
     ),
     'controllers-and-hardware-are-switched-by-services': services(
         *('controller_manager', 'controller_manager_msgs', 'ListControllers', 'SwitchController'),
         *('ListHardwareComponents', 'SetHardwareComponentState'),
+    ),
+    'controllers-are-loaded-by-services': services(
+        *('controller_manager', 'controller_manager_msgs', 'LoadController', 'UnloadController'),
+        *('ConfigureController', 'ListControllerTypes', 'ListHardwareInterfaces'),
     ),
     'hand-is-stopped-by-a-service': {'{hand}/stop': 'std_srvs/srv/Trigger'},
 }

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from franka_msgs.srv import SetForceTorqueCollisionBehavior, SetFullCollisionBehavior
+from franka_msgs.msg import FrankaRobotState
+from franka_msgs.srv import SetForceTorqueCollisionBehavior, SetFullCollisionBehavior, SetLoad
 
 from franka_driver_conformance.client import DriverClient
 from franka_driver_conformance.expectations import Record
-from franka_driver_conformance.manager import arm_controller_down
+from franka_driver_conformance.manager import ROBOT_STATE, arm_controller_down
 
 pytestmark = pytest.mark.moves_arm
 THRESHOLDS = {
@@ -19,6 +20,19 @@ THRESHOLDS = {
 }
 """Those of franka_ros2's default_robot_behavior_utils.hpp, in force after these checks [N, Nm]."""
 Ask = Callable[[DriverClient], Any]
+
+
+def set_load(driver: DriverClient) -> Any:
+    load = driver.receive(FrankaRobotState, ROBOT_STATE).inertia_load.inertia
+    matrix = [
+        *(load.ixx, load.ixy, load.ixz),
+        *(load.ixy, load.iyy, load.iyz),
+        *(load.ixz, load.iyz, load.izz),
+    ]
+    request = SetLoad.Request(
+        mass=load.m, center_of_mass=[load.com.x, load.com.y, load.com.z], load_inertia=matrix
+    )
+    return driver.call(SetLoad, 'service_server/set_load', request)
 
 
 def set_thresholds(driver: DriverClient) -> Any:
@@ -37,6 +51,7 @@ def set_all_thresholds(driver: DriverClient) -> Any:
 
 
 SETTERS = {
+    'load-is': set_load,
     'thresholds-are': set_thresholds,
     'full-thresholds-are': set_all_thresholds,
 }

@@ -11,11 +11,14 @@ from control_msgs.srv import QueryTrajectoryState
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from franka_driver_conformance.client import Ended
 from franka_driver_conformance.expectations import Record, close, expect
+from franka_driver_conformance.manager import arm_controller_down
 from franka_driver_conformance.motions import (
     ARM_JOINTS,
     GOAL_RAD,
     LONG_S,
+    SLACK_S,
     SLOW_S,
     Arm,
     duration_msg,
@@ -260,3 +263,40 @@ def expect_rejected(arm: Arm, goal: Any) -> None:
     if sent.accepted:
         sent.cancel()
     expect(not sent.accepted, 'a rejection', 'the goal is accepted')
+
+
+PTP_REACHED, PTP_ABORTED = 2, 3
+"""Of TargetStatus."""
+PTP_RAD_S = 0.1
+PTP_GOAL_RAD = 0.005
+
+
+@pytest.mark.ptp
+def test_robot_plans_nothing_while_a_controller_is_active(
+    arm: Arm, record_property: Record
+) -> None:
+    ended = ptp_motion(arm, arm.positions())
+    assert (ended.status, ended.result.target_status.status) == ('ABORTED', PTP_ABORTED)
+    assert ended.result.error_message
+    record_property('message', ended.result.error_message)
+
+
+@pytest.mark.ptp
+def test_robot_moves_by_itself_when_idle(arm: Arm) -> None:
+    target = list(arm.swing().trajectory.points[-1].positions)
+    with arm_controller_down(arm.driver):
+        ended = ptp_motion(arm, target)
+        seen = (ended.status, ended.result.target_status.status, ended.result.error_message)
+        assert seen == ('SUCCEEDED', PTP_REACHED, '')
+        assert arm.positions() == close(target, GOAL_RAD)
+
+
+def ptp_motion(arm: Arm, target: list[float]) -> Ended:
+    # Not in every build of franka_msgs: the other checks do without it.
+    from franka_msgs.action import PTPMotion
+
+    goal: Any = PTPMotion.Goal()
+    goal.goal_joint_configuration = target
+    goal.maximum_joint_velocities = [PTP_RAD_S] * len(target)
+    goal.goal_tolerance = PTP_GOAL_RAD
+    return arm.driver.send(PTPMotion, 'action_server/ptp_motion', goal).ended(SLACK_S)

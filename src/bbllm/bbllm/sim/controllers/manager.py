@@ -19,6 +19,7 @@ HARDWARE = 'FrankaHardwareInterface'
 
 ABSENT_TEXT = "Could not {} controller with name '{}' because no controller with this name exists"
 ACTIVE_TEXT = "Controller with name '{}' is already active."
+UNCONFIGURED_TEXT = "Controller with name '{}' is in 'unconfigured' state."
 INACTIVE_TEXT = "Controller with name '{}' can not be deactivated since it is not active."
 NOTHING_TEXT = (
     'After checking the controllers, no controllers need to be activated or deactivated.'
@@ -158,13 +159,13 @@ class ControllerManager:
                 return absent
         going = [name for name in deactivate if name in self._states]
         coming = [name for name in activate if name in self._states]
-        again = [name for name in coming if name not in going and self.is_active(name)]
-        troubles = {name: ACTIVE_TEXT.format(name) for name in again}
+        troubles = {name: self._trouble(name, name in going) for name in coming}
         idle = [name for name in going if name not in coming and not self.is_active(name)]
         troubles |= {name: INACTIVE_TEXT.format(name) for name in idle}
-        if strict and troubles:
-            return Switched(False, next(iter(troubles.values())))
-        coming = [name for name in coming if name not in again]
+        reason = next((text for text in troubles.values() if text), '')
+        if strict and reason:
+            return Switched(False, reason)
+        coming = [name for name in coming if not troubles[name]]
         going = [name for name in going if self._states[name] is LifeCycle.ACTIVE]
         if not coming and not going:
             return Switched(True, NOTHING_TEXT)
@@ -193,19 +194,49 @@ class ControllerManager:
         self._set_component(target)
         return True
 
+    def load(self, name: str) -> bool:
+        if name not in KINDS or name in self._states:
+            return False
+        self._set(name, LifeCycle.UNCONFIGURED)
+        return True
+
+    def configure(self, name: str) -> bool:
+        if self._states.get(name) not in (LifeCycle.UNCONFIGURED, LifeCycle.INACTIVE):
+            return False
+        self._set(name, LifeCycle.INACTIVE)
+        return True
+
+    def unload(self, name: str) -> bool:
+        if self._states.get(name) in (None, LifeCycle.ACTIVE):
+            return False
+        del self._states[name]
+        self.revision += 1
+        return True
+
     def _absent(self, names: Sequence[str], verb: str, strict: bool) -> Switched | None:
         absent = [name for name in names if name not in self._states]
         if absent and (strict or len(absent) == len(names)):
             return Switched(False, ABSENT_TEXT.format(verb, absent[0]))
         return None
 
+    def _trouble(self, name: str, restarts: bool) -> str:
+        state = self._states[name]
+        if state is LifeCycle.ACTIVE:
+            return '' if restarts else ACTIVE_TEXT.format(name)
+        return UNCONFIGURED_TEXT.format(name) if state is LifeCycle.UNCONFIGURED else ''
+
     def _missing_interface(self, names: Sequence[str]) -> str:
-        if self._component is LifeCycle.ACTIVE or not names:
+        if self._component is LifeCycle.ACTIVE:
             return ''
-        kind = KINDS[names[0]]
-        if kind.command_interfaces:
-            return UNAVAILABLE_TEXT.format(kind.name, 'command', kind.command_interfaces[0])
-        return UNAVAILABLE_TEXT.format(kind.name, 'state', kind.state_interfaces[0])
+        for name in names:
+            kind = KINDS[name]
+            for sort, interfaces in (
+                ('command', kind.command_interfaces),
+                ('state', kind.state_interfaces),
+            ):
+                if interfaces:
+                    return UNAVAILABLE_TEXT.format(name, sort, interfaces[0])
+        return ''
 
     def _carry_out(self, coming: list[str], going: list[str], strict: bool) -> Switched:
         for name in going:
