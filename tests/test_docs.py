@@ -6,11 +6,9 @@ import re
 import shlex
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
 import bbllm
 from bbllm import planning, testing
@@ -48,27 +46,6 @@ def test_every_page_of_the_navigation_exists_and_the_reference_names_what_there_
         module, _, attribute = name.rpartition('.')
         inside = ROOT / 'src' / 'bbllm' / (module.replace('.', '/') + '.py')
         assert file.exists() or re.search(rf'^(class|def) {attribute}\b', inside.read_text(), re.M)
-
-
-def test_site_needs_no_server_and_no_other_host(caplog: pytest.LogCaptureFixture) -> None:
-    site = yaml.safe_load((ROOT / 'mkdocs.yml').read_text())
-    (shim,) = (x for x in site['extra']['polyfills'] if 'iframe-worker' in x)
-    assert 'offline' in site['plugins']
-    assert site['theme']['font'] is False
-    assert 'Permission is hereby granted' in (ROOT / 'docs' / shim).read_text()
-    assert f'docs/{shim} ' in (ROOT / 'NOTICE').read_text()
-
-    hook = load(ROOT / 'tools' / 'docs_links.py')
-    page = SimpleNamespace(file=SimpleNamespace(src_uri='bags.md'))
-    local = f'<script src="../{shim}"></script><a href="https://x.org"></a><link href="a.css">'
-    hook.on_post_page(local, page, {})
-    assert caplog.messages == []
-
-    for foreign in ('<script src="https://x.org/a">', "<link rel=icon href='//x.org/a'>"):
-        hook.on_post_page(local + foreign, page, {})
-    assert [x.split(' loads ')[1].split(': ')[0] for x in caplog.messages] == [
-        *('https://x.org/a', '//x.org/a')
-    ]
 
 
 def test_table_of_conditions_is_that_of_the_code() -> None:
@@ -159,42 +136,3 @@ def test_commands_of_bbllm_have_the_options_they_are_given(path: Path) -> None:
         verb = words[: 2 if words[0] in ('bench', 'calibrate') else 1]
         given = {word for word in words[len(verb) :] if word.startswith('--')}
         assert given <= options_of(*verb), verb
-
-
-@pytest.mark.parametrize('path', ARM_PAGES, ids=lambda path: path.name)
-def test_launch_files_are_there_and_have_the_arguments_they_are_given(path: Path) -> None:
-    for _, _, _, name, *given in commands_of(path, 'ros2', 'launch', 'bbllm'):
-        file = ROOT / 'launch' / name
-        assert file.is_file()
-        names = {word.partition(':=')[0] for word in given if ':=' in word}
-        if importlib.util.find_spec('launch_ros') is not None:
-            assert names <= arguments_of(file), name
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec('launch_ros') is None,
-    reason='launch_ros is not installed: it comes with ROS 2, but not from PyPI',
-)
-def test_table_of_arguments_is_that_of_the_launch_file() -> None:
-    rows = re.findall(r'^\| (`\w+`(?:, `\w+`)*) \|', ARM_PAGES[0].read_text(), re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r'`(\w+)`', row)}
-
-    assert named == arguments_of(ROOT / 'launch' / 'franka_real.launch.py')
-
-
-def arguments_of(path: Path) -> set[str]:
-    from launch.actions import DeclareLaunchArgument
-
-    entities = load(path).generate_launch_description().entities
-    return {entity.name for entity in entities if isinstance(entity, DeclareLaunchArgument)}
-
-
-DECISIONS = [path for path in PAGES if path.parent.name == 'design' and path.name != 'README.md']
-
-
-@pytest.mark.parametrize('path', DECISIONS, ids=lambda path: path.name)
-def test_a_decision_begins_with_its_status_and_its_date(path: Path) -> None:
-    title, blank, status = path.read_text().splitlines()[:3]
-
-    assert title.startswith('# ') and not blank
-    assert re.match(r'Status: (accepted|superseded by \S+), \d{4}-\d\d-\d\d', status)

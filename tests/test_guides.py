@@ -11,8 +11,6 @@ import yaml
 
 from bbllm.core.errors import SceneFileError
 from bbllm.core.types import SkillCall
-from bbllm.scene import scene_file
-from bbllm.scene.object_models import OBJECT_MODELS
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.skills import catalog
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
@@ -114,23 +112,3 @@ def test_the_scene_of_the_guide_loads_and_has_what_it_describes(tmp_path: Path) 
     broken['objects'][0]['colour'] = 'red'
     with pytest.raises(SceneFileError, match='color'):
         make_scene(broken)
-
-
-def test_the_table_of_fields_is_that_of_the_model() -> None:
-    rows = re.findall(r'^\| `(\w+)` \| ([\w, ]+) \|', SCENES.read_text(), re.MULTILINE)
-    stated = {(name, owner) for name, owners in rows for owner in owners.split(', ')}
-    models = {
-        'scene': scene_file.SceneFile,
-        'table': scene_file.TableSpec,
-        'object': scene_file.ObjectSpec,
-        'location': scene_file.LocationSpec,
-    }
-    fields = {(name, owner) for owner, model in models.items() for name in model.model_fields}
-
-    assert stated == fields - {('name', 'scene')}
-
-
-def test_the_shapes_that_are_named_are_there() -> None:
-    line = SCENES.read_text().partition('masses of their own: ')[2].partition('and those')[0]
-
-    assert set(re.findall(r'`(\w+)`', line)) <= set(OBJECT_MODELS)

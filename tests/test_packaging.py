@@ -4,14 +4,13 @@ import ast
 import configparser
 import importlib
 import importlib.util
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points, requires
 from pathlib import Path
@@ -20,7 +19,6 @@ from typing import Any
 import pytest
 
 import bbllm
-from bbllm_bench.suites.eai_suite import VERSION as EAI_VERSION
 from tests.worlds.household.original_virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,7 +47,6 @@ COMES_WITH = {
 }
 """Modules that a declared library brings, since it is built on them."""
 SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]
-SYSTEM_PYTHON = shutil.which('python3', path=os.defpath) or 'python3'
 
 
 def entry_points_of(group: str) -> list[tuple[str, str]]:
@@ -59,45 +56,6 @@ def entry_points_of(group: str) -> list[tuple[str, str]]:
     return [
         (name.strip(), target.strip()) for name, _, target in (x.partition('=') for x in lines)
     ]
-
-
-HINTS = sorted(
-    [
-        *SOURCES,
-        *(ROOT / 'docs').rglob('*.md'),
-        *(ROOT / 'examples').iterdir(),
-        *(ROOT / 'config').rglob('*.yaml'),
-        *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'Makefile')),
-    ]
-)
-"""Files that name commands to install something."""
-
-
-def extras() -> set[str]:
-    setup = configparser.ConfigParser()
-    setup.read(PACKAGE / 'setup.cfg')
-    return set(setup['options.extras_require'])
-
-
-def test_hints_install_from_the_clone_and_never_a_package_of_our_name_from_an_index() -> None:
-    wanted = re.compile(r"""pip install\s+(?:--?\S+\s+)*['"]*([^\s'"`,;:)]+)""")
-    named = {
-        (path.name, target)
-        for path in HINTS
-        if path.is_file()
-        for target in wanted.findall(path.read_text(errors='replace'))
-    }
-
-    assert len(named) > 10
-    assert not [x for x in named if re.match(r'bbllm\b', x[1])]
-    chosen = {
-        *(x[1] for x in named),
-        *(y for path in SOURCES for y in re.findall(r'bbllm\[\w+\]', path.read_text())),
-    }
-    assert {x.partition('[')[0] for x in chosen if '[' in x} == {'.'}
-    assert {x.partition('[')[2].rstrip(']') for x in chosen if x.startswith('.[')} - extras() <= {
-        '{extra}'
-    }
 
 
 def required() -> set[str]:
@@ -185,10 +143,6 @@ def test_arm_is_reached_through_the_driver_only() -> None:
         assert not re.search('|'.join(DIRECT_LIBRARIES), path.read_text()), path
 
 
-def calls_in(path: Path) -> Iterator[ast.Call]:
-    return (x for x in ast.walk(parsed(path)) if isinstance(x, ast.Call))
-
-
 def test_every_import_is_a_declared_dependency() -> None:
     imported = imported_by(SOURCES)
     libraries = {LIBRARIES.get(name, name) for name in imported}
@@ -198,19 +152,6 @@ def test_every_import_is_a_declared_dependency() -> None:
 
     assert {'rclpy', 'action_msgs', 'franka_msgs', 'mujoco', 'pyyaml'} <= libraries
     assert {name.replace('_', '-') for name in libraries} <= {x.replace('_', '-') for x in known}
-
-
-def test_every_package_that_launch_files_start_is_a_declared_dependency() -> None:
-    started: set[str] = set()
-    for call in (call for path in SOURCES for call in calls_in(path)):
-        named = call.func.id if isinstance(call.func, ast.Name) else ''
-        values = [x.value for x in call.keywords if named == 'Node' and x.arg == 'package']
-        values += call.args if named == 'FindPackageShare' else []
-        started.update(str(x.value) for x in values if isinstance(x, ast.Constant))
-
-    assert {'rviz2', 'controller_manager', 'franka_bringup'} <= started
-    # franka_bringup comes with franka_ros2 and serves the real arm alone.
-    assert started - {'bbllm', 'franka_bringup'} <= exec_depends()
 
 
 def test_versions_agree() -> None:
@@ -246,19 +187,6 @@ def test_locked_packages_have_a_version_and_hashes_and_no_host(path: Path) -> No
     assert blocks
     assert all('==' in block and '--hash=sha256:' in block for block in blocks)
     assert '://' not in text
-
-
-def test_what_the_makefile_installs_is_locked_with_hashes() -> None:
-    makefile = (ROOT / 'Makefile').read_text()
-    installs = re.findall(r'pip install (.*?)(?:&&|\|\||\n)', makefile)
-
-    assert len(installs) >= 2
-    for options in installs:
-        assert '--require-hashes --no-deps -r ' in options, options
-    docs = {name for name, _, _ in _pins(REQUIREMENTS / 'docs.txt')}
-    assert {'mkdocs-material', 'mkdocstrings', 'mkdocstrings-python'} <= docs
-    # The data of the version that the suite knows.
-    assert _pins(REQUIREMENTS / 'eai.txt') == {('eai-eval', EAI_VERSION, '')}
 
 
 @pytest.mark.parametrize('whole', ['lock.txt', 'system.txt'])
@@ -305,49 +233,6 @@ def test_activate_puts_bbllm_in_the_shell_from_any_folder(shell: str) -> None:
     run = run_in(shell, f'cd / && . {ROOT}/activate && command -v bbllm && echo "$BBLLM_ROOT"')
 
     assert run.stdout.splitlines() == [f'{ROOT}/.venv/bin/bbllm', str(ROOT)], run.stderr
-
-
-@pytest.mark.parametrize('shell', SHELLS)
-def test_activate_before_set_up_names_the_command(shell: str, tmp_path: Path) -> None:
-    shutil.copy(ROOT / 'activate', tmp_path)
-    (tmp_path / 'tools').mkdir()
-    (tmp_path / 'tools' / 'setup_env.py').touch()
-
-    run = run_in(shell, f'cd {tmp_path} && . ./activate; echo "code $?"')
-
-    assert run.stdout.strip() == 'code 1'
-    assert f"make -C '{tmp_path}' setup" in run.stderr
-
-
-def test_wrapper_runs_without_activation() -> None:
-    run = run_in('sh', f'cd / && {ROOT}/bin/bbllm --version')
-
-    assert run.stdout.strip() == f'bbllm {bbllm.__version__}', run.stderr
-
-
-def set_up(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a copy of the set-up script, which cannot harm this checkout."""
-    shutil.copytree(ROOT / 'tools', tmp_path / 'tools', dirs_exist_ok=True)
-    command = f'{SYSTEM_PYTHON} {tmp_path}/tools/setup_env.py'
-    return run_in('sh', command, **variables)
-
-
-def test_set_up_refuses_another_ros_and_names_the_package_of_a_missing_header(
-    tmp_path: Path,
-) -> None:
-    python = tmp_path / 'python3'
-    found = {'path': '/x', 'version': [3, 11], 'venv': False, 'header': False, 'rclpy': False}
-    python.write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
-    python.chmod(0o755)
-    humble = 'ROS 2 humble is sourced in this shell, but bbllm needs Jazzy'
-    header = 'sudo apt install python3.11-venv python3.11-dev'
-
-    for variable, text in (('ROS_DISTRO=humble', humble), (f'PYTHON={python}', header)):
-        name, _, value = variable.partition('=')
-        run = set_up(tmp_path, **{name: value})
-
-        assert run.returncode == 1
-        assert text in run.stderr
 
 
 def _pins(file: Path) -> set[tuple[str, str, str]]:
@@ -417,50 +302,3 @@ def test_demo_is_set_up_without_a_compiler_and_ros_needs_one(
     with pytest.raises(setup_env.SetupError, match=r'no no-such-compiler found.*g\+\+'):
         setup_env.Setup(need_header=False).run((*setup_env.DEMO, *setup_env.WITH_ROS))
     assert set(fresh) == {*setup_env.DEMO}
-
-
-def test_demo_takes_a_python_without_header_files_and_ros_names_their_package(
-    setup_env: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    probed = {'version': [3, 11], 'venv': True, 'rclpy': False}
-    for name, header in (('python3', False), ('python3.11', True)):
-        found = {**probed, 'path': f'{tmp_path}/{name}', 'header': header}
-        (tmp_path / name).write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv('PATH', str(tmp_path))
-    monkeypatch.delenv('PYTHON', raising=False)
-    choose = sys.modules['machine'].choose_python
-
-    # One with them is better, for a later make setup, but not worth a second environment.
-    assert choose(tmp_path, None, None, need_header=False)['path'] == f'{tmp_path}/python3.11'
-    before = {'path': f'{tmp_path}/python3', 'version': [3, 11]}
-    assert choose(tmp_path, before, None, need_header=False) == before
-    assert choose(tmp_path, before, None, need_header=True)['path'] == f'{tmp_path}/python3.11'
-    (tmp_path / 'python3.11').unlink()
-    assert choose(tmp_path, None, None, need_header=False)['path'] == f'{tmp_path}/python3'
-    with pytest.raises(setup_env.SetupError, match=r'sudo apt install python3\.11-dev'):
-        choose(tmp_path, None, None, need_header=True)
-
-
-def test_set_up_that_was_cut_short_goes_on_where_it_was(
-    setup_env: Any,
-    fresh: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def fail(self: Any) -> None:
-        raise setup_env.SetupError('the network is gone')
-
-    wanted = (*setup_env.DEMO, *setup_env.WITH_ROS)
-    with monkeypatch.context() as patch:
-        patch.setattr(setup_env.Setup, 'install_ros', fail)
-        with pytest.raises(setup_env.SetupError, match='the network is gone'):
-            setup_env.Setup(need_header=False).run(wanted)
-    assert set(fresh) == {*setup_env.DEMO}
-    assert '[4/6] ROS 2 and development tools ... failed' in capsys.readouterr().out
-
-    monkeypatch.setattr(setup_env, 'read_state', lambda: {'stamps': dict(fresh)})
-    setup_env.Setup(need_header=False).run(wanted)
-
-    assert set(fresh) == {*wanted}
-    assert '[1/3] ROS 2 and development tools ...' in capsys.readouterr().out

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / 'tools' / 'run_tests.py'
@@ -97,35 +96,6 @@ def test_a_test_that_fails_again_fails_the_run(project: Project) -> None:
     assert last_line(done).startswith('1 failed, 2 passed, 1 rerun in ')
 
 
-@pytest.mark.parametrize(('count', 'code'), [(3, 0), (4, 1)])
-def test_more_than_three_unsteady_tests_fail_the_run(
-    project: Project, count: int, code: int
-) -> None:
-    project.has(unsteady=UNSTEADY.format(count=count))
-
-    assert project.play().returncode == code
-
-
-@pytest.mark.parametrize(
-    ('files', 'options', 'code'),
-    [
-        ({}, (), 5),
-        ({'steady': STEADY}, ('-m', 'nothing and'), 4),
-        ({'steady': 'import no_such_module'}, (), 2),
-        ({'steady': 'import os\n\ndef test_end():\n    os._exit(9)\n'}, (), 9),
-    ],
-)
-def test_a_run_that_is_not_complete_fails(
-    project: Project, files: dict[str, str], options: tuple[str, ...], code: int
-) -> None:
-    project.has(**files)
-
-    done = project.play(*options)
-
-    assert done.returncode == code
-    assert f'pytest ended with exit code {code}' in done.stdout
-
-
 @pytest.mark.parametrize('workers', ['0', '2'])
 def test_a_run_that_is_ended_takes_pytest_and_its_workers_along(
     project: Project, workers: str
@@ -149,11 +119,3 @@ def test_a_run_that_is_ended_takes_pytest_and_its_workers_along(
     while not has_ended():  # a killed process ends a moment later
         assert time.monotonic() < deadline_s, 'the process that plays the test still runs'
         time.sleep(0.01)
-
-
-def test_each_entry_of_the_list_names_a_test_and_its_cause_or_owner() -> None:
-    for entry in yaml.safe_load((ROOT / 'tests' / 'unsteady.yaml').read_text()) or ():
-        path, _, rest = entry['test'].partition('::')
-        name = rest.partition('[')[0].rpartition('::')[2]
-        assert entry.get('cause') or entry.get('owner'), entry
-        assert f'def {name}' in (ROOT / path).read_text(), entry

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -81,19 +80,6 @@ def test_second_clone_gets_the_packages_of_the_first_with_its_own_paths(
     assert str(first).encode() not in kept().read_bytes()
 
 
-def test_package_with_the_path_of_its_checkout_in_a_library_is_not_kept(
-    clone: Callable[[str], Path],
-) -> None:
-    first = clone('first')
-    build(first)
-    library = first / 'install' / 'things' / 'lib' / 'libthings.so'
-    library.write_bytes(b'\x7fELF ' + os.fsencode(first))
-
-    with pytest.raises(tool('machine').SetupError, match=r'libthings\.so holds the path'):
-        cache_of(first).save('things', KEY)
-    assert not list(tool('interface_cache').cache_folder().iterdir())
-
-
 @pytest.mark.parametrize('harm', ['cut', 'changed', 'empty'])
 def test_damaged_archive_is_not_used_and_is_replaced(
     harm: str, clone: Callable[[str], Path]
@@ -151,38 +137,6 @@ def test_archive_cannot_write_outside_of_its_package(clone: Callable[[str], Path
 
     assert not cache_of(second).load('things', KEY)
     assert not list(second.rglob('stranger'))
-
-
-def test_cache_that_cannot_be_written_to_is_named(
-    clone: Callable[[str], Path], tmp_path: Path
-) -> None:
-    first = clone('first')
-    build(first)
-    (tmp_path / 'cache').write_text('a file where the folder would be')
-
-    with pytest.raises(tool('machine').SetupError, match=r'cache.*interfaces: Not a directory'):
-        cache_of(first).save('things', KEY)
-    assert not cache_of(first).load('things', KEY)
-
-
-def test_cache_is_emptied_by_a_command_and_forgets_what_nobody_uses(
-    clone: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = clone('first')
-    build(first)
-    cache_of(first).save('things', KEY)
-    os.utime(kept(), (0, 0))
-    cache_of(first).save('things', 'b' * 64)
-    assert kept().name == f'things-{"b" * 64}.zip'
-
-    folder = kept().parent
-    sys.argv, argv = ['setup_env.py', '--clear-cache'], sys.argv
-    try:
-        assert tool('setup_env').main() == 0
-    finally:
-        sys.argv = argv
-    assert not folder.exists()
-    assert capsys.readouterr().out == f'removed: {folder}\n'
 
 
 def test_key_follows_sources_dependencies_and_facts_but_not_the_place(

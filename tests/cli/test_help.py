@@ -82,16 +82,3 @@ def test_every_common_option_is_one_of_a_verb() -> None:
     known |= {y for x in benches for option in options_of('bench', x) for y in option.opts}
 
     assert COMMON - known - {'--suite'} == set()
-
-
-def test_help_all_is_no_option_behind_two_dashes(bbllm: Command) -> None:
-    result = bbllm('scenes', '--', '--help-all')
-
-    assert (result.exit_code, 'Options:' in result.output) == (2, False)
-
-
-def test_suites_are_one_line_in_the_list_of_the_bench(bbllm: Command) -> None:
-    text = bbllm('bench', '-h').output
-
-    assert 'Suites' in text and 'tabletop_hard' in text
-    assert 'Score a planner and its models on the suite' not in text

@@ -48,12 +48,6 @@ def test_help_imports_no_verb_and_no_large_library() -> None:
     assert 'Carry out one task, given in plain words.' in text
 
 
-def test_help_of_the_bench_imports_no_large_library_and_lists_the_suites() -> None:
-    text = help_of(['bench'], [*IN_NO_HELP, *IN_NO_LIST])
-
-    assert 'tabletop, tabletop_hard, tabletop_long' in ' '.join(text.split())
-
-
 def test_help_of_no_verb_imports_simulator_ros_or_client_of_models() -> None:
     commands = [f'bench {name}' for name in (*COMMANDS, 'tabletop')]
 
@@ -70,10 +64,3 @@ def test_help_line_of_a_verb_is_the_first_of_its_own_help(name: str) -> None:
     lines = command.help.partition('\n\n')[0].split('\n')
     assert ' '.join(line.strip() for line in lines) == VERBS[name].help
     assert isinstance(verb, typer.Typer) is (name in ('bench', 'calibrate', 'data'))
-
-
-@pytest.mark.parametrize('name', COMMANDS)
-def test_commands_of_the_bench_are_where_they_are_listed(name: str) -> None:
-    module = importlib.import_module(f'bbllm_bench.commands.bench_{name}')
-
-    assert command_of(getattr(module, name)).help

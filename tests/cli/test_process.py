@@ -2,12 +2,10 @@
 
 import json
 import os
-import resource
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +15,6 @@ from PIL import Image
 
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
-from bbllm.core.paths import write_whole
 from bbllm.core.protocols import EventSink
 from bbllm.core.types import Task
 from tests.cli.event_examples import event
@@ -26,7 +23,6 @@ from tests.doubles.terminals import bbllm, read_until, start
 WAIT_S = 120.0
 TASK = 'put the red cube on location_B'
 Env = dict[str, str]
-PAGE = os.sysconf('SC_PAGE_SIZE')
 
 
 def bash(environment: dict[str, str], command: str) -> subprocess.CompletedProcess[str]:
@@ -132,87 +128,6 @@ def test_an_ascii_terminal_does_not_break_what_is_printed(own_environment: Env) 
     assert 'Traceback' not in result.stderr and 'UnicodeEncodeError' not in result.stderr
 
 
-Bbllm = Callable[..., Any]
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    """Return where the small disk will be mounted."""
-    (tmp_path / 'disk').mkdir()
-    return tmp_path / 'disk'
-
-
-@pytest.fixture
-def on_full_disk(tmp_path: Path, disk: Path, own_environment: Env) -> Bbllm:
-    """Return the command with a disk of so many kilobytes, in a mount namespace of its own."""
-    # Without root, a user namespace makes this process root of its own mounts.
-    apart = ['unshare', '-m'] if os.geteuid() == 0 else ['unshare', '-rm']
-
-    def with_disk(size_kb: int, script: str, *words: str, **more: str) -> Any:
-        mount = f'mount -t tmpfs -o size={size_kb}k tmpfs {disk} && exec {script}'
-        return subprocess.run(
-            [*apart, 'sh', '-c', mount, 'sh', *words],
-            env={**own_environment, **more},
-            capture_output=True,
-            text=True,
-            timeout=WAIT_S,
-        )
-
-    if shutil.which('unshare') is None or with_disk(4, 'true').returncode:
-        pytest.skip('needs to mount a small disk: root, or user namespaces')
-
-    def run(size_kb: int, *words: str, stdout: str = '', **more: str) -> Any:
-        script = '"$@"' + (f' > {stdout}' if stdout else '')
-        return with_disk(size_kb, script, sys.executable, '-m', 'bbllm', *words, **more)
-
-    return run
-
-
-def full_in_the_last_scene(state: Path) -> int:
-    """Return the size of a disk that is full when all but the end of this journal is written."""
-    (journal,) = state.glob('*.jsonl')
-    prompts = journal.with_suffix('.prompts').stat().st_size
-    pages = (journal.stat().st_size - 1000) // PAGE - (-prompts // PAGE)
-    return pages * PAGE // 1024
-
-
-@pytest.mark.slow  # three processes, two of them with an episode in physics
-def test_a_finished_episode_keeps_its_result_where_its_files_cannot_be_written(
-    on_full_disk: Bbllm, disk: Path, own_environment: Env, state: Path
-) -> None:
-    words = ('run', TASK, '--world', 'tabletop', '--json')
-    assert bbllm(own_environment, *words).returncode == 0
-    size_kb = full_in_the_last_scene(state)
-    done = on_full_disk(size_kb, *words, XDG_STATE_HOME=str(disk))
-
-    data = json.loads(done.stdout)
-    assert (done.returncode, data['ending'], data['pictures']) == (0, 'FINISHED', [])
-    assert 'Traceback' not in done.stderr
-    assert '.jsonl breaks off: No space left on device' in done.stderr
-    assert '.svg cannot be written (No space left on device)' in done.stderr
-
-    unread = on_full_disk(4, 'scenes', '--json', stdout='/dev/full')
-
-    assert (unread.returncode, 'Traceback' in unread.stderr) == (1, False)
-    assert 'The output cannot be written (No space left on device).' in unread.stderr
-
-
-@pytest.mark.parametrize('what', ['journal', 'recording'])
-def test_an_episode_that_cannot_be_put_on_record_ends_in_words(
-    on_full_disk: Bbllm, disk: Path, what: str
-) -> None:
-    words = ('run', TASK, '--world', 'tabletop', '--json')
-    if what == 'journal':
-        done = on_full_disk(8, *words, XDG_STATE_HOME=str(disk))
-    else:
-        done = on_full_disk(8, *words, '--record', str(disk / 'talk.jsonl'))
-
-    data = json.loads(done.stdout)
-    assert (done.returncode, data['ending']) == (1, 'WORLD_FAILED')
-    assert f'The {what} ' in data['message']
-    assert 'No space left on device' in data['message']
-
-
 @pytest.mark.ros
 def test_what_was_received_of_a_stack_counts_where_its_journal_breaks_off(state: Path) -> None:
     from bbllm_ros.stack.session import episode_on_stack
@@ -235,17 +150,3 @@ def test_what_was_received_of_a_stack_counts_where_its_journal_breaks_off(state:
 
     assert run(n_lost=0).ending is Ending.FINISHED
     assert run(n_lost=1).ending is None
-
-
-def test_no_half_file_is_left_of_one_that_cannot_be_written(tmp_path: Path) -> None:
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, old[1]))
-    try:
-        with pytest.raises(OSError, match='File too large'):
-            write_whole(tmp_path / 'picture.png', bytes(5000))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-        signal.signal(signal.SIGXFSZ, ignored)
-
-    assert list(tmp_path.iterdir()) == []

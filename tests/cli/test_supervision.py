@@ -13,16 +13,8 @@ from bbllm.cli.support.supervision import supervise
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.protocols import EpisodeContext, World
-from bbllm.core.types import SkillCall, Task
+from bbllm.core.types import Task
 from tests.doubles.paper_world import PaperWorld
-
-
-class OneCall:
-    """A planner that makes the same call for ever."""
-
-    def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        while True:
-            world.execute(SkillCall('pick', ('red_cube',)))
 
 
 class Deaf:
@@ -64,16 +56,6 @@ def deaf() -> Iterator[Deaf]:
     planner = Deaf()
     yield planner
     planner.released.set()
-
-
-def test_ctrl_c_cancels_and_stops_the_world(run: EpisodeRun) -> None:
-    world = PaperWorld('plus_sign')
-    world.on_call = lambda: press_ctrl_c() or world.stopped.wait(10.0)
-
-    episode, interrupted = supervise(running_of(run, lambda: run.execute(OneCall(), world)))
-
-    assert interrupted and episode is not None
-    assert (episode.ending, 'keyboard' in episode.message) == (Ending.CANCELLED, True)
 
 
 def test_an_episode_that_hangs_is_left_behind_with_a_complete_journal(

@@ -84,12 +84,6 @@ def test_a_picture_is_kept_once_beside_the_journal_and_never_in_it(tmp_path: Pat
     assert 'What next?' in decode_prompts(rows).values()
 
 
-def test_tokens_of_pictures_are_on_the_account(tmp_path: Path) -> None:
-    call = read_episode(asked(tmp_path)).model_calls[0]
-
-    assert (call.prompt_tokens, call.image_tokens) == (900, 765)
-
-
 def test_where_prompts_are_not_to_be_kept_pictures_are_neither(tmp_path: Path) -> None:
     journal = asked(tmp_path, keep_prompts=False)
 

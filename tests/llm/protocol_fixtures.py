@@ -421,4 +421,3 @@ OTHERS = (
 FIXTURES: tuple[Fixture, ...] = (
     *(*OPENAI, *AZURE, *GEMINI, *ANTHROPIC, *VLLM, *LLAMA, *OLLAMA, *LM_STUDIO, *OTHERS),
 )
-SERVERS = tuple(dict.fromkeys(item.name.partition(':')[0] for item in FIXTURES))

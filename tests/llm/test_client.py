@@ -217,14 +217,3 @@ def test_the_probe_of_images_asks_for_the_colour_of_one(
 
     assert sentence in probe_images(settings)
     assert len(server.bodies) == (not changes)
-
-
-def test_the_probe_sends_a_picture_to_the_brain_only(server: ModelServer) -> None:
-    server.will(replies('red'))
-    roles = {'brain': 'gpt-4o', 'body': 'gpt-4o'}
-
-    brain, body = probe_models(DEFAULTS, overrides=roles, environ={'OPENAI_BASE_URL': server.url})
-
-    assert brain.sentence.endswith('It takes images.')
-    assert 'images' not in body.sentence
-    assert len(server.bodies) == 1

@@ -1,15 +1,12 @@
 """Differences between servers, each played over HTTP: what is sent, and what comes of it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from bbllm.testing import ModelServer
 from tests.llm.chat_clients import ASK, SCHEMA, Client
-from tests.llm.protocol_fixtures import FIXTURES, SERVERS, Fixture
-
-DOCS = Path(__file__).parents[2] / 'docs' / 'models.md'
+from tests.llm.protocol_fixtures import FIXTURES, Fixture
 
 
 @pytest.mark.parametrize('fixture', FIXTURES, ids=lambda fixture: fixture.name)
@@ -58,9 +55,3 @@ def test_a_prompt_has_the_schema_in_json_object_only(
         f'{ASK.messages[-1].content}\n\nReply with one JSON object'
     )
     assert '"enum": ["pick"]' in asked[-1]['content']
-
-
-def test_the_page_lists_the_servers_whose_differences_are_tried() -> None:
-    rows = [line.lower() for line in DOCS.read_text().splitlines() if line.startswith('| ')]
-
-    assert [name for name in SERVERS if not any(name in row for row in rows)] == []

@@ -150,6 +150,7 @@ def test_one_that_states_that_it_moves_nothing_moves_nothing(install: Install) -
     ('was', 'instead', 'wording'),
     [
         ('0.15', '1 / 0', 'ZeroDivisionError: division by zero (nodding.py, line 7).'),
+        ('0.15', '{}["x" * 4000]', 'xxxx ... (nodding.py, line 7).'),
         ('return Motion', 'Motion', 'it returned NoneType, and has to return a Motion or a Reje'),
         ('Motion((MoveAbove((grip,), 0.05, call.args[0]), down, up))', 'Motion(())', 'is empty'),
         ('down, up))', 'down, None))', 'NoneType is no segment, such as'),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bbllm.api.config import AnyModel, AnyPlanner, EpisodeConfig
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Episode, Event, Limits
+from bbllm.core.events import Episode, Event, Limits, never_of
 from bbllm.core.goals import NO_GOAL
 from bbllm.core.protocols import COLD_START, Body, EventSink, FailureMemory, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
@@ -79,10 +79,8 @@ class EpisodeSetup:
         from bbllm.worlds.scene.goal_keeper import goal_keeper
 
         models, mapping, remote = self.models, self.options.mapping, self.remote_body
-        never = self.settings.get('never', ())
-        assert isinstance(never, Sequence)  # by `keeping`
         run = EpisodeRun(
-            replace(task, constraints=tuple(never)),
+            replace(task, constraints=never_of(self.settings)),
             planner=self.planner,
             brain=models.brain.name,
             body=body_name(mapping, models) if remote is None else remote.name,

@@ -165,8 +165,13 @@ class EpisodeStarted:
     @property
     def never(self) -> tuple[str, ...]:
         """Constraints that are in force, such as `never touch the blue cylinder`."""
-        lines = self.settings.get('never', ())
-        return tuple(map(str, lines)) if isinstance(lines, list | tuple) else ()
+        return never_of(self.settings)
+
+
+def never_of(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the constraints among the settings of an episode; nothing else is read there."""
+    lines = settings.get('never', ())
+    return tuple(map(str, lines)) if isinstance(lines, list | tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)

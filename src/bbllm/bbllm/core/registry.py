@@ -15,6 +15,7 @@ from typing import Any, cast, get_args, get_type_hints
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.plugins import Plugin, installed
 from bbllm.core.protocols import Body, ChatModel, Planner
+from bbllm.core.text import error_text
 
 GROUP = 'bbllm.planners'
 EVERYWHERE = frozenset({'tabletop', 'household'})
@@ -180,7 +181,7 @@ def _load(point: Plugin) -> PlannerSpec:
             ) from error
         raise ConfigError(
             f'The planner {point.name} is installed, but {point.value} cannot be imported '
-            f'({type(error).__name__}: {error}). Mend or reinstall the package that brings it, or '
+            f'({error_text(error)}). Mend or reinstall the package that brings it, or '
             'take another planner.'
         ) from error
     spec = found if isinstance(found, PlannerSpec) else PlannerSpec(factory=cast(Any, found))

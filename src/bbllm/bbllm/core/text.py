@@ -231,6 +231,15 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f'{text[:most]} ...'
 
 
+MOST_OF_ERROR = 300
+"""So much of the text of an error from elsewhere is kept [characters]."""
+
+
+def error_text(error: BaseException) -> str:
+    """Return the type of an error from elsewhere and its text, as one line that is not long."""
+    return cut(escape_line(f'{type(error).__name__}: {error}'), MOST_OF_ERROR)
+
+
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun: `1 cube`, `3 cubes`."""
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'

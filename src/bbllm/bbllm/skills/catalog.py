@@ -16,6 +16,7 @@ from pathlib import Path
 from bbllm.core.errors import UnknownNameError
 from bbllm.core.plugins import Plugin, installed
 from bbllm.core.skill_calls import plain
+from bbllm.core.text import error_text
 from bbllm.core.types import SceneObject, Skill, SkillCall
 from bbllm.skills.close_gripper import CLOSE_GRIPPER
 from bbllm.skills.open_gripper import OPEN_GRIPPER
@@ -64,9 +65,7 @@ def load_skills(
         try:
             skill: object = point.load()
         except Exception as error:  # whatever the module of another package does when imported
-            faults.append(
-                _left_out(point, f'it cannot be imported ({type(error).__name__}: {error})')
-            )
+            faults.append(_left_out(point, f'it cannot be imported ({error_text(error)})'))
             continue
         if not isinstance(skill, ArmSkill):
             faults.append(_left_out(point, f'it is {type(skill).__name__} and no ArmSkill'))

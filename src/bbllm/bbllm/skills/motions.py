@@ -3,6 +3,7 @@
 import traceback
 from pathlib import Path
 
+from bbllm.core.text import error_text
 from bbllm.core.types import Code, Scene, SkillCall
 from bbllm.skills.catalog import find_skill, own_skills
 from bbllm.skills.grasps import MAX_WIDTH_M, Hand
@@ -57,7 +58,7 @@ def geometric_motion(call: SkillCall, scene: Scene, hand: Hand) -> Motion | Reje
             fault = _fault_of(motion)
         except Exception as error:  # whatever the skill of another package does
             at = traceback.extract_tb(error.__traceback__)[-1]
-            fault = f'{type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})'
+            fault = f'{error_text(error)} ({Path(at.filename).name}, line {at.lineno})'
         if fault:
             return _unplanned(call, skill, fault)
     if not skill.moves and not _stands_still(motion):
