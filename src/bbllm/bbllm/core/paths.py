@@ -35,15 +35,6 @@ def config_files(pattern: str) -> dict[str, Path]:
     return {path.stem: path for path in config_dir().glob(pattern)}
 
 
-def checkout_dir() -> Path | None:
-    """Return the root of the source checkout that this package runs from, None if installed."""
-    places = [_PACKAGE.parents[2]]
-    if os.environ.get('BBLLM_ROOT'):
-        # `activate` sets it: a package that colcon has copied still belongs to a checkout.
-        places.append(Path(os.environ['BBLLM_ROOT']))
-    return next((at for at in places if (at / 'src/bbllm/bbllm/__init__.py').is_file()), None)
-
-
 def state_dir() -> Path:
     """Return `$XDG_STATE_HOME/bbllm`, by default `~/.local/state/bbllm`; it may not exist yet."""
     base = os.environ.get('XDG_STATE_HOME', '')

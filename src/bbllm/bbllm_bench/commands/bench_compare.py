@@ -61,8 +61,8 @@ def compare(
 
     All planners that play in the suite's world, and whose prompts the models
     can answer, are compared with the first: success, goal conditions, executable
-    steps, calls and tokens, with intervals over cases, paired
-    differences, and plots of how prompts grow. Each has a folder in
+    steps, calls and tokens, with intervals over cases, and paired
+    differences. Each has a folder in
     --out, which `bbllm bench diff` and `report` read; the same command goes on
     in it after a stop, and may name more planners.
 
