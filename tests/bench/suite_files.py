@@ -10,7 +10,6 @@ from bbllm_bench.suites.suite import Suite, parse_suite
 STANDING = {'level_m': 0.01, 'tilt_deg': 18}
 
 GOALS: dict[str, dict[str, Any]] = {
-    'one_side': {'things': 'cube', 'side': 'right', 'margin_m': 0.02, 'still_m': 0.01},
     'color_line': {
         'colors': ['red', 'orange'],
         'straight_m': 0.02,
@@ -27,7 +26,6 @@ GOALS: dict[str, dict[str, Any]] = {
         'angle_deg': 25,
         'apart_edges': 2,
     },
-    'pairs_a_side': {'margin_m': 0.02, 'location_m': 0.02},
     'plus_sign': {
         'edge_m': 0.04,
         'pitch_edges': [1, 2.5],
@@ -35,8 +33,7 @@ GOALS: dict[str, dict[str, Any]] = {
         'turn_deg': 15,
         'level_edges': 0.3,
     },
-    'segregated': {'margin_m': 0.02},
-    'conditions': {},
+    'conditions': {'text': 'side(all of cubes, right)'},
 }
 
 
@@ -52,7 +49,7 @@ def task(**changes: object) -> dict[str, object]:
         'instruction': 'Do it.',
         'difficulty': 'easy',
         'least_loops': 0,
-        'goal': goal('one_side'),
+        'goal': goal('conditions'),
         'scene': 'plus_sign',
         **changes,
     }

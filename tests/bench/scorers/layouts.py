@@ -7,25 +7,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm_bench.scorers.judging import judge
-from bbllm_bench.suites.goals import (
-    ColorLine,
-    Goal,
-    LetterL,
-    OneSide,
-    PairsASide,
-    PlusSign,
-    Segregated,
-    Triangle,
-)
+from bbllm_bench.suites.goals import ColorLine, Goal, LetterL, PlusSign, Triangle
 from bbllm_bench.suites.scores import FinalState, Score, Verdict
+from bbllm_bench.suites.suite import load_suite
 
 EDGE_M = 0.04
 RAINBOW = ('red', 'orange', 'yellow', 'green', 'blue', 'indigo', 'violet')
 CUBES = tuple(f'{color}_cube' for color in RAINBOW)
 STANDING = {'level_m': 0.01, 'tilt_deg': 18.0}
 
-CUBES_RIGHT = OneSide(
-    kind='one_side', things='cube', side='right', margin_m=0.02, still_m=0.01, **STANDING
+GOALS = {task.name: task.table_goal for task in load_suite('tabletop').tasks}
+CUBES_RIGHT, PAIRS, SEGREGATED = (
+    GOALS[name] for name in ('right_side', 'pairs_a_side', 'segregate')
 )
 LETTER = LetterL(
     kind='letter_l',
@@ -47,7 +40,6 @@ LINE = ColorLine(
     gap_m=(0.04, 0.10),
     **STANDING,
 )
-PAIRS = PairsASide(kind='pairs_a_side', margin_m=0.02, location_m=0.02, **STANDING)
 TRIANGLE = Triangle(
     kind='triangle',
     colors=('red', 'crimson', 'pink', 'salmon'),
@@ -68,7 +60,6 @@ PLUS = PlusSign(
     level_edges=0.3,
     **STANDING,
 )
-SEGREGATED = Segregated(kind='segregated', margin_m=0.02, **STANDING)
 Spot = tuple[float, float] | tuple[float, float, float]
 Spots = Mapping[str, Spot]
 

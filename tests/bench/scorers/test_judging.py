@@ -72,7 +72,7 @@ def test_everything_must_rest_where_it_can_be_seen(goal: Goal, done: dict[str, S
 
 def test_a_toppled_cylinder_does_not_stand() -> None:
     goal, done = DONE['pairs_a_side']
-    toppled = 'grey_cylinder has toppled: it leans by 90 degrees, 18 are allowed.'
+    toppled = 'grey_cylinder is not on locations.'
 
     assert_fails(goal, leaning(table(done), 'grey_cylinder', 90), toppled)
     assert_passes(goal, leaning(table(done), 'grey_cylinder', 10))
@@ -83,7 +83,7 @@ def test_what_is_in_the_hand_fails_a_goal_however_low_it_is_held() -> None:
     low = table(moved(done, 'red_cube', 0, 0, 0.005))
 
     assert_passes(goal, low)
-    assert_fails(goal, dataclasses.replace(low, held='red_cube'), 'red_cube is still in the hand.')
+    assert_fails(goal, dataclasses.replace(low, held='red_cube'), 'red_cube is in the hand.')
 
 
 @pytest.mark.parametrize(('height', 'stands'), [(0.0095, True), (0.0105, False), (-0.0105, False)])
@@ -94,10 +94,10 @@ def test_standing_means_within_a_centimetre_of_the_table(height: float, stands: 
 
 
 def test_without_a_table_the_frame_s_origin_is_its_height() -> None:
-    situation = table({'red_cube': (0.4, -0.2)})
-    bare = {'red_cube': situation.objects['red_cube']}
+    goal, done = DONE['one_side']
+    bare = {n: item for n, item in table(done).objects.items() if n != 'table'}
 
-    assert judge(CUBES_RIGHT, FinalState(objects=bare, start=bare)).verdict is Verdict.PASSED
+    assert judge(goal, FinalState(objects=bare, start=bare)).verdict is Verdict.PASSED
 
 
 def test_conditions_are_judged_with_the_tolerances_that_the_suite_states() -> None:

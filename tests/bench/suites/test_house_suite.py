@@ -18,7 +18,7 @@ from tests.bench.household_cases import SUITE, case_of
 
 # --- The suite `household`: what its tasks are, that they can be done, and what a trial draws
 
-SIDES = {'kind': 'segregated', 'margin_m': 0.05, 'level_m': 0.01, 'tilt_deg': 5}
+SIDES = {'kind': 'conditions', 'text': 'moved(a)', 'level_m': 0.01, 'tilt_deg': 5}
 """A goal of a table."""
 
 
@@ -76,7 +76,7 @@ def test_a_draw_takes_nothing_from_a_house_and_makes_nothing_of_it_a_bad_graph()
         ({'houses': ['no/such.yaml']}, 'no/such.yaml'),
         ({'scene': 'tabletop'}, 'give one of houses, scene (a fixed one), generate and puzzle'),
         ({'houses': None, 'scene': 'tabletop'}, 'household cannot be that of a task on a table'),
-        ({'goal': SIDES}, 'segregated cannot be that of a task in houses'),
+        ({'goal': SIDES}, 'conditions cannot be that of a task in houses'),
         ({'at_first': [{'thing': 'salmon', 'is': 'heated'}]}, 'only objects in or on others'),
         (goal_of({'thing': 'tv', 'is': 'on'}, {'thing': 'tv', 'is': 'on', 'not': True}),
          "'tv is on' and 'not: tv is on' can never be met at once"),

@@ -11,7 +11,8 @@ from bbllm.sim.build import rgba_of
 from bbllm_bench.oracle.instruction import WHAT_COUNTS
 from bbllm_bench.oracle.table_goals import COLORS, COLORS_OF_THE_ARC
 from bbllm_bench.scene_sampling.generator import make_case
-from bbllm_bench.suites.goals import ColorLine, Goal, GridGoal, PairsASide, Triangle
+from bbllm_bench.suites.goals import ColorLine, Conditions, Goal, GridGoal, Triangle
+from bbllm_bench.suites.scene_recipe import EDGE_M
 from bbllm_bench.suites.suite import list_suites, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 from bbllm_viewer.viz.colors import HEX
@@ -31,8 +32,8 @@ def lengths_of(goal: Goal) -> list[str]:
             found.append(f'{100 * least:g} to {100 * most:g} cm')
         case ColorLine(gap_m=(least, most), centre=(x, _), centre_m=off):
             found += [f'{100 * least:g} to {100 * most:g} cm', f'{100 * off:g} cm of x = {x:.2f}']
-        case PairsASide(location_m=near):
-            found.append(f'within {100 * near:g} cm')
+        case Conditions(limits=limits):  # by half the width of the cubes of these suites
+            found.append(f'{100 * limits.offset * EDGE_M:g} cm')
         case Triangle(side_edges=(least, most), edge_m=edge, apart_edges=apart, angle_deg=angle):
             found.append(f'{100 * edge * least:g} to {100 * edge * most:g} cm')
             found += [f'{angle:g} degrees', f'within {100 * edge * apart:g} cm']
@@ -138,9 +139,9 @@ def test_text_that_is_no_suite_is_refused(text: str, words: tuple[str, ...]) -> 
         (task(least_loops='x'), ('least_loops', 'integer')),
         (task(goal=3), ('goal', 'a valid dictionary')),
         (task(goal={}), ('goal', "using discriminator 'kind'")),
-        (task(goal={'kind': 'one_sid'}), ("'one_sid'", "'one_side', 'letter_l'")),
-        (task(goal=goal('one_side', margin_m=None)), ('goal: margin_m', 'number')),
-        (task(goal=goal('one_side', margn=1)), ("field 'margn'", "mean 'margin_m'", 'still_m')),
+        (task(goal={'kind': 'plus'}), ("'plus'", "'letter_l', 'color_line'")),
+        (task(goal=goal('triangle', margin_m=None)), ('goal: margin_m', 'number')),
+        (task(goal=goal('triangle', margn=1)), ("field 'margn'", "mean 'margin_m'")),
         (task(goal=goal('color_line', centre=[0])), ('goal, centre: an item is missing',)),
         (task(goal=goal('color_line', colors='red')), ('goal: colors', 'should be a list')),
         (task(scene=None), ('give one of houses, scene (a fixed one), generate and puzzle',)),
@@ -207,7 +208,7 @@ def test_a_task_name_given_twice_is_refused() -> None:
          ('color_line needs only cubes of the colours red, blu',)),
         (task(goal=goal('color_line')), ('color_line needs only cubes', 'red, orange')),
         (task(goal=goal('triangle')), ('triangle needs 3 cubes', 'reed, crimson')),
-        (task(goal=goal('pairs_a_side')), ('two cubes and two cylinders',)),
+        (task(goal=goal('conditions', text='side(containers, left)')), ("'containers'",)),
         (task(goal=goal('plus_sign'), scene='empty_table'), ('plus_sign needs 5 cubes',)),
     ],
 )  # fmt: skip

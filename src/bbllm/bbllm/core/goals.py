@@ -11,14 +11,16 @@ The goal of a task: what the scene must be like at the end, as conditions in a f
     condition = ["not"] kind "(" argument {"," argument} ")"
     argument  = [(number | "all") "of"] name {"|" name}
 
-A name is that of an object of the scene; in a household also a class, which stands for all objects
-of the class. Without a number, one of the names has to fit; with `not`, none of them may. A goal
-with a rest can be unmet, and is never met: what is unchecked is not claimed. A goal is text from
-a model or a person: it is read here, checked against a scene, and never executed.
+A name is that of an object of the scene. In a household it is also a class, which stands for all
+objects of the class; on a table also a kind, as in `all of cubes`, which stands for those within
+reach, or `others`: all that can be moved and that the goal does not speak of. Without a number,
+one of the names has to fit; with `not`, none of them may. A goal with a rest can be unmet, and is
+never met: what is unchecked is not claimed. A goal is text from a model or a person: it is read
+here, checked against a scene, and never executed.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -228,6 +230,7 @@ _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
 _CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
 _REST = re.compile(rf'(?:^|[;\n])[\s*`-]*{NOT_CHECKED}:(.*)', re.IGNORECASE | re.DOTALL)
 _COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
+_OTHERS = re.compile(r'\bothers\b')
 _NUMBER_OF = re.compile(r'^\d{1,4}\s+of\s+', re.IGNORECASE)
 
 
@@ -269,6 +272,11 @@ def _bare(line: str) -> str:
     return _NUMBERED.sub('', line.strip(_MARKS), count=1).strip(_MARKS)
 
 
+def kinds_in(text: str) -> Iterator[str]:
+    """Yield the kinds of the conditions of a goal, but for those with `not`."""
+    return (kind for negated, kind, _ in _CONDITION.findall(text) if not negated)
+
+
 def parse_goal(text: str, scene: Scene) -> TaskGoal:
     """
     Return the goal that a person or a model wrote.
@@ -280,6 +288,7 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
     if unchecked := _REST.search(text):
         return replace(parse_goal(text[: unchecked.start()], scene), rest=_kept(unchecked[1]))
     found: list[GoalCondition] = []
+    text = _with_others(text, scene)
     at = 0
     for match in _CONDITION.finditer(text):
         if not re.fullmatch(r'[\s,;.]*(?:and\b)?\s*', text[at : match.start()]):
@@ -421,9 +430,34 @@ def _selection(text: str, scene: Scene) -> Selection:
     return Selection(names, count, text)
 
 
+def _with_others(text: str, scene: Scene) -> str:
+    """Return a goal with names in place of the word `others`."""
+    if not _OTHERS.search(text) or scene.is_symbolic:
+        return text
+    words = {word for word in re.findall(r'\w+', text) if not _OTHERS.fullmatch(word)}
+    named = {name for word in words for name in (*_alike(word, scene), *_of_kind(word, scene))}
+    rest = [x.name for x in scene.objects if x.kind in MOVABLE and x.name not in named]
+    if not rest:  # of nothing else, all is so that may not be
+        text = _CONDITION.sub(lambda m: '' if m[1] and _OTHERS.search(m[3]) else m[0], text)
+    return _OTHERS.sub('|'.join(rest), text) if rest else text
+
+
+def _alike(word: str, scene: Scene) -> list[str]:
+    return [name for name in scene.names if plain(name) == plain(word)]
+
+
+def _of_kind(word: str, scene: Scene) -> list[str]:
+    """Return the objects of a kind that are within reach, as `cubes`."""
+    kind = plain(word).removesuffix('s')
+    near = (x for x in scene.objects if not scene.has(x.name, 'reachable', 'no'))
+    return [x.name for x in near if x.kind.value == kind]
+
+
 def _meant(word: str, scene: Scene) -> list[str]:
-    """Return the objects of a name, or of a class in a household."""
-    alike = [name for name in scene.names if plain(name) == plain(word)]
+    """Return the objects of a name, of a class in a household, or of a kind on a table."""
+    alike = _alike(word, scene)
+    if not alike and not scene.is_symbolic:
+        alike = _of_kind(word, scene)
     if not alike and scene.is_symbolic:
         squeezed = plain(word).replace('_', '')
         alike = [n for n in scene.names if class_of(n).replace('_', '').lower() == squeezed]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import ConfigError
+from bbllm.core.goals import kinds_in
 from bbllm.core.protocols import refusal
 from bbllm.core.registry import needs_goal
 from bbllm.llm.config import LlmConfig
@@ -15,7 +16,7 @@ from bbllm.scene.hand_force import PERIOD_S, WINDOW_S
 from bbllm_bench.oracle.goal_brief import GoalBrief, KnownGoal
 from bbllm_bench.oracle.hidden_search import READING_SD_N
 from bbllm_bench.suites.case import Case
-from bbllm_bench.suites.goals import Corners, Hold, Needs, Tower
+from bbllm_bench.suites.goals import Conditions, Corners, Hold, Needs, Tower
 from bbllm_bench.suites.suite import AnyGoal, TaskSpec
 
 SAMPLES = round(WINDOW_S / PERIOD_S) + 1
@@ -103,11 +104,12 @@ def _with(llm: LlmConfig, brief: GoalBrief) -> LlmConfig:
 
 
 def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
-    if not isinstance(goal, KnownGoal):
+    elsewhere = isinstance(goal, Conditions) and not {*kinds_in(goal.texts[0])} <= {'in'}
+    if not isinstance(goal, KnownGoal) or elsewhere:
         raise ConfigError(
             f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` cannot '
-            'reach. They reach tower, corners, hold, contained, layout; choose tasks that have '
-            'one of these: --tasks.'
+            'reach. They reach tower, corners, hold, layout, and conditions such as `in(a, b)`; '
+            'choose tasks that have one of these: --tasks.'
         )
     by_what_is_fixed = (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
         isinstance(goal, Corners) and goal.which == 'movable'

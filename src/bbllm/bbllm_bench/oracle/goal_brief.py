@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bbllm_bench.suites.goals import Contained, Corners, Hold, Layout, Needs, Tower
+from bbllm_bench.suites.goals import Conditions, Corners, Hold, Layout, Needs, Tower
 
-KnownGoal = Tower | Corners | Hold | Contained | Layout
+KnownGoal = Tower | Corners | Hold | Conditions | Layout
 """Goals that an oracle can reach."""
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bbllm.core.goals import parse_goal
 from bbllm.core.protocols import PromptRequest, Situation
 from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.types import Outcome, Scene
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hidden_search import BlockAction, decide
-from bbllm_bench.suites.goals import Contained
+from bbllm_bench.suites.goals import Conditions
 
 ACTION = 'grab_and_putin'
 """The skill that puts an object into a container."""
@@ -87,8 +88,11 @@ def container_reply(
     if request.kind == 'check':
         words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
         return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
-    assert isinstance(brief.goal, Contained)  # see BY_GOAL
-    left = list(brief.goal.inside.items())
+    assert isinstance(brief.goal, Conditions)  # see BY_GOAL
+    wanted = parse_goal(brief.goal.texts[0], scene).conditions
+    left = [
+        (c.subjects[0].names[0], c.place.names[0]) for c in wanted if c.place and not c.negated
+    ]
     if request.kind != 'next_step':  # which counts the steps of the whole plan
         there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
         left = sorted((p for p in left if p not in there), key=lambda p: p[0] != scene.held)
@@ -125,7 +129,7 @@ INTO_CONTAINERS = dict.fromkeys(
 )
 """Planners that the suites of containers are played with, by name."""
 BY_GOAL = {
-    'contained': INTO_CONTAINERS,
+    'conditions': INTO_CONTAINERS,
     'layout': dict.fromkeys(('brain_body', 'base_llm'), puzzle_reply),
 }
 """Planners by name, for goals that hide nothing."""

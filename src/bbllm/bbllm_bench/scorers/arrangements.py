@@ -1,4 +1,4 @@
-"""Goals of sides, and of cubes by colour: on a side, apart, in pairs, a line, a triangle."""
+"""Goals of cubes by colour: a line, and a triangle."""
 
 import itertools
 import math
@@ -6,130 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Kind
-from bbllm.skills.shapes import bottom_z, rotation_of
 from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import ColorLine, OneSide, PairsASide, Segregated, Triangle
+from bbllm_bench.suites.goals import ColorLine, Triangle
 from bbllm_bench.suites.scores import Condition, at_least, at_most, between, cm
 
 SIGNS = {'left': 1.0, 'right': -1.0}
-OTHER_SIDE = {'left': 'right', 'right': 'left'}
-KINDS = (Kind.CUBE, Kind.CYLINDER)
 Names = Sequence[str]
 Points = Mapping[str, complex]
-
-
-def _side_fault(table: Table, name: str, side: str, margin_m: float) -> str:
-    """
-    Return why an object does not rest on a side, at least a margin from the middle line.
-
-    What rests on another object, or lies on its side, counts by where its own centre is.
-    """
-    inside = SIGNS[side] * table.point(name).imag
-    if table.loose(name) or at_least(inside, margin_m):
-        return table.loose(name)
-    if inside >= 0:
-        return f'{name} is only {cm(inside)} {side} of the middle line, not {cm(margin_m)}.'
-    return f'{name} is {cm(-inside)} {OTHER_SIDE[side]} of the middle line.'
-
-
-# --- one kind on one side, all others where they were -------------------------------------------
-
-
-def one_side(goal: OneSide, table: Table) -> list[Condition]:
-    """Check every object by its own coordinates."""
-    members = table.reachable(Kind(goal.things))
-    if not members:
-        fault = f'no {goal.things} is within reach.'
-        return [Condition(f'a {goal.things} on the {goal.side}', fault)]
-    on_side = [
-        Condition(
-            f'{name} on the {goal.side}',
-            _side_fault(table, name, goal.side, goal.margin_m) or _on_another_kind(table, name),
-        )
-        for name in members
-    ]
-    return on_side + [
-        Condition(f'{name} where it was', table.moved(name, goal.still_m) or _leant(table, name))
-        for name in table.movables
-        if table.known(name).kind.value != goal.things
-    ]
-
-
-def _on_another_kind(table: Table, name: str) -> str:
-    """Return that an object rests neither on the table nor on another of its kind, or ''."""
-    kind = table.known(name).kind
-    wrong = f'{name} rests neither on the table nor on another {kind.value}.'
-    return '' if table.rests(name, kind) else wrong
-
-
-def _leant(table: Table, name: str) -> str:
-    """Measure the angle between an object's axis and what it was; a turn about it is allowed."""
-    kind = table.known(name).kind
-    if kind is Kind.CUBE:  # which of its faces it stands on cannot be seen
-        return table.tipped(name)
-    was, now = (rotation_of(items[name].pose) for items in (table.start, table.now))
-    cosine = sum(a[2] * b[2] for a, b in zip(was, now))
-    if kind is Kind.CYLINDER:  # nor which end is up
-        cosine = abs(cosine)
-    turn = math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
-    tipped = f'{name} is where it was, but tipped over by {turn:.0f} degrees.'
-    return '' if at_most(turn, table.tilt_deg) else tipped
-
-
-# --- cubes on one side, cylinders on the other --------------------------------------------------
-
-
-def segregated(goal: Segregated, table: Table) -> list[Condition]:
-    """Check every object against the side that suits the most of them."""
-    both = [_segregated(goal, table, cubes_side) for cubes_side in SIGNS]
-    return max(both, key=lambda conditions: sum(one.holds for one in conditions))
-
-
-def _segregated(goal: Segregated, table: Table, cubes_side: str) -> list[Condition]:
-    conditions = []
-    for kind, side in zip(KINDS, (cubes_side, OTHER_SIDE[cubes_side])):
-        for name in table.reachable(kind):
-            fault = _side_fault(table, name, side, goal.margin_m)
-            if fault and not table.loose(name):
-                fault = f'{fault[:-1]}, but the {kind.value}s belong on the {side}.'
-            conditions.append(Condition(f'{name} on the side of the {kind.value}s', fault))
-    empty = [kind.value for kind in KINDS if not table.reachable(kind)]
-    unused = f'no {empty[0]} is within reach, so one side stays empty.' if empty else ''
-    return [*conditions, Condition('both sides used', unused)]
-
-
-# --- left and right each one cube and one cylinder, each on a location of its own ---------------
-
-
-def pairs_a_side(goal: PairsASide, table: Table) -> list[Condition]:
-    """Count each side by coordinates, and find the nearest location of every object."""
-    conditions = []
-    for side, kind in itertools.product(SIGNS, KINDS):
-        inside = {name: SIGNS[side] * table.point(name).imag for name in table.reachable(kind)}
-        there = [name for name, way in inside.items() if at_least(way, goal.margin_m)]
-        found = f'{count_of(len(there), kind.value)} ({", ".join(there)})'
-        fault = f'on the {side} is {found if there else f"no {kind.value}"}.'
-        text = f'one {kind.value} on the {side}'
-        conditions.append(Condition(text, '' if len(there) == 1 else fault))
-    homes = {name: _home(goal, table, name) for name in table.reachable(*KINDS)}
-    for name, home in homes.items():
-        others = [other for other in homes if homes[other] == home and other != name]
-        shared = f'{name} shares {home} with {others[0]}.' if others else ''
-        fault = table.fall(name) or (shared if home else f'{name} stands on no location.')
-        conditions.append(Condition(f'{name} on a location of its own', fault))
-    return conditions
-
-
-def _home(goal: PairsASide, table: Table, name: str) -> str:
-    """Return the nearest location that an object stands on, '' if it stands on none."""
-    low = bottom_z(table.now[name]) if name in table.now else math.inf
-    ways = {
-        place: table.apart(name, place)
-        for place in table.every(Kind.LOCATION)
-        if at_most(abs(low - table.known(place).pose.position_m[2]), goal.level_m)
-    }
-    near = min(ways, key=ways.__getitem__, default='')
-    return near if near and at_most(ways[near], goal.location_m) else ''
 
 
 # --- all cubes within reach in one line across the table, from left to right by colour ----------

@@ -2,82 +2,83 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bbllm.core.errors import ParseError, UnknownNameError
-from bbllm.core.goals import TaskGoal, parse_goal
+from bbllm.core.goals import (
+    SHAPES,
+    ConditionKind,
+    GoalCondition,
+    Selection,
+    TaskGoal,
+    parse_goal,
+)
 from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
 from bbllm.scene.relations import build_scene
-from bbllm.skills.shapes import Point, bottom_z, outline, polygon_gap, top_z
+from bbllm.skills.shapes import Point, bottom_z, outline, top_z
 from bbllm.worlds.scene.goal_check import TableTolerances, check_goal
 from bbllm_bench.scorers.table import Table
-from bbllm_bench.suites.goals import Conditions, Contained, Corners, Hold, Layout, Tower
+from bbllm_bench.suites.goals import Conditions, Corners, Hold, Layout, Tower
 from bbllm_bench.suites.scores import Condition, at_least, at_most, cm
-
-
-def _far(goal: Tower, table: Table, above: str, below: str) -> str:
-    way = table.apart(above, below)
-    return '' if at_most(way, goal.near_m) else f'{above} is {cm(way)} from the middle of {below}'
-
 
 # --- conditions, by the checker of episodes -----------------------------------------------------
 
 
-def conditions(goal: Conditions, table: Table) -> Iterator[Condition]:
-    """Check each condition by itself."""
-    wanted, unreadable = read_goal(goal, table)
+def conditions(goal: Conditions, table: Table) -> list[Condition]:
+    """Check each condition by itself, and of several texts the one that the table fits best."""
+    each = [_conditions(text, goal.limits, table) for text in goal.texts]
+    best = max(each, key=lambda found: sum(one.holds for one in found))
+    if len({*map(len, each)}) > 1:
+        return best
+    # The same words at the start and at the end, whichever text fits then.
+    words = [' or '.join(dict.fromkeys(one.text for one in same)) for same in zip(*each)]
+    return [Condition(text, one.fault) for text, one in zip(words, best)]
+
+
+def _conditions(text: str, limits: TableTolerances, table: Table) -> list[Condition]:
+    wanted, unreadable = read_goal(text, table)
     if unreadable:
-        yield Condition(goal.text, unreadable)
-    for condition in wanted.conditions:
-        yield Condition(condition.in_words, _fault(TaskGoal((condition,)), table, goal.limits))
+        return [Condition(text, unreadable)]
+    parts = (part for condition in wanted.conditions for part in _one_by_one(condition))
+    return [_checked(part, limits, table) for part in parts]
 
 
-def contained(goal: Contained, table: Table) -> Iterator[Condition]:
-    """Check that named objects are in their containers, and no other is in any."""
-    boxes = table.every(Kind.CONTAINER)
-    others = [n for n in table.movables if n not in goal.inside and n not in boxes]
-    parts = [f'in({name}, {box})' for name, box in goal.inside.items()]
-    if others and boxes:
-        parts.append(f'not in({"|".join(others)}, {"|".join(boxes)})')
-    limits = TableTolerances(rim_m=goal.rim_m)
-    yield from conditions(_stated(goal, '; '.join(parts), limits), table)
+def _one_by_one(condition: GoalCondition) -> list[GoalCondition]:
+    """Return what a condition requires of each of its objects, which GCR counts."""
+    (chosen, *more) = condition.subjects
+    all_of = condition.negated or chosen.count == len(chosen.names)
+    if more or not all_of or condition.kind in SHAPES:
+        return [condition]
+    return [replace(condition, subjects=(_named(name),)) for name in chosen.names]
 
 
-def _resting(goal: Layout, table: Table, above: str, below: str) -> str:
-    """Return why an object does not stand on another or on a location, '' if it does."""
-    near = {'location_m': goal.near_m, 'middle_m': goal.near_m}
-    limits = TableTolerances(level_m=goal.level_m, **near)
-    wanted, unreadable = read_goal(_stated(goal, f'on({above}, {below})', limits), table)
-    tipped = table.tipped(above) if above in table.now else ''
-    return unreadable or tipped or _fault(wanted, table, limits)
+def _named(name: str) -> Selection:
+    return Selection((name,), 1, name)
 
 
-def _stated(goal: Contained | Layout, text: str, limits: TableTolerances) -> Conditions:
-    standing = {'level_m': goal.level_m, 'tilt_deg': goal.tilt_deg}
-    return Conditions(kind='conditions', text=text, limits=limits, **standing)
-
-
-def read_goal(goal: Conditions, table: Table) -> tuple[TaskGoal, str]:
+def read_goal(text: str, table: Table) -> tuple[TaskGoal, str]:
     """Return a goal and '', or an empty one and why the table cannot have it."""
     try:
-        return parse_goal(goal.text, _scene(table.start, '')), ''
+        return parse_goal(text, _scene(table, table.start)), ''
     except (ParseError, UnknownNameError) as error:
         return TaskGoal(()), str(error)
 
 
-def _fault(wanted: TaskGoal, table: Table, limits: TableTolerances) -> str:
-    start, now = (_scene(items, table.held) for items in (table.start, table.now))
-    found = check_goal(wanted, now, start, limits)
+def _checked(condition: GoalCondition, limits: TableTolerances, table: Table) -> Condition:
+    start, now = (_scene(table, items) for items in (table.start, table.now))
+    found = check_goal(TaskGoal((condition,)), now, start, limits)
     fault = '; '.join(found.unmet) or found.unseen
-    return fault and f'{fault}.'
+    return Condition(condition.in_words, fault and f'{fault}.')
 
 
-def _scene(items: Mapping[str, SceneObject], held: str) -> Scene:
+def _scene(table: Table, items: Mapping[str, SceneObject]) -> Scene:
     scene = build_scene(tuple(items.values()), None, skills=(), stamp_s=0.0, now_s=0.0)
-    return replace(scene, facts=(*scene.facts, *([Fact(held, 'held_by', 'hand')] if held else [])))
+    far = [Fact(name, 'reachable', 'no') for name in table.out_of_reach]
+    held = [Fact(table.held, 'held_by', 'hand')] if table.held and items is table.now else []
+    return replace(scene, facts=(*scene.facts, *far, *held))
 
 
 # --- towers of so many blocks, in any order, by weight, or on the one that is fixed -------------
@@ -93,72 +94,42 @@ ORDERS: Mapping[str, str] = {
 
 
 def tower(goal: Tower, table: Table) -> list[Condition]:
-    """Measure from each block to each other: which is under which, and how far off."""
-    there = [name for name in table.movables if name in table.now]
-    # Each block that is on another with that one, however far from its middle.
-    pairs = [
-        (above, below)
-        for above, below in itertools.permutations(there, 2)
-        if at_most(abs(bottom_z(table.now[above]) - top_z(table.now[below])), goal.level_m)
-        and polygon_gap(outline(table.now[above]), outline(table.now[below])) < 0
-    ]
-    towers = _towers(goal, table, pairs)
-    carrying = {below for _, below in pairs}
-    found = [one for one in towers if len(one) == goal.height and one[-1] not in carrying]
-    low = '' if found else _too_low(goal, table, pairs, max(towers, key=len, default=()))
-    conditions = [Condition(f'a tower of {goal.height} blocks', low)]
+    """Check that some blocks are a tower, and that these are in order."""
+    blocks = table.movables
+    limits = TableTolerances(level_m=goal.level_m, middle_m=goal.near_m, tilt_deg=goal.tilt_deg)
+    chosen = Selection(blocks, goal.height, f'{goal.height} of {"|".join(blocks)}')
+    high = _checked(GoalCondition(ConditionKind.TOWER, (chosen,)), limits, table)
+    fallen = (
+        '' if any(not table.fall(name) for name in blocks) else 'no block stands on the table.'
+    )
+    conditions = [Condition(f'a tower of {goal.height} blocks', fallen or high.fault)]
     if goal.order != 'any':
-        faults = [_order_fault(goal, table, one) for one in found]
-        none = f'there is no tower of {goal.height} blocks.'
+        ways = (
+            GoalCondition(ConditionKind.TOWER, tuple(map(_named, way)))
+            for way in _orders(goal, table)
+        )
+        faults = [_checked(way, limits, table).fault for way in ways]
+        none = 'no blocks can be in this order, by what they weigh and which are fixed.'
         # Where several are as high, one in order is enough.
         conditions.append(Condition(ORDERS[goal.order], min(faults, key=bool, default=none)))
     return conditions + _untouched(table, goal.still_m)
 
 
-def _off(goal: Tower, table: Table, above: str, below: str) -> str:
-    """Return why a block on another is no part of its tower, '' if it is."""
-    far = _far(goal, table, above, below)
-    return f'{far}, where {cm(goal.near_m)} are allowed.' if far else table.tipped(above)
-
-
-def _towers(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]]) -> list[Blocks]:
-    """Return all towers, without what is too far off; a block alone on the table is one."""
-    under = {above: below for above, below in pairs if not _off(goal, table, above, below)}
-    towers = []
-    for top in (n for n in table.movables if n in table.now and n not in under.values()):
-        blocks = [top]
-        while (below := under.get(blocks[-1], '')) and below not in blocks:
-            blocks.append(below)
-        if not table.fall(blocks[-1]):
-            towers.append(tuple(reversed(blocks)))
-    return towers
-
-
-def _too_low(goal: Tower, table: Table, pairs: Sequence[tuple[str, str]], highest: Blocks) -> str:
-    """Return how high the highest tower is, and what was put beside the middle of another."""
-    if not highest:
-        return 'no block stands on the table.'
-    wrong = f'not {goal.height}' if len(highest) != goal.height else 'and carries more'
-    text = f'the highest tower has {count_of(len(highest), "block")}, {wrong}'
-    off = next(filter(None, (_off(goal, table, *pair) for pair in pairs)), '')
-    return f'{text}; {off}' if off else f'{text}.'
-
-
-def _order_fault(goal: Tower, table: Table, blocks: Blocks) -> str:
+def _orders(goal: Tower, table: Table) -> Iterator[Blocks]:
+    """Yield the towers that have the order of a goal, from the bottom up."""
+    masses = table.mass_kg
+    bottoms: list[Blocks] = [()]
     if goal.order != 'lighter_up':
-        bottom, blocks = blocks[0], blocks[1:]
-        if bottom not in table.fixed:
-            return f'{bottom}, at the bottom, is not the fixed one.'
-    for below, above in itertools.pairwise(blocks):
-        low, high = table.mass_kg.get(below), table.mass_kg.get(above)
-        if goal.order == 'on_fixed':
-            break
-        if low is None or high is None:
-            return f'the masses of {below} and {above} are unknown.'
-        if not high < low:
-            reported = f'{above}, which weighs {1000 * high:.0f} g, is on {below}'
-            return f'{reported}, which weighs {1000 * low:.0f} g.'
-    return ''
+        bottoms = [(name,) for name in table.movables if name in table.fixed]
+    for bottom in bottoms:
+        rest = [name for name in table.movables if name not in bottom]
+        for above in itertools.permutations(rest, goal.height - len(bottom)):
+            known = goal.order == 'on_fixed' or all(name in masses for name in above)
+            if known and (
+                goal.order == 'on_fixed'
+                or all(masses[high] < masses[low] for low, high in itertools.pairwise(above))
+            ):
+                yield (*bottom, *above)
 
 
 def _untouched(table: Table, still_m: float) -> list[Condition]:
@@ -250,10 +221,14 @@ ANYWHERE = ''
 
 def layout(goal: Layout, table: Table) -> Iterator[Condition]:
     """Measure each place, then go through the moves; a part of the goal is a condition each."""
+    near = {'location_m': goal.near_m, 'middle_m': goal.near_m, 'still_m': goal.still_m}
+    limits = TableTolerances(level_m=goal.level_m, tilt_deg=goal.tilt_deg, **near)
     for above, below in goal.on.items():
-        yield Condition(f'{above} on {below}', _resting(goal, table, above, below))
+        rests = GoalCondition(ConditionKind.ON, (_named(above),), _named(below))
+        yield _checked(rests, limits, table)
     for name in goal.still:
-        yield Condition(f'{name} where it was', table.moved(name, goal.still_m))
+        moved = GoalCondition(ConditionKind.MOVED, (_named(name),), negated=True)
+        yield _checked(moved, limits, table)
     yield from _by_rules(goal, table)
 
 

@@ -15,15 +15,11 @@ from bbllm_bench.suites import goals
 from bbllm_bench.suites.scores import Condition, FinalState, Score
 
 SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
-    goals.OneSide: arrangements.one_side,
-    goals.Segregated: arrangements.segregated,
-    goals.PairsASide: arrangements.pairs_a_side,
     goals.LetterL: patterns.letter_l,
     goals.PlusSign: patterns.plus_sign,
     goals.ColorLine: arrangements.color_line,
     goals.Triangle: arrangements.triangle,
     goals.Conditions: blocks.conditions,
-    goals.Contained: blocks.contained,
     goals.Tower: blocks.tower,
     goals.Corners: blocks.corners,
     goals.Hold: blocks.hold,
@@ -40,7 +36,7 @@ def judge(goal: goals.Goal, state: FinalState) -> Score:
     table = Table(state, level_m=goal.level_m, tilt_deg=goal.tilt_deg)
     wanted = isinstance(goal, goals.Hold) or (
         isinstance(goal, goals.Conditions)
-        and state.held in blocks.read_goal(goal, table)[0].to_hold
+        and any(state.held in blocks.read_goal(t, table)[0].to_hold for t in goal.texts)
     )
     unrest = table.unrest(state.held if wanted else '')
     rest = Condition('everything at rest', unrest)

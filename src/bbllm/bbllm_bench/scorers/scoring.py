@@ -1,6 +1,7 @@
 """From one episode and the table that it left to one line of the results."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -255,10 +256,10 @@ def judge_by_pictures(
 
 
 def _words_of(value: object) -> Iterator[str]:
-    """Yield every text of nested records, keys included."""
+    """Yield every word of nested records, keys included."""
     match value:
         case str():
-            yield value
+            yield from re.findall(r'\w+', value)
         case dict():
             for pair in value.items():
                 yield from _words_of(pair)

@@ -6,8 +6,9 @@ from functools import cached_property
 
 from bbllm.core.types import MOVABLE, Kind, SceneObject
 from bbllm.skills.containers import lies_in
-from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, rotation_of, top_z
-from bbllm_bench.suites.scores import FinalState, at_least, at_most, cm
+from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
+from bbllm.worlds.scene.goal_check import leaning
+from bbllm_bench.suites.scores import FinalState, at_most, cm
 
 
 class Table:
@@ -28,8 +29,6 @@ class Table:
     def __init__(self, state: FinalState, *, level_m: float, tilt_deg: float) -> None:
         self.level_m = level_m
         self.tilt_deg = tilt_deg
-        self.tilt_cosine = math.cos(math.radians(tilt_deg))
-        """Least share of an axis that still counts as upright."""
         self.now = state.objects
         self.start = state.start
         self.out_of_reach = state.out_of_reach
@@ -104,14 +103,8 @@ class Table:
 
     def tipped(self, name: str) -> str:
         """Return that a cube is on no face, or a cylinder not upright; '' if it stands."""
-        item = self.now[name]
-        ups = [abs(share) for share in rotation_of(item.pose)[2]]
-        up = max(ups) if item.kind is Kind.CUBE else ups[2]
-        if item.kind not in (Kind.CUBE, Kind.CYLINDER) or at_least(up, self.tilt_cosine):
-            return ''
-        how = 'is tipped onto an edge' if item.kind is Kind.CUBE else 'has toppled'
-        leans = f'{math.degrees(math.acos(min(1.0, up))):.0f} degrees'
-        return f'{name} {how}: it leans by {leans}, {self.tilt_deg:g} are allowed.'
+        leans = leaning(self.now[name], self.tilt_deg)
+        return leans and f'{leans}.'
 
     def tops_under(self, name: str) -> list[float]:
         """Return the heights of the table tops under the centre of an object [m]."""
@@ -123,12 +116,8 @@ class Table:
         """Return why an object, but for the held one, is not at rest; '' if all are."""
         return next(filter(None, (self.loose(n) for n in self.movables if n != held)), '')
 
-    def rests(self, name: str, kind: Kind | None = None) -> bool:
-        """
-        Whether an object that is there rests on the table or on another, leaning or not.
-
-        With *kind* only objects of that kind count as what it may rest on.
-        """
+    def rests(self, name: str) -> bool:
+        """Whether an object that is there rests on the table or on another, leaning or not."""
         item = self.now[name]
         low = bottom_z(item)
         return (
@@ -137,9 +126,9 @@ class Table:
                 at_most(low - top_z(self.now[other]), self.level_m)
                 and polygon_gap(outline(item), outline(self.now[other])) < 0
                 for other in self.movables
-                if other != name and other in self.now and kind in (None, self.now[other].kind)
+                if other != name and other in self.now
             )
-            or (kind is None and any(lies_in(item, other) for other in self.now.values()))
+            or any(lies_in(item, other) for other in self.now.values())
         )
 
     def moved(self, name: str, still_m: float, though: str = '') -> str:

@@ -1,24 +1,20 @@
 """Whether a scene has what a goal requires; otherwise no planner could ever reach it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.goals import parse_goal
-from bbllm.core.types import Kind, Scene, SceneObject
+from bbllm.core.types import Fact, Kind, Scene
 from bbllm.scene.scene_file import SceneFile
 from bbllm_bench.suites.goals import (
     ColorLine,
     Conditions,
-    Contained,
     Corners,
     Goal,
     Hold,
     LetterL,
     Needs,
-    OneSide,
-    PairsASide,
     PlusSign,
-    Segregated,
     Tower,
     Triangle,
 )
@@ -58,20 +54,14 @@ def _masses(scene: SceneFile) -> set[float]:
 def _of_goal(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str]) -> Iterator[Need]:
     near = [item for item in scene.movables if item.name not in out_of_reach]
     colors = [item.color for item in near if item.kind is Kind.CUBE]
-    cubes, cylinders = len(colors), sum(item.kind is Kind.CYLINDER for item in near)
+    cubes = len(colors)
     blocks = [spec for spec in scene.objects if spec.name not in out_of_reach]
     loose = [spec for spec in blocks if not spec.fixed]
     match goal:
-        case OneSide(things=kind):
-            yield (cubes if kind == 'cube' else cylinders) > 0, f'a {kind} within reach'
         case LetterL(least_cubes=n):
             yield cubes >= n, f'{n} cubes within reach'
         case PlusSign():
             yield cubes >= 5, '5 cubes within reach'
-        case PairsASide():
-            yield cubes == cylinders == 2, 'exactly two cubes and two cylinders within reach'
-        case Segregated():
-            yield min(cubes, cylinders) > 0, 'a cube and a cylinder within reach'
         case Triangle():
             named = f'of the colours {", ".join(goal.colors)}'
             fitting = sum(color in goal.colors for color in colors)
@@ -99,17 +89,11 @@ def _of_goal(goal: Goal, scene: SceneFile, out_of_reach: Sequence[str]) -> Itera
             yield high, f'{n} blocks within reach, of which one may be fixed'
             yield based, 'a block within reach that is fixed to the table'
             yield by_weight, 'blocks that all weigh differently'
-        case Contained(inside=pairs):
-            yield from _names({*pairs, *pairs.values()}, scene.movables)
-        case Conditions(text=text):
+        case Conditions():
             items = (*scene.movables, *scene.places, *scene.fixtures)
-            try:
-                parse_goal(text, Scene(items, (), (), 0.0))
-            except (ParseError, UnknownNameError) as error:
-                yield False, f'other conditions: {error}'
-
-
-def _names(wanted: set[str], items: Iterable[SceneObject]) -> Iterator[Need]:
-    known = {item.name for item in items}
-    for name in sorted(wanted):
-        yield name in known, f'{name!r}, which the scene lacks'
+            far = tuple(Fact(name, 'reachable', 'no') for name in out_of_reach)
+            for text in goal.texts:
+                try:
+                    parse_goal(text, Scene(items, (), far, 0.0))
+                except (ParseError, UnknownNameError) as error:
+                    yield False, f'other conditions: {error}'

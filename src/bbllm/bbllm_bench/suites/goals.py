@@ -54,18 +54,6 @@ class GoalRecord(FileRecord):
     axis [deg]."""
 
 
-class OneSide(GoalRecord):
-    """Each object of one kind on one side, on the table or its like; others where they were."""
-
-    kind: Literal['one_side']
-    things: Literal['cube', 'cylinder']
-    side: Literal['left', 'right']
-    margin_m: Positive
-    """How far from the middle line a centre must be [m]."""
-    still_m: Positive
-    """How far the others may move [m]; `tilt_deg` is how far they may lean from what they were."""
-
-
 class GridGoal(GoalRecord):
     """What patterns of cubes on the cells of a grid share."""
 
@@ -114,15 +102,6 @@ class ColorLine(GoalRecord):
     """Least and greatest distance between the centres of neighbours, along the line [m]."""
 
 
-class PairsASide(GoalRecord):
-    """Left and right each exactly one cube and one cylinder, each on a location of its own."""
-
-    kind: Literal['pairs_a_side']
-    margin_m: Positive
-    location_m: Positive
-    """How near to the middle of a location counts as on it [m]."""
-
-
 class Triangle(GoalRecord):
     """Cubes of some colours as a triangle on one side."""
 
@@ -156,30 +135,21 @@ class PlusSign(GridGoal):
         return self.level_edges * self.edge_m
 
 
-class Segregated(GoalRecord):
-    """Cubes within reach on one side and cylinders within reach on the other."""
-
-    kind: Literal['segregated']
-    margin_m: Positive
+ConditionsText = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
 class Conditions(GoalRecord):
     """Conditions in the grammar of `core.goals`, checked as at the end of any episode."""
 
     kind: Literal['conditions']
-    text: Annotated[str, Field(min_length=1, max_length=4000)]
-    """For example `on(red_cube, blue_cube); side(green_cube, left)`."""
+    text: ConditionsText | tuple[ConditionsText, ...]
+    """For example `on(red_cube, blue_cube); side(all of cubes, left)`; of several, the one that a
+    table fits best counts."""
     limits: TableTolerances = DEFAULTS
 
-
-class Contained(GoalRecord):
-    """Named objects in or on named containers, and no other object in or on any container."""
-
-    kind: Literal['contained']
-    inside: Annotated[dict[str, str], Field(min_length=1)]
-    """What is to lie in or on which container, by name; checked as the condition `in`."""
-    rim_m: Positive
-    """How far inside the outer edge of the container the middle of an object must be [m]."""
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.text,) if isinstance(self.text, str) else self.text
 
 
 class Tower(GoalRecord):
@@ -258,9 +228,8 @@ class Layout(GoalRecord):
     """How many objects may stand on each other, at any moment."""
 
 
-PaperGoal = OneSide | LetterL | ColorLine | PairsASide | Triangle | PlusSign | Segregated
 Goal = Annotated[
-    PaperGoal | Conditions | Contained | Tower | Corners | Hold | Layout,
+    LetterL | ColorLine | Triangle | PlusSign | Conditions | Tower | Corners | Hold | Layout,
     Field(discriminator='kind'),
 ]
 

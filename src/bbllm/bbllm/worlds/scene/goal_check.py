@@ -31,7 +31,7 @@ from bbllm.files.yaml_files import FileRecord
 from bbllm.scene.relations import REST_GAP_M, stands_on
 from bbllm.skills.containers import lies_in
 from bbllm.skills.effects import LOCATION_RADIUS_M
-from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
+from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, rotation_of, top_z
 
 K = ConditionKind
 MOST_SUBSETS = 20_000
@@ -67,6 +67,11 @@ class TableTolerances(FileRecord):
     """How far a middle may be from that of an object it is on [m]; None: any overlap will do."""
     rim_m: float = 0.0
     """How far inside the outer edge of a container a middle must be to be in it [m]."""
+    still_m: float | None = None
+    """How far what has not moved may be from where it was [m]; None: by `offset`."""
+    tilt_deg: float | None = None
+    """How far what stands on something may lean, a cube off a face of its own, a cylinder off its
+    axis [deg]; None: as far as it likes."""
     offset: float = 0.5
     """How far a middle must be beyond a line or from where it was, and may be from a place or a
     straight line [widths]."""
@@ -177,6 +182,19 @@ def _cm(length_m: float) -> str:
     return f'{100 * length_m:.1f} cm'
 
 
+def leaning(item: SceneObject, tilt_deg: float | None) -> str:
+    """Return that a cube is on no face, or a cylinder not upright; '' if it stands."""
+    if tilt_deg is None or item.kind not in (Kind.CUBE, Kind.CYLINDER):
+        return ''
+    ups = [abs(share) for share in rotation_of(item.pose)[2]]
+    up = max(ups) if item.kind is Kind.CUBE else ups[2]
+    if up >= math.cos(math.radians(tilt_deg)) - SLACK_M:
+        return ''
+    how = 'is tipped onto an edge' if item.kind is Kind.CUBE else 'has toppled'
+    leans = f'{math.degrees(math.acos(min(1.0, up))):.0f} degrees'
+    return f'{item.name} {how}: it leans by {leans}, {tilt_deg:g} are allowed'
+
+
 def _width(item: SceneObject) -> float:
     """Return the smaller horizontal extent of an object [m]."""
     return min(item.size_m[:2])
@@ -274,6 +292,8 @@ class _Table:
         return ''
 
     def _on(self, item: SceneObject, place: SceneObject) -> str:
+        if leans := leaning(item, self._limits.tilt_deg):
+            return leans
         gap = bottom_z(item) - top_z(place)
         level = abs(gap) <= self._limits.level_m + SLACK_M
         if place.kind is Kind.LOCATION:
@@ -288,8 +308,10 @@ class _Table:
         if place.kind is Kind.FIXTURE:
             over = contains(outline(place), item.pose.position_m[:2])
             return '' if over and level else self._not('on', item, place)
-        if not stands_on(item, place):
-            return self._not('on', item, place)
+        return self._off(item, place) if stands_on(item, place) else self._not('on', item, place)
+
+    def _off(self, item: SceneObject, place: SceneObject) -> str:
+        """Return that the middle of an object is too far from that of one it is on, or ''."""
         way, most = abs(_point(item) - _point(place)), self._limits.middle_m
         if most is None or way <= most + SLACK_M:
             return ''
@@ -353,7 +375,9 @@ class _Table:
     def _moved(self, item: SceneObject) -> str:
         was = self._start.get(item.name)
         way = math.inf if was is None else math.dist(item.pose.position_m, was.pose.position_m)
-        if way >= self._offset(item) - SLACK_M:
+        still_m = self._limits.still_m
+        moved = way >= self._offset(item) - SLACK_M if still_m is None else way > still_m + SLACK_M
+        if moved or leaning(item, self._limits.tilt_deg):
             return ''
         return f'{item.name} is {_cm(way)} from where it was, which is the same place'
 
@@ -458,7 +482,15 @@ class _Table:
                 return 1, 0.0, f'{foreign[0]} is part of it too'
             if len(above) > 1:
                 return 1, 0.0, f'{listed(above)} are both on {name}'
-        return GOOD
+        crooked = self._crooked(members)
+        return (1, 0.0, crooked) if crooked else GOOD
+
+    def _crooked(self, members: Sequence[SceneObject]) -> str:
+        """Return which object of a tower leans, or is too far from the middle below it, or ''."""
+        on = {item.name: item for item in members}
+        faults = (leaning(item, self._limits.tilt_deg) for item in members)
+        offs = (self._off(on[n], on[low]) for n in on for low in self._under[n] if low in on)
+        return next(filter(None, (*faults, *offs)), '')
 
     def _pile(self, name: str) -> list[str]:
         pile = [name]
