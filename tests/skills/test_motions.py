@@ -5,8 +5,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS
@@ -16,7 +14,6 @@ from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import HOVER_M, Motion
 from tests.skills.laid_tables import (
     OPEN_HAND,
-    TABLE,
     cube,
     cylinder,
     picked,
@@ -145,15 +142,6 @@ def reach(x: float, y: float, z: float, yaw_deg: float = 0.0) -> SkillCall:
     return SkillCall('reach', (f'{x} {y} {z} {math.cos(half)} {math.sin(half)} 0 0',))
 
 
-def message_of(call: SkillCall, scene: Scene, hand: Hand = OPEN_HAND) -> str:
-    """Return why a call is rejected, empty where it is not."""
-    rejection = plan_motion(call, scene, hand)
-    if not isinstance(rejection, Rejection):
-        return ''
-    assert rejection.code is Code.NO_PATH
-    return rejection.message
-
-
 def holding(item: SceneObject, *others: SceneObject) -> tuple[Scene, Hand]:
     """Return a scene in which the hand holds an item 12 mm below the TCP, and that hand."""
     held = replace(item, pose=Pose(position_m=(0.4, 0.0, 0.288)))
@@ -171,56 +159,6 @@ def test_the_hand_gets_the_yaw_of_its_quaternion_or_half_a_turn_more(yaw_deg: fl
         assert grip.position_m == pytest.approx((0.4, 0.2, 0.3))
 
 
-def test_fingers_in_a_block_are_refused_with_the_height_that_would_be_clear() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.04))
-
-    # Yaw 0 opens along y: one finger comes down on the cube.
-    assert message_of(reach(0.5, 0.0, 0.03), scene) == (
-        'the hand at the pose 0.5 0.0 0.03 1.0 0.0 0 0 would push its fingers into red_cube; '
-        'from z = 0.056 upwards it would not.'
-    )
-
-
-def test_open_fingers_may_stand_on_both_sides_of_a_block() -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.0))
-
-    assert not message_of(reach(0.5, 0.0, 0.03), scene)
-    assert 'its fingers into red_cube' in message_of(
-        reach(0.5, 0.0, 0.03), scene, replace(OPEN_HAND, width_m=0.02)
-    )
-
-
-def test_the_palm_does_not_fit_over_a_tall_object() -> None:
-    scene = scene_of(cylinder('can', 0.5, 0.0, height_m=0.12))
-
-    assert 'its palm into can; from z = 0.088 upwards' in message_of(reach(0.5, 0, 0.07), scene)
-
-
-@pytest.mark.parametrize('z', [0.005, 0.0, -0.05, -0.5])
-def test_nothing_reaches_into_a_table_or_under_it(z: float) -> None:
-    scene = scene_of(cube('red_cube', 0.5, 0.3))
-
-    message = message_of(reach(0.5, 0.0, z), scene)
-
-    assert 'its fingers into table; from z = 0.016 upwards' in message
-
-
-def test_what_is_held_is_not_pushed_into_objects_either() -> None:
-    scene, hand = holding(cube('red_cube', 0, 0), cube('green_cube', 0.5, 0.0))
-
-    assert message_of(reach(0.5, 0.01, 0.06), scene, hand).endswith(
-        'would push red_cube into green_cube; from z = 0.078 upwards it would not.'
-    )
-    assert not message_of(reach(0.5, 0.01, 0.08), scene, hand)
-
-
-def test_what_is_held_turns_with_the_hand() -> None:
-    scene, hand = holding(cube('red_cube', 0, 0), cube('green_cube', 0.545, 0.0))
-
-    assert not message_of(reach(0.5, 0.0, 0.04), scene, hand)
-    assert 'push red_cube into green_cube' in message_of(reach(0.5, 0.0, 0.04, 45), scene, hand)
-
-
 def test_what_is_held_on_its_side_hangs_below_the_hand_by_its_height_as_it_is_held() -> None:
     half = math.radians(90) / 2
     lying = Pose(position_m=(0.4, 0.0, 0.288), quat_xyzw=(math.sin(half), 0, 0, math.cos(half)))
@@ -234,30 +172,3 @@ def test_what_is_held_on_its_side_hangs_below_the_hand_by_its_height_as_it_is_he
     # The can is 12 cm long and 4 cm thick.
     for low, high in zip(on_side.grips, upright.grips, strict=True):
         assert high.position_m[2] - low.position_m[2] == pytest.approx(0.06 - 0.02)
-
-
-@given(
-    st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(-0.1, 0.15), st.floats(-180, 180),
-    st.booleans(),
-)  # fmt: skip
-def test_the_height_that_a_rejection_offers_is_clear(
-    dx: float, dy: float, z: float, yaw_deg: float, full: bool
-) -> None:
-    entities = (
-        cube('green_cube', 0.5, 0.0, yaw_deg=20),
-        cube('blue_cube', 0.5, 0.0, 0.06),
-        cylinder('can', 0.56, 0.05, height_m=0.12),
-    )
-    scene, hand = holding(cube('red_cube', 0, 0), *entities)
-    if not full:
-        scene, hand = scene_of(*entities), OPEN_HAND
-
-    message = message_of(reach(0.5 + dx, dy, z, yaw_deg), scene, hand)
-
-    if message:
-        offered = float(message.split('from z = ')[1].split()[0])
-        assert offered > z
-        assert not message_of(reach(0.5 + dx, dy, offered, yaw_deg), scene, hand)
-    else:
-        lowest = z - 0.032 if full else z - 0.0095
-        assert lowest > TABLE.pose.position_m[2] + TABLE.size_m[2] / 2 - 0.002

@@ -113,8 +113,8 @@ def test_poses_that_will_not_do_are_refused_and_nothing_moves() -> None:
 
     assert {outcome.status for outcome in outcomes} == {Status.REJECTED}
     assert [outcome.code for outcome in outcomes] == [*refused.values()]
-    assert 'red_cube into green_cube' in outcomes[-2].message
-    assert 'red_cube into table' in outcomes[-1].message
+    assert 'green_cube is in the way' in outcomes[-2].message
+    assert 'table is in the way' in outcomes[-1].message
     assert np.abs(world.driver.joint_state().position_rad - before).max() < 2e-3
     [empty] = run(world, 'open_gripper', 'place 0.5 0.2 0.03 1 0 0 0')[1:]
     assert empty.code is Code.NOT_HOLDING

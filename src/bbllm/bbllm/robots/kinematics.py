@@ -187,43 +187,6 @@ class ArmKinematics:
         solutions[elbow, wrist, :, column] = q.swapaxes(0, 1)
         return solutions.reshape(8, -1, 7)
 
-    def branch_excess(
-        self, T_base_tcp: Array, q7: Array, *, margin_rad: float = Q_MARGIN_RAD
-    ) -> Array:
-        """
-        Return how far each branch is from existing, 0 where `inverse_branches` has it.
-
-        It is the largest of what a sine or cosine of the closed form has beyond 1, and what a
-        joint has beyond its limit less the margin [rad]: a continuous function of q7, so a small
-        local minimum between two values of q7 is where to look closer.
-
-        Args and shapes are those of `inverse_branches`; returns shape (8, n).
-        """
-        solutions, beyond = self._branches(T_base_tcp, q7)
-        low, high = self._lower + margin_rad - solutions, solutions - (self._upper - margin_rad)
-        outside = np.maximum(low, high).max(axis=-1)
-        excess = np.maximum(np.where(beyond <= _ROUNDING, 0.0, beyond), np.maximum(outside, 0.0))
-        return np.asarray(np.nan_to_num(excess, nan=np.inf))
-
-    def _branches(self, T_base_tcp: Array, q7: Array) -> tuple[Array, Array]:
-        """
-        Solve for all branches, whether they exist or not.
-
-        Returns joint positions, shape (8, n, 7) [rad], of sines and cosines that are cut off at 1,
-        and what the largest of these has beyond 1, shape (8, n).
-        """
-        with np.errstate(invalid='ignore', divide='ignore'):
-            axes, (q4, q5, q6), beyond = self._wrist_branches(T_base_tcp, q7)
-            of_shoulder = _shoulder(axes[:, :, None, None], q4, q5, q6)
-        q = np.empty((2, 2, 2, len(q7), 7))
-        for i, angle in enumerate(of_shoulder):
-            # Its answers change fastest, from branch to branch.
-            q[..., i] = np.moveaxis(angle, 0, 2)
-        for i, angle in enumerate((q4, q5, q6, q7), 3):
-            q[..., i] = np.expand_dims(angle, -2)
-        beyond = np.broadcast_to(beyond[:, :, None], q.shape[:-1])
-        return q.reshape(8, -1, 7), beyond.reshape(8, -1)
-
     def _wrist_branches(
         self, T_base_tcp: Array, q7: Array
     ) -> tuple[Array, tuple[Array, Array, Array], Array]:

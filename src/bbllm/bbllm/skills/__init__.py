@@ -28,7 +28,6 @@ from bbllm.skills.segments import (
 from bbllm.skills.skill import (
     ArmSkill,
     Handling,
-    HandUse,
     Judge,
     Precondition,
     where_asked,
@@ -46,7 +45,6 @@ __all__ = [
     'Glide',
     'Grip',
     'Hand',
-    'HandUse',
     'Handling',
     'Judge',
     'LetGo',

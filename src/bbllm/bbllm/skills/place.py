@@ -32,7 +32,7 @@ from bbllm.skills.placing import PlaceTarget, place_grips, place_target, put_dow
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import HOVER_M, LetGo, Motion, MoveAbove, Rest, Rise
 from bbllm.skills.shapes import is_round, vertical_axis
-from bbllm.skills.skill import ArmSkill, Handling, HandUse, Judge, Precondition, Words
+from bbllm.skills.skill import ArmSkill, Handling, Judge, Precondition, Words
 
 REACH_M = (0.2, 0.75)
 """Distances from the base at which the hand comes down on a table at its height anywhere in front
@@ -205,7 +205,7 @@ PLACE = ArmSkill(
     handling=lambda call: Handling(onto=call.args[-1:], sets_down=True),
     risks=_risks,
     words=PUTTING,
-    hand_use=HandUse.IMAGINED,
+    uses_grip=True,
     imagine=_imagine,
     is_sure=_is_sure,
 )

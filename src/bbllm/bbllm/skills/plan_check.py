@@ -35,7 +35,7 @@ from bbllm.skills.motions import geometric_motion, out_of_reach, refusal
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import Motion
 from bbllm.skills.shapes import vertical_axis
-from bbllm.skills.skill import ArmSkill, HandUse
+from bbllm.skills.skill import ArmSkill
 
 OFF_M = 0.002
 """How much larger or smaller on each side objects may count: a pick may nudge what is beside it as
@@ -127,13 +127,10 @@ class ImaginedTable:
         return found
 
     def _hand(self, skill: ArmSkill) -> Hand | None:
-        reading = self._scene.hand
-        if skill.hand_use is HandUse.NONE:
+        if not skill.uses_grip:
             return _NO_HAND
-        is_seen = reading is self._seen.hand
-        if reading is None or (skill.hand_use is HandUse.SEEN and not is_seen):
-            return None
-        return Hand(tcp=reading.tcp, width_m=reading.width_m)
+        reading = self._scene.hand
+        return None if reading is None else Hand(tcp=reading.tcp, width_m=reading.width_m)
 
     def _is_certain(
         self, found: Rejection, call: SkillCall, skill: ArmSkill, scene: Scene, hand: Hand

@@ -70,16 +70,6 @@ class Handling:
     """Whether that falls on what is below it."""
 
 
-class HandUse(Enum):
-    """What a motion depends on of the hand, for plans that are checked ahead."""
-
-    NONE = 'none'
-    IMAGINED = 'imagined'
-    """How it holds an object, which follows from the calls before."""
-    SEEN = 'seen'
-    """Where it is, which is known until it moves."""
-
-
 def _of_all_it_names(call: SkillCall) -> Handling:
     return Handling(takes=call.args, onto=call.args)
 
@@ -130,7 +120,8 @@ class ArmSkill:
     offered: Callable[[Sequence[SceneObject], Sequence[str]], bool] = _offered
     """Whether it is offered on a table, by the objects and by the names that a scene file asks
     for."""
-    hand_use: HandUse = HandUse.NONE
+    uses_grip: bool = False
+    """Whether its motion depends on how the hand holds an object, for plans checked ahead."""
     imagine: Callable[[SkillCall, Scene, Motion | None], Scene] | None = None
     """Returns the scene after a call that succeeds, where that is more than its effects: a motion
     where it is known."""

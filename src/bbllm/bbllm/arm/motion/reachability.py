@@ -14,16 +14,11 @@ from bbllm.robots.robot_model import RobotModel
 
 Q7_GRIDS = (Q7_GRID, 241)
 """Values of joint 7 that are tried; at the rim of the workspace some poses need a fine grid, so
-nothing is refused before both have been tried (26 of 15090 reachable poses need the second), nor
-before the second was refined where a branch comes near to existing."""
+nothing is refused before both have been tried (26 of 15090 reachable poses need the second)."""
 _SPARSE = 6
 """Every so many-th value of joint 7 is tried at first."""
 _GLANCES = 8
 """Postures that are checked for contacts before all are looked for."""
-_REFINED = 16
-"""By how much each of two refinements divides the distance of the values of joint 7."""
-_STEEPEST = 4.0
-"""Largest slope of `branch_excess` at which a minimum between two values can reach 0."""
 _NEAR_RAD = 2.0
 """Postures above and at a pose that differ by more are not joined by a straight line [rad]."""
 
@@ -106,23 +101,9 @@ def approach_postures(
     if arm.out_of_reach(T_base_tcp) or arm.out_of_reach(above):
         return none, none
     q7 = np.concatenate([arm.q7_grid(n_q7), _upright_q7(arm, T_base_tcp)])
-    if n_q7 <= Q7_GRID:
-        return _paired(arm, T_base_tcp, above, q7)
-    # Most poses that need the fine grid are out of reach: half of it shows that.
-    excesses = []
-    for pose in (T_base_tcp, above):
-        excess = arm.branch_excess(pose, q7)
-        if not (excess == 0.0).any() and not len(_refined_q7(arm, pose, q7[:n_q7], excess)):
-            return none, none
-        excesses.append(excess)
-    ends, hovers = _paired(arm, T_base_tcp, above, q7)
-    if len(ends):
-        return ends, hovers
-    more = [
-        _refined_q7(arm, pose, q7[:n_q7], excess)
-        for pose, excess in zip((T_base_tcp, above), excesses, strict=True)
-    ]
-    return _paired(arm, T_base_tcp, above, np.concatenate([q7, *more]))
+    hovers, ends = (_existing(arm.inverse_branches(pose, q7)) for pose in (above, T_base_tcp))
+    nearest, near = _nearest(hovers, ends)
+    return ends[nearest[near]], hovers[near]
 
 
 def coarse_approaches(
@@ -177,36 +158,6 @@ def _nearest(hovers: Array, ends: Array) -> tuple[NDArray[np.intp], NDArray[np.b
     away = cdist(hovers, ends, 'chebyshev')
     nearest = away.argmin(axis=1)
     return nearest, away[np.arange(len(hovers)), nearest] < _NEAR_RAD
-
-
-def _paired(arm: ArmKinematics, T_base_tcp: Array, above: Array, q7: Array) -> tuple[Array, Array]:
-    """Return the postures at two poses that a straight line joins, as `approach_postures`."""
-    hovers, ends = (_existing(arm.inverse_branches(pose, q7)) for pose in (above, T_base_tcp))
-    nearest, near = _nearest(hovers, ends)
-    return ends[nearest[near]], hovers[near]
-
-
-def _refined_q7(arm: ArmKinematics, T_base_tcp: Array, q7: Array, excess: Array) -> Array:
-    """
-    Return values of joint 7 between those of a grid at which a branch exists, (n,) [rad].
-
-    Looked for where the excess of a branch, shape (8, n), has a small minimum that is not 0.
-    """
-    found = [np.empty(0)]
-    excess = excess[:, : len(q7)]
-    step = q7[1] - q7[0]
-    for _ in range(2):
-        inner = excess[:, 1:-1]
-        least = (inner <= excess[:, :-2]) & (inner <= excess[:, 2:])
-        near = least & (inner > 0.0) & (inner < _STEEPEST * step)
-        around = q7[1:-1][near.any(axis=0)]
-        if not len(around):
-            break
-        q7 = np.unique(around[:, None] + np.linspace(-step, step, 2 * _REFINED + 1))
-        excess = arm.branch_excess(T_base_tcp, q7)
-        found.append(q7[(excess == 0.0).any(axis=0)])
-        step /= _REFINED
-    return np.concatenate(found)
 
 
 def _upright_q7(arm: ArmKinematics, T_base_tcp: Array) -> Array:
