@@ -84,10 +84,12 @@ def recording_of(episode: Episode, journal: Path) -> Mapping[str, object]:
 
 
 def play_times(
-    events: Sequence[Event], motion: RecordedMotion | None
+    events: Sequence[Event], motion: RecordedMotion | None, longest_s: float = LONGEST_S
 ) -> tuple[Array, Array, bool]:
     """
     Return when events and samples of the motion come in a replay, which begins at 0.
+
+    No stretch between two of them takes longer than *longest_s* [s].
 
     Returns:
         Shape (n_events,) and (n_samples,) [s], neither of which runs backwards; and whether a
@@ -99,14 +101,15 @@ def play_times(
         worlds = np.cumsum(np.nan_to_num(took_s))
     else:
         sampled = np.maximum.accumulate(motion.stamps_s)
-        worlds = np.concatenate([np.interp(stamps, sampled, motion.world_s), motion.world_s])
+        world_s = np.nan_to_num(motion.world_s)
+        worlds = np.concatenate([np.interp(stamps, sampled, world_s), world_s])
         stamps = np.concatenate([stamps, sampled])
     order = np.argsort(stamps, kind='stable')
     passed = [np.diff(clock[order], prepend=clock[order[0]]) for clock in (stamps, worlds)]
     stretches = np.maximum(*passed)
     times = np.empty(len(order))
-    times[order] = np.cumsum(np.minimum(stretches, LONGEST_S))
-    return times[: len(events)], times[len(events) :], bool((stretches > LONGEST_S).any())
+    times[order] = np.cumsum(np.minimum(stretches, longest_s))
+    return times[: len(events)], times[len(events) :], bool((stretches > longest_s).any())
 
 
 @dataclass(slots=True)

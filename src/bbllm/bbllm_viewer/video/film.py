@@ -21,7 +21,7 @@ from bbllm.sim.build import CAMERA
 from bbllm.sim.render import check_video, draw_frames, save_video
 from bbllm_viewer.video.layout import GROUND, clock_of, page_of, view_box
 from bbllm_viewer.video.story import Story
-from bbllm_viewer.video.storyboard import Frame, Storyboard
+from bbllm_viewer.video.storyboard import Frame, frames_of
 from bbllm_viewer.view3d.drawn_scene import DrawnScene
 from bbllm_viewer.viz.png import draw
 
@@ -95,8 +95,7 @@ def write_film(
     arm, hints = _arm_of(episode, journal)
     if arm is None:
         fps = STILL_FPS
-    board = Storyboard(episode, arm.motion if arm else None, speed)
-    frames = list(board.frames(fps))
+    frames = frames_of(episode, arm.motion if arm else None, speed, fps)
     if light:
         _check_length(path, len(set(frames)))
     pictures = _counted(_Pictures(episode, arm, scale).drawn(frames), len(frames), on_progress)
@@ -163,7 +162,7 @@ class _Pictures:
         self._taken = n_events
         if n_events > len(events):
             self._story.break_off()
-        return draw(page_of(self._story.content, view=self._arm is not None), self._scale, GROUND)
+        return draw(page_of(self._story, view=self._arm is not None), self._scale, GROUND)
 
     def _views(self, samples: Sequence[int]) -> Iterator[Image.Image | None]:
         """Yield the arm at each sample; None for ever where there is none."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bbllm.core.progress import StepRow, StepState
-from bbllm_viewer.video.story import Content, Tone
+from bbllm.core.text import cut
+from bbllm_viewer.video.story import MOST_CHARACTERS, Story, Tone
 from bbllm_viewer.viz.shapes import (
     Flat,
     Page,
@@ -51,6 +52,8 @@ STYLES = {
     StepState.STOPPED: ('■', TONES[Tone.OPEN][0], INK),
 }
 """Mark, its colour and the colour of the text, by state."""
+AROUND = 24
+"""Steps before and after the one that is worked on, of which a picture shows what fits."""
 ROW, NOTE_ROW, GAP = 19.5, 16.0, 4.0
 TEXT, NOTE = 14.0, 12.5
 """Heights of lines and of letters of steps and causes [px]."""
@@ -81,12 +84,12 @@ def view_box(scale: float) -> tuple[int, int, int, int]:
     return round(left * scale), round(top * scale), round(width * scale), round(height * scale)
 
 
-def page_of(content: Content, *, view: bool) -> Page:
+def page_of(story: Story, *, view: bool) -> Page:
     """Return all but the arm and the clock; without a view, the plan takes its room."""
     left = EDGE + (VIEW_WIDTH + EDGE if view else 0.0)
-    plan = _plan(content, (left, HEAD), WIDTH - EDGE - left)
-    shapes = (*_head(content), plan, _foot(content))
-    return Page(width=WIDTH, height=HEIGHT, title=content.task, shapes=shapes)
+    plan = _plan(story, (left, HEAD), WIDTH - EDGE - left)
+    shapes = (*_head(story), plan, _foot(story))
+    return Page(width=WIDTH, height=HEIGHT, title=story.task, shapes=shapes)
 
 
 def clock_of(clock: str, remark: str, tone: Tone) -> Panel:
@@ -105,19 +108,18 @@ def _wrapped(text: str, size: float, width: float, most: int, *, bold: bool = Fa
     return wrap(text, size, width / (BOLD if bold else BROAD), most)
 
 
-def _head(content: Content) -> list[Shape]:
+def _head(story: Story) -> list[Shape]:
     width = WIDTH - 2 * EDGE
-    (task,) = _wrapped(content.task, 19, width, 1, bold=True)
-    below = f'{content.part} · {content.who}' if content.part else content.who
-    (line,) = _wrapped(below, 12, width, 1)
+    (task,) = _wrapped(story.task, 19, width, 1, bold=True)
+    (line,) = _wrapped(story.who, 12, width, 1)
     return [
         Text((EDGE, 22.0), task, 19, INK, bold=True),
         Text((EDGE, 45.0), line, 12, DIM),
     ]
 
 
-def _foot(content: Content) -> Panel:
-    caption = content.caption
+def _foot(story: Story) -> Panel:
+    caption = story.caption
     ink, ground = TONES[caption.tone]
     width, height = WIDTH - 2 * EDGE, FOOT - 20.0
     room = width - 18.0 - CLOCK_WIDTH
@@ -134,50 +136,42 @@ def _foot(content: Content) -> Panel:
     return Panel(corner=corner, width=width, height=height, shapes=tuple(shapes))
 
 
-def _plan(content: Content, corner: Point, width: float) -> Panel:
+def _plan(story: Story, corner: Point, width: float) -> Panel:
     calls = width >= WIDE
-    blocks = [_block(row, width, calls=calls) for row in content.rows]
+    rows, begin = story.rows, max(0, story.focus - AROUND)
+    around = rows[begin : story.focus + AROUND + 1]
+    blocks = [_block(row, width, calls=calls, timed=story.timed) for row in around]
     shapes: list[Flat] = [
         Polygon(rectangle(0.5, 0.5, width - 1, MIDDLE - 1), Paint(fill=CARD, stroke=LINE)),
         Text((12.0, 16.0), 'PLAN', 11, DIM, bold=True),
-        Text((width - 12.0, 16.0), content.counts, 11, DIM, 'end'),
     ]
     top, room = 32.0, MIDDLE - 38.0
     if not blocks:
         shapes.append(Text((12.0, 41.0), 'no plan yet', NOTE, DIM))
-    first, last = _in_sight(blocks, content.focus, room, content)
-    above, below = content.above + first, content.below + len(blocks) - last
-    if above:
+    first, last = 0, len(blocks)
+    if sum(block.height for block in blocks) > room or len(rows) > len(blocks):
+        first, last = _in_sight(blocks, story.focus - begin, room - 2 * ROW)
+    if above := begin + first:
         shapes.append(Text((TEXT_AT, top + 7), f'… {above} more above', NOTE, DIM))
         top += ROW
     for block in blocks[first:last]:
         shapes += _drawn(block, top, width, calls=calls)
         top += block.height
-    if below:
+    if below := len(rows) - begin - last:
         shapes.append(Text((TEXT_AT, top + 7), f'… {below} more below', NOTE, DIM))
     return Panel(corner=corner, width=width, height=MIDDLE, shapes=tuple(shapes))
 
 
-def _in_sight(blocks: list[Block], focus: int, room: float, content: Content) -> tuple[int, int]:
-    """Return the first and the end of the steps that fit, two ahead for each behind."""
-    heights = [block.height for block in blocks]
-    if sum(heights) <= room and not content.above and not content.below:
-        return 0, len(blocks)
-    room -= 2 * ROW
-    first = last = min(focus, len(blocks))
+def _in_sight(blocks: list[Block], focus: int, room: float) -> tuple[int, int]:
+    """Return the first and the end of the steps that fit, from two before the one in focus."""
+    first = last = max(0, min(focus - 2, len(blocks) - 1))
     used = 0.0
-
-    def grow_back(limit: float) -> None:
-        nonlocal first, used
-        while first and used + heights[first - 1] <= limit:
-            first -= 1
-            used += heights[first]
-
-    grow_back(room / 3)
-    while last < len(blocks) and used + heights[last] <= room:
-        used += heights[last]
+    while last < len(blocks) and used + blocks[last].height <= room:
+        used += blocks[last].height
         last += 1
-    grow_back(room)
+    while first and used + blocks[first - 1].height <= room:
+        first -= 1
+        used += blocks[first].height
     return first, last
 
 
@@ -200,10 +194,12 @@ def _text_room(width: float, *, calls: bool) -> float:
     return room * (1 - CALL_SHARE) if calls else room
 
 
-def _block(row: StepRow, width: float, *, calls: bool) -> Block:
-    lines = _wrapped(row.text, TEXT, _text_room(width, calls=calls), 2)
-    notes = _wrapped(row.note, NOTE, width - TEXT_AT - 20.0, 2) if row.note else []
-    return Block(row, tuple(lines), tuple(notes))
+def _block(row: StepRow, width: float, *, calls: bool, timed: bool) -> Block:
+    text, note = (cut(text, MOST_CHARACTERS) for text in (row.text, row.note))
+    lines = _wrapped(text, TEXT, _text_room(width, calls=calls), 2)
+    notes = _wrapped(note, NOTE, width - TEXT_AT - 20.0, 2) if note else []
+    shown = row if timed else replace(row, robot_s=0.0)
+    return Block(shown, tuple(lines), tuple(notes))
 
 
 def _drawn(block: Block, top: float, width: float, *, calls: bool) -> list[Flat]:
