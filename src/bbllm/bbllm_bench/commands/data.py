@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -36,9 +37,6 @@ def data_command() -> None:
 def demos(
     *,
     episodes: int = count('How many episodes the data set has.', default=100, max=MOST),
-    format: Literal['lerobot'] = option(
-        'Layout of the files: LeRobotDataset v3.0.', default='lerobot'
-    ),
     out: Annotated[
         Path, typer.Option('--out', metavar='DIR', help='Folder of the data set; a new one.')
     ],
@@ -91,9 +89,7 @@ def demos(
     from bbllm.llm.models.factory import load_config
     from bbllm_bench.demonstrations.collecting import StoppedError, collect
     from bbllm_bench.demonstrations.drawing import DemoSettings
-    from bbllm_bench.demonstrations.figures import DemoFigures
     from bbllm_bench.demonstrations.playing import play
-    from bbllm_bench.report.grid import print_grid
     from bbllm_bench.runner.workers import Workers
 
     settings = DemoSettings(
@@ -110,15 +106,15 @@ def demos(
         closing(Workers(play, jobs or len(os.sched_getaffinity(0)))) as workers,
     ):
 
-        def show(figures: DemoFigures) -> None:
-            done, frames = figures.episodes, figures.total['frames']
+        def show(counts: Counter[str]) -> None:
+            done, frames = counts['episodes'], counts['frames']
             text = f'{done}/{episodes} episodes, {frames:,} frames'
             bar(completed=done, description=text)
             if not output.live and done % EPISODES_A_LINE == 0:
                 output.print(text)
 
         try:
-            figures = collect(
+            counts = collect(
                 settings,
                 out.expanduser(),
                 workers,
@@ -131,14 +127,10 @@ def demos(
             output.result({'error': str(error), 'error_kind': 'Interrupted'})
             raise typer.Exit(INTERRUPTED) from None
     wall_s = time.monotonic() - begun_s
-    print_grid(figures.grid(), output.console)
-    failures = ', '.join(f'{n} {code}' for code, n in figures.codes.most_common())
-    output.print_line(f'What failed: {failures or "nothing"}.')
-    if figures.left_out or figures.lost:
-        output.print_line(f'Left out: {figures.left_out} failed, {figures.lost} not playable.')
-    output.print_line(f'{60 * episodes / wall_s:.0f} episodes a minute ({wall_s:.0f} s).')
+    listed = ', '.join(f'{n:,} {name.replace("_", " ")}' for name, n in counts.items())
+    output.print_line(f'{listed}; {60 * episodes / wall_s:.0f} episodes a minute.')
     output.print_path('data', out)
-    output.result({**figures.as_json(), 'wall_s': round(wall_s, 1), 'folder': str(out)})
+    output.result({**counts, 'wall_s': round(wall_s, 1), 'folder': str(out)})
 
 
 data.command()(expand_groups(demos))

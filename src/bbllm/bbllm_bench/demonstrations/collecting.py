@@ -5,15 +5,16 @@ However many are played at once, they are written in that order, so that equal s
 data sets. The folder appears when all is written: before that, its content is in another one.
 """
 
-import shutil
-from collections import deque
+import tempfile
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.types import Status
 from bbllm.llm.config import LlmConfig
 from bbllm_bench.demonstrations.columns import (
     EPISODE,
@@ -25,10 +26,8 @@ from bbllm_bench.demonstrations.columns import (
     subtasks_of,
 )
 from bbllm_bench.demonstrations.drawing import DemoSettings, DemoSpec, draw
-from bbllm_bench.demonstrations.figures import DemoFigures, card_page
 from bbllm_bench.demonstrations.lerobot_files import LeRobotWriter
 from bbllm_bench.demonstrations.playing import FPS, DemoRecord
-from bbllm_bench.log.files import LOCK, locked
 from bbllm_bench.runner.worker_result import Answer, Failed, Refused
 from bbllm_bench.runner.workers import Workers
 from bbllm_bench.scene_sampling.generator import CaseError
@@ -52,11 +51,11 @@ def collect(
     workers: Workers,
     *,
     llm: LlmConfig,
-    on_episode: Callable[[DemoFigures], None] = lambda _: None,
+    on_episode: Callable[[Counter[str]], None] = lambda _: None,
     wants_end: Callable[[], bool] = lambda: False,
-) -> DemoFigures:
+) -> Counter[str]:
     """
-    Write a data set of as many episodes as are wanted, or nothing.
+    Write a data set of as many episodes as are wanted, or nothing; return its counts.
 
     Args:
         settings: Which episodes.
@@ -70,26 +69,64 @@ def collect(
         StoppedError: *wants_end* was true.
         ConfigError: The folder exists or cannot be written, or the episodes cannot be played.
     """
-    figures = DemoFigures()
+    counts = Counter(dict.fromkeys(COUNTED, 0))
     with new_folder(out) as folder:
         types = {name: kind for name, (kind, _) in EPISODE.items()}
         with LeRobotWriter(folder, features(), types, fps=FPS, robot_type=ROBOT) as writer:
-            for played in _played(settings, workers, llm, figures, wants_end):
-                kept = played.result.passed or not settings.only_successful
-                if kept:
+            for played in _played(settings, workers, llm, counts, wants_end):
+                if played.result.passed or not settings.only_successful:
                     writer.add(
                         frames_of(played),
                         task=played.spec.case.instruction,
                         subtasks=subtasks_of(played),
                         more=episode_of(played),
                     )
-                figures.add(played, kept=kept)
-                on_episode(figures)
-                if figures.episodes == settings.episodes:
+                    counts.update(_counts_of(played))
+                else:
+                    counts['left_out'] += 1
+                on_episode(counts)
+                if counts['episodes'] == settings.episodes:
                     break
-        page = card_page(settings, figures)
-        (folder / 'README.md').write_text(page, encoding='utf-8')
-    return figures
+        card = CARD.format(
+            **asdict(settings),
+            counts=', '.join(f'{name.replace("_", " ")} {n}' for name, n in counts.items()),
+        )
+        (folder / 'README.md').write_text(card, encoding='utf-8')
+    return counts
+
+
+COUNTED = ('episodes', 'frames', 'succeeded', 'calls', 'failed_calls', 'repairs')
+"""What a data set has, beside what was `left_out` as the checker failed it, or `lost`."""
+CARD = """---
+task_categories:
+- robotics
+tags:
+- LeRobot
+configs:
+- config_name: default
+  data_files: data/*/*.parquet
+---
+
+# {episodes} demonstrations of a simulated Franka FR3
+
+Pick and place in MuJoCo, in the layout of LeRobotDataset v3.0, without images. The plans are those
+of a deterministic stand-in, which is no language model. docs/data.md of bbllm describes episodes
+and columns.
+
+Written by `bbllm data demos` with seed {seed}, misses {misses}, unrepaired {unrepaired}, only
+successful: {only_successful}. It has: {counts}.
+"""
+"""README.md of a data set, as the hub of Hugging Face reads it."""
+
+
+def _counts_of(played: Played) -> dict[str, int]:
+    calls = played.demo.calls
+    failed = sum(call.status != Status.SUCCEEDED.name for call in calls)
+    counted = (
+        *(1, len(played.demo), int(played.result.passed)),
+        *(len(calls), failed, played.result.loops),
+    )
+    return dict(zip(COUNTED, counted, strict=True))
 
 
 @contextmanager
@@ -97,45 +134,28 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     Yield a folder to write to, which is renamed to *path* where the context ends without an error.
 
-    With an error nothing stays. What a killed process leaves is called `PATH.unfinished`, and the
-    next one that writes to the same path removes it.
+    With an error nothing stays; a killed process leaves a hidden folder beside *path*.
 
     Raises:
-        ConfigError: *path* exists, another process writes to it, or it cannot be written.
+        ConfigError: *path* exists or cannot be written.
     """
     if path.exists():
         raise ConfigError(
             f'{path} exists already. A data set is written as a whole: name a new folder, or '
             'remove this one.'
         )
-    draft = path.with_name(f'{path.name}.unfinished')
     try:
-        draft.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}-') as draft:
+            whole = Path(draft) / path.name
+            whole.mkdir()
+            yield whole
+            whole.rename(path)
     except OSError as error:
-        raise _not_written(path, error) from error
-    with locked(draft / LOCK):
-        try:
-            for left in draft.iterdir():
-                if left.is_dir():
-                    shutil.rmtree(left)
-                elif left.name != LOCK:
-                    left.unlink()
-            yield draft
-            draft.rename(path)
-            (path / LOCK).unlink()
-        except OSError as error:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise _not_written(path, error) from error
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
-
-
-def _not_written(path: Path, error: OSError) -> ConfigError:
-    return ConfigError(
-        f'{path} cannot be written ({error.strerror or error}), and nothing of it stays. '
-        'Make room there, or name another folder: --out.'
-    )
+        raise ConfigError(
+            f'{path} cannot be written ({error.strerror or error}), and nothing of it stays. '
+            'Make room there, or name another folder: --out.'
+        ) from error
 
 
 @dataclass
@@ -151,7 +171,7 @@ def _played(
     settings: DemoSettings,
     workers: Workers,
     llm: LlmConfig,
-    figures: DemoFigures,
+    counts: Counter[str],
     wants_end: Callable[[], bool],
 ) -> Iterator[Played]:
     """Yield episodes in the order of their numbers, without those that cannot be judged."""
@@ -164,14 +184,14 @@ def _played(
             try:
                 spec = draw(number, settings, llm)
             except CaseError:
-                figures.lost += 1
+                counts['lost'] += 1
                 continue
             objects = len(spec.case.table.movables)
             assert objects <= SLOTS, f'{spec.key.name} has {objects} objects'
             under_way.append(_Waiting(spec, workers.submit(spec)))
         if not under_way:
             raise ConfigError(
-                f'{most} episodes were played for {settings.episodes}, and {figures.episodes} '
+                f'{most} episodes were played for {settings.episodes}, and {counts["episodes"]} '
                 'could be kept. Nothing was written. Without --only-successful more are kept.'
             )
         if wants_end():
@@ -186,6 +206,6 @@ def _played(
         elif isinstance(answer, Failed | Refused):
             raise ConfigError(f'Episode {first.spec.key.name} cannot be played: {answer.reason}')
         elif not isinstance(answer, DemoRecord) or answer.result.lost:
-            figures.lost += 1
+            counts['lost'] += 1
         else:
             yield Played(first.spec, answer)

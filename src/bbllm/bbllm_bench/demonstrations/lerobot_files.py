@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bbllm_bench.demonstrations.statistics import Column, Stats, TotalStats, stats_of
+from bbllm_bench.demonstrations.statistics import Column, Stats, joined, stats_of
 
 VERSION = 'v3.0'
 FILES_IN_CHUNK, FILE_MB, VIDEO_MB = 1000, 100, 200
@@ -108,7 +108,7 @@ class LeRobotWriter:
         self._rows_schema = _episode_schema(self._features, more)
         self._fps, self._robot_type = fps, robot_type
         self._tasks, self._subtasks = dict[str, int](), dict[str, int]()
-        self._totals = {name: TotalStats() for name in self._features}
+        self._stats: dict[str, list[Stats]] = {name: [] for name in self._features}
         # In the order of the columns of a file.
         types = {name: feature.type for name, feature in self._features.items()}
         self._frames_schema = pa.schema(types)
@@ -168,7 +168,7 @@ class LeRobotWriter:
         self._data.write_table(pa.table(table, self._frames_schema))
         stats = {name: stats_of(column) for name, column in rows.items()}
         for name, found in stats.items():
-            self._totals[name].add(found)
+            self._stats[name].append(found)
         row: dict[str, object] = {
             'episode_index': self.episodes,
             'tasks': [task],
@@ -203,7 +203,10 @@ class LeRobotWriter:
         meta.mkdir(exist_ok=True)
         pq.write_table(_texts('task_index', self._tasks), meta / 'tasks.parquet')
         pq.write_table(_texts('subtask_index', self._subtasks), meta / 'subtasks.parquet')
-        stats = {name: _plain(total.stats()) for name, total in self._totals.items()}
+        stats = {
+            name: {key: value.tolist() for key, value in joined(parts).items()}
+            for name, parts in self._stats.items()
+        }
         info = {
             'codebase_version': VERSION,
             'robot_type': self._robot_type,
@@ -274,7 +277,3 @@ def _texts(name: str, texts: Mapping[str, int]) -> pa.Table:
         'pandas_version': '2.0.0',
     }
     return table.replace_schema_metadata({'pandas': json.dumps(pandas)})
-
-
-def _plain(stats: Stats) -> dict[str, object]:
-    return {name: value.tolist() for name, value in stats.items()}

@@ -34,28 +34,13 @@ def stats_of(column: Column) -> Stats:
     }
 
 
-class TotalStats:
+def joined(parts: Sequence[Stats]) -> Stats:
     """
-    The statistics of one column over all episodes that were added, in constant memory.
+    Return the statistics of one column over all episodes, of those of each.
 
     As lerobot's `aggregate_stats`: all are exact but the quantiles, which are the means of those
     of the episodes, weighted by their frames.
     """
-
-    def __init__(self) -> None:
-        self._parts: list[Stats] = []
-
-    def add(self, stats: Stats) -> None:
-        self._parts.append(stats)
-        if len(self._parts) > 1:
-            self._parts = [joined(self._parts)]
-
-    def stats(self) -> Stats:
-        return self._parts[0]
-
-
-def joined(parts: Sequence[Stats]) -> Stats:
-    """Return the statistics of the frames of all parts together, see `TotalStats`."""
     counts = np.array([part['count'] for part in parts], dtype=np.float64)
     total = counts.sum(axis=0)
 
