@@ -1,7 +1,6 @@
 """Episodes in a household: a scripted model that does its task, and some that do not."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,8 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm_bench.runner.play_here import world_of
 from bbllm_bench.scene_sampling.generator import make_case
-from bbllm_bench.suites.house_goals import FinalStateGoal
 from bbllm_bench.suites.suite import load_suite
-from tests.bench.household_cases import PROGRAM, SUITE, case_of, played
+from tests.bench.household_cases import PROGRAM, SUITE, played
 
 
 def test_a_program_that_does_the_task_passes() -> None:
@@ -38,25 +36,6 @@ def test_a_program_that_leaves_a_step_out_fails_with_the_place_of_each_object() 
     assert result.executable < result.attempted
     assert 'It is not so: salmon inside fridge. Salmon_' in result.reason
     assert 'is on kitchencounter_' in result.reason
-
-
-def test_what_is_scored_as_published_is_heated_in_an_open_microwave_and_else_it_is_not() -> None:
-    program = """
-    # 1: heat it
-    find('fridge')
-    open('fridge')
-    find('salmon')
-    grab('salmon')
-    find('microwave')
-    open('microwave')
-    putin('salmon', 'microwave')
-    switchon('microwave')
-    """
-    case = case_of('microwave_salmon')
-    theirs = FinalStateGoal(kind='final_state', relations=(), states=('salmon HEATED',))
-
-    assert played(program, case=replace(case, goal=theirs))[0].passed
-    assert not played(program, case=case)[0].passed
 
 
 def test_with_partial_sight_objects_in_other_rooms_are_unknown(tmp_path: Path) -> None:

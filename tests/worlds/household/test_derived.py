@@ -13,7 +13,6 @@ from bbllm.worlds.household.derived import (
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.vocabulary import Relation, State
 from bbllm.worlds.household.world import HouseholdWorld
-from bbllm_bench.suites.published_states import add_published
 from tests.worlds.household.small_houses import Id, execute, two_rooms, without_devices
 
 
@@ -157,66 +156,3 @@ def graph() -> Graph:
     for entity in (Id.SALMON, Id.BREAD):
         graph.nodes[entity] = replace(graph.nodes[entity], category='Food')
     return graph
-
-
-@pytest.mark.parametrize(
-    ('entity', 'relation', 'place', 'device', 'theirs', 'ours'),
-    [
-        (Id.SALMON, Relation.INSIDE, Id.MICROWAVE, Id.MICROWAVE, 'heated', 'heated'),
-        (Id.SALMON, Relation.ON, Id.PAN, Id.STOVE, 'heated', 'heated'),
-        (Id.SALMON, Relation.INSIDE, Id.PAN, Id.STOVE, '', 'heated'),
-        (Id.SALMON, Relation.INSIDE, Id.STOVE, Id.STOVE, '', 'heated'),
-        (Id.MUG, Relation.INSIDE, Id.MICROWAVE, Id.MICROWAVE, '', ''),
-        (Id.MUG, Relation.INSIDE, Id.SINK, Id.FAUCET, 'washed', 'washed'),
-        (Id.BREAD, Relation.INSIDE, Id.TOASTER, Id.TOASTER, '', 'toasted'),
-        (Id.BREAD, Relation.ON, Id.TOASTER, Id.TOASTER, '', 'toasted'),
-    ],
-)
-def test_fewer_devices_do_something(
-    graph: Graph, entity: int, relation: Relation, place: int, device: int, theirs: str, ours: str
-) -> None:
-    graph.add(entity, relation, place)
-    for node in graph.nodes.values():
-        node.states -= {State.OPEN}
-    switch(graph, device, State.ON)
-
-    assert add_published(graph, frozenset(), None) == (
-        {(entity, theirs)} if theirs else frozenset()
-    )
-    assert without_devices(derived(graph)) == ({(entity, ours)} if ours else set())
-
-
-def test_a_microwave_heats_with_its_door_open_and_a_faucet_washes_in_another_room(
-    graph: Graph,
-) -> None:
-    graph.add(Id.SALMON, Relation.INSIDE, Id.MICROWAVE)
-    graph.nodes[Id.MICROWAVE].states = {State.OPEN, State.ON}
-    graph.add(Id.MUG, Relation.INSIDE, Id.SINK)
-    graph.remove(Id.FAUCET, Relation.INSIDE, Id.KITCHEN)
-    graph.add(Id.FAUCET, Relation.INSIDE, Id.BEDROOM)
-    switch(graph, Id.FAUCET, State.ON)
-
-    assert add_published(graph, frozenset(), None) == {(Id.SALMON, 'heated'), (Id.MUG, 'washed')}
-    assert derived(graph) == frozenset()
-
-
-def test_a_phone_that_is_on_is_used_and_stays_so() -> None:
-    graph, states = two_rooms(), DerivedStates(add_published)
-    switch(graph, Id.PHONE, State.ON)
-    states.update(graph)
-    graph.nodes[Id.PHONE].states = {State.OFF}
-    states.update(graph)
-
-    assert states.of(Id.PHONE) == ('used',)
-
-
-@pytest.mark.parametrize(
-    ('states', 'washed'), [(DerivedStates(add_published), ()), (DerivedStates(), ('washed',))]
-)
-def test_a_world_goes_by_the_rules_it_is_given(
-    states: DerivedStates, washed: tuple[str, ...]
-) -> None:
-    world = HouseholdWorld(two_rooms(), derived=states)
-
-    assert execute(world, 'walk mug_23', 'wash mug_23').succeeded
-    assert world.derived.of(Id.MUG) == washed

@@ -2,15 +2,13 @@
 
 from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models
-from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_setup import Alone, begin_episode
 from bbllm_bench.scorers.scoring import score
-from bbllm_bench.suites.house_goals import FinalStateGoal, HouseGoal
+from bbllm_bench.suites.house_goals import HouseGoal
 from bbllm_bench.suites.household import judge_household
-from bbllm_bench.suites.published_states import add_published
 from bbllm_bench.suites.scores import Score
 
 
@@ -21,8 +19,6 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         house.build(),
         mode=house.mode,
         visibility=house.sight,
-        # Who scores as the published program does counts what that counts.
-        derived=DerivedStates(add_published) if isinstance(goal, FinalStateGoal) else None,
         constraints=house.constraints,
     )
     rules = {'mode': house.mode.value, 'visibility': house.visibility}

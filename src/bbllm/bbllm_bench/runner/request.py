@@ -71,9 +71,8 @@ class RunChoice(
     prices: FilePath | None = model_setting(None, 'Price table; see config/prices.example.yaml.')
     data: FilePath | None = setting(
         None,
-        "Your copy of ProgPrompt's data, for household_original; otherwise "
-        '$BBLLM_PROGPROMPT_DATA. For eai, the folder virtualhome_eval of the package eai-eval, '
-        'where that is not installed.',
+        'For eai, the folder virtualhome_eval of the package eai-eval, where that is not '
+        'installed.',
         metavar='DIR',
         panel=RUN,
     )

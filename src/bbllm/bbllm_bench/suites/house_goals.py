@@ -174,21 +174,6 @@ def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
     return postures == {'sitting', 'lying'} and not (one.not_ or other.not_)
 
 
-class FinalStateGoal(FileRecord):
-    """
-    What an annotator's plan changed: ProgPrompt's metric, by classes and not by objects.
-
-    Source: `run_eval.eval` of ProgPrompt's release. Conditions are what is true of the annotated
-    final graph and was not of the first; nearness and what the character faces are among them.
-    """
-
-    kind: Literal['final_state']
-    relations: tuple[str, ...]
-    """For example `salmon INSIDE fridge`."""
-    states: tuple[str, ...]
-    """For example `tv ON`."""
-
-
 class GraphNode(FileRecord):
     """A state that one object must have at the end."""
 
@@ -221,7 +206,7 @@ class GraphGoal(FileRecord):
     """Lines of an annotated plan that reaches it; no planner ever gets them."""
 
 
-HouseGoal = HouseholdGoal | FinalStateGoal | GraphGoal
+HouseGoal = HouseholdGoal | GraphGoal
 """The goals of suites that are played in houses."""
 
 

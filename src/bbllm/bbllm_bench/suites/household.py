@@ -14,7 +14,6 @@ from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation,
 from bbllm.worlds.household.world import name_of
 from bbllm_bench.suites.house_goals import (
     ANYTHING,
-    FinalStateGoal,
     GraphEdge,
     GraphGoal,
     HouseCondition,
@@ -129,26 +128,10 @@ def judge_household(
     """
     house = HouseView(graph, derived, seat)
     match goal:
-        case FinalStateGoal():
-            return Score(tuple(_final(goal, house)))
         case GraphGoal():
             return Score((*_in_graph(goal, graph), *_on_the_way(goal.actions, done)))
         case HouseholdGoal():
             return Score(tuple(_best(goal, house)))
-
-
-def _final(goal: FinalStateGoal, house: HouseView) -> list[Condition]:
-    nodes = house.graph.nodes
-    so = {
-        f'{nodes[start].class_name} {relation.value} {nodes[end].class_name}'
-        for start, relation, end in house.graph.edges()
-    }
-    so |= {f'{node.class_name} {state.value}' for node in nodes.values() for state in node.states}
-    so |= {f'{nodes[node_id].class_name} {word.upper()}' for node_id, word in house.derived}
-    return [
-        Condition(text, '' if text in so else f'It is not so that {text}.')
-        for text in (*goal.relations, *goal.states)
-    ]
 
 
 def _in_graph(goal: GraphGoal, graph: Graph) -> Iterator[Condition]:

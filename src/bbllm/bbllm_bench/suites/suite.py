@@ -31,7 +31,6 @@ from bbllm_bench.suites.eai_suite import EaiHouses, with_eai
 from bbllm_bench.suites.goal_needs import lacks
 from bbllm_bench.suites.house_goals import HouseholdGoal, text_of
 from bbllm_bench.suites.house_suite import checked_houses
-from bbllm_bench.suites.original_suite import with_original
 from bbllm_bench.suites.task_spec import KNOWN_ONLY, AnyGoal, SuiteFileError, TaskSpec
 
 __all__ = ['FILES', 'AnyGoal', 'Suite', 'TaskSpec', 'list_suites', 'load_suite', 'parse_suite']
@@ -167,8 +166,9 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
     data: Mapping[str, object] = FILES.parse(content, str(path))
     given: Mapping[str, tuple[House, ...]] = {}
     if 'original' in data:
-        read = with_eai if data['original'] == 'eai' else with_original
-        data, given = read(data, copy, str(path))
+        if data['original'] != 'eai':
+            raise SuiteFileError(f'{path}: original takes `eai`, not {data["original"]!r}.')
+        data, given = with_eai(data, copy, str(path))
     try:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:

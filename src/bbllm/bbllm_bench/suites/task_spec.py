@@ -83,7 +83,7 @@ class TaskSpec(FileRecord):
             where = 'in houses' if self.houses else 'on a table'
             raise ValueError(
                 f'the goal {self.goal.kind} cannot be that of a task {where}; houses go with the '
-                'goals household, final_state and graph, scene and generate with all others'
+                'goals household and graph, scene and generate with all others'
             )
         only_in_houses = (
             self.at_first or self.constraints or self.shuffled or self.start_seed is not None

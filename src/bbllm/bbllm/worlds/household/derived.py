@@ -6,7 +6,7 @@ room is on, and not any faucet of the house; a device works on the objects insid
 door is not open; a washing machine washes clothes; washing an object by hand counts.
 """
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.script import ScriptLine
@@ -83,17 +83,14 @@ def can_become(graph: Graph, node_id: int, word: str, by: str | None = None) -> 
 
 
 class DerivedStates:
-    """Keeps the derived states of objects from step to step; by default those of `derived`."""
+    """Keeps the derived states of objects from step to step."""
 
-    def __init__(
-        self, rule: Callable[[Graph, Derived, ScriptLine | None], Derived] = derived
-    ) -> None:
-        self._rule = rule
+    def __init__(self) -> None:
         self.now: Derived = frozenset()
 
     def update(self, graph: Graph, done: ScriptLine | None = None) -> None:
         """Add what the graph shows now; called after each step, before a device is off again."""
-        self.now = self._rule(graph, self.now, done)
+        self.now = derived(graph, self.now, done)
 
     def of(self, node_id: int) -> tuple[str, ...]:
         """Return what has become of one object, in the order of WORDS."""

@@ -151,7 +151,6 @@ class HouseholdWorld:
             is not changed.
         mode: Which rules apply.
         visibility: How much of it a scene shows. Only shown objects can be named in a call.
-        derived: Collects derived states; None applies the rules of `derived`.
         constraints: Hidden reasons of failures, see `constraints`.
 
     Raises UnknownNameError, or ConfigError for what is no house.
@@ -163,7 +162,6 @@ class HouseholdWorld:
         *,
         mode: Mode = Mode.SANE,
         visibility: Visibility = FULL,
-        derived: DerivedStates | None = None,
         constraints: Sequence[Constraint] = (),
     ) -> None:
         if isinstance(house, (str, Path)):
@@ -173,7 +171,7 @@ class HouseholdWorld:
         self._unseen = frozenset(each.unseen for each in constraints if each.unseen)
         self.lines: list[ScriptLine] = []
         """What was carried out, as lines of a script; steps that were refused are not in it."""
-        self.derived = derived or DerivedStates()
+        self.derived = DerivedStates()
         """What has become of objects so far."""
         self.derived.update(self.graph)
         self._sight = Sight(visibility)
