@@ -140,19 +140,6 @@ def test_a_replay_is_served_to_this_machine_or_with_tls_only(
     assert 'can be reached from other machines' in ' '.join(refused.stderr.split())
 
 
-def test_pages_of_all_episodes_are_listed_in_a_folder(
-    bbllm: Command, journal: Path, tmp_path: Path
-) -> None:
-    shown = json.loads(bbllm('show', '--index', str(tmp_path / 'pages'), '--json').stdout)
-
-    assert shown == {'page': str(tmp_path / 'pages' / 'index.html'), 'episodes': 1}
-    assert f'episodes/{journal.stem}.html' in Path(shown['page']).read_text()
-    assert (tmp_path / 'pages' / 'episodes' / f'{journal.stem}.html').exists()
-    refused = bbllm('show', '--index', str(journal))
-    assert refused.exit_code == 2
-    assert str(journal) in ''.join(refused.stderr.split('\n'))
-
-
 def test_list_names_every_episode_with_its_ending(bbllm: Command, journal: Path) -> None:
     other = journal.with_name('cut.jsonl')
     other.write_text(journal.read_text().splitlines(keepends=True)[0])

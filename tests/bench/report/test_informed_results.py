@@ -139,5 +139,4 @@ def test_the_report_has_columns_and_cards_for_it(tmp_path: Path) -> None:
     assert 'False<br>success' in page
     assert 'Not informed: Not weighed: blue_cube. The planner ended as if it was done.' in page
     assert 'Informed: every block was weighed.' in page
-    assert page.count('T3 pick heavier') > 3  # table, map and gallery
-    assert 'title="trial 1, K = 3: passed, not informed, GCR 1.00.">' in page
+    assert page.count('T3 pick heavier') > 1  # table and gallery

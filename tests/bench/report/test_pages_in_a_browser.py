@@ -1,4 +1,4 @@
-"""The page of an episode and the list of episodes in a real browser, as files."""
+"""The page of an episode in a real browser, as a file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
-from bbllm.core.journal import JournalWriter
-from bbllm_bench.report.episode_index import write_index
 from bbllm_bench.report.episode_page import render_journal
 from tests.bench.report.pages import Page
 from tests.browser import PHONE, Visitor, launched
@@ -128,39 +125,3 @@ def test_page_without_a_motion_has_no_script(tmp_path: Path) -> None:
     assert not Page(page).all('script')
     policies = [x.get('content', '') for x in Page(page).all('meta') if x.get('http-equiv')]
     assert [policy.rpartition('; ')[2] for policy in policies] == ["script-src 'none'"]
-
-
-def test_list_is_filtered_by_task_planner_and_ending(tmp_path: Path, visit: Open) -> None:
-    journals = []
-    for name, task, planner, ending in (
-        ('a', 'Stack the cubes', 'brain_body', Ending.FINISHED),
-        ('b', 'stack the plates', 'llm_state', Ending.GAVE_UP),
-        ('c', 'tidy up', 'brain_body', Ending.GAVE_UP),
-        ('d', EVIL, EVIL, Ending.FINISHED),
-    ):
-        with JournalWriter(tmp_path, name) as journal:
-            start = EpisodeStarted(episode_id=name, task=task, planner=planner, brain='', body='')
-            journal(Event(1e9, start))
-            journal(Event(1e9 + 5, EpisodeEnded(ending, '')))
-        journals.append(journal.path)
-    shown = visit(write_index(tmp_path / 'pages', journals))
-    rows = shown.page.locator('tbody tr:not([hidden]) .words')
-
-    def tasks() -> list[str]:
-        return sorted(rows.all_inner_texts())
-
-    assert len(tasks()) == 4
-    shown.page.get_by_label('Task').fill(' STACK')
-    assert tasks() == ['Stack the cubes', 'stack the plates']
-    shown.page.get_by_label('Ending').select_option('GAVE_UP')
-    assert tasks() == ['stack the plates']
-    assert shown.text('.filters output') == '1 episode'
-    shown.page.get_by_label('Task').fill('')
-    assert tasks() == ['stack the plates', 'tidy up']
-    shown.page.get_by_label('Planner').select_option('brain_body')
-    assert tasks() == ['tidy up']
-    shown.page.get_by_label('Ending').select_option('')
-    planners = shown.page.get_by_label('Planner')
-    planners.select_option(planners.locator('option', has_text='pwned').inner_text())
-    assert len(tasks()) == 1 and 'window.pwned' in tasks()[0]
-    assert shown.page.evaluate('window.pwned') is None

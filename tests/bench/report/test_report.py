@@ -75,15 +75,6 @@ def test_every_task_has_its_figures_at_every_k(page: Page, summary: RunSummary) 
             assert text_of(row[1]) == task.difficulty
 
 
-def test_heat_map_shows_every_episode_and_leads_to_it(page: Page) -> None:
-    results = made_up.make_results(made_up.make_settings())
-    cells = [cell for cell in page.all('td') if cell.find('a') is not None and cell.get('title')]
-    kinds = Counter(cell.attrib['class'].split()[0] for cell in cells)
-
-    assert kinds == Counter(result.verdict for result in results)
-    assert {cell[0].attrib['href'] for cell in cells} == {f'#e-{r.key.name}' for r in results}
-
-
 def test_failures_are_broken_down_as_the_summary_has_them(page: Page, summary: RunSummary) -> None:
     codes = {row[0]: row[1:] for row in rows_of(page.one('table', id='codes'))}
     for name, shown in codes.items():

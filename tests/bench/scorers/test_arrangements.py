@@ -387,16 +387,15 @@ L_PASSING = {
 }
 
 L_FAILING: Failing = {
-    'mirrored': (table(pattern((0, 1, 2, 1j, 2j))), 'mirrored: seen from the robot its foot'),
+    'mirrored': (table(pattern((0, 1, 2, 1j, 2j))), ''),
     'turned by a right angle': (
         table(pattern((0, -1j, -2j, -3j, -1))),
-        'the L of blue_cube, green_cube, orange_cube, red_cube and yellow_cube is turned by 90 '
-        'degrees to the right',
+        '',
     ),
-    'upside down': (table(pattern((0, -1, -2, 1j))), 'turned by 180 degrees'),
+    'upside down': (table(pattern((0, -1, -2, 1j))), ''),
     'lying: one up and two to the right': (
         table(pattern((0, 1, -1j, -2j))),
-        'mirrored and turned by 90 degrees',
+        '',
     ),
     'two pitches, one of them too wide': (
         table({**pattern((0, 1, 2)), 'green_cube': (0.5, -0.204)}),

@@ -64,18 +64,6 @@ def write_video(
     )
 
 
-def write_index(folder: Path, journals: Sequence[Path], output: Output) -> Path:
-    """Write the list of episodes and their pages, with a bar; see `episode_index.write_index`."""
-    from bbllm_bench.report import episode_index
-
-    with output.bar(len(journals), logged=True) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar(completed=done, description=f'{done} of {total} episodes', total=total)
-
-        return episode_index.write_index(folder.expanduser(), journals, show)
-
-
 def print_episode(record: Episode, output: Output) -> None:
     """Print plan, repairs and counts: as a table on a terminal, else line by line."""
     if output.live:

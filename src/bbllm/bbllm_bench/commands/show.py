@@ -27,7 +27,6 @@ from bbllm_bench.commands.episode_files import (
     print_episode,
     print_prompts,
     replay_in_browser,
-    write_index,
     write_page,
     write_video,
 )
@@ -86,15 +85,6 @@ def show(
         min=0.1,
         max=100.0,
     ),
-    index: Annotated[
-        Path | None,
-        typer.Option(
-            '--index',
-            metavar='FOLDER',
-            help='Write a list of all episodes, to be filtered by task, planner and ending, and '
-            'the page of each into this folder.',
-        ),
-    ] = None,
     draw: bool | None = option(
         'Draw the pictures anew, or not at all; by default, where they are missing.',
         '--draw/--no-draw',
@@ -120,7 +110,6 @@ def show(
       bbllm show --html episode.html
       bbllm show --video episode.mp4
       bbllm show 20260131-1425 --video repair.gif --speed 3
-      bbllm show --index pages
       bbllm show --failures
       bbllm show --failures runs/mine --code COVERED --brain MODEL
       bbllm show runs/mine/episodes/watch_tv-t000-k0.jsonl
@@ -136,12 +125,6 @@ def show(
         raise ConfigError('--speed is of a video: add --video FILE.')
     if everything:
         _print_list(output)
-        return
-    if index is not None:
-        journals = list_journals(episodes_dir())
-        page = write_index(index, journals, output).resolve()
-        output.print_path('page', page)
-        output.result({'page': str(page), 'episodes': len(journals)})
         return
     path = _journal(episode)
     if events:

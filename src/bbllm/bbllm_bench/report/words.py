@@ -25,14 +25,6 @@ def two(value: float | None) -> str:
     return NONE if value is None else f'{value:.2f}'
 
 
-def short_rate(value: float | None) -> str:
-    """Return a rate for a narrow cell: `.67`, `1`, `0`."""
-    if value is None:
-        return NONE
-    text = f'{value:.2f}'
-    return {'1.00': '1', '0.00': '0'}.get(text, text.lstrip('0'))
-
-
 def metric(key: str, value: float | None, *, sign: bool = False) -> str:
     """Return a value in the digits of its metric, a true minus included."""
     text = METRICS[key].write(value, sign=sign)

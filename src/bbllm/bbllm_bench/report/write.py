@@ -20,8 +20,6 @@ from bbllm_bench.report.pages import render_page
 from bbllm_bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
 
 REPORT = 'report.html'
-COLUMNS = 24
-"""As many columns of a heat map fit beside each other; with more, each K gets a map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,6 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         rates=rates_of(summary.top),
         false_success=any(sums.needing or sums.false_success for sums in summary.by_k),
         no_cost=_no_cost(settings, summary),
-        one_map=len(trials) * len(ks) <= COLUMNS,
         pairs=pairs,
         compared=[METRICS[key] for key in PAIRED if key in shown],
         gallery=make_gallery(run),

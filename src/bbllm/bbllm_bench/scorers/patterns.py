@@ -14,7 +14,7 @@ pattern and make it another sign, such as an inverted T or a Latin cross.
 import cmath
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bbllm.core.text import count_of, listed
@@ -206,18 +206,6 @@ def _crowd_fault(noun: str, others: Points, members: Iterable[complex], free_m: 
 # --- the letter L -------------------------------------------------------------------------------
 
 
-VIEWS: Mapping[str, Callable[[complex], complex]] = {
-    'mirrored: seen from the robot its foot points left': lambda point: point.conjugate(),
-    'turned by 180 degrees: seen from the robot it is upside down': lambda point: -point,
-    'turned by 90 degrees to the right': lambda point: 1j * point,
-    'turned by 90 degrees to the left': lambda point: -1j * point,
-    'mirrored and upside down': lambda point: -point.conjugate(),
-    'mirrored and turned by 90 degrees to the right': lambda point: (1j * point).conjugate(),
-    'mirrored and turned by 90 degrees to the left': lambda point: (-1j * point).conjugate(),
-}
-"""How an L may lie that is none as the robot sees it, and what makes one of it."""
-
-
 def letter_l(goal: LetterL, table: Table) -> list[Condition]:
     """Lay templates of the letter over the cubes, and take the one that fits best."""
     points, cubes = table.standing_cubes(), table.cubes_but(())
@@ -228,16 +216,7 @@ def letter_l(goal: LetterL, table: Table) -> list[Condition]:
     )
     none = f'of {count_of(len(points), "standing cube")} no two lie as in an L.'
     readings = _letter_readings(goal, points, cubes)
-    found = _conditions(goal.least_cubes, texts, none, readings)
-    if all(one.holds for one in found[: goal.least_cubes]) or len(points) < goal.least_cubes:
-        return found
-    for how, view in VIEWS.items():
-        seen, others = ({n: view(at) for n, at in each.items()} for each in (points, cubes))
-        for fit, faults in _letter_readings(goal, seen, others):
-            if not any(faults):
-                wrong = f'the L of {listed(sorted(fit.names))} is {how}.'
-                return [Condition(one.text, one.fault and wrong) for one in found]
-    return found
+    return _conditions(goal.least_cubes, texts, none, readings)
 
 
 def _letter_readings(goal: LetterL, points: Points, cubes: Points) -> Iterator[Reading]:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 COMMON = {
     *('--world', '--browser', '--planners', '--approval', '--recorded', '--list'),
-    *('--prompts', '--html', '--index', '--failures', '--allow-motion', '--allow-hand'),
+    *('--prompts', '--html', '--failures', '--allow-motion', '--allow-hand'),
     *('--compare', '--tasks', '--trials', '--out', '--suite', '--real', '--json'),
     *('--sim', '--k'),
 }
