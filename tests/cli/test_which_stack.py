@@ -66,14 +66,3 @@ def test_doctor_checks_each_stack(both: dict[str, str]) -> None:
     assert simulated.startswith(f'runs under /{NAMESPACE}, the simulation: ')
     assert f'under /{REAL_NAMESPACE}, the real arm' in real
     assert not [x for x in findings if x['name'] == 'stack' and 'up sim' in x['remedy']]
-
-
-@pytest.mark.parametrize('words', [('approve',), ('plan', TASK, '--ros')])
-def test_every_verb_lists_what_runs_where_the_named_one_does_not(
-    both: dict[str, str], words: tuple[str, ...]
-) -> None:
-    result = bbllm(both, *words, '--namespace', 'left')
-
-    assert result.returncode == 1
-    assert 'No stack runs under /left' in result.stderr
-    assert f'/{REAL_NAMESPACE} (the real arm)' in result.stderr.replace('\n', ' ')

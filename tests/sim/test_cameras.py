@@ -27,6 +27,7 @@ from bbllm.sim.camera_settings import (
     Trouble,
     UnknownObject,
     d435,
+    d435_of,
 )
 from bbllm.sim.cameras import SimCameras, state_of
 from bbllm.sim.drawing import RenderError
@@ -331,6 +332,12 @@ def test_every_size_of_the_camera_has_its_shape_and_intrinsics(
     assert image.depth_m.shape == (height, width)
     assert image.frame == 'table_camera_color_optical_frame'
     assert image.intrinsics == settings.intrinsics
+
+
+def test_a_size_that_the_camera_does_not_have_lists_those_it_has() -> None:
+    assert d435_of('640x480') == d435(640, 480)
+    with pytest.raises(UnknownNameError, match='Known: 1280x720, 640x480, 848x480'):
+        d435_of('800x600')
 
 
 def test_clutter_is_beside_all_that_the_scene_has_and_follows_its_seed() -> None:

@@ -137,27 +137,6 @@ def test_frozen_joint_states_are_an_error_that_names_the_node(
     until(lambda: driver.feed.fresh, 'joint states')
 
 
-def test_hand_moves_homes_misses_and_fails(sim: Running, driver: RosDriver) -> None:
-    closed = driver.move_gripper(0.03, 0.1)
-    assert closed.success
-    assert closed.width_m == pytest.approx(0.03, abs=0.002)
-
-    missed = driver.grasp(GraspGoal(0.04, 0.1, 20.0, 0.005, 0.005))
-    assert (missed.status, missed.success, missed.error) == (GoalStatus.ABORTED, False, '')
-
-    assert driver.home_gripper().success
-    assert driver.joint_state().width_m == pytest.approx(0.08, abs=0.002)
-
-    impossible = driver.move_gripper(0.2, 0.1)
-    assert impossible.status is GoalStatus.ABORTED
-    assert 'Command failed' in impossible.error
-    inject(sim, 'gripper_fail')
-    failed = driver.move_gripper(0.05, 0.1)
-    assert (failed.status, failed.success) == (GoalStatus.ABORTED, False)
-    inject(sim, 'gripper_miss')
-    assert not driver.grasp(GraspGoal(0.0, 0.1, 20.0, 0.08, 0.08)).success
-
-
 def test_cancelled_hand_stays_where_it_is(driver: RosDriver) -> None:
     until(lambda: driver.joint_state().width_m > 0.078, 'open fingers')
     running = Background(lambda: driver.move_gripper(0.0, CREEP_M_S))

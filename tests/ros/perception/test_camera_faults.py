@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from bbllm_interfaces.msg import SimGoal
+from bbllm_interfaces.srv import GetScene
 
 from bbllm.core.errors import SceneError
 from bbllm.core.types import Code, SkillCall, Status
 from bbllm.robots.fr3 import FR3
+from bbllm_ros.convert.records import stamp_from_msg, stamp_to_msg
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.sim.topics import GOALS
 from bbllm_ros.stack.client import StackClient
@@ -18,7 +20,7 @@ from tests.doubles.fork_server import serve_module
 from tests.ros.perception.perceiving import CUBE, Double, perceiving
 from tests.ros.perception.pictures import PictureCamera
 from tests.ros.sim_clients import received_on
-from tests.ros.stacks import Running, started, until
+from tests.ros.stacks import Background, Running, started, until
 
 pytestmark = pytest.mark.ros
 
@@ -115,6 +117,25 @@ def test_fault_of_a_camera_is_an_error_with_its_remedy_and_nothing_moves(
     assert (outcome.status, outcome.code) == (Status.REJECTED, Code.STALE_SCENE)
     assert 'table_camera' in outcome.message
     assert not goals
+
+
+def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(
+    seen: tuple[Running, PictureCamera],
+) -> None:
+    running, camera = seen
+    until(lambda: not running.scene_error(), 'scene before the fault')
+    stamp_s = running.client.scene().stamp_s
+    camera.silent.update(Stream)
+    running.scene_error_with('has sent nothing')
+    asked = Background(
+        lambda: running.ask(GetScene, 'get_scene', not_before=stamp_to_msg(stamp_s + 0.001))
+    )
+    camera.mend()
+
+    reply = asked.result()
+
+    assert (reply.code, reply.message) == (GetScene.Response.NONE, '')
+    assert stamp_from_msg(reply.scene.header.stamp) > stamp_s
 
 
 def test_perception_that_is_not_there_is_named(ros_domain: int) -> None:

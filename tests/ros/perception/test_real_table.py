@@ -13,8 +13,8 @@ from geometry_msgs.msg import TransformStamped
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from bbllm.core.events import Ending, EventKind
-from bbllm.core.types import Code, Kind, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.core.events import Ending
+from bbllm.core.types import Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.catalogue import Catalogue, load_catalogue
 from bbllm.scene.transforms import compose, inverse, multiply, normalized
@@ -197,63 +197,6 @@ def test_task_is_carried_out_on_what_a_noisy_camera_sees(seen: tuple[Running, Ca
 
     assert (result.ending, result.message) == (Ending.FINISHED, '')
     until(lambda: is_on(camera, 'red_cube', 'location_B'), 'red cube on location_B')
-
-
-def test_steady_poses_are_nearer_to_the_truth_than_the_noise(seen: tuple[Running, Camera]) -> None:
-    running, camera = seen
-    names = ('orange_cube', 'purple_cube', 'azure_cube', 'black_cylinder')
-    scene = running.client.scene()
-
-    errors = [
-        math.dist(scene.object(n).pose.position_m, camera.truth[n].pose.position_m) for n in names
-    ]
-
-    # The noise of three coordinates of 2 mm each is 3.5 mm on average.
-    assert math.sqrt(sum(error**2 for error in errors) / len(errors)) < 0.0025
-
-
-def test_object_that_is_taken_away_becomes_a_fact_and_comes_back_as_an_object(
-    seen: tuple[Running, Camera],
-) -> None:
-    running, camera = seen
-
-    camera.away.add('purple_cube')
-    until(lambda: running.client.scene().has('purple_cube', 'is', 'lost'), 'loss of purple_cube')
-    scene = running.client.scene()
-    outcome = running.client.execute(SkillCall('pick', ('purple_cube',)))
-    camera.away.clear()
-    until(lambda: 'purple_cube' in running.client.scene().names, 'return of purple_cube')
-
-    assert 'purple_cube' not in scene.names
-    assert scene.has('purple_cube', 'last_seen_at')
-    assert 'orange_cube' in scene.names
-    assert (outcome.status, outcome.code) == (Status.REJECTED, Code.OBJECT_LOST)
-    assert 'purple_cube is lost: it was last seen at 0.5' in outcome.message
-    assert not running.client.scene().has('purple_cube', 'is', 'lost')
-
-
-def test_brain_receives_that_an_object_was_taken_away_in_mid_task(
-    seen: tuple[Running, Camera],
-) -> None:
-    running, camera = seen
-    # The wait is much longer than it takes to know that a thing is lost, on the same clock.
-    task = running.begin(
-        'put the yellow cube on location_D, then wait for 10 seconds, then put the orange cube on '
-        'location_E'
-    )
-    running.wait_for(EventKind.OUTCOME)
-
-    camera.away.add('orange_cube')
-    result = task.result(120.0)
-    camera.away.clear()
-
-    causes = [str(e.data.cause) for e in running.events if e.kind is EventKind.REPAIR]
-    received = [
-        cause for cause in causes if 'orange_cube is lost: it was last seen at 0.5' in cause
-    ]
-    assert received, causes
-    assert result.feedback_loops > 0
-    until(lambda: is_on(camera, 'yellow_cube', 'location_D'), 'yellow cube on location_D')
 
 
 def test_camera_that_falls_silent_makes_the_scene_stale(seen: tuple[Running, Camera]) -> None:

@@ -1,11 +1,10 @@
-"""A stack whose scenes come from the pictures of simulated cameras alone, and their faults."""
+"""A stack whose scenes come from the pictures of simulated cameras alone."""
 
 import math
 from collections.abc import Iterator
 
 import pytest
 from bbllm_interfaces.msg import ObjectStates
-from bbllm_interfaces.srv import GetScene
 
 from bbllm.core.events import Ending
 from bbllm.core.types import Pose
@@ -13,11 +12,11 @@ from bbllm.scene.scene_file import load_scene
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.simulation import Simulation
-from bbllm_ros.convert.records import objects_from_msg, stamp_from_msg, stamp_to_msg
+from bbllm_ros.convert.records import objects_from_msg
 from bbllm_ros.rclpy_support.params import Value
 from bbllm_ros.stack.stack import NODES, PERCEPTION
 from tests.ros.sim_clients import received_on
-from tests.ros.stacks import Background, Running, inject, started, until
+from tests.ros.stacks import Running, started, until
 
 pytestmark = pytest.mark.ros
 
@@ -78,19 +77,3 @@ def test_task_is_carried_out_on_what_pictures_show(running: Running) -> None:
     x, y, _ = truth_of(running, 'red_cube').position_m
     place = running.client.scene().object('location_B').pose.position_m
     assert math.dist((x, y), place[:2]) < 0.02
-
-
-def test_scene_of_a_task_is_waited_for_while_a_camera_has_a_fault(running: Running) -> None:
-    until(lambda: not running.scene_error(), 'scene before the fault')
-    stamp_s = running.client.scene().stamp_s
-    inject(running, 'table_camera/unplugged')
-    running.scene_error_with('has sent nothing')
-    asked = Background(
-        lambda: running.ask(GetScene, 'get_scene', not_before=stamp_to_msg(stamp_s + 0.001))
-    )
-    inject(running, 'table_camera/unplugged', clear=True)
-
-    reply = asked.result()
-
-    assert (reply.code, reply.message) == (GetScene.Response.NONE, '')
-    assert stamp_from_msg(reply.scene.header.stamp) > stamp_s

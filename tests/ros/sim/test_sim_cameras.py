@@ -1,4 +1,4 @@
-"""The simulated cameras over ROS: names, stamps, frames and faults; drawn for subscribers only."""
+"""The simulated cameras over ROS: names, stamps and frames; drawn for subscribers only."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bbllm_interfaces.srv import InjectFault
 from numpy.typing import NDArray
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import CameraInfo, Image
@@ -85,18 +84,6 @@ def drawing_processes(sim: Running) -> set[str]:
     """Return the processes that draw for the cameras of a simulator: its children."""
     tasks = Path(f'/proc/{sim.stack.processes["mujoco_sim"].pid}/task')
     return {pid for path in tasks.glob('*/children') for pid in path.read_text().split()}
-
-
-def inject(sim: Running, fault: str) -> None:
-    reply = sim.ask(InjectFault, 'sim/inject_fault', fault=fault)
-    assert reply.success, reply.message
-
-
-@pytest.fixture
-def healthy(sim: Running) -> Iterator[None]:
-    """Take every fault back after the test."""
-    yield
-    assert sim.ask(InjectFault, 'sim/inject_fault', clear=True).success
 
 
 def test_nothing_is_drawn_without_subscribers(sim: Running) -> None:
@@ -185,21 +172,3 @@ def test_frames_give_the_pose_of_the_picture(
     wanted = SimCameras(simulation).pose(camera)
     assert found.position_m == pytest.approx(wanted.position_m, abs=0.002)
     assert angle_between(found.quat_xyzw, wanted.quat_xyzw) < 0.003
-
-
-def test_an_unplugged_camera_is_silent_and_the_other_is_not(sim: Running, healthy: None) -> None:
-    with (
-        pictures(sim, 'table_camera', [COLOR]) as (colors,),
-        pictures(sim, 'hand_camera', [COLOR]) as (others,),
-    ):
-        until(lambda: colors and others, 'picture of both')
-        inject(sim, 'table_camera/unplugged')
-        before = len(others)
-        until(lambda: len(others) > before + 2, 'picture of the other')
-        last = len(colors)
-        until(lambda: len(others) > before + 6, 'more of them')
-        assert len(colors) == last
-        assert sim.ask(
-            InjectFault, 'sim/inject_fault', fault='table_camera/unplugged', clear=True
-        ).success
-        until(lambda: len(colors) > last, 'picture after it was plugged in')

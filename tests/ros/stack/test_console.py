@@ -136,17 +136,6 @@ def test_a_remark_withdraws_the_question_and_the_console_shows_the_new_one(
     assert task.result().ending.name in ('CANCELLED', 'GAVE_UP')
 
 
-def test_refusal_of_the_stack_is_shown(stack: Running, desk: SessionDesk) -> None:
-    task = stack.begin(TASK)
-    request_of(stack)
-    reader = Reader(desk.feed)
-    desk.begin('return to base')
-    until(lambda: reader.value('fault'), 'refusal')
-    assert reader.value('fault')
-    desk.stop()
-    task.result()
-
-
 def test_node_that_is_killed_is_named_and_its_episode_ends(ros_domain: int) -> None:
     with (
         started(namespace='bbllm_killed', params={'fr3_executor': EXECUTOR}) as stack,
@@ -212,15 +201,6 @@ def test_ctrl_c_ends_the_console_and_the_task_that_it_began(stack: Running) -> N
         assert not answers(url)
     nothing_waits(stack)
     assert robot.stood_still()
-
-
-def test_up_with_a_page_ends_both(ros_domain: int) -> None:
-    words = ('up', 'sim', '--browser', '--namespace', 'bbllm_shown', '--one-process')
-    with serving(*words) as (process, url):
-        assert answers(url)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE_S) == 0
-        assert not answers(url)
 
 
 def test_page_names_the_node_whose_death_ends_the_stack(ros_domain: int) -> None:

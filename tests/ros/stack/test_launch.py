@@ -326,14 +326,6 @@ def test_arguments_are_checked_before_a_node_starts(
 
 
 @needs_launch
-def test_address_that_is_none_is_refused_before_a_node_starts(franka_bringup: Path) -> None:
-    from bbllm.core.errors import ConfigError
-
-    with pytest.raises(ConfigError, match=r"robot_ip:='1\.2\.3' is no address"):
-        visit(REAL, robot_ip='1.2.3')
-
-
-@needs_launch
 @pytest.mark.parametrize('path', [REAL, DRIVER], ids=lambda path: path.name)
 def test_launch_of_the_real_arm_names_franka_ros2_where_it_is_missing(path: Path) -> None:
     from bbllm.core.errors import ConfigError

@@ -87,15 +87,12 @@ def ready(launch: Launch) -> StackClient:
     return client
 
 
-@pytest.mark.parametrize('arguments', [['speed:=fast'], ['rviz:=true'], ['scenee:=tower']])
-def test_launch_with_an_unusable_argument_starts_nothing(
-    launch: Callable[..., Launch], arguments: list[str]
-) -> None:
-    launched = launch(*arguments)
+def test_launch_with_an_unknown_argument_starts_nothing(launch: Callable[..., Launch]) -> None:
+    launched = launch('scenee:=tower')
 
     assert launched.end() == 1
     assert launched.pids == {}
-    assert arguments[0].partition(':=')[0] in launched.text
+    assert 'scenee' in launched.text
 
 
 def test_nodes_end_with_their_killed_launch(launch: Callable[..., Launch]) -> None:

@@ -30,7 +30,6 @@ from bbllm.core.paths import config_dir, episodes_dir
 from bbllm_ros.checks.machine import Level
 from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.convert.records import stamp_from_msg, vector_from_msg
-from bbllm_ros.driver import real_probe
 from bbllm_ros.driver.real_probe import probe
 from bbllm_ros.rclpy_support.dds_boundary import FILE, RANGE, SKIP
 from bbllm_ros.rclpy_support.diagnostics import TOPIC
@@ -248,17 +247,6 @@ def test_a_simulated_driver_is_found_whole_and_ready(running: Running) -> None:
     rules = {name: values[name] for name in RuleChoice.model_fields}
     assert graph.executor == {'approval': 'none', 'simulated': True, **rules}
     assert reported[0] == 'looking for the driver'
-
-
-def test_a_wrong_namespace_is_answered_with_that_of_the_driver(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(real_probe, 'FIND_S', 10.0)
-    graph = probe('elsewhere', 'franka_gripper')
-    found = judge_graph(graph, RealArm(namespace='elsewhere'))
-
-    assert graph.controllers is None
-    assert any('there is' in item.text and '--namespace' in item.text for item in found)
 
 
 def test_no_socket_is_bound_to_another_address_than_loopback(running: Running) -> None:

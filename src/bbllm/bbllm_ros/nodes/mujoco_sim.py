@@ -59,7 +59,7 @@ class MujocoSim(StackNode):
             SimBase(self, self._loop),
             SimHand(self, self._loop),
         )
-        serve_sim(self, self._loop, self._cameras)
+        serve_sim(self, self._loop)
         self.create_subscription(
             Time,
             AWAITED,

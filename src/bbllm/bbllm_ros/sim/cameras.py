@@ -29,7 +29,6 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm_ros.convert.images import depth_to_msg, info_to_msg, rgb_to_msg
 from bbllm_ros.convert.records import transform_to_msg
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.sim.camera_faults import CameraFault, FaultyCamera
 from bbllm_ros.sim.loop import SimLoop
 
 PICTURES = QoSProfile(depth=2)
@@ -83,7 +82,6 @@ class SimCameraTopics:
         self._node, self._loop, self._settings, self._seed = node, loop, settings, seed
         self._period_s = 1.0 / rate_hz
         self._topics = {mount.name: _topics(node, mount.name) for mount in settings.mounts}
-        self._faulty = {name: FaultyCamera() for name in self._topics}
         self._due_s = self._ask_s = float('-inf')
         self._cameras: SimCameras | None = None
         self._shown: SimulatedRobot | None = None
@@ -107,16 +105,6 @@ class SimCameraTopics:
             self._change.notify()
         if self._thread.ident is not None:
             self._thread.join(timeout=2.0)
-
-    def inject(self, camera: str, fault: CameraFault) -> None:
-        self._faulty[camera].inject(fault)
-
-    def clear(self, camera: str, fault: CameraFault) -> None:
-        self._faulty[camera].clear(fault)
-
-    def clear_all(self) -> None:
-        for camera in self._faulty.values():
-            camera.clear()
 
     def advanced(self, now_s: float) -> None:
         """Have pictures drawn where they are due and wanted; called by the physics."""
@@ -167,10 +155,9 @@ class SimCameraTopics:
                 self._cameras = SimCameras(simulation, self._settings, seed=self._seed)
             self._shown = moment.robot
         for name, topics in self._topics.items():
-            faulty = self._faulty[name]
-            if topics.subscribed and not faulty.unplugged:
+            if topics.subscribed:
                 image = self._cameras.take(name, moment.state)
-                _publish(topics, faulty.pass_on(replace(image, stamp_s=moment.stamp_s)))
+                _publish(topics, replace(image, stamp_s=moment.stamp_s))
 
     def _forget(self) -> None:
         """End the process that draws."""

@@ -10,26 +10,17 @@ from bbllm.core.errors import BbllmError
 from bbllm.sim.faults import Fault, fault_named
 from bbllm_ros.convert.records import pose_from_msg
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.sim.camera_faults import camera_faults
-from bbllm_ros.sim.cameras import SimCameraTopics
 from bbllm_ros.sim.loop import SimLoop
 
 
-def serve_sim(node: StackNode, loop: SimLoop, cameras: SimCameraTopics | None) -> None:
-    names = cameras.names if cameras is not None else ()
-
+def serve_sim(node: StackNode, loop: SimLoop) -> None:
     def fault(fault: Fault, clear: bool) -> None:
         (loop.robot.clear if clear else loop.robot.inject)(fault)
 
     def inject(ask: InjectFault.Request) -> None:
-        if cameras is not None and (found := camera_faults(names).get(ask.fault)):
-            (cameras.clear if ask.clear else cameras.inject)(*found)
-            return
         every = ask.clear and not ask.fault
-        for each in list(Fault) if every else [fault_named(ask.fault, camera_faults(names))]:
+        for each in list(Fault) if every else [fault_named(ask.fault)]:
             fault(each, ask.clear)
-        if every and cameras is not None:
-            cameras.clear_all()
 
     actions: dict[str, tuple[Any, Callable[[Any], None]]] = {
         'reset': (ResetSim, lambda ask: loop.reset(ask.scene, ask.seed)),

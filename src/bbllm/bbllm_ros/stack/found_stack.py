@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +22,9 @@ if TYPE_CHECKING:
 NONE_S = 15.0
 """How long none of the nodes may be seen, wall clock. Programs announce themselves every 3 s, and
 on a busy machine an announcement is overheard [s]."""
-NO_PROCESS_S = 1.0
-"""The same where no process of this machine is a stack in this domain, wall clock [s]."""
+NO_NODE_S = 3.0
+"""The same where no node of this machine runs in this domain yet: one that is started now takes as
+long, wall clock [s]."""
 SILENT_S = 20.0
 """How long a node that is seen may be silent, wall clock [s]."""
 POLL_S = 0.05
@@ -76,7 +74,7 @@ def found_stack(
     own = join_stack(namespace or NAMESPACE)
     try:
         looker = own.join(f'bbllm_client_looks_{os.getpid()}', '/')
-        patience_s = NONE_S if stack_may_run(os.environ, running_processes()) else NO_PROCESS_S
+        patience_s = NONE_S if stack_may_run(os.environ) else NO_NODE_S
         with _status(output):
             stacks = await_stacks(looker.get_node_names_and_namespaces, namespace, patience_s)
         if not stacks:
@@ -146,59 +144,13 @@ def open_session(
         yield StackSession(client, of_task)
 
 
-def stack_may_run(environ: Mapping[str, str], processes: Sequence[RunningProcess]) -> bool:
-    """
-    Return False where only this machine is searched, and no process of it is a stack there.
-
-    A node has locked its name once it runs; a process that starts one is known by its command.
-    """
+def stack_may_run(environ: Mapping[str, str]) -> bool:
+    """Return False where only this machine is searched, and no node of it runs in the domain."""
     from bbllm_ros.rclpy_support.dds_boundary import has_own_profile, wants_network
     from bbllm_ros.rclpy_support.domains import domain_of, nodes_of
-    from bbllm_ros.stack.stack import REAL_NODES
 
-    if wants_network(environ) or has_own_profile(environ) or not processes:
-        return True
-    stacks, here = rf'({"|".join(REAL_NODES)})\0|bbllm\0up\0|launch\0bbllm\0', domain_of(environ)
-    return bool(nodes_of(here)) or any(
-        re.search(stacks, process.command) and process.domain in (None, here)
-        for process in processes
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class RunningProcess:
-    """A process of this machine."""
-
-    command: str
-    """Its command line, each word with a NUL at its end."""
-    environ: str | None = None
-    """Its environment in the same form; None where this user may not read it."""
-
-    @property
-    def domain(self) -> int | None:
-        """The ROS domain that it was started for, None where that is not known."""
-        if self.environ is None:
-            return None
-        chosen = re.search(r'\0--domain[\0=](\d{1,3})\0', self.command)
-        given = re.search(r'(?:^|\0)ROS_DOMAIN_ID=\s*(\d{1,3})\s*\0', self.environ)
-        found = chosen or given
-        return 0 if found is None else int(found[1])
-
-
-def running_processes() -> list[RunningProcess]:
-    """Return the processes of this machine; none where there is no /proc."""
-    found = []
-    for folder in Path('/proc').glob('[0-9]*'):
-        environ = None
-        with suppress(OSError):  # another user's
-            environ = _text(folder / 'environ')
-        with suppress(OSError):  # the process has ended
-            found.append(RunningProcess(_text(folder / 'cmdline'), environ))
-    return found
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding='utf-8', errors='replace')
+    reaches_out = wants_network(environ) or has_own_profile(environ)
+    return reaches_out or bool(nodes_of(domain_of(environ)))
 
 
 def _status(output: Output) -> AbstractContextManager[object]:
