@@ -43,7 +43,6 @@ def make_result(
         'model_calls': 12,
         'prompt_tokens': 1000,
         'completion_tokens': 100,
-        'cost': None,
         'model_s': 2.0,
         'wall_s': 3.0,
         'robot_s': 60.0,

@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm_bench.log.prices import Price, PriceTable
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.log.run_settings import RunSettings, join, read_settings
 from tests.bench.made_results import make_settings
 
 SETTINGS = make_settings(suite='fake', tasks=['fine'], ks=(0, 3))
-PRICES = PriceTable(currency='USD', models={'m': Price(prompt=1, completion=2)})
 
 
 def test_episodes_come_trial_by_trial() -> None:
@@ -31,10 +29,6 @@ def test_episodes_come_trial_by_trial() -> None:
         ({'seed': 1}, 'seed: was 0, is 1'),
         ({'prompts': {'planning.md.j2': 'p2'}}, r'prompts.planning.md.j2: was p1, is p2'),
         ({'versions': {'bbllm': '1', 'mujoco': '4'}}, r'versions.mujoco: was 3, is 4'),
-        (
-            {'prices': PriceTable(currency='USD', models={'m': Price(prompt=1, completion=2)})},
-            'prices.currency: was none, is USD',
-        ),
         ({'trials': 1}, 'trials: was 2, is 1'),
         ({'ks': (0,)}, 'ks: was 0, 3, is 0'),
         ({'tasks': make_settings(tasks=['other']).tasks}, 'tasks.fine: was fine, is none'),

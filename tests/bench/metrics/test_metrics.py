@@ -63,17 +63,14 @@ def test_lost_episodes_stay_in_the_denominator_of_sr_and_on_the_bill() -> None:
 
 
 def test_sums_state_what_they_count() -> None:
-    costs, counts, codes = (
+    counts, codes = (
         [make_result(trial=trial, **{name: value}) for trial, value in enumerate(values)]
         for name, values in (
-            ('cost', (0.25, 0.5, None)),
             ('unsafe', (2, None, 1)),
             ('codes', ({'COVERED': 1, 'NO_CALL': 2}, {'OCCUPIED': 1, 'NO_CALL': 1})),
         )
     )
 
-    # A part of the cost is never given for the whole.
-    assert [Figures.of(some).cost for some in (costs[:2], costs, [])] == [0.75, None, None]
     assert (Figures.of(counts).unsafe, Figures.of(counts).unsafe_measured) == (3, 2)
     assert Figures.of(counts[1:2]).unsafe is None
     found = Figures.of(codes).codes  # the most frequent comes first
@@ -175,13 +172,11 @@ def test_the_verdict_is_by_pairs_in_which_neither_was_lost(
 
 
 def test_a_pair_counts_only_for_figures_that_both_have() -> None:
-    a = [make_result(trial=0, cost=2.0, attempted=0, executable=0), make_result(trial=1, cost=3.0)]
-    b = [make_result(trial=0, cost=1.0), make_result(trial=1, cost=None)]
+    a = [make_result(trial=0, attempted=0, executable=0), make_result(trial=1)]
+    b = [make_result(trial=0), make_result(trial=1)]
 
     comparison = compared(a, b)
 
-    cost = comparison.differences['cost'].difference
-    assert (cost.value, cost.n) == (1, 1)
     assert comparison.differences['exec'].difference.n == 1
 
 
@@ -209,7 +204,6 @@ BETTER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     'loops': ({'loops': 0}, {'loops': 2}),
     'model_calls': ({'model_calls': 3}, {'model_calls': 9}),
     'tokens': ({'completion_tokens': 10}, {'completion_tokens': 90}),
-    'cost': ({'cost': 0.1}, {'cost': 0.4}),
     'robot_s': ({'robot_s': 20.0}, {'robot_s': 70.0}),
     'model_s': ({'model_s': 1.0}, {'model_s': 5.0}),
     'wall_s': ({'wall_s': 1.0}, {'wall_s': 5.0}),

@@ -12,7 +12,7 @@ from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.report.write import write_report
 from tests.bench.report import made_up
-from tests.bench.report.pages import Page, figure_of, text_of
+from tests.bench.report.pages import Page, figure_of
 
 
 def page_of(folder: Path, settings: RunSettings, results: list[Any] | None = None) -> Page:
@@ -88,23 +88,6 @@ def test_one_k_has_no_plot_but_how_to_get_one(tmp_path: Path) -> None:
     assert 'Only K = 2 was run' in page.text
     assert not page.all('div', role='img')
     assert 'nothing can be paired' in page.text
-
-
-def test_cost_is_shown_with_its_currency_or_with_the_reason_why_not(tmp_path: Path) -> None:
-    prices = {'currency': 'EUR', 'models': {'some-large-model': {'prompt': 1, 'completion': 2}}}
-    settings = small(prices=prices)
-    results = all_of(settings, cost=0.25)
-    priced = page_of(tmp_path / 'a', settings, results)
-    unknown = page_of(tmp_path / 'b', settings)
-    without = page_of(tmp_path / 'c', small())
-
-    def money(page: Page) -> str:
-        sums = page.one('dl', class_='sums')
-        return next(text_of(item[1]) for item in sums if text_of(item[0]) == 'Money')
-
-    assert money(priced) == '1.00 EUR'
-    assert money(unknown).startswith('– the price table lacks some-')
-    assert money(without) == '– no price table was given'
 
 
 def test_broken_results_are_named_and_leave_the_old_report(tmp_path: Path) -> None:

@@ -56,7 +56,6 @@ def test_sums_are_those_of_the_summary(page: Page, summary: RunSummary) -> None:
         'Feedback loops used': summary.top.value('loops'),
         'Model calls': summary.top.model_calls,
         'Tokens': summary.top.tokens,
-        'Money': None,
         'Robot time': summary.top.robot_s,
         'Episodes a minute': summary.episodes_per_minute,
     }

@@ -138,17 +138,6 @@ def test_the_closing_line_has_the_form_that_programs_read() -> None:
     )
 
 
-@pytest.mark.parametrize('brain', ['gpt-x', 'replay of gpt-x'])
-def test_models_without_a_price_are_named(brain: str) -> None:
-    prices = {'currency': 'USD', 'models': {'gpt-x': {'prompt': 1.0, 'completion': 2.0}}}
-    results = of_all(cost=None, models={'brain': 'gpt-x-2026', 'body': 'other'})
-
-    summary = summarize_run(make_settings(brain=brain, prices=prices), results, [])
-
-    assert (summary.top.cost, summary.unpriced_models) == (None, ('other',))
-    assert 'The cost is not known: the price table lacks other.' in lines_for_terminal(summary)
-
-
 def test_the_table_shows_every_k_and_what_was_lost() -> None:
     results = [*of_all('failed', k=0), *of_all(k=3)]
     results[-1] = make_result('plus_sign', 1, verdict='lost')

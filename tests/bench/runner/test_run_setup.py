@@ -67,7 +67,6 @@ CHANGED = {'changed_prompts': True}
         ({'brain': 'ofline'}, 'did you mean offline'),
         ({'brain': 'gpt-4o'}, 'OPENAI_API_KEY'),
         ({'suite': 'no/such.yaml'}, 'no/such.yaml'),
-        ({'prices': Path('no/prices.yaml')}, 'no/prices.yaml'),
         ({'replay': Path('no/talk.jsonl')}, 'no/talk.jsonl'),
         ({'record': Path('a'), 'replay': Path('b'), 'world': 'ros'}, 'exclude each other'),
         (CHANGED, 'add --replay FILE'),

@@ -225,19 +225,17 @@ def test_an_episode_whose_journal_breaks_off_or_that_left_no_settled_table_is_lo
     assert unseen.reason and unseen.settled == ()
 
 
-def test_tokens_names_and_money_come_from_the_model_calls() -> None:
+def test_tokens_and_names_come_from_the_model_calls() -> None:
     reply = Reply(
         text=BOTH, model='gpt-x-2026-01-01', usage=Usage(100_000, 20_000), duration_s=1.5
     )
 
-    result = play(reply, k=0, job=job_of(prices={'gpt-x': (2.0, 10.0)}))
+    result = play(reply, k=0)
 
     assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (
         1,
         100_000,
         20_000,
     )
-    assert result.cost == pytest.approx(0.4)
     assert result.model_s == 1.5
     assert dict(result.models) == {'brain': 'gpt-x-2026-01-01'}
-    assert play(reply).cost is None

@@ -70,7 +70,7 @@ def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
     in_brain = any('Brain' in roles for name, roles in named.items() if name != 'replay')
     notices += [STAND_INS_ONLY] if in_brain else []
     for entry in entries:
-        lines = earlier_lines(entry.results, entry.run.settings.currency)
+        lines = earlier_lines(entry.results)
         notices += [
             f'`{entry.planner}`: {line}' for line in (*notices_of_changes(entry.results), *lines)
         ]

@@ -1,6 +1,5 @@
 """The seam between the runner and what plays an episode: one function, records in and out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -23,8 +22,6 @@ class RunConfig(PlayChoice):
     """Whether a recording also answers prompts that have changed since."""
     failures: FailureMemory = COLD_START
     """Failures of earlier episodes, the same for all of the run."""
-    prices: Mapping[str, tuple[float, float]] = {}
-    """By model: price of a million prompt tokens, and of a million completion tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

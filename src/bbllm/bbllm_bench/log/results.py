@@ -33,8 +33,6 @@ class Earlier:
     model_calls: int
     tokens: int
     """Those of prompts as estimated where a server did not count."""
-    cost: float | None
-    """As `EpisodeResult.cost`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +99,6 @@ class EpisodeResult:
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost: float | None = None
-    """By the price table [its currency]; None without one, or where it lacks a model."""
     model_s: float = 0.0
     """Wall time in models [s]."""
     wall_s: float = 0.0

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bbllm.api.config import MemoryChoice
 from bbllm.core.errors import ConfigError
+from bbllm.files.yaml_files import MOST_FAULTS
 from bbllm_bench.log.choices import PlayChoice, ReplayChoice
-from bbllm_bench.log.prices import PriceTable, faults_in
 from bbllm_bench.log.results import EpisodeKey
 
 MAY_DIFFER = ('machine', 'replay', 'memory', 'versions.commit', 'command')
@@ -57,7 +57,6 @@ class RunSettings(PlayChoice, ReplayChoice, MemoryChoice):
     """sha256 of each file of prompts."""
     versions: Mapping[str, str]
     machine: Mapping[str, str]
-    prices: PriceTable | None = None
     replay_sha256: str | None = None
     memory_hash: str = ''
     """Of the failures that the planner was given; '' in a cold start."""
@@ -74,29 +73,19 @@ class RunSettings(PlayChoice, ReplayChoice, MemoryChoice):
             for k in self.ks
         )
 
-    @property
-    def currency(self) -> str:
-        """That of the price table, '' where there is none."""
-        return self.prices.currency if self.prices else ''
-
-    @field_validator('prices', mode='before')
-    @classmethod
-    def _read_prices(cls, value: object) -> object:
-        return value or None
-
-    @field_serializer('prices')
-    def _write_prices(self, prices: PriceTable | None) -> dict[str, Any]:
-        return prices.model_dump() if prices else {}  # the form of the file
-
 
 def read_settings(data: object, source: str) -> RunSettings:
     """Return the settings that a file has; raises ConfigError where these are none of a run."""
     try:
         return RunSettings.model_validate(data)
     except ValidationError as error:
+        faults = '; '.join(
+            f'{".".join(map(str, fault["loc"]))}: {fault["msg"]}'
+            for fault in error.errors()[:MOST_FAULTS]
+        )
         raise ConfigError(
-            f'{source} has no settings that this version of bbllm can go on from '
-            f'({"; ".join(faults_in(error))}). Name another folder: --out.'
+            f'{source} has no settings that this version of bbllm can go on from ({faults}). '
+            'Name another folder: --out.'
         ) from error
 
 

@@ -128,7 +128,6 @@ _METRICS = (
            lambda r: r.passed if r.loops else None, 'higher', 'rate'),
     Metric('model_calls', 'calls', 'model calls', lambda r: r.model_calls, 'lower', digits=1),
     Metric('tokens', 'tokens', 'tokens', lambda r: r.tokens, 'lower', digits=0),
-    Metric('cost', 'cost', 'cost', lambda r: r.cost, 'lower', digits=4),
     Metric('robot_s', 'robot, s', 'robot time, s', lambda r: r.robot_s, 'lower', digits=1),
     Metric('model_s', 'model, s', 'model time, s', lambda r: r.model_s, 'lower'),
     Metric('wall_s', 'wall, s', 'wall time, s', lambda r: r.wall_s, 'lower'),
@@ -167,7 +166,7 @@ COSTS = ('repaired', 'model_calls', 'tokens', 'steps', 'stable_share')
 """Estimated for each planner of a comparison too."""
 PAIRED = (
     *('sr', 'sr_judged', 'informed', 'false_success', 'gcr', 'exec', 'loops'),
-    *('model_calls', 'tokens', 'cost', 'robot_s', 'repaired'),
+    *('model_calls', 'tokens', 'robot_s', 'repaired'),
 )
 """By what the episodes of a pair are compared, in the order of the tables."""
 TIMES = ('model_s', 'wall_s')
@@ -199,15 +198,13 @@ class Figures(SummaryRecord):
     """Mean of the loops that the tasks demand, over the episodes that were judged."""
     passes: int
     model_calls: int
-    """In all, those of lost episodes included, as tokens and cost: they are on the bill."""
+    """In all, those of lost episodes included, as tokens: they are on the bill."""
     prompt_tokens: int
     completion_tokens: int
     tokens: int
     """Of all episodes; those of prompts as estimated where a server did not count."""
     tokens_estimated: bool
     """Whether tokens of some prompts are estimated."""
-    cost: Figure | None
-    """None where the cost of one episode is missing."""
     robot_s: Figure
     """Time that passed in the worlds [s]."""
     unsafe: int | None
@@ -246,7 +243,6 @@ class Figures(SummaryRecord):
             'metrics': estimates,
             'least_loops': mean_of(result.least_loops for result in judged).value,
             'tokens_estimated': any(result.sent_tokens > result.prompt_tokens for result in group),
-            'cost': _total([result.cost for result in group]),
             'robot_s': math.fsum(result.robot_s for result in group),
             'unsafe': sum(unsafe) if unsafe else None,
             'unsafe_measured': len(unsafe),
@@ -273,12 +269,6 @@ class Figures(SummaryRecord):
 
     def value(self, key: str) -> float | None:
         return self.rate(key).value
-
-
-def _total(costs: Sequence[float | None]) -> float | None:
-    """Add up, but never give a part of the cost for the whole."""
-    known = [cost for cost in costs if cost is not None]
-    return math.fsum(known) if costs and len(known) == len(costs) else None
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from bbllm.core.errors import ConfigError
 from bbllm.scene.sources import TRUTH
-from bbllm_bench.log.prices import asked_model
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.log.store import Session, episodes_per_minute
@@ -89,8 +88,6 @@ class RunSummary(SummaryRecord):
     played: int
     models: Mapping[str, tuple[str, ...]]
     """Names that the servers gave themselves, by role."""
-    currency: str | None
-    unpriced_models: tuple[str, ...]
     earlier: tuple[str, ...] = ()
     """What the episodes before the judged ones took, which no other figure counts."""
     by_k: tuple[KFigures, ...]
@@ -142,9 +139,7 @@ def summarize_run(
         planned=len(settings.tasks) * settings.trials * len(ks),
         played=len(results),
         models=models,
-        currency=settings.currency or None,
-        unpriced_models=_unpriced(results, settings),
-        earlier=tuple(earlier_lines(results, settings.currency)),
+        earlier=tuple(earlier_lines(results)),
         by_k=tuple(_figures_of_k(settings, results, k) for k in ks),
         # Wall times would differ with every run.
         paired=tuple(
@@ -244,21 +239,6 @@ def _models(results: Iterable[EpisodeResult]) -> dict[str, tuple[str, ...]]:
         for role, listed in result.models.items():
             names.setdefault(role, set()).update(listed.split(', '))
     return {role: tuple(sorted(names[role])) for role in sorted(names)}
-
-
-def _unpriced(results: Sequence[EpisodeResult], settings: RunSettings) -> tuple[str, ...]:
-    """Return the models without a price although there is a price table."""
-    asked = {'brain': asked_model(settings.brain), 'body': asked_model(settings.body)}
-    known = settings.prices.models if settings.prices else {}
-    missing = {
-        name
-        for result in results
-        if known and result.cost is None
-        for role, listed in result.models.items()
-        for name in listed.split(', ')
-        if name not in known and asked.get(role) not in known
-    }
-    return tuple(sorted(missing))
 
 
 def _two_digits(value: float | None) -> str:

@@ -215,7 +215,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _run_lines(summary: RunSummary) -> Iterator[str]:
-    """Yield what was lost and unsafe over all K, and what it cost."""
+    """Yield what was lost and unsafe over all K."""
     lost = sum(group.infrastructure_failures for group in summary.by_k)
     if lost:
         errors = sum((Counter(group.lost_errors) for group in summary.by_k), Counter())
@@ -228,16 +228,6 @@ def _run_lines(summary: RunSummary) -> Iterator[str]:
     if counted:
         commands, episodes = (sum(column) for column in zip(*counted, strict=True))
         yield f'Unsafe commands: {commands}, counted in {count_of(episodes, "episode")}.'
-    if summary.currency is None or not summary.played:
-        return
-    costs = [group.cost for group in summary.by_k if group.cost is not None]
-    if summary.unpriced_models:
-        named = ', '.join(summary.unpriced_models)
-        yield f'The cost is not known: the price table lacks {named}.'
-    elif len(costs) < len(summary.by_k):
-        yield 'The cost is not known: of some episodes not all tokens were counted.'
-    else:
-        yield f'Cost: {sum(costs):.4g} {summary.currency}.'
 
 
 def _number(row: Figures, key: str) -> str:

@@ -72,14 +72,6 @@ def duration(seconds: float | None) -> str:
     return f'{minutes // 60} h {minutes % 60} min'
 
 
-def money(value: float | None, currency: str) -> str:
-    """Return an amount; small ones keep their leading digits."""
-    if value is None:
-        return NONE
-    amount = f'{value:.2f}' if value >= 1 or value == 0 else f'{value:.4f}'
-    return f'{amount} {currency}'.strip()
-
-
 def listed(items: Iterable[object]) -> str:
     """Return `a, b, c`."""
     return ', '.join(str(item) for item in items)

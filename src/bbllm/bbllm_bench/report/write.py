@@ -121,7 +121,6 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         trials=trials,
         rates=rates_of(summary.top),
         false_success=any(sums.needing or sums.false_success for sums in summary.by_k),
-        no_cost=_no_cost(settings, summary),
         pairs=pairs,
         compared=[METRICS[key] for key in PAIRED if key in shown],
         gallery=make_gallery(run),
@@ -134,17 +133,6 @@ def rates_of(figures: Figures) -> dict[str, str]:
         return {key: METRICS[key].heading for key in ('sr', 'gcr', 'exec')}
     # Success is of two kinds where something had to be found out.
     return {'sr': 'State', **{key: METRICS[key].heading for key in ('informed', 'gcr', 'exec')}}
-
-
-def _no_cost(settings: RunSettings, summary: RunSummary) -> str:
-    """Return why there is no sum of money; '' where there is one."""
-    if summary.top.cost is not None:
-        return ''
-    if not settings.prices:
-        return 'no price table was given'
-    if summary.unpriced_models:
-        return f'the price table lacks {words.listed(summary.unpriced_models)}'
-    return 'the cost of some episodes is not known'
 
 
 # --- who made the run: names, plain notices about stand-ins, all settings ------------------------

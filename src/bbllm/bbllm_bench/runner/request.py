@@ -11,7 +11,6 @@ from bbllm.api.config import (
     ModelChoice,
     RehearsalChoice,
     SourceChoice,
-    model_setting,
 )
 from bbllm.api.settings import FilePath, revised, setting
 from bbllm.cli.support.options import WorldName
@@ -68,7 +67,6 @@ class RunChoice(
         panel=RUN,
     )
     retry_lost: bool = setting(False, 'Play again what infrastructure lost before.', panel=RUN)
-    prices: FilePath | None = model_setting(None, 'Price table; see config/prices.example.yaml.')
     data: FilePath | None = setting(
         None,
         'For eai, the folder virtualhome_eval of the package eai-eval, where that is not '

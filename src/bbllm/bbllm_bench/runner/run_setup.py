@@ -15,7 +15,6 @@ from bbllm.core.registry import load_planner
 from bbllm.planners.assembly import check_domain
 from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.episodes import RunConfig
-from bbllm_bench.log.prices import PriceTable, load_prices
 from bbllm_bench.log.run_settings import RunSettings, TaskSettings
 from bbllm_bench.log.versions import describe_machine, find_versions
 from bbllm_bench.runner.answering import (
@@ -75,7 +74,6 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     for task in tasks:
         if task.generate is not None:  # a recipe that makes no scene is refused before the run
             make_case(suite, task.name, seed=request.seed, trial=0)
-    prices = load_prices(request.prices) if request.prices is not None else None
     method = request.mapping
     if request.replay is None or extends:
         body = body_for(planner, method, request.brain, request.body)
@@ -90,7 +88,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         world=world,
         cases=(suite.name, request.seed),
     )
-    settings = _settings(request, suite, tasks, answering, prices, folder, memory.hash)
+    settings = _settings(request, suite, tasks, answering, folder, memory.hash)
     replay = None
     if request.replay is not None:
         replay, notice = answers_of(request.replay, settings.keys)
@@ -103,7 +101,6 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             records=request.record is not None,
             changed_prompts=request.changed_prompts,
             failures=memory,
-            prices=prices.by_model if prices is not None else {},
         ),
         make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
         replay=replay,
@@ -134,7 +131,6 @@ def _settings(
     suite: Suite,
     tasks: Sequence[TaskSpec],
     answering: Answering,
-    prices: PriceTable | None,
     folder: Path,
     memory_hash: str,
 ) -> RunSettings:
@@ -152,7 +148,6 @@ def _settings(
         'prompts': hash_templates(),
         'versions': find_versions(),
         'machine': describe_machine(),
-        'prices': prices,
         'record': _place(request.record, folder),
         'replay_sha256': hash_of(request.replay) if request.replay is not None else None,
         'memory_hash': memory_hash,

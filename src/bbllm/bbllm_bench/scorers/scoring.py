@@ -1,6 +1,5 @@
 """From one episode and the table that it left to one line of the results."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from bbllm.core.events import (
 )
 from bbllm.core.types import Code, Outcome, Scene, SkillCall
 from bbllm_bench.log.episodes import EpisodeSpec
-from bbllm_bench.log.prices import cost_of
 from bbllm_bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm_bench.metrics.metrics import goal_recall
 from bbllm_bench.scorers.eai_errors import error_classes
@@ -102,7 +100,6 @@ def score(
         model_calls=len(calls),
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
-        cost=_cost(job, [episode]),
         model_s=sum(call.duration_s for call in calls),
         models={
             role: ', '.join(sorted({call.model for call in calls if call.role == role}))
@@ -138,12 +135,6 @@ def score(
 def _informed_of_lost(case: Case | None) -> bool | None:
     """Return `informed` of an episode that nothing came of: not where anything was needed."""
     return None if case is None or case.needs == 'none' else False
-
-
-def _cost(job: EpisodeSpec, episodes: Sequence[Episode]) -> float | None:
-    calls = [call for episode in episodes for call in episode.model_calls]
-    asked = {'brain': episodes[0].brain, 'body': episodes[0].body}
-    return cost_of(calls, job.config.prices, asked=asked)
 
 
 def lost(
@@ -304,7 +295,7 @@ def _conditions(score: Score) -> dict[str, bool]:
 def with_earlier(
     result: EpisodeResult, job: EpisodeSpec, episodes: Sequence[Episode]
 ) -> EpisodeResult:
-    """Return a result with the cost of the episodes before; the same if there are none."""
+    """Return a result with what the episodes before took; the same if there are none."""
     if not episodes:
         return result
     calls = [call for episode in episodes for call in episode.model_calls]
@@ -313,7 +304,6 @@ def with_earlier(
         episodes=len(episodes),
         model_calls=len(calls),
         tokens=max(prompts, sent) + sum(call.completion_tokens for call in calls),
-        cost=_cost(job, episodes),
     )
     return replace(result, earlier=earlier)
 
@@ -334,16 +324,14 @@ def lost_before(job: EpisodeSpec, episodes: Sequence[Episode]) -> EpisodeResult 
     return None
 
 
-def earlier_lines(results: Iterable[EpisodeResult], currency: str) -> list[str]:
+def earlier_lines(results: Iterable[EpisodeResult]) -> list[str]:
     """Return one sentence on what episodes before the judged ones took; none without such."""
     found = [result.earlier for result in results if result.earlier is not None]
     if not found:
         return []
     tokens = sum(each.tokens for each in found)
-    costs = [each.cost for each in found if each.cost is not None]
     parts = [f'{sum(each.model_calls for each in found)} model calls']
     parts += [f'{tokens:,} tokens'] if tokens else []
-    parts += [f'{math.fsum(costs):.4g} {currency}'.rstrip()] if len(costs) == len(found) else []
     return [
         f'The {sum(each.episodes for each in found)} episodes before the judged ones took '
         f'{", ".join(parts)} more, which no other figure counts.'
