@@ -14,7 +14,6 @@ from bbllm.api.config import planners, scenes
 from bbllm.cli.support.requests import beginning
 from bbllm.core.events import EventKind, PlanMade, RepairBegun
 from bbllm.core.journal import read_episode
-from bbllm.core.paths import config_dir
 from bbllm.core.progress import StepState
 from bbllm.core.registry import planner_names
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
@@ -297,27 +296,6 @@ def test_scenes_planners_and_version_are_listed_and_names_are_completed(bbllm: C
     assert bbllm('--version').stdout.strip() == f'bbllm {package.__version__}'
     assert beginning(scenes)('plus') == ['plus_sign']
     assert 'brain_body' in beginning(planners)('')
-
-
-def test_policies_of_a_real_arm_leave_out_the_simulator_and_what_cannot_be_is_refused(
-    bbllm: Command, tmp_path: Path
-) -> None:
-    result = bbllm('policies', '--out', str(tmp_path / 'new' / 'folder'), '--json')
-
-    written = {Path(name) for name in json.loads(result.stdout)['files']}
-    shipped = {path.name for path in (config_dir() / 'sros2').iterdir()}
-    assert {path.name for path in written} == shipped - {'mujoco_sim.policy.xml'}
-    assert all('ns="/bbllm_real"' in x.read_text() for x in written if x.stem != 'rviz.policy')
-
-    (tmp_path / 'file').touch()
-    for folder, namespace, reported in (
-        ('none', '../x', 'is no namespace'),
-        ('none', '', 'is no namespace'),
-        ('file', 'bbllm', 'cannot be written'),
-    ):
-        result = bbllm('policies', '--out', str(tmp_path / folder), '--namespace', namespace)
-        assert (result.exit_code, reported in result.stderr) == (2, True)
-    assert not (tmp_path / 'none').exists()
 
 
 def test_plan_of_a_planner_that_observes_first_is_its_first_round(

@@ -43,23 +43,6 @@ UNDER_WAY_S = 0.05
 """How much later than the result of a motion its last states may be received [s]."""
 
 
-def test_trajectory_ends_where_and_when_it_should(driver: RosDriver) -> None:
-    trajectory = move(driver, SMALL_RAD, 0.6)
-    begun_s = driver.now_s()
-
-    result = driver.follow(trajectory, Tolerances())
-
-    assert result.status is GoalStatus.SUCCEEDED
-    assert (result.error_code, result.error_string) == (
-        FollowError.SUCCESSFUL,
-        'Goal successfully reached!',
-    )
-    assert driver.now_s() - begun_s >= 0.6 - UNDER_WAY_S
-    np.testing.assert_allclose(
-        driver.joint_state().position_rad, trajectory.position_rad[-1], atol=0.01
-    )
-
-
 def test_cancel_ends_the_goal_and_holds(driver: RosDriver) -> None:
     running = Background(lambda: driver.follow(move(driver, *LONG), Tolerances()))
     until(lambda: abs(driver.joint_state().velocity_rad_s[0]) > 0.1, 'motion')

@@ -11,9 +11,6 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm_ros.rclpy_support import domains
 from bbllm_ros.rclpy_support.domains import check_names_free, domain_of, lock_name, own_domain
-from bbllm_ros.rclpy_support.own_nodes import OwnNodes
-from bbllm_ros.stack.client import StackClient
-from bbllm_ros.stack.stack import Stack, StackConfig
 
 TWO = range(30, 32)
 
@@ -46,15 +43,6 @@ def test_the_domain_is_that_of_the_environment_and_a_wrong_one_is_named_with_the
     for wrong in ('abc', '-1', '233', '1.0', '٣', '9' * 5000):
         with pytest.raises(ConfigError, match=r'ROS_DOMAIN_ID=.* from 0 to 232'):
             domain_of({'ROS_DOMAIN_ID': wrong})
-
-
-@pytest.mark.ros
-def test_nobody_joins_a_domain_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('ROS_DOMAIN_ID', 'abc')
-
-    for join in (StackClient, OwnNodes, Stack(StackConfig(nodes=())).start):
-        with pytest.raises(ConfigError, match='ROS_DOMAIN_ID'):
-            join()
 
 
 DOMAIN = 230

@@ -1,7 +1,5 @@
 """Services whose server does not hear, or has begun anew, and waits for what they answer."""
 
-import itertools
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,19 +36,6 @@ def test_request_is_repeated_where_it_changes_nothing_also_after_its_server_bega
         assert deaf.received == received
         deaf.received.clear()
         deaf.overhears = 1
-
-
-def test_service_that_is_slow_is_asked_less_and_less_often(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    deaf, clock = Deaf(overhears=1000), itertools.count()
-    monkeypatch.setattr(calls, 'POLL_S', 0.0)
-    monkeypatch.setattr(calls, 'time', SimpleNamespace(monotonic=lambda: next(clock)))
-
-    with pytest.raises(WorldError, match='no answer'):
-        service(deaf).run(Approve.Request(hash='abc'), PATIENCE_S)
-
-    assert len(deaf.received) == len(['at once', 2, 4, 7, 12, 21, 38])
 
 
 def test_request_that_changes_something_is_sent_once_though_its_answer_is_lost(

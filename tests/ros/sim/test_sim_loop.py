@@ -10,12 +10,9 @@ from builtin_interfaces.msg import Time
 
 from bbllm.core.errors import SceneFileError
 from bbllm.core.types import SkillCall
-from bbllm.robots.fr3 import FR3
-from bbllm.sim.reading import tool_load
 from bbllm_ros.convert.records import stamp_from_msg
 from bbllm_ros.parameters.node_params import MujocoSimParams
 from bbllm_ros.sim.loop import CHUNK_S, LONGEST_WAIT_S, REST_S, SimLoop
-from bbllm_ros.sim.state import state_of, wrenches_of
 from bbllm_ros.stack.stack import AWAITED
 from tests.ros.stacks import Running, started, until
 
@@ -99,21 +96,6 @@ def test_a_reset_changes_scene_and_seed_but_not_how_noisy_it_is(scene: str) -> N
     assert (reported == readings(made(scene, force_noise_n=0.5, seed=1))).all()
     loop.reset('', 2)
     assert (readings(loop) == readings(made(scene, force_noise_n=0.5, seed=2))).all()
-
-
-def test_the_tool_is_where_the_joints_put_it(scene: str) -> None:
-    robot = made(scene).robot
-    state = state_of(robot, tool_load(robot.simulation), 1.0, wrenches_of(robot, 1.0))
-
-    for pose, joints in (
-        (state.o_t_ee, state.measured_joint_state),
-        (state.o_t_ee_d, state.desired_joint_state),
-    ):
-        place = pose.pose.position
-        assert (place.x, place.y, place.z) == pytest.approx(
-            FR3.kinematics.forward(joints.position)[:3, 3]
-        )
-    assert state.f_t_ee.pose.position.z == pytest.approx(0.1034)
 
 
 WAIT_S = 3.0

@@ -148,15 +148,6 @@ def test_a_stopped_robot_reports_the_cause_once_its_broadcaster_is_active(sim: R
     assert states[-1].last_motion_errors.joint_position_limits_violation
 
 
-def test_lost_packets_keep_the_hardware_down(sim: Running) -> None:
-    inject(sim, 'communication_loss')
-    answer = set_hardware(sim, 'active')
-    assert (answer.ok, answer.state.label) == (False, 'unconfigured')
-    status, _ = run(sim, ErrorRecovery, 'action_server/error_recovery', ErrorRecovery.Goal())
-    assert status == GoalStatus.ABORTED
-    inject(sim, 'communication_loss', clear=True)
-
-
 def test_a_hand_that_was_not_homed_takes_no_width_before_it_is(sim: Running) -> None:
     goal = GripperCommand.Goal()
     goal.command.position, goal.command.max_effort = 0.02, 10.0

@@ -1,7 +1,6 @@
 """Which stack a verb uses, and what it says where that is not clear."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,6 @@ from bbllm_ros.stack.discovery import (
     FoundStack,
     Names,
     await_stacks,
-    namespace_of_keys,
     no_stack,
     only_stack,
     stacks_among,
@@ -64,20 +62,3 @@ def test_none_is_found_where_the_named_one_does_not_run() -> None:
     assert await_stacks(lambda: SIM, 'left', 0.1) == ()
     assert '/bbllm (the simulation)' in no_stack('left', 0.1, stacks_among(SIM))
     assert 'up sim' not in no_stack('left', 8.0, stacks_among(REAL))
-
-
-def test_with_security_the_keys_name_the_stack(tmp_path: Path) -> None:
-    environ = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_KEYSTORE': str(tmp_path)}
-    assert namespace_of_keys({**environ, 'ROS_SECURITY_ENABLE': 'false'}) is None
-    with pytest.raises(ConfigError, match='for: none'):
-        namespace_of_keys(environ)
-
-    for namespace in ('lab/left', NAMESPACE):
-        key = tmp_path / 'enclaves' / namespace / 'client' / 'key.pem'
-        key.parent.mkdir(parents=True)
-        key.touch()
-        if namespace == 'lab/left':
-            assert namespace_of_keys(environ) == 'lab/left'
-
-    with pytest.raises(ConfigError, match=r'/bbllm, /lab/left.*--namespace bbllm'):
-        namespace_of_keys(environ)

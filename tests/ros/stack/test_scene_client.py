@@ -45,8 +45,8 @@ def estimator(monkeypatch: pytest.MonkeyPatch) -> Estimator:
     return Estimator()
 
 
-def client(estimator: Any, *, reuses: bool = True) -> SceneClient:
-    return SceneClient(estimator, estimator, reuses=reuses)
+def client(estimator: Any) -> SceneClient:
+    return SceneClient(estimator, estimator, reuses=True)
 
 
 def test_a_scene_of_just_now_is_used_again_unless_a_later_or_another_one_is_wanted(
@@ -73,15 +73,6 @@ def test_a_scene_is_requested_anew_once_it_is_old(
     monkeypatch.setattr(service_clients, 'FRESH_S', 0.0)
 
     scenes.get(9.0)
-
-    assert estimator.asked == [9.0, 9.0]
-
-
-def test_a_client_that_does_not_reuse_requests_each_scene(estimator: Estimator) -> None:
-    scenes = client(estimator, reuses=False)
-
-    for _ in range(2):
-        scenes.get(9.0)
 
     assert estimator.asked == [9.0, 9.0]
 

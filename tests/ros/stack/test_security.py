@@ -1,17 +1,13 @@
 """Policies of SROS 2: each node may do exactly what it does, and only a person may approve."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import yaml
 
-from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
-from bbllm.core.errors import ConfigError
+from bbllm.core.constants import NAMESPACE
 from bbllm.core.paths import config_dir
-from bbllm_ros.stack.namespaced_files import view_file, write_policies
+from bbllm_ros.stack.namespaced_files import view_file
 from bbllm_ros.stack.stack import NODES, PERCEPTION, node_arguments
-from tests.ros.policies import FOLDER, policies, read
+from tests.ros.policies import FOLDER, policies
 
 pytestmark = pytest.mark.ros
 
@@ -82,34 +78,6 @@ def test_only_programs_of_a_person_may_approve_begin_tasks_and_talk_to_the_plann
     assert who('call', 'run_task') == {'client'}
 
 
-@pytest.mark.parametrize('namespace', ['lab/left_arm', REAL_NAMESPACE])
-def test_policies_for_another_namespace_allow_the_same_there(
-    namespace: str, tmp_path: Path
-) -> None:
-    def moved(name: str) -> str:
-        head, slash, rest = name.partition(f'/{NAMESPACE}/')
-        return f'/{namespace}/{rest}' if slash and not head else name
-
-    written = {
-        path.name.partition('.')[0]: read(path) for path in write_policies(namespace, tmp_path)
-    }
-
-    simulated = {'mujoco_sim'} if namespace == REAL_NAMESPACE else set()
-    assert set(written) == set(POLICIES) - simulated
-    for name, policy in written.items():
-        assert policy.enclave == f'/{namespace}/{name}'
-        for right, names in POLICIES[name].rights.items():
-            assert policy.rights[right] == {moved(x) for x in names}, (name, right)
-        text = policy.file.read_text()
-        assert not [x for x in (f'"/{NAMESPACE}"', f'/{NAMESPACE}/') if x in text]
-
-
-def test_names_that_are_no_namespace_write_no_policy(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match='is no namespace'):
-        write_policies('a"/><x y="', tmp_path / 'none')
-    assert not (tmp_path / 'none').exists()
-
-
 def test_view_of_rviz_shows_the_namespace_it_is_asked_for() -> None:
     text = view_file('lab/left_arm').read_text()
 
@@ -124,14 +92,3 @@ def test_policy_does_not_allow_everything(name: str) -> None:
 
     # A client's name ends with the number of its process; that is all that may be left open.
     assert {x for x in names if '*' in x} <= {f'/{NAMESPACE}/bbllm_*/get_type_description'}
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec('sros2') is None,
-    reason='sros2 is not installed: it comes with ROS 2, but not from PyPI',
-)
-@pytest.mark.parametrize('name', sorted(POLICIES))
-def test_policy_is_valid_by_the_schema_of_sros2(name: str) -> None:
-    from sros2.policy import load_policy
-
-    load_policy(POLICIES[name].file)

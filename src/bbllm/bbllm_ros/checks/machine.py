@@ -295,10 +295,9 @@ def check_stack(namespace: str | None) -> list[Finding]:
         return []
     from bbllm_ros.rclpy_support.own_nodes import join_stack
     from bbllm_ros.stack.client import StackClient
-    from bbllm_ros.stack.discovery import SEE_THERE, await_stacks, namespace_of_keys
+    from bbllm_ros.stack.discovery import SEE_THERE, await_stacks
 
     try:
-        namespace = namespace or namespace_of_keys()
         with join_stack(namespace or NAMESPACE) as own:
             looker = own.join(f'bbllm_doctor_looks_{os.getpid()}', '/')
             names = looker.get_node_names_and_namespaces

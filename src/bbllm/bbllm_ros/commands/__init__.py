@@ -6,7 +6,6 @@ VERBS = {
     'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
     'console': 'Show a running stack in a browser, and direct it from there.',
     'mcp': 'Serve a running stack to language models by the Model Context Protocol.',
-    'policies': 'Write the policies of SROS 2 for the processes of a stack.',
     'calibrate': 'Find where a camera is, by a printed board and the motions of the arm.',
 }
 """Help lines of the verbs, for the entry point of the group `bbllm.commands`."""

@@ -1,10 +1,8 @@
 """Which stacks run in a ROS domain, by the names of the nodes in it. Needs no ROS."""
 
-import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError
@@ -116,27 +114,6 @@ def no_stack(namespace: str | None, waited_s: float, others: Iterable[FoundStack
     if others:
         return f'{text} {_listed(others)}'
     return f'{text} Start one in another terminal: {STARTS}.'
-
-
-def namespace_of_keys(environ: Mapping[str, str] = os.environ) -> str | None:
-    """
-    Return the namespace for which there are keys of a client; None while security is off.
-
-    Raises ConfigError where there are keys for several namespaces, or for none.
-    """
-    if environ.get('ROS_SECURITY_ENABLE') != 'true':
-        return None
-    store = Path(environ.get('ROS_SECURITY_KEYSTORE', '')) / 'enclaves'
-    found = sorted(
-        str(path.parent.parent.relative_to(store)) for path in store.rglob('client/key.pem')
-    )
-    if len(found) == 1:
-        return found[0]
-    there = ', '.join(f'/{name}' for name in found) or 'none'
-    raise ConfigError(
-        f'ROS_SECURITY_ENABLE is true, and {store} has keys of a client for: {there}. '
-        f'Name the one to use: --namespace {found[0] if found else NAMESPACE}.'
-    )
 
 
 def _listed(stacks: Sequence[FoundStack]) -> str:

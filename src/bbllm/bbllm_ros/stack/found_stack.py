@@ -64,13 +64,12 @@ def found_stack(
     from bbllm_ros.stack.client import StackClient
     from bbllm_ros.stack.discovery import (
         await_stacks,
-        namespace_of_keys,
         no_stack,
         only_stack,
         stacks_among,
     )
 
-    namespace = chosen.namespace or namespace_of_keys()
+    namespace = chosen.namespace
     own = join_stack(namespace or NAMESPACE)
     try:
         looker = own.join(f'bbllm_client_looks_{os.getpid()}', '/')
