@@ -12,9 +12,10 @@ import importlib
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from bbllm.core.errors import ConfigError
@@ -100,17 +101,6 @@ class Original:
         self._executor = self._parts.execution.ScriptExecutor(graph, {})
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The modules of the original."""
-
-    scripts: Any
-    environment: Any
-    execution: Any
-    ordered_state: Any
-    """The original's state, but for the order in which it names the ends of edges."""
-
-
 def why_not_here() -> str:
     """State why the original cannot be run here, and what to do; empty where it can."""
     try:
@@ -127,16 +117,14 @@ def why_not_here() -> str:
     return ''
 
 
-def load_original() -> Parts:
+@cache
+def load_original() -> SimpleNamespace:
     """
-    Load what is needed of the package, once.
+    Load what is needed of the package: its scripts, environment, execution and `ordered_state`.
 
     Raises:
         ConfigError: It is not installed, or in another version; states how to get it.
     """
-    loaded: Parts | None = getattr(sys.modules.get(_NAME), 'parts', None)
-    if loaded is not None:
-        return loaded
     problem = why_not_here()
     if problem:
         raise ConfigError(problem)
@@ -148,9 +136,12 @@ def load_original() -> Parts:
         for name in ('scripts', 'environment', 'execution')
     )
     _let_find_walk(execution)
-    parts = Parts(scripts, environment, execution, _ordered(environment.EnvironmentState))
-    parent.parts = parts  # type: ignore[attr-defined]  # kept with what it was loaded as
-    return parts
+    return SimpleNamespace(
+        scripts=scripts,
+        environment=environment,
+        execution=execution,
+        ordered_state=_ordered(environment.EnvironmentState),
+    )
 
 
 def _folder(found: Distribution) -> Path:

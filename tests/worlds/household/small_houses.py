@@ -1,14 +1,17 @@
 """Two rooms with a few things, built in code."""
 
 from collections.abc import Iterable
+from typing import Any
+
+from hypothesis import strategies as st
 
 from bbllm.core.protocols import World
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.worlds.household.derived import WORDS
 from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode, StepResult
-from bbllm.worlds.household.script import parse_line
-from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
+from bbllm.worlds.household.script import ScriptLine, parse_line
+from bbllm.worlds.household.vocabulary import HANDS, Action, Property, Relation, State
 
 
 class Id:
@@ -126,3 +129,36 @@ def leads_to_a_room(graph: Graph, node_id: int) -> bool:
 def without_devices(found: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
     """Return what has become of things, whatever did it."""
     return {(node_id, word) for node_id, word in found if word in WORDS}
+
+
+_IDS = st.sampled_from([*sorted(two_rooms().nodes), 999])
+_CARRY = (Action.PUTBACK, Action.PUTIN, Action.POUR, Action.PUTOBJBACK, Action.PUTON, Action.DROP)
+
+
+def _line(action: Action, *ids: int) -> ScriptLine:
+    return ScriptLine(action, tuple(('x', node_id) for node_id in ids[: action.arity]))
+
+
+@st.composite
+def _pieces(draw: Any) -> list[ScriptLine]:
+    """A few lines that often succeed: going there first, taking first what is put somewhere."""
+    entity, place = draw(_IDS), draw(_IDS)
+    go, take, open_it = (
+        _line(Action.WALK, entity),
+        _line(Action.GRAB, entity),
+        _line(Action.OPEN, place),
+    )
+    carry = _line(draw(st.sampled_from(_CARRY)), entity, place)
+    there = _line(Action.WALK, place)
+    return draw(
+        st.sampled_from(Action).map(lambda action: [go, _line(action, entity, place)])
+        | st.just([there, open_it, go, take, there, carry])
+        | st.just([go, take, there, carry])
+        | st.sampled_from(Action).map(lambda action: [_line(action, entity, place)])
+    )
+
+
+SCRIPTS = st.lists(_pieces(), max_size=12).map(
+    lambda found: [ln for piece in found for ln in piece]
+)
+"""Scripts for hypothesis to draw, about what is in the two rooms."""

@@ -1,7 +1,5 @@
 """What has become of things while devices were on."""
 
-from dataclasses import replace
-
 import pytest
 
 from bbllm.worlds.household.derived import (
@@ -24,6 +22,7 @@ def switch(graph: Graph, node_id: int, state: State) -> None:
 @pytest.mark.parametrize(
     ('entity', 'place', 'device', 'name', 'word'),
     [
+        (Id.BREAD, Id.TOASTER, Id.TOASTER, 'toaster', 'toasted'),
         (Id.SALMON, Id.PAN, Id.STOVE, 'oven', 'heated'),
         (Id.SALMON, Id.MICROWAVE, Id.MICROWAVE, 'micro_wave', 'heated'),
         (Id.JUICE, Id.MICROWAVE, Id.MICROWAVE, 'microwave', 'heated'),
@@ -37,24 +36,13 @@ def test_devices_are_known_by_all_their_names_and_drinks_are_food(
 ) -> None:
     graph = two_rooms()
     graph.remove(Id.JUICE, Relation.INSIDE, Id.FRIDGE)
+    graph.nodes[Id.SINK].class_name = 'Bath_tub'  # as in some data sets
     graph.add(entity, Relation.INSIDE, place)
     graph.nodes[device].class_name = name
     graph.nodes[place].states -= {State.OPEN}
     switch(graph, device, State.ON)
 
     assert without_devices(derived(graph)) == {(entity, word)}
-
-
-def test_a_bathtub_is_a_sink_and_the_category_decides_too_what_is_food() -> None:
-    graph = two_rooms()
-    graph.nodes[Id.SINK].class_name = 'Bath_tub'  # as in some data sets
-    graph.add(Id.MUG, Relation.INSIDE, Id.SINK)
-    graph.nodes[Id.BOOK].category = 'Food'
-    graph.add(Id.BOOK, Relation.ON, Id.TOASTER)
-    switch(graph, Id.FAUCET, State.ON)
-    switch(graph, Id.TOASTER, State.ON)
-
-    assert without_devices(derived(graph)) == {(Id.MUG, 'washed'), (Id.BOOK, 'toasted')}
 
 
 @pytest.mark.parametrize('state', [State.CLOSED, State.OPEN])
@@ -144,15 +132,3 @@ def test_an_object_can_become_so_by_a_device_that_there_is_and_that_does_it(
     entity: int, word: str, device: str | None, able: bool
 ) -> None:
     assert can_become(two_rooms(), entity, word, device) is able
-
-
-# What the release of ProgPrompt derives.
-
-
-@pytest.fixture
-def graph() -> Graph:
-    """Two rooms whose food has the category that VirtualHome's graphs give it."""
-    graph = two_rooms()
-    for entity in (Id.SALMON, Id.BREAD):
-        graph.nodes[entity] = replace(graph.nodes[entity], category='Food')
-    return graph

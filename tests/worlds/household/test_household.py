@@ -9,8 +9,7 @@ from bbllm.worlds.household.rules import RULES, SANE_RULES
 from bbllm.worlds.household.script import ScriptLine, parse_line
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 from tests.drawn import examples
-from tests.worlds.household.scripts_to_try import SCRIPTS
-from tests.worlds.household.small_houses import Id, do, household, two_rooms
+from tests.worlds.household.small_houses import SCRIPTS, Id, do, household, two_rooms
 
 ORIGINAL = (Mode.PERSISTENT, Mode.FRESH)
 

@@ -7,8 +7,7 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 from tests.drawn import examples
-from tests.worlds.household.scripts_to_try import SCRIPTS
-from tests.worlds.household.small_houses import Id, do, household, leads_to_a_room, places
+from tests.worlds.household.small_houses import SCRIPTS, Id, do, household, leads_to_a_room, places
 
 
 @pytest.fixture

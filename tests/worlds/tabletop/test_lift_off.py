@@ -25,7 +25,7 @@ from bbllm.worlds.tabletop.object_source import TruthSource
 from bbllm.worlds.tabletop.table import TableView
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver
-from tests.worlds.small_tables import RED, run
+from tests.worlds.small_tables import run
 
 CAP_N = 10.0
 FELT_N = 15.0
@@ -188,18 +188,6 @@ def test_what_is_too_heavy_is_reported_as_what_is_fixed_and_put_back(mass: float
     assert felt.world.robot.monitor.last_errors == ()
     rests = felt.world.settled()['it'].position_m
     assert rests == pytest.approx((0.45, -0.2, 0.02), abs=2e-3)
-
-
-def test_a_fixed_block_is_reported_again_and_others_are_picked_as_before() -> None:
-    scene = SceneFile(objects=(RED, block(0.5, -0.1, fixed=True)))
-    world = TabletopWorld(scene)
-
-    outcomes = run(world, 'pick it', 'pick it', 'pick red_cube', 'place it')
-
-    assert [outcome.code for outcome in outcomes] == [
-        Code.WOULD_NOT_RISE, Code.WOULD_NOT_RISE, Code.NONE, Code.NONE,
-    ]  # fmt: skip
-    assert world.observe().has('red_cube', 'on', 'it')
 
 
 def test_what_was_felt_on_a_motion_does_not_count_after_it() -> None:

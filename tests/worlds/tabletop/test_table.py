@@ -161,36 +161,6 @@ def test_camera_that_sees_it_left_behind_is_believed() -> None:
     assert '(red_cube on table)' in world.facts
 
 
-def test_picture_from_before_the_grasp_does_not_take_the_object_out_of_the_hand() -> None:
-    world = World()
-    world.show(5, red_cube=RED, blue_cube=BLUE)
-    before_s = world.now_s
-    world.pick_red()
-    now_s = world.now_s
-
-    for i in range(5):
-        world.now_s = before_s - 0.19 + 0.001 * i  # show() adds 0.2
-        world.show(1, red_cube=RED, blue_cube=BLUE)
-    world.now_s = now_s
-
-    assert world.table.view().carried == 'red_cube'
-
-
-def test_what_the_hand_put_down_is_estimated_until_it_is_seen() -> None:
-    world = World()
-    world.show(5, red_cube=RED, blue_cube=BLUE)
-    world.pick_red()
-    world.move(0.4, -0.2, 0.031, 0.04)
-    world.move(0.4, -0.2, 0.031, 0.06)
-    assert '(red_cube on location_A)?' in world.facts
-
-    world.hand(AWAY)
-    world.show(1, red_cube=(0.403, -0.2, 0.02), blue_cube=BLUE)
-
-    assert '(red_cube on location_A)' in world.facts
-    assert world.at('red_cube') == pytest.approx((0.403, -0.2, 0.02))
-
-
 def test_scene_goes_on_without_what_is_lost_but_not_without_everything() -> None:
     world = World()
     world.show(5, red_cube=RED, blue_cube=BLUE)

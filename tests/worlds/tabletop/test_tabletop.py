@@ -1,13 +1,10 @@
 """The whole arm in physics: calls go in, settled poses come out."""
 
-import io
 import math
 import threading
 from collections.abc import Callable
 
-import numpy as np
 import pytest
-from PIL import Image
 
 from bbllm.arm.driver import (
     ArmDriver,
@@ -19,7 +16,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.core.cancel import CancelToken
 from bbllm.core.protocols import picture_of
-from bbllm.core.types import Code, Outcome, Pose, Status
+from bbllm.core.types import Code, Outcome, Status
 from bbllm.scene.scene_file import ObjectSpec
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.faults import Fault
@@ -30,8 +27,6 @@ from bbllm_bench.scorers.patterns import check_plus
 from tests.worlds.small_tables import RED, Meddler, run, world_of
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
-COLORS = ('red', 'green')
-ELSEWHERE = Pose(position_m=(0.3, 0.5, 0.02))
 
 
 def test_a_cube_comes_to_rest_on_the_location_it_was_placed_on() -> None:
@@ -160,28 +155,6 @@ def test_a_grip_that_was_stopped_half_way_is_closed_before_the_arm_moves_on() ->
     assert outcomes[0].code is Code.CANCELLED
     assert outcomes[1].succeeded, outcomes[1].message
     assert 'closing the hand on red_cube again' in activities
-
-
-def test_a_scene_is_made_anew_only_where_something_has_changed() -> None:
-    world = TabletopWorld('plus_sign')
-    first = world.observe()
-    assert world.observe() is first
-
-    world.robot.set_object_pose('red_cube', Pose(position_m=(0.45, -0.25, 0.02)))
-
-    moved = world.observe()
-    assert moved is not first
-    assert moved.object('red_cube').pose.position_m == (0.45, -0.25, 0.02)
-
-
-def test_the_same_scene_and_calls_give_the_same_end() -> None:
-    ends = []
-    for _ in range(2):
-        world = world_of(RED, GREEN)
-        run(world, 'pick red_cube', 'place green_cube')
-        ends.append(world.settled()['red_cube'].position_m)
-
-    assert ends[0] == ends[1]
 
 
 class Commands(RecordingDriver):
@@ -356,10 +329,7 @@ def test_a_place_comes_down_without_a_stop_and_within_the_limits() -> None:
 
 
 def test_a_picture_shows_the_table_from_above_and_is_the_same_for_the_same_table() -> None:
-    colored = [
-        item.model_copy(update={'color': item.name.partition('_')[0]}) for item in (RED, GREEN)
-    ]
-    worlds = world_of(*colored), world_of(*colored)
+    worlds = world_of(RED), world_of(RED)
     try:
         first, second = (picture_of(world) for world in worlds)
         run(worlds[0], 'pick red_cube')
@@ -374,12 +344,3 @@ def test_a_picture_shows_the_table_from_above_and_is_the_same_for_the_same_table
     assert first.view == (
         'from above, by the camera table_camera; in it, x points up and y to the left'
     )
-    with Image.open(io.BytesIO(first.data)) as picture:
-        pixels = np.asarray(picture.convert('RGB')).astype(int)
-    r, g, b = np.moveaxis(pixels, -1, 0)
-    red = np.argwhere((r > 2 * g) & (r > 2 * b) & (r > 80))
-    green = np.argwhere((g > 2 * r) & (g > 2 * b) & (g > 80))
-    up = red.mean(axis=0)[0] < green.mean(axis=0)[0]
-    left = red.mean(axis=0)[1] < green.mean(axis=0)[1]
-    at_red, at_green = (worlds[1].settled()[f'{name}_cube'].position_m for name in COLORS)
-    assert (up, left) == (at_red[0] > at_green[0], at_red[1] > at_green[1])
