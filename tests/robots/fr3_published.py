@@ -131,17 +131,6 @@ INERTIALS: dict[str, tuple[float, Triple, tuple[float, ...]]] = {
 }  # fmt: skip
 """Mass [kg], centre of mass [m], and ixx, iyy, izz, ixy, ixz, iyz about it [kg m^2]."""
 
-ARM_CHAIN = ('fr3_link0', 'fr3_link8')
-"""Base and tip of the group fr3_arm; from franka_description 1.3.0 on the tip is fr3_hand_tcp."""
-HAND_LINKS = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
-HAND_JOINTS = ('fr3_finger_joint1', 'fr3_finger_joint2')
-"""The second one is passive."""
-VIRTUAL_JOINT = ('world', 'base')
-GROUP_STATES = {
-    'ready': (0, -PI / 4, 0, -3 * PI / 4, 0, PI / 2, PI / 4),
-    'open': (0.035, 0.035),
-    'close': (0, 0),
-}
 UNCHECKED = {
     frozenset((f'fr3_{a}', f'fr3_{b}'))
     for a, others in {
@@ -160,5 +149,3 @@ UNCHECKED = {
     for b in others.split()
 }
 """Pairs of links whose collisions MoveIt does not look for."""
-MOVEIT_JOINTS = (*(f'fr3_joint{i}' for i in range(1, 8)), *HAND_JOINTS)
-"""What fr3_joint_limits.yaml and fr3_controllers.yaml name."""

@@ -1,26 +1,20 @@
 """A second robot of the same chain: its own limits are obeyed, and a task is done with it."""
 
-from collections.abc import Sequence
 from contextlib import closing
 
-import mujoco
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bbllm import run_episode
 from bbllm.arm.driver import ArmDriver, JointTrajectory
-from bbllm.arm.motion.trajectory import excess, joint_move, sample
+from bbllm.arm.motion.trajectory import sample
 from bbllm.core.errors import SceneFileError
 from bbllm.core.events import Ending
-from bbllm.robots.joint_limits import Q_MARGIN_RAD
 from bbllm.robots.panda import PANDA
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.safety.recording import RecordingDriver
 from bbllm_bench.scorers.patterns import check_plus
-from tests.drawn import examples
 
 # Franka Control Interface, "Robot and interface specifications", limits of the Panda in joint
 # space: lower, upper [rad], velocity [rad/s], acceleration [rad/s^2], jerk [rad/s^3].
@@ -37,12 +31,6 @@ PUBLISHED = np.array(
 ).T
 LOWER, UPPER, VELOCITY, ACCELERATION, JERK = PUBLISHED
 ROUNDING = 1.0 + 1e-6
-shares = st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0), min_size=7, max_size=7)
-
-
-def posture(share: Sequence[float]) -> np.ndarray:
-    low, high = LOWER + Q_MARGIN_RAD, UPPER - Q_MARGIN_RAD
-    return low + np.array(share) * (high - low)
 
 
 def assert_legal(move: JointTrajectory) -> None:
@@ -73,37 +61,6 @@ def test_the_links_have_the_identified_masses() -> None:
         [4.970684, 0.646926, 3.228604, 3.587895, 1.225946, 1.666555, 0.735522]
     )
     assert [model.body(i).name for i in range(1, model.nbody)] == list(PANDA.bodies)
-
-
-@given(start=shares, goal=shares, scale=st.floats(0.05, 1.0))
-@examples(50)
-def test_joint_moves_obey_the_limits_of_the_panda(
-    start: list[float], goal: list[float], scale: float
-) -> None:
-    move = joint_move(PANDA, posture(start), posture(goal), scale=scale)
-
-    assert_legal(move)
-    assert excess(PANDA, move, scale=scale) <= 1.0
-
-
-def test_a_fast_motion_reaches_what_the_panda_may_and_the_fr3_may_not() -> None:
-    start, goal = np.array(PANDA.home_rad), np.array(PANDA.home_rad)
-    start[0], goal[0] = -1.0, 1.0
-
-    _, dq, ddq = sample(move := joint_move(PANDA, start, goal), np.linspace(0.0, 1.5, 3000))
-
-    assert np.abs(ddq[:, 0]).max() == pytest.approx(15.0, rel=0.01)
-    assert np.abs(dq[:, 0]).max() == pytest.approx(2.175, rel=0.01)
-    assert move.duration_s < 1.5
-
-
-def test_the_arm_carries_its_own_weight() -> None:
-    model = PANDA.arm_model(shapes=False)
-    data = mujoco.MjData(model)
-    data.qpos[:] = PANDA.home_rad
-    mujoco.mj_forward(model, data)
-
-    assert (np.abs(data.qfrc_bias) < PANDA.limits.torque_nm / 2).all()
 
 
 def test_the_panda_builds_the_plus_sign_within_its_limits() -> None:

@@ -70,32 +70,6 @@ def test_masses_and_inertias_are_the_published_ones(robot: ElementTree.Element) 
         assert seen == pytest.approx(wanted, rel=1e-8, abs=1e-10)
 
 
-def test_every_name_of_moveits_configuration_is_there(robot: ElementTree.Element) -> None:
-    links = {link.get('name') for link in robot.findall('link')}
-    joints = joints_of(robot)
-    children = {joint.find('child').get('link') for joint in joints.values()}
-    world, base = published.VIRTUAL_JOINT
-    named = {*published.ARM_CHAIN, *published.HAND_LINKS, *set().union(*published.UNCHECKED)}
-
-    assert named <= links
-    assert {base} == links - children  # what the virtual joint holds is the root
-    assert world not in links
-    moving = {name for name, joint in joints.items() if joint.get('type') != 'fixed'}
-    assert moving == set(published.MOVEIT_JOINTS)
-
-
-def test_group_states_lie_within_the_limits(robot: ElementTree.Element) -> None:
-    for state, joints in (
-        ('ready', FR3.joints),
-        ('open', published.HAND_JOINTS),
-        ('close', published.HAND_JOINTS),
-    ):
-        for name, value in zip(joints, published.GROUP_STATES[state], strict=True):
-            limit = floats(joints_of(robot)[name], 'limit')
-            assert limit['lower'] <= value <= limit['upper']
-    np.testing.assert_allclose(published.GROUP_STATES['ready'], FR3.home_rad)
-
-
 @pytest.mark.parametrize('width_m', [0.0, 0.07])
 def test_no_shapes_touch_at_rest_that_moveit_checks(width_m: float) -> None:
     spec = FR3.spec()

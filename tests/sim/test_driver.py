@@ -25,7 +25,6 @@ from bbllm.arm.stop_causes import StopCause
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import SimulatedRobot
@@ -41,23 +40,6 @@ def test_a_motion_ends_where_and_when_it_should(
     assert driver.now_s() == pytest.approx(1.5, abs=0.006)
     assert driver.joint_state().position_rad == pytest.approx(TURNED, abs=1e-3)
     assert driver.joint_state().stamp_s == pytest.approx(driver.now_s())
-
-
-def test_a_motion_that_the_controller_refuses_is_rejected_and_takes_no_time(
-    robot: SimulatedRobot, rest_to_rest: Motion
-) -> None:
-    driver = SimDriver(robot)
-    motion = rest_to_rest(FR3.home_rad, TURNED, 1.5)
-    broken = JointTrajectory(
-        time_s=motion.time_s[::-1],
-        position_rad=motion.position_rad,
-        velocity_rad_s=motion.velocity_rad_s,
-        acceleration_rad_s2=motion.acceleration_rad_s2,
-    )
-    result = driver.follow(broken, Tolerances())
-    assert result.status is GoalStatus.REJECTED
-    assert 'increasing' in result.error_string
-    assert driver.now_s() == 0.0
 
 
 def test_a_motion_that_is_blocked_violates_its_path_tolerance(make_arm: Any) -> None:
@@ -273,23 +255,6 @@ def test_stop_between_two_motions_ends_the_next_unless_a_new_call_begins(
     driver.stop()
     driver.begin()
     assert driver.follow(motion, Tolerances()).status is GoalStatus.SUCCEEDED
-
-
-def test_joint_states_freeze_while_the_driver_hangs(
-    robot: SimulatedRobot, turn: TrajectoryGoal
-) -> None:
-    pending = robot.follow(turn)
-    robot.advance(0.5)
-    robot.inject(Fault.DRIVER_HANG)
-    frozen = robot.joint_state()
-    robot.advance(5.0)
-    assert robot.joint_state().stamp_s == frozen.stamp_s
-    assert np.array_equal(robot.joint_state().position_rad, frozen.position_rad)
-    assert not pending.done
-    robot.clear(Fault.DRIVER_HANG)
-    robot.advance(0.1)
-    assert robot.joint_state().stamp_s == pytest.approx(robot.time_s)
-    assert pending.done
 
 
 CLOSING = FingerMove(width_m=0.03, speed_m_s=0.1)

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import mujoco
 import numpy as np
 import pytest
 
 from bbllm.arm.driver import GraspGoal
-from bbllm.robots.fr3 import FR3
-from bbllm.robots.urdf import DescribedFrames, robot_description
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches
@@ -76,30 +73,3 @@ def test_a_push_from_the_side_is_reported_in_world_axes_however_the_hand_is_turn
     assert felt[-1] == pytest.approx(push_n, abs=0.05)
     # As libfranka has it, this is what the robot does to what pushes it.
     assert -o_f_ext[:3] == pytest.approx(push_n, abs=0.05)
-
-
-def test_described_frames_lead_to_the_tool_as_the_kinematics_do() -> None:
-    q = np.array([0.3, -0.6, 0.2, -2.1, 0.4, 1.9, 0.5])
-    frames = DescribedFrames(robot_description(FR3))
-    names = {f'fr3_joint{i + 1}': float(value) for i, value in enumerate(q)}
-    names |= {'fr3_finger_joint1': 0.02, 'fr3_finger_joint2': 0.02}
-    seen = {joint.child: (joint.parent, *place) for joint, *place in frames.moved(names)}
-    seen |= {joint.child: (joint.parent, *joint.at(0.0)) for joint in frames.fixed}
-
-    def pose(link: str) -> np.ndarray:
-        T = np.eye(4)
-        if link not in seen:
-            return T
-        parent, position, quat = seen[link]
-        R = np.empty(9)
-        mujoco.mju_quat2Mat(R, quat)
-        T[:3, :3], T[:3, 3] = R.reshape(3, 3), position
-        return pose(parent) @ T
-
-    wanted = FR3.kinematics.link_frames(q)
-    for i in range(7):
-        np.testing.assert_allclose(pose(f'fr3_link{i + 1}'), wanted[i], atol=1e-5)
-    np.testing.assert_allclose(pose('fr3_link8'), wanted[7], atol=1e-5)
-    np.testing.assert_allclose(pose('fr3_hand_tcp'), wanted[9], atol=1e-5)
-    gap = pose('fr3_leftfinger')[:3, 3] - pose('fr3_rightfinger')[:3, 3]
-    assert np.linalg.norm(gap) == pytest.approx(0.04, abs=1e-6)

@@ -9,7 +9,6 @@ import pytest
 from bbllm.arm.driver import Array, FollowError, GoalStatus
 from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.trajectory import (
-    DEACTIVATED_TEXT,
     PATH_TEXT,
     PREEMPTED_TEXT,
     SUCCESS_TEXT,
@@ -169,16 +168,6 @@ def test_cancel_of_an_arm_that_is_held_back_does_not_go_on_pushing(
     assert np.abs(ddq).max() <= 40.0
     assert np.abs(q[-1] - measured).max() < 0.05
     assert np.all(q[200:] == q[-1])
-
-
-def test_deactivation_aborts_the_goal_with_the_text_that_clients_know(
-    controller: TrajectoryController,
-) -> None:
-    pending = controller.start(goal(), 0.0, START, STILL)
-    controller.deactivate(1.0, START, STILL)
-    assert pending.result.status is GoalStatus.ABORTED
-    assert pending.result.error_code is FollowError.INVALID_GOAL
-    assert pending.result.error_string == DEACTIVATED_TEXT
 
 
 def test_a_later_start_stamp_delays_the_end(controller: TrajectoryController) -> None:
@@ -346,12 +335,6 @@ def test_the_controllers_own_constraints_are_read_from_its_file() -> None:
     assert read.path_rad.tolist() == [0.1] * 7
     assert read.goal_rad.tolist() == [0.015] * 7
     assert (read.goal_time_s, read.goal_rad_s.tolist()) == (1.0, [0.01] * 7)
-
-
-def test_a_rejected_goal_leaves_the_running_one_alone(controller: TrajectoryController) -> None:
-    running = controller.start(goal(), 0.0, START, STILL)
-    controller.start(goal(joint_names=()), 0.5, START, STILL)
-    assert not running.done
 
 
 @pytest.mark.parametrize(
