@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import bbllm
-from bbllm.api.config import OWN_FILES, EpisodeConfig, EpisodeOptions, check_world
+from bbllm.api.config import EpisodeConfig, EpisodeOptions, check_world
 from bbllm.api.settings import describe
 from bbllm.cli.support.lazy import command_of
 from bbllm.cli.support.requests import spelled
@@ -25,10 +25,8 @@ OTHER_PARAMETERS = {
 """Parameters that have the name of an option and are another one, and what they are."""
 
 
-def test_a_program_can_choose_all_that_verbs_can_but_files_that_verbs_write() -> None:
-    assert {*EpisodeOptions.__annotations__} - {'limits'} == {*EpisodeConfig.model_fields} - {
-        *OWN_FILES
-    }
+def test_a_program_can_choose_all_that_verbs_can() -> None:
+    assert {*EpisodeOptions.__annotations__} - {'limits'} == {*EpisodeConfig.model_fields}
 
 
 DECLARERS = frozenset(

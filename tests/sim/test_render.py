@@ -16,7 +16,6 @@ from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim import drawing
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.render import (
-    VideoRecorder,
     Window,
     check_video,
     render_png,
@@ -41,32 +40,6 @@ def test_a_picture_shows_the_colours_of_the_objects_on_the_table(tmp_path: Path)
     assert red.sum() > 100
     path = save_picture(simulation, tmp_path / 'table.png')
     assert Image.open(path).format == 'PNG'
-
-
-@pytest.mark.parametrize('name', ['arm.gif', 'arm.webp'])
-def test_a_video_has_a_frame_for_each_80_ms_and_keeps_the_colours(
-    name: str, tmp_path: Path
-) -> None:
-    cube = {'name': 'big', 'kind': 'cube', 'color': 'red', 'xy': [0.6, 0.0], 'size': 0.3}
-    simulation = Simulation(make_scene({'objects': [cube]}))
-    recorder = VideoRecorder(simulation)
-    for _ in range(20):
-        simulation.step(20)
-        recorder.sample()
-    drawn: list[tuple[int, int]] = []
-    try:
-        path = recorder.save(
-            tmp_path / name, width_px=80, height_px=60, on_progress=lambda *n: drawn.append(n)
-        )
-    except RenderError as error:
-        pytest.skip(str(error))
-
-    assert drawn == [(n, 6) for n in range(1, 7)]
-    with Image.open(path) as video:
-        assert video.info['loop'] == 0
-        pixels = np.asarray(video.convert('RGB')).astype(int)
-    assert pixels.shape == (60, 80, 3)
-    assert ((pixels[..., 0] > 150) & (pixels[..., 1] < 60)).sum() > 20
 
 
 def test_an_mp4_has_the_pictures_in_their_order(tmp_path: Path) -> None:

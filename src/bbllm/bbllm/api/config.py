@@ -413,25 +413,12 @@ class StreamChoice(Settings):
     )
 
 
-class VideoChoice(Settings):
-    """Whether the arm is filmed."""
-
-    video: FilePath | None = setting(
-        None,
-        'Save a video of the simulated arm, a .gif, .webp or .mp4 file as fast as the robot; '
-        'needs no display.',
-        common=True,
-        worlds=SIM,
-    )
-
-
 # Help lists the fields of the last of these first.
 class EpisodeConfig(
     LimitChoice,
     RuleChoice,
     RehearsalChoice,
     RecordChoice,
-    VideoChoice,
     StreamChoice,
     SpeedChoice,
     GoalChoice,
@@ -534,9 +521,6 @@ class EpisodeOptions(TypedDict, total=False):
     viewer: bool | None
     stream: bool | None
 
-
-OWN_FILES = ('video',)
-"""What verbs write at the end of an episode, and a program asks for otherwise."""
 
 REFUSED = {
     'sim': "A table does not have {}. A house does: --house NAME, or Robot('household').",

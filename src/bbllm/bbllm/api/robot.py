@@ -12,7 +12,6 @@ from typing import Unpack
 from bbllm.api.approved_world import Approve
 from bbllm.api.config import (
     HOUSE,
-    OWN_FILES,
     WORLDS,
     EpisodeConfig,
     EpisodeOptions,
@@ -227,9 +226,6 @@ def _config_of(kind: str, options: EpisodeOptions) -> EpisodeConfig:
     """Return what was chosen for a kind of world; raises BbllmError where it has none of it."""
     if kind not in ('given', *WORLDS):
         raise no_world(kind)
-    for name in OWN_FILES:
-        if name in options:
-            raise ConfigError(f'{name} is for `bbllm run` and `bbllm demo`, which write it.')
     config = EpisodeConfig.of(options)
     check_world(kind, options)
     if kind != 'household':

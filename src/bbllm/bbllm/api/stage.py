@@ -20,7 +20,6 @@ from bbllm.scene.sources import NO_TROUBLE, TRUTH
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
     from bbllm.sim.driver import SimDriver
-    from bbllm.sim.render import VideoRecorder
     from bbllm.worlds.tabletop.object_source import ObjectSource
 
 
@@ -45,8 +44,6 @@ class Stage:
     """Lets time pass until nothing moves, and returns the scene."""
     render: Callable[[Path], None]
     """Draws a table as it is now into a PNG file; raises BbllmError where it cannot."""
-    recorder: VideoRecorder | None = None
-    """What a video is drawn from, where one is asked for."""
     record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
     """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
     snapshot: Callable[[], Seen] = Seen
@@ -61,11 +58,9 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         yield _household(options)
         return
     from bbllm.sim.motion_recorder import MotionRecorder
-    from bbllm.sim.render import VideoRecorder, check_video, save_picture, viewer
+    from bbllm.sim.render import save_picture, viewer
     from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
-    if options.video:
-        check_video(options.video)
     watchers: list[Callable[[], None]] = []
 
     def show() -> None:
@@ -103,11 +98,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         watchers.append(motion.sample)
         if options.viewer:
             watchers.append(stack.enter_context(viewer(world.robot)).sync)
-        recorder = None
-        if options.video:
-            recorder = VideoRecorder(world.robot.simulation)
-            watchers.append(recorder.sample)
-        yield Stage(world, lambda: world.time_s, settle, render, recorder, motion.record, snapshot)
+        yield Stage(world, lambda: world.time_s, settle, render, motion.record, snapshot)
 
 
 def _household(options: EpisodeConfig) -> Stage:

@@ -21,9 +21,6 @@ from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
 from bbllm.sim.video_file import VIDEO_SUFFIXES, need_encoder, video_bytes
 
-FPS = 12.5
-"""Of a video; 80 ms are four steps of SimDriver, and a whole number of the 10 ms of a GIF."""
-TIME_TOLERANCE_S = 1e-6
 CLOSE_TIMEOUT_S = 5.0
 
 
@@ -34,45 +31,6 @@ def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 
     for picture in draw_frames(_drawn_model(simulation), rows, (width_px, height_px)):
         picture.save(file, format='PNG')
     return file.getvalue()
-
-
-class VideoRecorder:
-    """Records how a simulation moves, and draws it as a video afterwards."""
-
-    def __init__(self, simulation: Simulation, fps: float = FPS) -> None:
-        """Start with the state as it is now; at most 50 frames per simulated second."""
-        self._simulation = simulation
-        self._fps = fps
-        self._frames: list[NDArray[np.float64]] = []
-        self._next_s = simulation.time_s
-        self.sample()
-
-    def sample(self) -> None:
-        """Record the state where a frame is due; call it often, as SimDriver's `on_advance` is."""
-        if self._simulation.time_s >= self._next_s - TIME_TOLERANCE_S:
-            self._frames.append(self._simulation.data.qpos.copy())
-            self._next_s += 1.0 / self._fps
-
-    def save(
-        self,
-        path: Path,
-        *,
-        width_px: int = 480,
-        height_px: int = 360,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> Path:
-        """
-        Draw what was recorded into a video with a name of `VIDEO_SUFFIXES`.
-
-        *on_progress* is called with the number of frames that are drawn, and of all.
-
-        Raises:
-            RenderError: Neither EGL nor OSMesa works here, or the file cannot be written.
-        """
-        check_video(path)
-        model, rows = _drawn_model(self._simulation), np.array(self._frames)
-        pictures = draw_frames(model, rows, (width_px, height_px), on_progress)
-        return save_video(path, pictures, self._fps)
 
 
 def check_video(path: Path) -> None:

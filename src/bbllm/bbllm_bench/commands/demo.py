@@ -17,7 +17,6 @@ from bbllm.api.config import (
     SourceChoice,
     SpeedChoice,
     StreamChoice,
-    VideoChoice,
     listed,
 )
 from bbllm.api.ros_environment import need_ros
@@ -41,7 +40,6 @@ WATCHED_SPEED = 2.0
 
 class DemoConfig(
     NeverChoice,
-    VideoChoice,
     StreamChoice,
     GoalChoice,
     LoopChoice,
@@ -85,7 +83,6 @@ def demo(
       bbllm demo --speed 1 --viewer
       bbllm demo --browser
       bbllm demo --browser --approval plan
-      bbllm demo --video demo.gif
       bbllm demo --sources camera
       bbllm demo 'put the red cube on the blue cube'
       bbllm demo --never 'touch the blue cube'
@@ -105,18 +102,16 @@ def demo(
         pace = WATCHED_SPEED
     own = EpisodeConfig.of({**config.given, 'scene': config.scene, 'speed': pace})
     if browser.browser:
-        if ros or json or config.video:
+        if ros or json:
             raise ConfigError(
-                '--browser shows the arm of this process until Ctrl-C: leave --ros, --json and '
-                '--video out. For a stack: bbllm up sim --browser.'
+                '--browser shows the arm of this process until Ctrl-C: leave --ros and '
+                '--json out. For a stack: bbllm up sim --browser.'
             )
         show_in_browser(task, own, browser, output)
         return
     if browser.approval is not None:
         raise ConfigError('--approval is answered on the page: add --browser.')
     if ros:
-        if config.video:
-            raise ConfigError('--video is for the arm in this process: leave --ros out.')
         if {'sources', 'trouble'} & config.model_fields_set:
             raise ConfigError(
                 '--sources and --trouble are for the table in this process: leave --ros out, or '

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -42,8 +41,6 @@ class Ran:
     """Whether a person stopped it from the keyboard."""
     settled: Settled | None = None
     """The scene once nothing moved any more; None where the world cannot wait for that."""
-    video: Path | None = None
-    """The video that was asked for, where it could be drawn."""
     hints: tuple[str, ...] = ()
     """What people should know about pictures that could not be made."""
 
@@ -92,7 +89,7 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
             # An episode that hangs is on record.
             return Ran(episode or read_episode(journal.path), journal.path, interrupted)
         assert episode is not None  # only one that was interrupted can hang
-        settled, video = None, None
+        settled = None
         hints = [journal.broken] if journal.broken else []
         # The episode has ended and is on record; no picture is worth its failure.
         try:
@@ -102,18 +99,11 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
                     stage.render(rendering_of(journal.path))
             else:
                 settled = stage.settle()
-            if stage.recorder is not None and options.video is not None:
-                with output.bar(logged=True) as bar:
-                    video = stage.recorder.save(options.video, on_progress=partial(_show, bar))
         except BbllmError as error:
             hints.append(str(error))
     if motion is not None and motion.broken:
         hints.append(motion.broken)
-    return Ran(episode, journal.path, interrupted, settled, video, tuple(hints))
-
-
-def _show(bar: Callable[..., None], n: int, total: int) -> None:
-    bar(completed=n, description=f'{n} of {total} frames drawn', total=total)
+    return Ran(episode, journal.path, interrupted, settled, tuple(hints))
 
 
 def run_on_stack(
@@ -182,8 +172,6 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     output.print()
     for path in pictures.paths:
         output.print_path('picture', path)
-    if ran.video:
-        output.print_path('video', ran.video)
     output.print_path('journal', ran.journal)
     output.print(f'  again    bbllm show {ran.journal.stem}', 'dim')
     for hint in (*pictures.hints, *ran.hints):
@@ -193,7 +181,6 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
             **summarize(ran.episode),
             'journal': str(ran.journal),
             'pictures': [str(path) for path in pictures.paths],
-            **({'video': str(ran.video)} if ran.video else {}),
             **({'check': {'passed': passed, 'finding': finding}} if finding else {}),
         }
     )
