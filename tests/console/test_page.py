@@ -300,31 +300,6 @@ def test_question_takes_no_click_that_was_meant_for_what_was_there_before(
     assert desk.asked == []
 
 
-def test_two_browsers_and_a_reload_show_the_same(desk: ScriptedDesk, visit: Open) -> None:
-    first = visit()
-    desk.start('pick a', 'place a on b')
-    desk.feed.take(Event(102.0, StepBegun(0, 'pick a')))
-    desk.feed.show_request(REQUEST)
-    first.wait_for('#approval')
-    second = visit()
-    second.wait_for('#approval')
-    second.wait_for('#rows li.running')
-    first.page.reload()
-    first.wait_for('#rows li.running')
-
-    parts = ('#rows', '#instruction', '#approval-lines', '#state', '#counts')
-    assert [first.text(x) for x in parts] == [second.text(x) for x in parts]
-    second.page.get_by_role('button', name='Approve').click()
-    until(lambda: desk.asked, 'answer')
-    desk.feed.show_request(None)
-    first.page.locator('#approval').wait_for(state='hidden')
-    # The next episode replaces this one everywhere.
-    desk.start('open c', task='open c')
-    for page in (first, second):
-        page.wait_for('#rows', 'open c')
-        assert page.page.locator('#rows li').count() == 1
-
-
 def test_keyboard_reaches_all_that_acts(desk: ScriptedDesk, visit: Open) -> None:
     desk.start('pick a')
     desk.feed.show_request(REQUEST)
@@ -396,30 +371,6 @@ def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
     assert [answer.granted for answer in answers[:2]] == [False, True]
     assert {(answer.by, answer.automatic) for answer in answers} == {(person(), False)}
     assert answers[0].reason == 'aqua_cube is glued to the table'
-
-
-def test_task_goes_on_without_the_browser_and_is_stopped_from_another(
-    arm: SessionDesk, browser: Any
-) -> None:
-    with PageServer(arm, Address()) as server:
-        first = Visitor(browser, server.url)
-        first.page.get_by_label('Task').fill('put the red cube on location_A')
-        first.page.get_by_role('button', name='Begin').click()
-        first.wait_for('#approve:enabled')
-        first.page.click('#approve')
-        first.close()
-        until(lambda: arm.feed.episode_id and not arm.feed.running, 'end of the task')
-        second = Visitor(browser, server.url)
-        second.wait_for('#ending', 'finished')
-
-        second.page.get_by_label('Task').fill('put the green cube on location_B')
-        second.page.get_by_role('button', name='Begin').click()
-        second.wait_for('#approve:enabled')
-        second.page.click('#stop')
-        second.wait_for('#ending', 'cancelled')
-        second.page.locator('#approval').wait_for(state='hidden')
-        assert second.faults == []
-        second.close()
 
 
 def test_view_follows_the_arm(arm: SessionDesk, browser: Any) -> None:

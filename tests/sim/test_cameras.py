@@ -19,7 +19,7 @@ from bbllm.scene.camera import RgbdImage
 from bbllm.scene.object_models import ObjectPart
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim import drawing
-from bbllm.sim.camera_noise import depth_noise_m, noisy_colors, noisy_depth
+from bbllm.sim.camera_noise import depth_noise_m, noisy_depth
 from bbllm.sim.camera_settings import (
     D435_MODES,
     CameraSettings,
@@ -108,20 +108,6 @@ def test_a_cube_is_where_intrinsics_and_pose_project_it(name: str, cameras: SimC
     )
 
 
-@pytest.mark.parametrize('name', CAMERAS)
-def test_the_depth_is_that_along_the_optical_axis(name: str, cameras: SimCameras) -> None:
-    image, T_world_camera = cameras.take(name), cameras.pose(name)
-    v, u = np.mgrid[0:480, 0:640]
-    k, z = image.intrinsics, image.depth_m
-    rays = np.stack([(u - k.cx_px) / k.fx_px * z, (v - k.cy_px) / k.fy_px * z, z], axis=-1)
-    turn = Rotation.from_quat(T_world_camera.quat_xyzw)
-    heights = turn.apply(rays.reshape(-1, 3))[:, 2] + T_world_camera.position_m[2]
-
-    table = ~red(image).ravel() & (np.abs(heights) < 0.02)
-    assert table.mean() > 0.5
-    assert np.abs(heights[table]).max() < 0.001
-
-
 def test_the_camera_of_the_hand_moves_with_it(simulation: Simulation) -> None:
     cameras = SimCameras(simulation, EXACT)
     before, early = cameras.pose('hand_camera'), state_of(simulation)
@@ -190,16 +176,6 @@ def test_no_depth_is_too_near_too_far_and_beside_steps() -> None:
     assert (
         noisy_depth(exact, replace(settings, edge_m=0.0), np.random.default_rng(1))[20:40] > 0
     ).all()
-
-
-def test_colours_scatter_and_stay_in_range() -> None:
-    exact = np.full((100, 100, 3), (0, 128, 255), np.uint8)
-    noisy = noisy_colors(exact, d435(), np.random.default_rng(1)).astype(int)
-
-    assert noisy[..., 1].std() == pytest.approx(2.0, rel=0.1)
-    assert noisy[..., 1].mean() == pytest.approx(128, abs=0.2)
-    assert noisy[..., 0].max() < 12
-    assert noisy[..., 2].min() > 243
 
 
 def test_the_same_seed_gives_the_same_pictures_and_another_does_not(
@@ -277,33 +253,13 @@ def test_a_moved_camera_shows_another_picture_and_reports_the_same_pose(
     assert shift_px == pytest.approx(-0.005 * 615.0 / 1.35, abs=0.5)
 
 
-@pytest.mark.parametrize('light', [Light.DIM, Light.SIDE])
-def test_light_changes_colours_and_not_depth(
-    light: Light, simulation: Simulation, cameras: SimCameras
+def test_light_from_the_side_changes_colours_and_not_depth(
+    simulation: Simulation, cameras: SimCameras
 ) -> None:
-    with SimCameras(simulation, EXACT, Trouble(light=light)) as troubled:
+    with SimCameras(simulation, EXACT, Trouble(light=Light.SIDE)) as troubled:
         image, room = troubled.take('table_camera'), cameras.take('table_camera')
     assert (image.depth_m == room.depth_m).all()
     assert np.abs(image.rgb.astype(int) - room.rgb).mean() > 10
-    if light is Light.DIM:
-        assert image.rgb.mean() < 0.5 * room.rgb.mean()
-
-
-def test_white_and_beige_differ_in_the_brightest_place_of_a_room() -> None:
-    spots = [(0.35 + 0.1 * row, -0.4 + 0.1 * column) for row in range(5) for column in range(8)]
-    pictures = []
-    for color in ('white', 'beige'):
-        items = [
-            {'name': f'cube_{n}', 'kind': 'cube', 'color': color, 'xy': list(xy)}
-            for n, xy in enumerate(spots)
-        ]
-        with SimCameras(Simulation(make_scene({'objects': items})), EXACT) as cameras:
-            pictures.append(taken(cameras, 'table_camera').rgb.astype(int))
-    white, beige = pictures
-
-    changed = (white != beige).any(axis=2)
-    assert white[changed].max() < 250
-    assert white[changed].max(axis=0)[2] - beige[changed].max(axis=0)[2] > 15
 
 
 def test_unknown_objects_are_drawn_and_in_no_scene(

@@ -1,7 +1,6 @@
 """Whole videos, from a journal and the motion beside it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,19 +112,6 @@ def test_files_that_break_off_are_shown_as_far_as_they_go(written: Write, tmp_pa
     assert 'is no MCAP file' in write_film(episode, journal, tmp_path / 'x.gif').hints[0]
 
 
-def test_a_scene_that_cannot_be_drawn_leaves_the_plan(
-    written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise ValueError('sizes must be positive')
-
-    monkeypatch.setattr(film, 'DrawnScene', refuse)
-
-    made = write_film(repaired(), written(repaired()), tmp_path / 'plan.gif')
-
-    assert 'cannot be drawn (sizes must be positive)' in made.hints[0]
-
-
 def test_an_animation_that_would_be_too_long_is_refused_with_what_works(
     written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,16 +120,3 @@ def test_an_animation_that_would_be_too_long_is_refused_with_what_works(
 
     with pytest.raises(ConfigError, match=r'\d+ pictures.* Name an \.mp4 file'):
         write_film(repaired(), journal, tmp_path / 'long.gif', 0.5)
-
-
-def test_an_episode_without_a_scene_has_the_objects_of_its_motion(
-    written: Write, tmp_path: Path
-) -> None:
-    episode = repaired()
-    bare = replace(episode, events=(episode.events[0], *episode.events[2:]))
-    try:
-        made = write_film(bare, written(bare), tmp_path / 'bare.gif', 20.0)
-    except RenderError as error:
-        pytest.skip(str(error))
-
-    assert made.hints == ()

@@ -1,8 +1,7 @@
 """What is drawn is where the simulator has it, in Python and in a browser."""
 
-import html
+import io
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.build import build_model
 from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row, script
-from tests.view3d.chromium import dom_of, picture_of
+from tests.browser import Visitor, launched
 
 JOINTS = (0.3, -0.6, 0.2, -2.2, -0.4, 1.9, 0.9)
 MOVED = Pose(position_m=(0.5, -0.2, 0.3), quat_xyzw=(0.0, 0.6, 0.0, 0.8))
@@ -111,14 +110,17 @@ def test_a_browser_draws_the_arm_where_the_simulator_has_it(tmp_path: Path) -> N
         )
     )
 
-    found = re.search(r'<pre id="out"[^>]*>(.*?)</pre>', dom_of(page, tmp_path))
-    assert found
-    poses = json.loads(html.unescape(found[1]))
+    with launched() as browser:
+        visitor = Visitor(browser, page.as_uri())
+        poses = json.loads(visitor.page.locator('#out').text_content() or '')
+        pixels = np.asarray(Image.open(io.BytesIO(visitor.page.screenshot())).convert('RGB'))
+        assert visitor.faults == []
+        visitor.close()
 
     assert np.array([position for position, _ in poses]) == pytest.approx(data.xpos, abs=1e-3)
     for (_, quat), true in zip(poses, data.xquat, strict=True):
         assert abs(np.dot(quat, true)) == pytest.approx(1, abs=1e-6)
-    pixels = np.asarray(Image.open(picture_of(page, tmp_path)).convert('RGB')).astype(int)
+    pixels = pixels.astype(int)
     red = (pixels[..., 0] > 150) & (pixels[..., 1] < 60) & (pixels[..., 2] < 60)
     assert red.sum() > 50
     arm = (pixels.min(axis=2) > 150) & (np.ptp(pixels, axis=2) < 20) & (pixels.max(axis=2) < 250)

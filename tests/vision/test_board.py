@@ -64,10 +64,3 @@ def test_corners_on_one_line_have_no_pose() -> None:
     corners_px = np.stack([np.linspace(300, 400, 8), np.full(8, 240.0)], axis=1)
     found = locate_board(corners_px, line_m, INTRINSICS)
     assert found == NotSeen('all corners that are visible are on one line')
-
-
-def test_the_drawing_has_its_squares() -> None:
-    picture = BOARD.picture(40)
-    assert picture.shape == (160, 240)
-    assert picture[20, 20] == 0  # the first square is black, its neighbour has a tag on white
-    assert picture[2, 42] == 255

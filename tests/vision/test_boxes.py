@@ -57,15 +57,6 @@ def test_size_and_depth_give_the_pose_of_an_object_in_a_box(item: Drawn, noise_m
         assert turned_rad < math.radians(4.0)
 
 
-def test_a_detection_has_the_class_and_the_confidence_of_its_box() -> None:
-    item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
-
-    found = locate(box_of(item), drawn(item), T_WORLD_CAMERA)
-
-    assert found is not None
-    assert (found.name, found.confidence) == ('cube_red', 0.9)
-
-
 def test_a_neighbour_that_reaches_into_the_box_is_left_out() -> None:
     item = Drawn(entry=RED, x_m=0.45, y_m=0.2)
     beside = Drawn(entry=RED, x_m=0.45, y_m=0.147)

@@ -30,12 +30,6 @@ def reason_of(health: PictureHealth, image: RgbdImage) -> str:
     return fault.reason if fault else ''
 
 
-def test_noisy_pictures_of_a_scene_at_rest_are_good() -> None:
-    health = PictureHealth()
-
-    assert [reason_of(health, picture(i)) for i in range(20)] == [''] * 20
-
-
 def test_content_that_stays_is_frozen_though_its_stamps_go_on_and_ends_with_a_new_one() -> None:
     health = PictureHealth(HealthLimits(frozen_after=3))
     same = [replace(picture(0), stamp_s=float(i)) for i in range(5)]

@@ -20,10 +20,6 @@ def health_of(**ages_s: float) -> StreamHealth:
 FINE = {'COLOR': 0.1, 'DEPTH': 0.1, 'INFO': 0.1}
 
 
-def test_streams_that_come_have_no_fault() -> None:
-    assert health_of(**FINE).judge(10.0, 9.9) is None
-
-
 @pytest.mark.parametrize('stream', list(Stream))
 def test_stream_that_never_came_is_named_with_its_remedy(stream: Stream) -> None:
     health = health_of(**{name: age_s for name, age_s in FINE.items() if name != stream.name})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from bbllm.core.errors import ConfigError, ModelUnavailableError, ParseError
+from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.types import Pose
 from bbllm.llm.config import parse_config
 from bbllm.llm.models import factory
@@ -111,13 +111,6 @@ def test_a_box_without_depth_is_left_out_with_a_warning() -> None:
 
     assert len(found) == 1
     assert reported == ['The box of red_cube has no depth of an object, so it is left out.']
-
-
-def test_a_model_that_cannot_be_asked_is_its_own_error() -> None:
-    model = ScriptedModel([ModelUnavailableError('down')])
-
-    with pytest.raises(ModelUnavailableError, match='down'):
-        VlmDetector(model, CATALOGUE).detect(IMAGE, T_WORLD_CAMERA)
 
 
 def test_requests_are_charged_to_the_account_that_is_given(

@@ -151,8 +151,6 @@ class Light(StrEnum):
     """How the room is lit."""
 
     ROOM = 'room'
-    DIM = 'dim'
-    """A quarter of it."""
     SIDE = 'side'
     """From one side, low, and with shadows, which take longer to draw."""
 

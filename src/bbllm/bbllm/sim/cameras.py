@@ -41,7 +41,7 @@ PREFIX = 'fr3_'
 """Of the names of what is added to the model; no scene may use it."""
 T_OPTICAL_VIEW = Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=(1.0, 0.0, 0.0, 0.0))
 """MuJoCo's camera looks along its negative z axis and has y up."""
-LIGHT_SHARES = {Light.ROOM: (0.7, 0.7), Light.DIM: (0.25, 0.25), Light.SIDE: (0.5, 1.0)}
+LIGHT_SHARES = {Light.ROOM: (0.7, 0.7), Light.SIDE: (0.5, 1.0)}
 """
 Share of a scene's light around, and of its lamp, which `SIDE` has in another place.
 
