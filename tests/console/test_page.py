@@ -36,7 +36,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.console.session_desk import SessionDesk
 from bbllm_viewer.web.server import Address
@@ -121,36 +121,6 @@ def test_plan_and_repair_appear_with_their_words(desk: ScriptedDesk, visit: Open
     page.wait_for('#ending', 'finished · goal met')
     assert '1 repair ·' in page.text('#counts')
     assert page.text('#state') == 'ready for a task'
-
-
-def test_goal_sub_goals_beliefs_and_model_calls_are_shown(desk: ScriptedDesk, visit: Open) -> None:
-    page = visit()
-    desk.start('pick a')
-    for second, data in enumerate(
-        (
-            GoalStated(('a is on b', 'b is clear')),
-            SubGoalBegun('find a', 0, 2),
-            SubGoalBegun('move a', 1, 2),
-            BeliefsEstimated({'egg_1': ('warm', 'cooked')}, summary='The egg was cooked.'),
-            StepBegun(0, 'pick a'),
-            ModelCall(role='body', model='gpt', prompt_tokens=1200, completion_tokens=34),
-            ModelReplied('body', 'pick(a)\nor so'),
-            Outcome(
-                call=SkillCall('pick', ('a',)), status=Status.SUCCEEDED, message='', duration_s=2.0
-            ),
-        )
-    ):
-        desk.feed.take(Event(102.0 + second, data))
-
-    page.wait_for('#rows li.done', '2.0 s')
-    assert page.page.locator('#goal li').all_inner_texts() == ['a is on b', 'b is clear']
-    assert page.page.locator('#sub-goals li').all_inner_texts() == ['1. find a', '2. move a']
-    assert 'egg_1: warm, cooked' in page.text('#beliefs')
-    assert page.text('#counts').startswith('1 call · 0 repairs · 1 model call · 1,234 tokens')
-    page.page.get_by_role('button', name='1 model call').click()
-    page.wait_for('dialog[open] pre', 'pick(a)\nor so')
-    page.page.keyboard.press('Escape')
-    assert page.page.locator('dialog[open]').count() == 0
 
 
 def test_markup_of_models_people_and_detectors_appears_as_text(

@@ -163,17 +163,6 @@ def test_arm_and_objects_are_where_they_were_then(replay: Open) -> None:
         assert qpos[10:12] == pytest.approx([0.1, 0.02])
 
 
-def test_without_a_motion_the_page_names_that_and_has_all_the_rest(replay: Open) -> None:
-    page = replay(repaired())
-
-    page.wait_for('#no-view', 'there is no e1.mcap beside the journal')
-    assert not page.page.locator('#canvas').is_visible()
-    page.page.keyboard.press('End')
-    assert page.text('#counts').startswith('2 calls · 1 repair · 2 model calls · 1,244 tokens')
-    page.page.locator('#rows').get_by_role('button', name='1 model call').first.click()
-    page.wait_for('dialog[open] pre', '0: pick b')
-
-
 def test_replies_appear_when_they_came(replay: Open) -> None:
     page = replay(repaired())
     for at_s, reply in ((1.01, '(no reply)'), (1.51, '0: pick a')):

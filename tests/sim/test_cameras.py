@@ -22,7 +22,6 @@ from bbllm.sim import drawing
 from bbllm.sim.camera_noise import depth_noise_m, noisy_depth
 from bbllm.sim.camera_settings import (
     D435_MODES,
-    CameraSettings,
     Light,
     Trouble,
     UnknownObject,
@@ -274,20 +273,6 @@ def test_unknown_objects_are_drawn_and_in_no_scene(
     assert image.depth_m[row, column] == pytest.approx(z, abs=0.001)
     assert image.rgb[row, column, 1] < 0.3 * image.rgb[row, column, 0]
     assert len(simulation.object_poses()) == 1
-
-
-@pytest.mark.parametrize('size_px', D435_MODES)
-def test_every_size_of_the_camera_has_its_shape_and_intrinsics(
-    size_px: tuple[int, int], simulation: Simulation
-) -> None:
-    settings: CameraSettings = d435(*size_px)
-    with SimCameras(simulation, settings) as cameras:
-        image = taken(cameras, 'table_camera')
-    width, height = size_px
-    assert image.rgb.shape == (height, width, 3)
-    assert image.depth_m.shape == (height, width)
-    assert image.frame == 'table_camera_color_optical_frame'
-    assert image.intrinsics == settings.intrinsics
 
 
 def test_a_size_that_the_camera_does_not_have_lists_those_it_has() -> None:

@@ -56,21 +56,6 @@ def test_every_shape_is_where_the_simulator_has_it(name: str) -> None:
     )
 
 
-def test_many_moments_are_the_same_as_one_by_one() -> None:
-    drawn = DrawnScene(objects_of('plus_sign'))
-    name = drawn.names[2]
-    one = drawn.qpos(JOINTS, 0.03, {name: MOVED})
-
-    rows = drawn.rows(
-        np.array([JOINTS]),
-        np.array([0.03]),
-        {name: np.array([[*MOVED.position_m, *MOVED.quat_xyzw]])},
-    )
-
-    assert rows == pytest.approx(one[np.newaxis])
-    assert plain_row(one)[:7] == pytest.approx(JOINTS)
-
-
 def test_objects_of_a_damaged_journal_are_drawn_or_left_out() -> None:
     cube = next(x for x in objects_of('plus_sign') if x.kind is Kind.CUBE)
     odd = [

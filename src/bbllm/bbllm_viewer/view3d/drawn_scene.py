@@ -74,12 +74,8 @@ class DrawnScene:
             finger_m: Width between the fingers.
             poses: By the objects' names, in the frame of the base; others stay as they were.
         """
-        row: Array = self._rest.copy()
-        row[:N_JOINTS] = list(joints_rad)
-        row[N_JOINTS:N_ROBOT] = finger_m / 2
-        for number, name in enumerate(self.names):
-            if name in poses:
-                row[_place(number)] = _position_of(poses[name])
+        placed = {x: np.array([[*p.position_m, *p.quat_xyzw]]) for x, p in poses.items()}
+        row: Array = self.rows(np.array([list(joints_rad)]), np.array([finger_m]), placed)[0]
         return row
 
     def rows(self, joints_rad: Array, finger_m: Array, poses_xyzw: Mapping[str, Array]) -> Array:
@@ -96,7 +92,8 @@ class DrawnScene:
         rows[:, N_JOINTS:N_ROBOT] = finger_m[:, np.newaxis] / 2
         for number, name in enumerate(self.names):
             if name in poses_xyzw:
-                rows[:, _place(number)] = poses_xyzw[name][:, [0, 1, 2, 6, 3, 4, 5]]
+                begin = N_ROBOT + N_POSE * number
+                rows[:, begin : begin + N_POSE] = poses_xyzw[name][:, [0, 1, 2, 6, 3, 4, 5]]
         return rows
 
     @cached_property
@@ -119,10 +116,6 @@ class DrawnScene:
 def plain_row(row: Array) -> list[float]:
     """Return positions as short numbers for JSON."""
     return _plain(row)
-
-
-def _place(number: int) -> slice:
-    return slice(N_ROBOT + N_POSE * number, N_ROBOT + N_POSE * (number + 1))
 
 
 def _position_of(pose: Pose) -> Array:
