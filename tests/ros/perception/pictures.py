@@ -43,15 +43,11 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
     ) -> None:
         self.silent: set[Stream] = set()
         """Streams that do not come."""
-        self.stamp_stands = False
         self.content_stands = False
-        self.black = False
         self.deep = True
         """Whether there is depth at all."""
         self.size = SIZE
-        self.depth_size: tuple[int, int] | None = None
         self.color_encoding = 'rgb8'
-        self.calibrated = True
         self.ahead_s = 0.0
         """By how much its clock is ahead [s]."""
         self.depth_late_s = 0.0
@@ -92,9 +88,8 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
 
     def mend(self) -> None:
         """End all faults."""
-        self.silent, self.size, self.depth_size = set(), SIZE, None
-        self.stamp_stands = self.content_stands = self.black = False
-        self.deep = self.calibrated = True
+        self.silent, self.size = set(), SIZE
+        self.content_stands, self.deep = False, True
         self.color_encoding, self.ahead_s, self.depth_late_s = 'rgb8', 0.0, 0.0
 
     def _receive(self, msg: ObjectStates) -> None:
@@ -108,8 +103,7 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
             # As from a camera, also where this process was kept waiting: two frames that were
             # nearer to each other could make a pair of colour and depth.
             time_s = self._taken_s = max(time_s, self._taken_s + self._period_s)
-        if not self.stamp_stands:
-            self._stamp_s = time_s + self.ahead_s
+        self._stamp_s = time_s + self.ahead_s
         self.stamps_s.append(self._stamp_s)
         if not (self.content_stands and self._content):
             self._content = self._draw()
@@ -118,7 +112,7 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
         camera = Intrinsics(
             width_px=width,
             height_px=height,
-            fx_px=60.0 if self.calibrated else 0.0,
+            fx_px=60.0,
             fy_px=60.0,
             cx_px=(width - 1) / 2,
             cy_px=(height - 1) / 2,
@@ -134,8 +128,6 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
 
     def _draw(self) -> tuple[Any, Any]:
         width, height = self.size
-        level = 0 if self.black else 150
-        rgb = level + self._rng.integers(0, 8, (height, width, 3))
-        depth_width, depth_height = self.depth_size or self.size
-        depth_m = self._rng.normal(1.0, 0.002, (depth_height, depth_width))
+        rgb = 150 + self._rng.integers(0, 8, (height, width, 3))
+        depth_m = self._rng.normal(1.0, 0.002, (height, width))
         return rgb.astype(np.uint8), np.where(self.deep, depth_m, 0.0).astype(np.float32)

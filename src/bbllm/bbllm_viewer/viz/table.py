@@ -203,18 +203,13 @@ def place_labels(
     """
     placed: dict[int, Placed] = {}
     for index in sorted(range(len(wanted)), key=lambda index: -_crowding(wanted, index)):
-        others = [*placed.values()]
-        best, least = None, math.inf
-        for spot in _candidates(wanted[index]):
-            # Those without come first, and no place with a leader costs less than the leader.
-            if spot.leader is not None and least <= LEADER_COST:
-                break
-            cost = _cost(spot, others, items, (width, height), least)
-            cost += RIVAL_COST * _rivals(spot.box, wanted[index].centre, rivals)
-            if cost < least:
-                best, least = spot, cost
-        assert best is not None  # costs are finite
-        placed[index] = best
+        own = wanted[index].centre
+        costs = {
+            spot: _cost(spot, [*placed.values()], items, (width, height))
+            + RIVAL_COST * _rivals(spot.box, own, rivals)
+            for spot in _candidates(wanted[index])
+        }
+        placed[index] = min(costs, key=lambda spot: costs[spot])
     return tuple(placed[index] for index in range(len(wanted)))
 
 
@@ -272,55 +267,17 @@ def _leader(label: Wanted, box: Box, gap: float) -> Leader | None:
 
 
 def _cost(
-    spot: Placed,
-    others: Sequence[Placed],
-    items: Sequence[Box],
-    size: tuple[float, float],
-    least: float,
+    spot: Placed, others: Sequence[Placed], items: Sequence[Box], size: tuple[float, float]
 ) -> float:
-    """
-    Return how bad a spot is, among names that have their places, in a panel of some size.
-
-    Where that is *least* or more, it is any such number.
-    """
-    box, leader = spot.box, spot.leader
+    """Return how bad a spot is, among names that have their places, in a panel of some size."""
+    box = spot.box
     area = (box[2] - box[0]) * (box[3] - box[1])
     cost = 50.0 * (area - overlap(box, (2.0, 2.0, size[0] - 2.0, size[1] - 2.0)))
     cost += sum(6.0 * overlap(box, item) for item in items)
-    for other in others:
-        if cost >= least:
-            return cost
-        cost += 8.0 * overlap(box, other.box)
-        cost += 150.0 * (other.leader is not None and _crosses(other.leader, box))
-    if leader is None:
-        return cost
-    cost += LEADER_COST + 2.5 * math.dist(*leader)
-    if cost >= least:
-        return cost
-    cost += sum(60.0 for item in items if _crosses(leader, item))
-    for other in others:
-        if cost >= least:
-            return cost
-        cost += 150.0 * _crosses(leader, other.box)
-        cost += 200.0 * (other.leader is not None and _cut(leader, other.leader))
+    cost += sum(8.0 * overlap(box, other.box) for other in others)
+    if spot.leader is not None:
+        cost += LEADER_COST + 2.5 * math.dist(*spot.leader)
     return cost
-
-
-def _crosses(line: Leader, box: Box) -> bool:
-    """Whether a line runs through a box, and so through one of its diagonals."""
-    left, top, right, bottom = box
-    diagonals = (((left, top), (right, bottom)), ((left, bottom), (right, top)))
-    return any(_cut(line, diagonal) for diagonal in diagonals)
-
-
-def _cut(one: Leader, other: Leader) -> bool:
-    def side(a: Point, b: Point, p: Point) -> float:
-        return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
-
-    return (
-        side(*one, other[0]) * side(*one, other[1]) < 0
-        and side(*other, one[0]) * side(*other, one[1]) < 0
-    )
 
 
 def _sign(value: float) -> float:
