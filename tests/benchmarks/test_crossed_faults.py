@@ -20,7 +20,7 @@ from bbllm.core.registry import load_planners
 from bbllm.core.types import Outcome, SkillCall
 from bbllm.sim.faults import Fault
 from bbllm_bench.benchmarks.faults import playing
-from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, draw, rows_of
+from bbllm_bench.benchmarks.faults.crossed import CrossedResult, CrossedTrial, draw
 from bbllm_bench.benchmarks.faults.model_faults import ModelFault, ServedModel
 from bbllm_bench.benchmarks.faults.playing import WatchedTable, play
 from bbllm_bench.benchmarks.reply_forms import PLANNERS
@@ -315,14 +315,3 @@ def test_what_cannot_be_crossed_is_refused_with_what_can(
 
     assert result.exit_code == 2
     assert remedy in ' '.join(result.output.split())
-
-
-def test_rows_count_what_broke_no_invariant() -> None:
-    good = play(PLAIN)
-    bad = replace(good, violations=(playing.Violation(invariant='rest', evidence='it moved'),))
-
-    (row,) = rows_of([good, bad], 'model')
-
-    assert (row['name'], row['n'], row['finished'], row['good']) == ('none', 2, 1, 1)
-    low, high = row['good_interval']
-    assert 0 < low < 0.5 < high < 1

@@ -1,15 +1,10 @@
 """The bench of faults on a real stack: one trial of each kind of end."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
 import pytest
 
-from bbllm.core.events import Ending
 from bbllm.sim.faults import Fault
-from bbllm_bench.benchmarks.faults import robot
 from bbllm_bench.benchmarks.faults.robot import run_fault_bench
-from bbllm_bench.benchmarks.faults.trials import FaultResult, FaultTrial, Verdict, draw_trials
+from bbllm_bench.benchmarks.faults.trials import FaultResult, Verdict, draw_trials
 
 pytestmark = pytest.mark.ros
 
@@ -37,36 +32,3 @@ def test_faults_in_mid_task_end_in_a_finished_task_or_in_a_clear_stop() -> None:
     assert [goal for goal in stray if '0.000 s into waiting' not in goal] == []
     # Whatever moved, a person had approved a plan before.
     assert all(result.approvals >= 1 and result.goals > 1 for result in results)
-
-
-def test_without_a_progress_bar_each_trial_is_reported_in_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    reported: list[str] = []
-
-    def run(
-        trials: Sequence[FaultTrial], on_result: Callable[[FaultResult], None]
-    ) -> list[FaultResult]:
-        results = []
-        for trial in trials:
-            result = FaultResult(
-                trial=trial,
-                verdict=trial.wanted,
-                struck=True,
-                ending=Ending.FINISHED,
-                message='',
-                wall_s=1.5,
-            )
-            on_result(result)
-            reported.append(capsys.readouterr().err)  # while it runs, not at its end
-            results.append(result)
-        return results
-
-    monkeypatch.setattr(robot, 'run_fault_bench', run)
-
-    assert robot.measure([Fault.USER_STOP], 1, 0, tmp_path / 'faults.json')
-
-    assert [' '.join(line.split()) for line in reported] == [
-        f'1/2 user_stop 0, with a person good: {Verdict.FINISHED.value} 1.5 s',
-        f'2/2 user_stop 0, without a person good: {Verdict.CLEAR_STOP.value} 1.5 s',
-    ]

@@ -15,13 +15,10 @@ from bbllm.cli.main import app
 from bbllm.core.provenance import code_version, templates_hash
 from bbllm.llm.recording.replay import read_recording
 from bbllm_bench.benchmarks.recorded import command
-from bbllm_bench.benchmarks.recorded.figures import Played, changed_text
 from bbllm_bench.compare.run import PlannerRun
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
-from bbllm_bench.report.summary import summarize_run
 from bbllm_bench.runner.play_here import play
 from bbllm_bench.runner.recorded_runs import (
-    Origin,
     RecordedRun,
     read_index,
     recorded_tasks,
@@ -32,7 +29,7 @@ from bbllm_bench.runner.run_setup import prepare
 from bbllm_bench.runner.run_watch import RunEnd, RunProgress
 from bbllm_bench.suites.suite import load_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
-from tests.bench.made_results import make_result, make_settings, write_run
+from tests.bench.made_results import make_result, write_run
 
 INDEX = """runs:
   - {name: toast, suite: household, planner: prog_prompt, ks: [0], trials: 1, seed: 3,
@@ -127,25 +124,6 @@ def test_where_prompts_have_changed_a_run_is_replayed_and_is_no_figure(
     assert '[0.' not in table
     assert f'prompts have changed since bbllm {code_version()} (templates' in text
     assert 'delete toast.jsonl.xz and record it again: bbllm bench recorded' in text
-
-
-def test_the_first_change_is_printed_and_that_of_each_reply_on_request(folder: Path) -> None:
-    (item,) = read_index(folder).runs
-    origin = Origin(('m',), ('2026-11-23',), ('0.9',), ('f6634d34bcc63940',), 2)
-    summary = summarize_run(make_settings(), [make_result()], [])
-    played = Played(item, origin, summary, summary, ('first', 'second'))
-
-    short, whole = (changed_text(played, everything=x).split('\n  ') for x in (False, True))
-
-    assert (short[1:], whole[1:]) == (['first'], ['first', 'second'])
-    assert (
-        short[0]
-        == whole[0]
-        == (
-            'household, prog_prompt: prompts have changed since bbllm 0.9 (templates '
-            f'f6634d34bcc63940, now {templates_hash()}).'
-        )
-    )
 
 
 @pytest.mark.parametrize(

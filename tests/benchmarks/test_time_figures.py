@@ -10,7 +10,6 @@ from bbllm_bench.benchmarks.time.figures import (
     Goal,
     Measured,
     Of,
-    Row,
     goals_met,
     is_worse,
     p95_of,
@@ -110,10 +109,3 @@ def test_worse_is_more_time_or_less_speed_by_over_a_tenth() -> None:
     assert is_worse(SPEED, quotient_of(SPEED, base, more))
     assert not is_worse(SPEED, quotient_of(SPEED, more, base))
     assert not is_worse(FIGURE, quotient_of(FIGURE, base, base))
-
-
-def test_a_row_is_measured_or_has_a_reason() -> None:
-    with pytest.raises(ValueError, match='either measured'):
-        Row(key='moving')
-    with pytest.raises(ValueError, match='either measured'):
-        Row(key='moving', measured=Measured(values=(1.0,)), missing='no ROS')

@@ -14,7 +14,7 @@ import pytest
 from bbllm.arm.driver import Array, JointTrajectory
 from bbllm.arm.motion.cartesian_path import rising_path
 from bbllm.arm.motion.trajectory import joint_move
-from bbllm.core.errors import ModelError, ParseError, WorldError
+from bbllm.core.errors import ModelError, WorldError
 from bbllm.core.events import Event, ModelCall, StepBegun
 from bbllm.core.protocols import Message, ModelRequest
 from bbllm.core.types import Outcome, SkillCall, Status
@@ -68,31 +68,15 @@ def test_a_paced_model_replies_by_what_the_prompt_asks_for() -> None:
         calls = model.ask(
             ModelRequest([Message('user', 'Steps to turn into calls: 0 and 1\nCalls:')], schema={})
         ).text
-        with pytest.raises(ModelError, match='has no reply to a prompt that ends with'):
+        with pytest.raises(ModelError, match='it replies to "Conditions:"'):
             model.ask(ModelRequest.of('Who are you?'))
+    lines = SCRIPT.reply('Steps to turn into calls: 1\nCalls:', in_json=False)
 
     assert goal == 'held(a)'
+    assert lines == ('calls', '1: place(b)')
     assert plan == '0: take a\n1: leave it\n2: Done'
     assert '"step": 1, "skill": "place", "args": ["b"]' in calls
     assert [item.kind for item in task.answered[:3]] == ['goal', 'plan', 'calls']
-
-
-def test_calls_in_lines_where_no_json_is_asked_for() -> None:
-    prompt = 'Steps to turn into calls: 1\nCalls:'
-
-    assert SCRIPT.reply(prompt, in_json=False) == ('calls', '1: place(b)')
-    with pytest.raises(ParseError, match='it replies to "Conditions:"'):
-        SCRIPT.reply('Hello', in_json=False)
-
-
-def test_tokens_come_no_earlier_than_their_pace() -> None:
-    pace = Pace(first_token_s=0.1, tokens_per_s=50.0)
-    with served(pace) as (model, task):
-        model.ask(ModelRequest.of('Step-by-step plan:'))
-
-    (answered,) = task.answered
-    first_line = '0: take a\n'
-    assert answered.first_line_s - answered.begun_s >= pace.due_s(-(-len(first_line) // 4) - 1)
 
 
 @pytest.mark.parametrize('by_body', [False, True])
@@ -165,6 +149,11 @@ def test_a_command_that_fails_or_hangs_is_named() -> None:
         run_command(python('import sys; print("no luck"); sys.exit(3)'), 30.0)
     with pytest.raises(WorldError, match=r'did not end within 0.5 s'):
         run_command(python('import time; time.sleep(60)'), 0.5)
+    with (
+        pytest.raises(WorldError, match=r"did not print 'is up' within 30 s: still at it"),
+        running(python('print("still at it", flush=True)'), 'is up', 30.0, {}),
+    ):
+        pass
 
 
 def test_a_running_command_and_its_children_end_with_the_context() -> None:
@@ -182,16 +171,6 @@ def test_a_running_command_and_its_children_end_with_the_context() -> None:
     while any(map(is_alive, family)):
         assert time.monotonic() < deadline_s, f'{family} are still alive'
         time.sleep(0.01)
-
-
-def test_a_command_that_is_never_ready_is_named_with_what_it_printed() -> None:
-    silent = python('print("still at it", flush=True)')
-
-    with (
-        pytest.raises(WorldError, match=r"did not print 'is up' within 30 s: still at it"),
-        running(silent, 'is up', 30.0, {}),
-    ):
-        pass
 
 
 def moves(*points: Array) -> list[JointTrajectory]:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bbllm.bags.motion import motion_path, read_motion
-from bbllm_bench.benchmarks.recorded.command import app
+from bbllm.cli.main import app
 from bbllm_bench.commands import recorded_demo
 
 INDEX = """runs:
@@ -30,8 +30,8 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, model in (('toast', 'expert'), ('table', 'offline')):
         config = place / f'{model}.yaml'
         config.write_text(f'brain: {{provider: {model}}}\nbody: {{provider: {model}}}\n')
-        words = ['--recordings', str(place), '--only', name, '--record', '--jobs', '1']
-        words += ['--llm-config', str(config), '--out', str(place / 'out')]
+        words = ['bench', 'recorded', '--recordings', str(place), '--only', name, '--record']
+        words += ['--jobs', '1', '--llm-config', str(config), '--out', str(place / 'out')]
         made = CliRunner().invoke(app, words)
         assert made.exit_code == 0, made.output
     return place

@@ -20,7 +20,6 @@ import pyarrow.parquet as pq  # noqa: E402
 
 from bbllm.core.errors import ConfigError  # noqa: E402
 from bbllm.llm.config import LlmConfig  # noqa: E402
-from bbllm_bench.demonstrations import lerobot_files  # noqa: E402
 from bbllm_bench.demonstrations.collecting import (  # noqa: E402
     StoppedError,
     collect,
@@ -28,7 +27,6 @@ from bbllm_bench.demonstrations.collecting import (  # noqa: E402
 )
 from bbllm_bench.demonstrations.columns import NO_STEP, SLOTS  # noqa: E402
 from bbllm_bench.demonstrations.drawing import DemoSettings  # noqa: E402
-from bbllm_bench.demonstrations.lerobot_files import Feature, LeRobotWriter  # noqa: E402
 from bbllm_bench.demonstrations.playing import FPS, play  # noqa: E402
 from bbllm_bench.runner.workers import Workers  # noqa: E402
 
@@ -178,23 +176,6 @@ def test_only_successful_episodes_where_that_is_asked(tmp_path: Path) -> None:
     assert episodes['success'] == [True] * 3
     assert counts['left_out'] > 0
     assert episodes['draw'] == sorted(episodes['draw']) != [0, 1, 2]
-
-
-def test_episodes_are_written_in_parts_of_their_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lerobot_files, 'ROWS_AT_ONCE', 2)
-    features = {'action': Feature('float32', ('a', 'b'))}
-    with LeRobotWriter(tmp_path, features, {}, fps=30, robot_type='none') as writer:
-        for i in range(5):
-            column = np.full((20, 2), i)
-            writer.add({'action': column}, task='t', subtasks=['s'] * 20, more={})
-
-    episodes = pq.ParquetFile(tmp_path / 'meta' / 'episodes' / 'chunk-000' / 'file-000.parquet')
-    assert episodes.num_row_groups == 3
-    assert episodes.read()['episode_index'].to_pylist() == [*range(5)]
-    assert rows_of(tmp_path)['index'] == [*range(100)]
-    assert rows_of(tmp_path)['action'][20] == [1.0, 1.0]
 
 
 def test_what_exists_is_refused_and_what_is_unfinished_never_has_the_name(tmp_path: Path) -> None:

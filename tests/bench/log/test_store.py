@@ -1,4 +1,3 @@
-import errno
 import os
 import resource
 import signal
@@ -12,7 +11,6 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.episodes import EpisodeRecord
-from bbllm_bench.log.files import cannot_write
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import RunFolder
 from tests.bench.made_results import make_result, make_settings
@@ -85,15 +83,6 @@ def test_an_episode_is_never_kept_twice(path: Path) -> None:
     assert len((path / 'results.jsonl').read_text().splitlines()) == 1
 
 
-def test_a_line_in_the_middle_that_is_no_result_is_named(path: Path) -> None:
-    filled(path, 1)
-    results = path / 'results.jsonl'
-    results.write_text('{"key": 3}\n' + results.read_text())
-
-    with pytest.raises(ConfigError, match=r'results\.jsonl, line 1 is no EpisodeResult'):
-        RunFolder(path)
-
-
 def test_dropped_episodes_can_be_played_again(path: Path) -> None:
     kept = filled(path, 3)
 
@@ -146,16 +135,6 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match=r'file/run cannot be written \(Not a directory\)'):
         RunFolder(tmp_path / 'file' / 'run')
-
-
-@pytest.mark.parametrize(
-    ('number', 'advice'), [(errno.ENOSPC, 'Make room'), (errno.EROFS, 'Mend that')]
-)
-def test_advice_fits_what_kept_a_file_from_being_written(number: int, advice: str) -> None:
-    text = str(cannot_write(Path('run/x'), OSError(number, os.strerror(number))))
-
-    assert f'run/x cannot be written ({os.strerror(number)}). {advice}, and repeat' in text
-    assert '--out' in text
 
 
 def test_a_full_disk_is_an_error_that_loses_nothing(path: Path) -> None:

@@ -57,16 +57,6 @@ def test_a_worker_that_dies_takes_only_its_own_episode_with_it(
     assert isinstance(answers['fine-t000-k0'], EpisodeRecord)
 
 
-def test_a_fault_of_the_program_is_reported_with_its_traceback(two: Workers) -> None:
-    answers = play_all(two, make_job('faulty'))
-
-    failed = answers['faulty-t000-k0']
-    assert isinstance(failed, Failed)
-    assert (failed.error, failed.again) == ('RuntimeError', False)
-    assert 'a wheel came off' in failed.reason
-    assert 'fake_play.py' in failed.trace
-
-
 def test_an_episode_that_hangs_is_given_up(two: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers_module, 'GRACE_S', 0.0)
     monkeypatch.setattr(workers_module, 'START_S', 1.0)
@@ -200,16 +190,3 @@ def test_workers_leave_ctrl_c_to_their_parent(two: Workers) -> None:
         os.kill(pid, signal.SIGINT)
 
     assert isinstance(slow.result(WAIT_S), EpisodeRecord)
-
-
-def test_what_a_killed_worker_leaves_lying_about_is_taken_away() -> None:
-    workers = Workers(fake_play.play, 1)
-    answers = play_all(workers, make_job('litters'))
-    died = answers['litters-t000-k0']
-    assert isinstance(died, Failed)
-    litter = Path(died.reason.rpartition(': ')[2].rstrip('.'))
-    assert litter.exists()
-
-    workers.close()
-
-    assert not litter.exists()

@@ -13,7 +13,6 @@ of an episode, `CODEBASE_VERSION`, `subtask_index`).
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,8 +27,6 @@ from bbllm_bench.demonstrations.statistics import Column, Stats, joined, stats_o
 VERSION = 'v3.0'
 FILES_IN_CHUNK, FILE_MB, VIDEO_MB = 1000, 100, 200
 """What lerobot goes by where it appends to a data set: files of a chunk, and their size [MB]."""
-ROWS_AT_ONCE = 100
-"""How many episodes are one row group of their table."""
 DATA = 'data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet'
 FIRST = 'chunk-000/file-000.parquet'
 """Of the frames and of the episodes there is one file each."""
@@ -113,12 +110,11 @@ class LeRobotWriter:
         types = {name: feature.type for name, feature in self._features.items()}
         self._frames_schema = pa.schema(types)
         self._rows: list[Mapping[str, object]] = []
-        self._stack = ExitStack()
         self.episodes = self.frames = 0
 
     def __enter__(self) -> 'LeRobotWriter':
-        self._data = self._opened('data', self._frames_schema)
-        self._table = self._opened('meta/episodes', self._rows_schema)
+        path = self._file('data')
+        self._data = pq.ParquetWriter(path, self._frames_schema, compression='snappy')
         return self
 
     def __exit__(
@@ -127,9 +123,7 @@ class LeRobotWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._stack:
-            if kind is None:
-                self._write_rows()
+        self._data.close()
         if kind is None:
             self._write_meta()
 
@@ -185,22 +179,16 @@ class LeRobotWriter:
         }
         self._rows.append(row)
         self.episodes, self.frames = self.episodes + 1, end
-        if len(self._rows) == ROWS_AT_ONCE:
-            self._write_rows()
 
-    def _opened(self, name: str, schema: pa.Schema) -> pq.ParquetWriter:
+    def _file(self, name: str) -> Path:
         path = self._folder / name / FIRST
         path.parent.mkdir(parents=True, exist_ok=True)
-        return self._stack.enter_context(pq.ParquetWriter(path, schema, compression='snappy'))
-
-    def _write_rows(self) -> None:
-        if self._rows:
-            self._table.write_table(pa.Table.from_pylist(self._rows, self._rows_schema))
-            self._rows.clear()
+        return path
 
     def _write_meta(self) -> None:
         meta = self._folder / 'meta'
-        meta.mkdir(exist_ok=True)
+        rows = pa.Table.from_pylist(self._rows, self._rows_schema)
+        pq.write_table(rows, self._file('meta/episodes'))
         pq.write_table(_texts('task_index', self._tasks), meta / 'tasks.parquet')
         pq.write_table(_texts('subtask_index', self._subtasks), meta / 'subtasks.parquet')
         stats = {
