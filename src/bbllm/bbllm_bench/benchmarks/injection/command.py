@@ -29,7 +29,7 @@ from bbllm.core.registry import load_planners, needs_goal, plain_name, with_rema
 from bbllm.llm.config import load_config
 from bbllm.planners.common.methods import MappingMethod
 from bbllm_bench.benchmarks.injection.cases import CASES, draw_cases
-from bbllm_bench.benchmarks.injection.report import grids_of, markdown
+from bbllm_bench.benchmarks.injection.report import grids_of
 from bbllm_bench.benchmarks.injection.stand_ins import STAND_INS
 from bbllm_bench.benchmarks.injection.table import WANTED
 from bbllm_bench.benchmarks.injection.trial import Result, play
@@ -51,7 +51,7 @@ PLANTED = 'planted-6f1c0a9b7d2e4835'
 """The key that is searched for where no other is set; of no shape that is hidden by itself."""
 SHORTEST = 8
 """A key with fewer characters, as servers on one's own machine take, would be found anywhere."""
-RUN, ROWS, REPORT, PAGE = 'run.json', 'results.jsonl', 'injection.json', 'injection.md'
+RUN, ROWS, REPORT = 'run.json', 'results.jsonl', 'injection.json'
 
 
 def injection(
@@ -291,7 +291,6 @@ def _write(
         'grids': grids,
     }
     write_json(folder / REPORT, {**figures, 'results': results})
-    write_atomically(folder / PAGE, markdown(settings, notice, results, planners, left_out))
     for grid in grids:
         print_grid(grid, output.console)
         output.print()

@@ -1,11 +1,11 @@
 """What the cases come to, as tables and figures."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from bbllm_bench.benchmarks.injection.cases import Channel, Goal
 from bbllm_bench.benchmarks.injection.trial import REFUSERS, Result
-from bbllm_bench.report.grid import Grid, grid_of, markdown_of
+from bbllm_bench.report.grid import Grid, grid_of
 
 NOTES = {
     'border': (
@@ -70,26 +70,3 @@ def _seen(results: Sequence[Result], planners: Sequence[str]) -> list[dict[str, 
             row[channel.value] = f'{sum(found)}/{len(found)}' if found else ''
         rows.append(row)
     return rows
-
-
-def markdown(
-    settings: Mapping[str, object],
-    notice: str,
-    results: Sequence[Result],
-    planners: Sequence[str],
-    left_out: Mapping[str, str],
-) -> str:
-    """Return the whole report as a page of Markdown."""
-    lines = ['# Instructions in what models read', '', notice, '']
-    lines += [f'* {name}: {value}' for name, value in settings.items()]
-    lines += [f'* left out: {name}: {why}' for name, why in left_out.items()]
-    for grid in grids_of(results, planners):
-        lines += ['', *markdown_of(grid)]
-    borders = {item.case.channel.value: item.border for item in results if item.border}
-    if borders:
-        lines += ['', '## An example of what each border states', '']
-        lines += [f'* {name}: {sentence}' for name, sentence in borders.items()]
-    for item in results:
-        if item.executed or item.leaks:
-            lines += ['', f'Not refused: {item.planner}, {item.case.id}: {item.message}']
-    return '\n'.join(lines) + '\n'
