@@ -119,7 +119,8 @@ class Playback:
         ctrl = self._rows[first : first + n]
         if not len(ctrl) and width_m == self._width_m:  # nothing moves
             self._rows[-1, N_JOINTS] = width_m
-            simulation.stand(self._rows[-1], n)
+            simulation.hold(self._rows[-1])
+            simulation.step(n)
             return
         if len(ctrl) < n:
             ctrl = np.concatenate([ctrl, np.tile(self._rows[-1], (n - len(ctrl), 1))])
