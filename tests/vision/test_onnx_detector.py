@@ -12,13 +12,21 @@ from bbllm.core.types import Pose
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.transforms import compose
 from bbllm_vision.detectors.onnx_detector import OnnxDetector
-from tests.doubles.drawn_tables import CAMERA, CATALOGUE, RED, T_WORLD_CAMERA, Drawn, drawn
 from tests.doubles.tiny_onnx import INT64, network
+from tests.vision.drawn_tables import (
+    CAMERA,
+    CATALOGUE,
+    RED,
+    T_WORLD_CAMERA,
+    box_px,
+    draw,
+    placed,
+)
 
 pytest.importorskip('onnxruntime', reason='the extra `onnx` is not installed: make extras')
 
-ITEM = Drawn(entry=RED, x_m=0.45, y_m=0.2, yaw_rad=0.3)
-IMAGE = drawn(ITEM)
+ITEM = placed(RED, x_m=0.45, y_m=0.2, yaw_rad=0.3)
+IMAGE = draw(ITEM)
 NAMES = {'names': "{0: 'cat', 1: 'cube_red', 2: 'can'}"}
 SIDE = 640
 MARGIN_PX = (SIDE - CAMERA.height_px) / 2
@@ -29,7 +37,7 @@ def row(
     *scores: float, moved_px: float = 0.0, scale: float = 1.0, top_px: float = MARGIN_PX
 ) -> list[float]:
     """Return a box around the cube in the pixels of the input, with scores."""
-    left, top, right, bottom = ITEM.box_px
+    left, top, right, bottom = box_px(ITEM)
     box = ((left + right) / 2 + moved_px, (top + bottom) / 2, right - left, bottom - top)
     x, y, wide, high = (value * scale for value in box)
     return [x, y + top_px, wide, high, *scores]
@@ -51,7 +59,7 @@ def test_boxes_of_the_network_become_poses(made: Callable[..., OnnxDetector]) ->
     (found,) = made(row(0.0, 0.8, 0.1), row(0.1, 0.2, 0.1)).detect(IMAGE, T_WORLD_CAMERA)
 
     # The scores are weighed by the lightest pixel, which proves that the picture came in.
-    assert found.confidence == pytest.approx(0.8 * 220 / 255, abs=1e-4)
+    assert found.confidence == pytest.approx(0.8 * IMAGE.rgb.max() / 255, abs=1e-4)
     assert found.name == 'cube_red'
     pose = compose(T_WORLD_CAMERA, Pose(position_m=found.position_m))
     assert pose.position_m == pytest.approx((0.45, 0.2, 0.02), abs=0.003)
@@ -67,7 +75,7 @@ def test_boxes_come_back_in_the_pixels_of_the_picture(made: Callable[..., OnnxDe
         (box,) = detector.boxes(IMAGE)
 
         edges = (box.left_px, box.top_px, box.right_px, box.bottom_px)
-        assert edges == pytest.approx(ITEM.box_px, abs=0.01)
+        assert edges == pytest.approx(box_px(ITEM), abs=0.01)
 
 
 def test_of_boxes_that_overlap_the_surest_of_a_class_is_kept(
@@ -82,7 +90,8 @@ def test_of_boxes_that_overlap_the_surest_of_a_class_is_kept(
     )
 
     found = [
-        (box.entry.name, round(box.confidence * 255 / 220, 2)) for box in detector.boxes(IMAGE)
+        (box.entry.name, round(box.confidence * 255 / int(IMAGE.rgb.max()), 2))
+        for box in detector.boxes(IMAGE)
     ]
 
     # The cat is no object of the catalogue.

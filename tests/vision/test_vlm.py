@@ -17,15 +17,23 @@ from bbllm.testing import ScriptedModel
 from bbllm_ros.perception.model_use import ModelUse
 from bbllm_vision.detectors.registry import DetectorSetup, load_detector
 from bbllm_vision.detectors.vlm import VlmDetector
-from tests.doubles.drawn_tables import CAMERA, CATALOGUE, RED, T_WORLD_CAMERA, Drawn, drawn
+from tests.vision.drawn_tables import (
+    CAMERA,
+    CATALOGUE,
+    RED,
+    T_WORLD_CAMERA,
+    box_px,
+    draw,
+    placed,
+)
 
-ITEM = Drawn(entry=RED, x_m=0.45, y_m=0.2, yaw_rad=0.3)
-IMAGE = drawn(ITEM)
+ITEM = placed(RED, x_m=0.45, y_m=0.2, yaw_rad=0.3)
+IMAGE = draw(ITEM)
 
 
 def seen(**changes: Any) -> dict[str, Any]:
     """Return an object of a reply: the cube, with a box in thousandths."""
-    left, top, right, bottom = ITEM.box_px
+    left, top, right, bottom = box_px(ITEM)
     wide, high = 1000 / CAMERA.width_px, 1000 / CAMERA.height_px
     box = {
         'left': round(left * wide),

@@ -12,7 +12,7 @@ from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose, difference
 from bbllm_vision.detectors.blocks import BlocksDetector
-from tests.vision.detectors.drawn_table import (
+from tests.vision.drawn_tables import (
     T_WORLD_CAMERA,
     TABLE,
     all_hidden,
@@ -28,7 +28,7 @@ def detected(
 ) -> list[tuple[str, Pose]]:
     """Return names and world poses of what is detected in a picture of some objects."""
     catalogue = Catalogue.of_objects(items if known is None else known)
-    found = BlocksDetector(catalogue, (TABLE,)).detect(draw(items, light=light), T_WORLD_CAMERA)
+    found = BlocksDetector(catalogue, (TABLE,)).detect(draw(*items, light=light), T_WORLD_CAMERA)
     return [(item.name, world_pose(item)) for item in found]
 
 
@@ -135,7 +135,7 @@ def test_a_marker_on_the_table_is_no_object_where_depth_is_off() -> None:
     item = cube('grey_cube', 0.5, 0.0, color='grey')
     detector = BlocksDetector(Catalogue.of_objects([item]), (TABLE,))
     marker = cube('marker', 0.5, 0.0, color='grey', z_m=0.0, size_m=(0.04, 0.04, 0.001))
-    flat, standing = draw([marker]), draw([item])
+    flat, standing = draw(marker), draw(item)
 
     for off_m in (0.008, 0.012):  # two and three times the rms of the mean depth of a face
         nearer = replace(flat, depth_m=flat.depth_m - np.float32(off_m))
@@ -146,7 +146,7 @@ def test_a_marker_on_the_table_is_no_object_where_depth_is_off() -> None:
 
 def test_what_is_ignored_is_not_reported() -> None:
     item = cube('red_cube', 0.5, 0.0, color='red')
-    image = draw([item])
+    image = draw(item)
     detector = BlocksDetector(Catalogue.of_objects([item]), (TABLE,))
 
     assert detector.detect(image, T_WORLD_CAMERA)
@@ -155,7 +155,7 @@ def test_what_is_ignored_is_not_reported() -> None:
 
 def test_a_cube_under_the_hand_is_where_it_is_or_not_reported() -> None:
     item = cube('red_cube', 0.5, 0.0, 20, color='red')
-    image = draw([item])
+    image = draw(item)
     detector = BlocksDetector(Catalogue.of_objects([item]), (TABLE,))
     middle = image.depth_m.shape[1] // 2
     reported = 0

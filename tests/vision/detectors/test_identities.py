@@ -5,7 +5,7 @@ from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
 from bbllm.skills.shapes import Vector
 from bbllm_vision.detectors.identities import Identities
-from tests.vision.detectors.drawn_table import cube
+from tests.vision.drawn_tables import cube
 
 HERE = Pose(position_m=(0.0, 0.0, 0.0))
 """The camera is in the world's origin: detections are in the world frame."""
