@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from bbllm.core.text import listed
-from bbllm.core.types import Kind, Pose, Quat, SceneObject
+from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.scene.camera import Mask, RgbdImage
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.detections import Detection
 from bbllm.scene.transforms import compose, inverse, multiply
 from bbllm_vision.detectors.colors import lab_of_words
 from bbllm_vision.detectors.edge_fit import EdgeFit
-from bbllm_vision.detectors.forms import AppearanceClass, Form, classes_of, forms_of
+from bbllm_vision.detectors.forms import Form, classes_of, forms_of
 from bbllm_vision.detectors.regions import ColorRegion, rectangle_of
 from bbllm_vision.detectors.search import LEAST_HEIGHT_M, Search
 
@@ -96,15 +96,6 @@ class _Level:
         return 0.5 * ((seen_m - self.z_m) / (DEPTH_ERROR_M / 4)) ** 2 + self.surprise
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """An object in the world."""
-
-    of: AppearanceClass
-    pose: Pose
-    confidence: float
-
-
 class BlocksDetector:
     """
     Finds the objects of a catalogue in a picture with depth; see `Detector`.
@@ -140,10 +131,6 @@ class BlocksDetector:
                 (`arm_mask.arm_mask`), shape (height, width).
         """
         search = Search(self._fixtures, image, T_world_camera, ignored)
-        T_camera_world = inverse(T_world_camera)
-        return tuple(_detection(item, T_camera_world) for item in self._found(search))
-
-    def _found(self, search: Search) -> list[_Found]:
         spots: list[tuple[_Face, ...]] = []
         for region in search.segmentation.regions:
             if LEAST_HEIGHT_M < region.height_m < MOST_HEIGHT_M:
@@ -154,7 +141,17 @@ class BlocksDetector:
         for faces in sorted(spots, key=lambda faces: -faces[0].score):
             if all(_apart(faces[0], others[0]) for others in kept):
                 kept.append(faces)
-        return self._named(search, kept)
+        T_camera_world = inverse(T_world_camera)
+        return tuple(
+            Detection(
+                name=form.of.name,
+                position_m=pose.position_m,
+                quat_xyzw=pose.quat_xyzw,
+                confidence=float(min(1.0, face.fit.measured)),
+            )
+            for face, form in self._named(search, kept)
+            for pose in (compose(T_camera_world, _pose(face, form)),)
+        )
 
     def _faces(self, search: Search, region: ColorRegion) -> tuple[_Face, ...]:
         """Return the shapes that fit a region about equally well, the best first."""
@@ -224,7 +221,7 @@ class BlocksDetector:
             return seen_m
         return likely.z_m + height_m
 
-    def _named(self, search: Search, spots: Sequence[Sequence[_Face]]) -> list[_Found]:
+    def _named(self, search: Search, spots: Sequence[Sequence[_Face]]) -> list[tuple[_Face, Form]]:
         """
         Give each spot the class with the nearest colour and shape.
 
@@ -246,17 +243,11 @@ class BlocksDetector:
                     if distance[index] + shape_cost < cost[row, column]:
                         cost[row, column] = distance[index] + shape_cost
                         chosen[row, index] = (face, form)
-        found = []
-        for row, column in zip(*linear_sum_assignment(cost), strict=True):
-            if cost[row, column] < 2 * COLOR_ERROR:
-                face, form = chosen[row, slots[column]]
-                pose = _pose(
-                    face.fit.x_m, face.fit.y_m, face.z_m - form.height_m / 2,
-                    face.fit.yaw_rad, form.quat_xyzw,
-                )  # fmt: skip
-                confidence = min(1.0, face.fit.measured)
-                found.append(_Found(of=form.of, pose=pose, confidence=confidence))
-        return found
+        return [
+            chosen[row, slots[column]]
+            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+            if cost[row, column] < 2 * COLOR_ERROR
+        ]
 
 
 def others_of(catalogue: Catalogue) -> str:
@@ -298,18 +289,10 @@ def _apart(one: _Face, other: _Face) -> bool:
     return gap_m > APART_M or abs(one.z_m - other.z_m) > APART_M
 
 
-def _pose(
-    x_m: float, y_m: float, z_m: float, yaw_rad: float, quat: Quat = (0.0, 0.0, 0.0, 1.0)
-) -> Pose:
-    turn = (0.0, 0.0, math.sin(yaw_rad / 2), math.cos(yaw_rad / 2))
-    return Pose(position_m=(float(x_m), float(y_m), float(z_m)), quat_xyzw=multiply(turn, quat))
-
-
-def _detection(item: _Found, T_camera_world: Pose) -> Detection:
-    pose = compose(T_camera_world, item.pose)
-    return Detection(
-        name=item.of.name,
-        position_m=pose.position_m,
-        quat_xyzw=pose.quat_xyzw,
-        confidence=float(item.confidence),
+def _pose(face: _Face, form: Form) -> Pose:
+    """Return the pose of an object whose top is a face, world frame."""
+    half = face.fit.yaw_rad / 2
+    return Pose(
+        position_m=(float(face.fit.x_m), float(face.fit.y_m), face.z_m - form.height_m / 2),
+        quat_xyzw=multiply((0.0, 0.0, math.sin(half), math.cos(half)), form.quat_xyzw),
     )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -37,14 +37,6 @@ GATE_M = 0.03
 
 def _nowhere(_: Vector) -> bool:
     return False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedDetection:
-    """A detection, and where it is in the world."""
-
-    detection: Detection
-    position_m: Vector
 
 
 class Identities:
@@ -95,7 +87,7 @@ class Identities:
             names |= self._assigned(placed, own, held, hidden)
         for index, name in names.items():
             if detections[index].name in self._names:
-                self._last[name] = _placed(detections[index], T_world_camera).position_m
+                self._last[name] = _placed(detections[index], T_world_camera)
         return tuple(
             replace(detection, name=names[index])
             for index, detection in enumerate(detections)
@@ -104,7 +96,7 @@ class Identities:
 
     def _assigned(
         self,
-        placed: Mapping[int, PlacedDetection],
+        placed: Mapping[int, Vector],
         names: Sequence[str],
         held: str | None,
         hidden: Hidden,
@@ -120,21 +112,18 @@ class Identities:
         new = [name for name in names if name not in self._last and name != held]
         last = [*new, *covered, *([held] if held in names else [])]
         left = [index for index in rest if index not in moved]
-        left.sort(key=lambda i: (-placed[i].position_m[1], placed[i].position_m[0]))
+        left.sort(key=lambda i: (-placed[i][1], placed[i][0]))
         return found | dict(zip(left, (name for name in last if name is not None), strict=False))
 
     def _nearest(
-        self, placed: Mapping[int, PlacedDetection], names: Sequence[str], gate_m: float
+        self, placed: Mapping[int, Vector], names: Sequence[str], gate_m: float
     ) -> dict[int, str]:
         """Assign by the least sum of distances, none of which is beyond the gate."""
         if not placed or not names:
             return {}
         indices = list(placed)
         distance = np.array(
-            [
-                [math.dist(placed[index].position_m, self._last[name]) for name in names]
-                for index in indices
-            ]
+            [[math.dist(placed[index], self._last[name]) for name in names] for index in indices]
         )
         # Beyond the gate everything costs the same, and more than any pairs within it.
         cost = np.where(distance <= gate_m, distance, 1e3)
@@ -146,8 +135,6 @@ class Identities:
         }
 
 
-def _placed(detection: Detection, T_world_camera: Pose) -> PlacedDetection:
-    pose = compose(
-        T_world_camera, Pose(position_m=detection.position_m, quat_xyzw=(0.0, 0.0, 0.0, 1.0))
-    )
-    return PlacedDetection(detection=detection, position_m=pose.position_m)
+def _placed(detection: Detection, T_world_camera: Pose) -> Vector:
+    """Return where a detection is in the world [m]."""
+    return compose(T_world_camera, Pose(position_m=detection.position_m)).position_m
