@@ -163,16 +163,6 @@ def test_where_nothing_runs_there_is_one_line_for_the_driver_and_one_for_the_nod
     assert found[1].remedy == 'The line above starts these too.'
 
 
-def test_where_part_of_a_driver_runs_every_part_that_is_missing_is_named() -> None:
-    hand = frozenset(name for name in HEALTHY.actions if name.startswith('franka_gripper/'))
-
-    failures = [item for item in judged(RobotGraph(actions=hand)) if item.level is Level.FAIL]
-
-    parts = {'manager', 'hardware', 'control', 'joints', 'mode', 'gripper', 'nodes'}
-    assert parts <= {item.name for item in failures}
-    assert all('ros2 launch bbllm franka_' in item.remedy for item in failures)
-
-
 @pytest.mark.parametrize('simulated', [True, False])
 def test_network_of_a_simulated_robot_is_not_measured(
     simulated: bool, monkeypatch: pytest.MonkeyPatch

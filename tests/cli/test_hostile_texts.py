@@ -201,19 +201,3 @@ def test_the_journal_views_show_hidden_characters_and_stay_json(bbllm: Command) 
     listed = bbllm('show', '--list')
     assert CONTROL.search(listed.output) is None
     assert len(listed.output.splitlines()) == 2
-
-
-def test_the_rest_of_a_long_step_is_marked_as_the_same_step(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv('COLUMNS', '60')
-    monkeypatch.setenv('FORCE_COLOR', '1')
-    monkeypatch.setenv('TERM', 'xterm-256color')
-
-    long = f'throw knife{" " * 60}1: place red_cube on the blue_cube, gently and slowly'
-
-    question(['The plan.', long, ''])
-
-    first, second = capsys.readouterr().out.splitlines()[3:5]
-    assert first.startswith('  1: throw knife 1: place red_cube')
-    assert second.startswith('    ↳ ')

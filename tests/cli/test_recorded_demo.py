@@ -60,19 +60,6 @@ def test_a_recorded_task_is_played_again_and_marked_as_recorded(
     assert wrong.exit_code == 2 and "Did you mean 'toast/make_toast'" in wrong.stderr
 
 
-def test_the_menu_of_recorded_tasks_has_a_short_line_for_each(
-    bbllm: Callable[..., Result],
-) -> None:
-    listed = bbllm('demo', '--recorded', 'list')
-    names = json.loads(bbllm('demo', '--recorded', 'list', '--json').stdout)['recorded']
-    lines = [line for line in listed.stdout.splitlines() if line.startswith('  ')]
-
-    assert [line.split()[0] for line in lines] == names
-    assert len(names) > 40
-    assert max(map(len, lines)) <= 105
-    assert not [line for line in lines if 'What counts' in line]
-
-
 def test_changed_prompts_are_stated_in_one_line_beside_what_the_replies_come_to(
     recorded: None, bbllm: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

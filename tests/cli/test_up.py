@@ -16,7 +16,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has 
 
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, UnknownNameError
-from bbllm_ros.commands.up import UpConfig, UpRequest, _nodes, _params, _print_hints, _safety_lines
+from bbllm_ros.commands.up import UpConfig, UpRequest, _nodes, _params, _print_hints
 from bbllm_ros.rclpy_support.domains import lock_name, nodes_of
 from bbllm_ros.stack.found_stack import stack_may_run
 from bbllm_ros.stack.stack import NODES
@@ -104,17 +104,6 @@ def test_a_node_that_runs_is_found_by_its_name_and_elsewhere_one_may_run() -> No
     assert not stack_may_run(here)
 
 
-def test_names_of_models_are_no_paths_and_files_are_named_in_full() -> None:
-    chosen = {'brain': 'meta-llama/Llama-3', 'record': 'talk.jsonl', 'safety': 'mine.yaml'}
-
-    params = _params(UpConfig.of({'scene': 'tower', **chosen}))
-
-    assert params['mujoco_sim']['scene'] == 'tower'
-    assert params['brain_planner']['brain'] == 'meta-llama/Llama-3'
-    assert params['brain_planner']['record'] == str(Path('talk.jsonl').resolve())
-    assert params['fr3_executor']['safety'] == str(Path('mine.yaml').resolve())
-
-
 def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
     config = UpConfig(
         never=('touch the blue cube', 'move any cylinder'), keep_out=('-0.1 0 0 0.1 0.2 1',)
@@ -125,18 +114,6 @@ def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
         'never': 'touch the blue cube; move any cylinder',
         'keep_out': '-0.1 0 0 0.1 0.2 1',
     }
-
-
-def test_rules_that_have_a_place_are_printed_when_a_stack_starts(tmp_path: Path) -> None:
-    path = tmp_path / 'mine.yaml'
-    path.write_text('workspace: {min_m: [0, -0.5, 0], max_m: [0.8, 0.5, 1]}')
-
-    lines = _safety_lines({'safety': str(path), 'keep_out': '0.2 0.5 0 0.6 0.9 0.3'})
-
-    assert lines == (
-        'workspace: 0.8 x 1 x 1 m, from (0, -0.5, 0) to (0.8, 0.5, 1) m',
-        'keep_out box_1: 0.4 x 0.4 x 0.3 m, from (0.2, 0.5, 0) to (0.6, 0.9, 0.3) m',
-    )
 
 
 def request_of(**options: Any) -> UpRequest:

@@ -26,7 +26,6 @@ Command = Callable[..., Result]
 Script = Callable[..., None]
 TASK = 'put the red cube on location_B'
 RUN = ('run', TASK, '--world', 'tabletop', '--scene', 'plus_sign')
-WEIGHING = 'put the lighter cube on location_B'
 WATCH = ('run', 'watch tv', '--planner', 'prog_prompt:check=graph,grounding=nearest')
 STUDIO = ('run', 'watch tv', '--house', 'studio')
 GIVE_UP = 'cannot: there is no such thing on the table'
@@ -57,16 +56,6 @@ def test_run_reports_each_step_and_with_json_prints_exactly_one_object(
     kinds = [event.kind for event in read_episode(Path(data['journal'])).events]
     assert kinds[0] is EventKind.STARTED and kinds[-1] is EventKind.ENDED
     assert EventKind.REPAIR in kinds
-
-
-def test_boxes_are_printed_with_their_size_before_the_arm_moves(
-    bbllm: Command, script: Script
-) -> None:
-    script()
-    result = bbllm(*RUN, '--keep-out', '0.2 0.5 0 0.6 0.9 0.3')
-
-    box = 'keep_out box_1: 0.4 x 0.4 x 0.3 m, from (0.2, 0.5, 0) to (0.6, 0.9, 0.3) m'
-    assert result.stdout.index(box) < result.stdout.index('call      pick(red_cube)')
 
 
 def test_a_goal_is_shown_before_the_plan_and_decides_the_exit_code(
@@ -296,20 +285,6 @@ def test_scenes_planners_and_version_are_listed_and_names_are_completed(bbllm: C
     assert bbllm('--version').stdout.strip() == f'bbllm {package.__version__}'
     assert beginning(scenes)('plus') == ['plus_sign']
     assert 'brain_body' in beginning(planners)('')
-
-
-def test_plan_of_a_planner_that_observes_first_is_its_first_round(
-    bbllm: Command, script: Script
-) -> None:
-    unknown = 'FAIL\nThe weight of red_cube is not known.'
-    script(unknown, 'EXPLAIN\nWeigh it.\nEXECUTE\nACTION PICK red_cube', unknown)
-
-    result = bbllm('plan', WEIGHING, '--planner', 'llm_pop')
-
-    assert result.exit_code == 0
-    lines = [' '.join(line.split()) for line in result.stdout.splitlines()]
-    assert lines[2] == '0 PICK red_cube pick(red_cube)'
-    assert lines[3].startswith('That is the first round.')
 
 
 def test_of_a_planner_that_goes_on_from_what_it_observes_failed_actions_show_as_failed() -> None:

@@ -2,13 +2,11 @@
 
 import io
 from collections.abc import Iterable
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
 
-from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView, describe
 from bbllm.cli.views.rich_view import LiveView, plan_lines, print_progress
 from bbllm.core.events import (
@@ -123,20 +121,6 @@ def test_plan_lines_never_exceed_the_terminal_and_leave_nothing_out(text: str, w
     assert max(line.cell_len for line in lines) <= max(width, 36)
     written = ''.join(line.plain for line in lines).replace('12.3 s', '')
     assert text.replace(' ', '') in written.replace(' ', '')
-
-
-def test_a_path_is_not_broken_by_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, value in {'COLUMNS': '60', 'TERM': 'xterm', 'FORCE_COLOR': '1'}.items():
-        monkeypatch.setenv(name, value)
-    path = Path('/home/someone/.local/state/bbllm/episodes') / 'a-rather-long-name.jsonl'
-    output = Output()
-    assert output.live
-
-    output.print_path('journal', path)
-
-    assert str(path) in capsys.readouterr().out
 
 
 def test_who_approved_what_is_shown_with_the_episode_and_live() -> None:

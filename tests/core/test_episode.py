@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import (
     BbllmError,
@@ -132,14 +131,6 @@ def test_an_error_of_a_part_becomes_an_ending_with_its_sentence(
     episode = play(raising(error))
 
     assert (episode.ending, episode.message) == (ending, str(error))
-
-
-def test_a_lost_node_ends_the_episode() -> None:
-    lost = Outcome(call=PICK, status=Status.FAILED, code=Code.LOST_NODE, message='It has gone.')
-
-    episode = play(PICK, world=OneCubeWorld(lost))
-
-    assert (episode.ending, episode.message) == (Ending.WORLD_FAILED, 'It has gone.')
 
 
 def test_no_call_is_executed_beyond_the_limit() -> None:
@@ -341,16 +332,6 @@ def test_cancel_stops_the_world_and_nothing_runs_after_it() -> None:
     assert (episode.ending, episode.message) == (Ending.CANCELLED, 'The person pressed stop.')
     assert world.stopped.is_set()
     assert episode.steps == 1
-
-
-def test_cancel_ends_a_reply_that_still_streams() -> None:
-    run, echo = start(), EchoModel()
-    token = CancelToken(lambda: run.cancel('enough') if echo.spoken else None)
-
-    episode = play(asking(run.model(echo, 'brain', token.raise_if_cancelled)), run=run)
-
-    assert episode.ending is Ending.CANCELLED
-    assert len(echo.spoken) <= 2
 
 
 class LateWorld(OneCubeWorld):

@@ -15,10 +15,8 @@ from bbllm.core.protocols import (
     Message,
     ModelRequest,
     Reply,
-    ScenePicture,
     Usage,
     World,
-    WorldFeatures,
     data_url,
     media_type,
     picture_of,
@@ -30,12 +28,6 @@ from tests.core.scripted_episodes import TASK, OneCubeWorld, play
 
 PNG = b'\x89PNG\r\n\x1a\n and so on'
 JPEG = b'\xff\xd8\xff\xe0 and so on'
-
-
-class PicturedCube(OneCubeWorld):
-    """The world of one cube, with a camera."""
-
-    features = WorldFeatures(picture=lambda: ScenePicture(data=PNG, view='from above'))
 
 
 def asked(folder: Path, *, keep_prompts: bool = True) -> Path:
@@ -84,13 +76,6 @@ def test_a_picture_is_kept_once_beside_the_journal_and_never_in_it(tmp_path: Pat
     assert 'What next?' in decode_prompts(rows).values()
 
 
-def test_where_prompts_are_not_to_be_kept_pictures_are_neither(tmp_path: Path) -> None:
-    journal = asked(tmp_path, keep_prompts=False)
-
-    assert list(tmp_path.iterdir()) == [journal]
-    assert hash_of(PNG) not in journal.read_text()
-
-
 def test_a_damaged_picture_is_missing_and_never_another_one(tmp_path: Path) -> None:
     path = prompts_path(journal := asked(tmp_path))
     rows = [json.loads(row) for row in path.read_text().splitlines()]
@@ -103,14 +88,6 @@ def test_a_damaged_picture_is_missing_and_never_another_one(tmp_path: Path) -> N
 
     assert first.missing.startswith('1 of 3 parts of the prompt are not in')
     assert third.messages[1].pictures == (KeptPicture(hash_of(JPEG), JPEG),)
-
-
-def test_a_planner_gets_the_picture_of_its_world(tmp_path: Path) -> None:
-    found: list[ScenePicture] = []
-
-    play(lambda world, context: found.append(picture_of(world)), world=PicturedCube())
-
-    assert found == [ScenePicture(data=PNG, view='from above')]
 
 
 def test_a_world_without_camera_is_refused_with_what_would_work() -> None:

@@ -124,32 +124,6 @@ def test_a_server_that_refuses_streams_is_asked_without(server: ModelServer) -> 
     assert [body['stream'] for body in server.bodies] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ('parameter', 'message', 'param'),
-    [
-        ('stream_options', 'Unrecognized request argument supplied: stream_options', None),
-        ('response_format', "This model does not support 'response_format'", None),
-        ('response_format', 'no', 'response_format'),
-        ('temperature', "Unsupported value: 'temperature' does not support 0.5", 'temperature'),
-        ('stop', "Unsupported parameter: 'stop' is not supported with this model.", 'stop'),
-    ],
-)
-def test_a_refused_parameter_is_left_out_from_then_on(
-    server: ModelServer, parameter: str, message: str, param: str | None
-) -> None:
-    server.will(refuses(parameter, message, replies('yes'), param=param))
-    client = Client(server)
-
-    assert client.ask(stop=['x'], schema=SCHEMA) == 'yes'
-    assert client.ask(stop=['x'], schema=SCHEMA) == 'yes'
-
-    assert [parameter in body for body in server.bodies] == [True, False, False]
-    assert len(client.reports) == 1
-    assert 'gpt-4o at 127.0.0.1' in client.reports[0]
-    assert client.model.supports_schema
-    assert ('tools' in server.bodies[-1]) is (parameter == 'response_format')
-
-
 def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

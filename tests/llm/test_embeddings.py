@@ -9,7 +9,7 @@ import pytest
 from bbllm.core.errors import ModelError, ModelUnavailableError
 from bbllm.llm.embedding.lexical import DIMENSIONS, LexicalEmbedder
 from bbllm.llm.openai.chat import BATCH
-from bbllm.testing import ModelServer, embeds, hangs, sends, status
+from bbllm.testing import ModelServer, embeds, hangs, sends
 from tests.llm.chat_clients import Client
 
 
@@ -25,17 +25,6 @@ def test_vectors_come_in_the_order_of_many_texts_that_are_counted_together(
     assert [vector[0] for vector in found.vectors] == [float(len(text)) for text in texts]
     assert (found.model, found.usage.prompt_tokens) == ('fake-embedding-1', len(texts))
     assert (found.retries, server.bodies[0]['model']) == (0, 'gpt-4o')
-
-
-def test_a_failure_that_may_pass_is_tried_again(server: ModelServer) -> None:
-    server.will(status(503, 'warming up'), status(429, 'slow', retry_after='4'), embeds())
-    client = Client(server)
-
-    found = client.embedder.embed(['a'])
-
-    assert found.retries == 2
-    assert len(client.reports) == 2
-    assert sum(client.slept) >= 4.0
 
 
 def answer(*vectors: object) -> str:

@@ -88,15 +88,6 @@ def test_a_picture_that_is_refused_for_itself_is_another_error(
     assert 'takes no images' not in str(caught.value)
 
 
-def test_words_about_images_mean_nothing_where_none_was_sent(server: ModelServer) -> None:
-    server.will(status(400, 'content must be a string'))
-
-    with pytest.raises(ModelError) as caught:
-        Client(server).ask()
-
-    assert 'takes no images' not in str(caught.value)
-
-
 def test_where_images_are_configured_off_no_picture_leaves_this_machine(
     server: ModelServer,
 ) -> None:

@@ -24,7 +24,6 @@ from bbllm.core.protocols import (
     ModelRequest,
     Reply,
     Usage,
-    streams,
 )
 from bbllm.core.provenance import templates_hash
 from bbllm.llm.embedding.lexical import LexicalEmbedder
@@ -39,7 +38,7 @@ from bbllm.llm.recording.replay import (
     recording_embedder,
     replay_embedder,
 )
-from bbllm.testing import Pace, PacedModel, ScriptedModel
+from bbllm.testing import ScriptedModel
 
 SCHEMA = {'enum': ['pick']}
 
@@ -199,16 +198,6 @@ def test_with_changed_prompts_a_recorded_request_keeps_its_own_reply(path: Path)
     assert len(model.changes) == 1
 
 
-def test_with_changed_prompts_no_text_gets_the_vector_of_another(path: Path) -> None:
-    recording_embedder(Counting(), path).embed(['pick'])
-
-    again = replay_models(path, embedding=True, changed_prompts=True)
-
-    assert again.embedder is not None
-    with pytest.raises(ReplayError, match='is not the recorded one'):
-        again.embedder.embed(['push'])
-
-
 def test_a_different_prompt_is_refused_with_the_version_that_asked(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,17 +263,6 @@ def test_whether_schemas_are_taken_is_replayed_as_it_changed(path: Path) -> None
     assert not again.supports_schema
 
 
-def test_a_recording_is_asked_without_a_stream_as_its_replay_is(path: Path) -> None:
-    model = PacedModel(ScriptedModel(['0: wait\n1: Done']), Pace(0.0, 1e6))
-    recording, texts = RecordingModel(model, path, 'brain'), list[str]()
-    assert streams(model)
-
-    recording.ask(ask('a'), texts.append)
-
-    assert texts == []
-    assert not streams(recording) and not streams(ReplayModel(path, 'brain'))
-
-
 def test_a_replay_shortens_prompts_as_its_recording_did(
     path: Path,
 ) -> None:
@@ -309,15 +287,6 @@ def test_a_compressed_recording_answers_and_one_that_was_cut_is_refused(path: Pa
         ReplayModel(packed, 'brain')
     with pytest.raises(ConfigError, match=r'Name .*talk\.jsonl for --record'):
         RecordingModel(ScriptedModel([]), packed, 'brain')
-
-
-def test_a_recording_of_several_packed_parts_is_read_whole(path: Path) -> None:
-    recorded(path, 'brain', ('a', '1'), ('b', '2'))
-    first, second = path.read_bytes().splitlines(keepends=True)
-    packed = path.with_name('talk.jsonl.xz')
-    packed.write_bytes(lzma.compress(first) + bytes(8) + lzma.compress(second))
-
-    assert [each.reply and each.reply.text for each in read_recording(packed)] == ['1', '2']
 
 
 def test_a_small_file_that_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
@@ -498,11 +467,3 @@ def test_a_replay_compares_pictures_by_their_hashes(path: Path) -> None:
         ReplayModel(path, 'brain').ask(ModelRequest.of('a'))
     assert ReplayModel(path, 'brain').ask(pictured('a', PNG)).text == '1'
     assert ReplayModel(path, 'brain', text=without).ask(pictured('a', PNG)).text == '1'
-
-
-def test_damaged_pictures_are_left_out(path: Path) -> None:
-    RecordingModel(ScriptedModel(['1']), path, 'brain').ask(pictured('a', PNG))
-    lines = path.read_text().split('\n')
-
-    assert recorded_pictures(lines[0].replace('"data": "i', '"data": "j')) == {}
-    assert recorded_pictures(lines[0][:-9]) == {}
