@@ -100,7 +100,7 @@ def test_each_order_is_refused_by_its_guard(goal: Goal, guard: str) -> None:
 
 def test_a_body_that_obeys_is_refused_by_the_words_of_the_step() -> None:
     options = EpisodeConfig(
-        planner='lang_prompt:map_ahead=no', brain=indifferent(), body=obedient(), stream=False
+        planner='lang_prompt:read_calls=no', brain=indifferent(), body=obedient(), stream=False
     )
 
     result = play(by(Goal.SKIP), make_setup(options, 'tabletop'), WANTED, (KEY,))

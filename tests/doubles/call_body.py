@@ -6,7 +6,7 @@ from bbllm.core.types import PlanStep, Scene, SkillCall
 class CallBody:
     """Takes steps that are written as calls."""
 
-    name = 'literal'
+    name, reads_calls = 'literal', True
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall:
         skill, _, rest = step.text.partition('(')

@@ -131,10 +131,10 @@ def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     )
     now = with_remarks(task)
     yield 'brain_body feedback', rendered.feedback(now, scene, plan, failure, [failure, failure])
-    form = CallForm(language_of(scene).answer_scene(scene), (0, 1))
-    yield 'body execution', execution_prompt(plan.steps, scene, form)
+    form = CallForm(language_of(scene).answer_scene(scene), 0)
+    yield 'body execution', execution_prompt(plan.steps[0], scene, form)
     in_json = replace(form, in_json=True)
-    yield 'body execution in JSON', execution_prompt(plan.steps, scene, in_json)
+    yield 'body execution in JSON', execution_prompt(plan.steps[0], scene, in_json)
     yield 'base_llm direct', rendered.direct(task, scene)
 
 

@@ -31,7 +31,7 @@ BOTH = ['pick(red_cube)', 'place(0.35 0.12 0.02 1 0 0 0)', 'pick(blue_cube)']
 class NoBody:
     """A Body that must not be asked."""
 
-    name = 'none'
+    name, reads_calls = 'none', True
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         raise AssertionError(f'the Body was asked: {step}')

@@ -189,7 +189,7 @@ def test_a_spec_states_whether_prompts_have_forces_and_a_body_is_asked(name: str
     world = Scales(busy_table(), dict.fromkeys(['red_cube', 'blue_cube', None], 7.77))
     run = EpisodeRun(Task('t', TASK), planner=name, brain='b', body='b', limits=Limits())
     factory = load_planner(name)
-    spec = f'{name}:map_ahead=no' if 'map_ahead' in factory.choices else name
+    spec = f'{name}:read_calls=no' if 'read_calls' in factory.choices else name
 
     episode = run.execute(built(run, spec, brain, body), world)
 

@@ -72,7 +72,7 @@ def job_of(**config: Any) -> EpisodeSpec:
 class Literal:
     """Takes steps as calls by their word; has no call for `mumble`, and passes on `admire`."""
 
-    name = 'literal'
+    name, reads_calls = 'literal', False
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         skill, _, rest = step.text.partition('(')

@@ -9,7 +9,7 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Ending
-from bbllm.core.protocols import PASS, ModelRequest, Pass
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.types import PlanStep, SkillCall, Task
 from bbllm.llm.models.factory import parse_config
 from bbllm.planners.assembly import build_planner
@@ -110,91 +110,45 @@ def test_an_episode_is_recorded_and_replayed_without_a_key(
     assert calls[0] == calls[1] == ['pick(red_cube)', 'place(location_B)', 'return_to_base()']
 
 
-STEPS = tuple(
-    PlanStep(i, text)
-    for i, text in enumerate(
-        ['pick red_cube', 'set it right of blue_cube', 'pick blue_cube', 'wave', 'lift the mug']
-    )
+STEP_IN_WORDS = PlanStep(4, 'set it right of blue_cube')
+
+
+@pytest.mark.parametrize(
+    ('supports', 'reply'),
+    [
+        (False, '4: <rob0>[place] <0.48 0.14 0.02>'),
+        (
+            True,
+            '{"calls": [{"step": 4, "skill": "place", "args": [], "numbers": [0.48, 0.14, 0.02], '
+            '"reason": ""}]}',
+        ),
+    ],
 )
-BESIDE = SkillCall('place', ('0.48 0.14 0.02',))
-REPLY = '1: <rob0>[place] <0.48 0.14 0.02>\n3: <pass> no action waves\n4: [pick] <green_cube>'
-JSON_REPLY = (
-    '{"calls": [{"step": 1, "skill": "place", "args": [], "numbers": [0.48, 0.14, 0.02], '
-    '"reason": ""}, {"step": 3, "skill": null, "args": [], "numbers": [], "reason": '
-    '"no action waves"}, {"step": 4, "skill": "pick", "args": ["green_cube"], "numbers": [], '
-    '"reason": ""}]}'
-)
-
-
-def test_a_step_that_is_a_call_costs_no_request() -> None:
-    model = ScriptedModel()
-
-    assert BodyLLM(model).map_ahead(STEPS, busy_table().observe()) == [PICK]
-    assert model.requests == []
-
-
-@pytest.mark.parametrize(('supports', 'reply'), [(False, REPLY), (True, JSON_REPLY)])
-def test_the_first_step_that_is_no_call_asks_for_all_others_of_the_plan(
+def test_a_step_in_words_is_asked_for_with_its_scene_in_one_form(
     supports: bool, reply: str
 ) -> None:
     model = ScriptedModel([reply], supports_schema=supports)
 
-    mapped = BodyLLM(model).map_ahead(STEPS[1:], busy_table().observe())
+    mapped = BodyLLM(model).map(STEP_IN_WORDS, busy_table().observe())
 
-    later = SkillCall('pick', ('green_cube',))
-    assert mapped == [BESIDE, None, Pass('no action waves.'), later]
+    assert mapped == SkillCall('place', ('0.48 0.14 0.02',))
     (request,) = model.requests
-    assert request.prompt.endswith('\nSteps to turn into calls: 1, 3 and 4\nCalls:')
-    assert '2: pick blue_cube' in request.prompt
+    assert request.prompt.endswith('\nSteps to turn into calls: 4\nCalls:')
     assert 'blue_cube cube blue 0.' in request.prompt  # where it is, as the Brain is shown
     assert ('{"calls"' in request.prompt) is supports  # one form in prompt and schema
     assert ('<rob0>' in request.prompt) is not supports
     assert (request.schema is not None) is supports
 
 
-def test_a_step_that_cannot_be_read_is_asked_for_again_with_the_whole_form_and_then_fails() -> (
-    None
-):
-    wrong = REPLY.replace('green_cube', 'pyramid')
-    model = ScriptedModel([wrong, wrong])
+def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_whole_form() -> None:
+    model = ScriptedModel(['4: [pick] <pyramid>', '4: [pick] <pyramid>'])
 
-    mapped = BodyLLM(model).map_ahead(STEPS[1:], busy_table().observe())
+    with pytest.raises(ParseError, match="There is no object named 'pyramid'"):
+        BodyLLM(model).map(STEP_IN_WORDS, busy_table().observe())
 
-    assert mapped[0] == BESIDE
-    assert isinstance(mapped[3], ParseError)
     again = model.requests[1].messages[-1].content
-    assert "Step 4: There is no object named 'pyramid'" in again
-    assert 'Reply with one line for each of the steps 1, 3, 4, such as `1: <rob0>[pick] <' in again
-
-
-def test_a_model_that_cannot_answer_for_several_steps_is_asked_for_one_at_a_time() -> None:
-    model = ScriptedModel(['eh?', 'eh?', '<rob0>[place] <0.48 0.14 0.02>', '3: <pass>'])
-    body, scene = BodyLLM(model), busy_table().observe()
-
-    assert body.map_ahead(STEPS[1:], scene) == [BESIDE, None, None, None]
-    assert body.map_ahead(STEPS[3:], scene) == [PASS, None]
-    assert [r.prompt.rpartition('calls: ')[2] for r in model.requests[2:]] == [
-        '1\nCalls:',
-        '3\nCalls:',
-    ]
-
-
-def test_two_passes_of_a_plan_cost_one_loop_and_the_brain_reads_both_reasons() -> None:
-    brain = ScriptedModel(
-        ['0: wave\n1: pick red_cube\n2: sing a song\n3: Done', 'New plan:\n0: pick red_cube']
-    )
-    body = ScriptedModel(['0: <pass> no arm for it\n2: <pass> no voice'])
-    run, world = new_run(), busy_table()
-
-    planner = BRAIN_BODY.build(run.model(brain, 'brain'), BodyLLM(run.model(body, 'body')), k=3)
-    episode = run.execute(planner, world)
-
-    assert world.calls == ['pick(red_cube)']
-    assert episode.feedback_loops == 1
-    expected = (
-        'The Body found no action for this step: no arm for it. Nor for 2: sing a song: no voice.'
-    )
-    assert expected in brain.requests[1].prompt
+    assert "There is no object named 'pyramid'" in again
+    assert 'Reply with one line for step 4, such as `4: <rob0>[pick] <' in again
 
 
 @pytest.mark.parametrize('make', [BRAIN_BODY, LANG_PROMPT])

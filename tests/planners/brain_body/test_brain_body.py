@@ -22,7 +22,7 @@ PLAN = '0: pick(red_cube)\n1: place(location_A)\n2: return_to_base()'
 class LiteralBody:
     """Takes steps that are written as calls by their word; passes on `admire`."""
 
-    name = 'literal'
+    name, reads_calls = 'literal', False
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         skill, _, rest = step.text.partition('(')

@@ -1,29 +1,17 @@
-"""Plans that begin while they are written, steps mapped while the arm moves: the same calls."""
+"""Plans that begin while they are written: the same calls as where the reply is waited for."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from random import Random
 
 import pytest
 
-from bbllm.core.cancel import CancelToken
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ParseError, WorldError
 from bbllm.core.events import Episode, EpisodeEnded, PlanGrown, RepairBegun, StepBegun, StepPassed
-from bbllm.core.protocols import (
-    Body,
-    MappedStep,
-    ModelRequest,
-    OnText,
-    Pass,
-    Reply,
-    WorldFeatures,
-)
+from bbllm.core.protocols import ModelRequest, OnText, Pass, Reply, WorldFeatures
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall, Status, Task
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.call_grammar import settled
-from bbllm.planners.common.step_grammar import call_of, is_call
 from tests.drawn import full
 from tests.planners.symbolic_table import SymbolicTabletop
 
@@ -90,51 +78,27 @@ class RandomBrain:
         return reply
 
 
-@dataclass
 class RandomBody:
-    """Maps steps by their words, and what these leave open by the scene where it *looks*."""
+    """Maps steps by their words, and what these leave open by the scene."""
 
-    looks: bool
-    overlaps: bool
-    name: str = 'random'
-    asked: list[str] = field(default_factory=list)
+    name, reads_calls = 'random', True
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        call = call_of(step.text, scene)
-        found = call if call is not None else self._mapped(step, scene)
-        if isinstance(found, ParseError):
-            raise found
-        return found if isinstance(found, Pass) else settled(found, scene)
-
-    def map_ahead(
-        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
-    ) -> Sequence[MappedStep | None]:
-        try:
-            if (call := call_of(steps[0].text, scene)) is not None:
-                return [call]
-        except ParseError as error:
-            return [error]
-        if cancel is not None:
-            cancel.wait(Random().choice((0.0, 0.0005, 0.002)))
-        later = [None if is_call(s.text, scene) else self._mapped(s, scene) for s in steps[1:]]
-        return [self._mapped(steps[0], scene), *later]
-
-    def _mapped(self, step: PlanStep, scene: Scene) -> MappedStep:
-        self.asked.append(step.text)
-        words = step.text.split()
-        match words:
+        match step.text.split():
             case ['grasp', _, name, *_]:
-                return SkillCall('pick', (name,))
+                found = SkillCall('pick', (name,))
             case ['lower' | 'place', *_, name]:
-                return SkillCall('place', (name,))
+                found = SkillCall('place', (name,))
             case ['take', *_]:
-                return SkillCall('pick', (leftmost(scene) if self.looks else 'green_cube',))
+                found = SkillCall('pick', (leftmost(scene),))
             case ['set', *_, name]:
                 x, y, _ = next(i.pose.position_m for i in scene.objects if i.name == name)
-                return SkillCall('place', (f'{x:.3f} {y + 0.05:.3f} 0.02',))
+                found = SkillCall('place', (f'{x:.3f} {y + 0.05:.3f} 0.02',))
             case ['admire', *_]:
                 return Pass('no action admires.')
-        return ParseError(f'{step.text!r} is no action.')
+            case _:
+                raise ParseError(f'{step.text!r} is no action.')
+        return settled(found, scene)
 
 
 def leftmost(scene: Scene) -> str:
@@ -176,21 +140,13 @@ class RandomWorld(SymbolicTabletop):
         return super().execute(call)
 
 
-def play(
-    seed: int,
-    *,
-    overlap: bool,
-    looks: bool,
-    reached: Callable[[RandomBody, EpisodeRun], Body] = lambda body, _: body,
-) -> tuple[Episode, RandomWorld, RandomBrain, RandomBody]:
-    """Play an episode with a random Body, which the planner asks as it is *reached*."""
+def play(seed: int, *, overlap: bool) -> tuple[Episode, RandomWorld, RandomBrain]:
     random = Random(f'episode {seed}')
     world, brain = RandomWorld(seed), RandomBrain(seed, streams=overlap)
-    body = RandomBody(looks, overlap)
     run = EpisodeRun(Task('e', 'tidy up'), planner='p', brain='b', body='c', stream=overlap)
     world.run = run
-    planner = BrainBody(run.model(brain, 'brain'), reached(body, run), k=random.randrange(4))
-    return run.execute(planner, world), world, brain, body
+    planner = BrainBody(run.model(brain, 'brain'), RandomBody(), k=random.randrange(4))
+    return run.execute(planner, world), world, brain
 
 
 def course(episode: Episode, world: RandomWorld, brain: RandomBrain) -> dict[str, object]:
@@ -208,14 +164,13 @@ def course(episode: Episode, world: RandomWorld, brain: RandomBrain) -> dict[str
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize('looks', [False, True])
-def test_calls_prompts_and_endings_are_those_of_the_loop_that_waits(looks: bool) -> None:
+def test_calls_prompts_and_endings_are_those_of_the_loop_that_waits() -> None:
     n_early = n_ahead = 0
     for seed in range(N_EPISODES):
-        one = play(seed, overlap=False, looks=looks)
-        other = play(seed, overlap=True, looks=looks)
+        one = play(seed, overlap=False)
+        other = play(seed, overlap=True)
 
-        assert course(*other[:3]) == course(*one[:3]), f'seed {seed}'
+        assert course(*other) == course(*one), f'seed {seed}'
         n_early += begun_early(other[0])
         n_ahead += any(other[1].expected)
 

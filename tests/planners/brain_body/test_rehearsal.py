@@ -21,7 +21,7 @@ TASK = Task('t', 'put the red cube on location_A')
 class LiteralBody:
     """Takes steps that are written as calls by their word."""
 
-    name = 'literal'
+    name, reads_calls = 'literal', False
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         skill, _, rest = step.text.partition('(')

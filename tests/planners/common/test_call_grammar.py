@@ -18,7 +18,7 @@ from bbllm.planners.common.call_grammar import (
     CallForm,
     body_schema,
     parse_call,
-    parse_calls,
+    parse_reply,
     settled,
 )
 from bbllm.planners.domains.household.actions import shown_to_body
@@ -175,103 +175,83 @@ def test_a_move_of_what_is_not_held_is_refused_with_what_would_work(
     assert code_behind(caught.value) is Code.NOT_HOLDING
 
 
-STEPS = CallForm(SCENE, (2, 5))
+STEP = CallForm(SCENE, 2)
 HOUSE = HOUSEHOLD.answer_scene(shown_to_body(SmallHouse().observe()))
 
 
-def test_the_schema_has_an_entry_for_each_step_and_names_skills_and_objects_of_the_scene() -> None:
-    schema: Any = body_schema(STEPS)
+def test_the_schema_has_the_number_of_the_step_and_names_skills_and_objects_of_the_scene() -> None:
+    schema: Any = body_schema(STEP)
     entry = schema['properties']['calls']['items']
 
     assert schema['additionalProperties'] is entry['additionalProperties'] is False
     assert entry['required'] == list(entry['properties'])
-    assert entry['properties']['step']['enum'] == [2, 5]
+    assert entry['properties']['step']['enum'] == [2]
     assert entry['properties']['skill']['enum'] == [*[skill.name for skill in SKILLS], None]
     assert entry['properties']['args']['items']['enum'] == [*NAMES]
     crowd = tuple(replace(OBJECTS[0], name=f'cube_{i}') for i in range(300))
-    large: Any = body_schema(CallForm(Scene(crowd, SKILLS, (), 0.0), (0,)))
+    large: Any = body_schema(CallForm(Scene(crowd, SKILLS, (), 0.0), 0))
     assert large['properties']['calls']['items']['properties']['args']['items'] == {
         'type': 'string'
     }
 
 
 def test_the_schema_of_a_house_has_no_numbers_which_no_action_takes() -> None:
-    assert 'numbers' in json.dumps(body_schema(STEPS))
-    assert 'numbers' not in json.dumps(body_schema(CallForm(HOUSE, (0,))))
+    assert 'numbers' in json.dumps(body_schema(STEP))
+    assert 'numbers' not in json.dumps(body_schema(CallForm(HOUSE, 0)))
 
 
-@given(
-    st.lists(calls | st.just(Pass('nothing here sings.')), min_size=1, max_size=5), st.booleans()
-)
-def test_the_calls_of_several_steps_are_read_back_from_lines_and_from_json(
-    mapped: list[SkillCall | Pass], in_json: bool
+@given(calls | st.just(Pass('nothing here sings.')), st.booleans())
+def test_the_call_of_a_step_is_read_back_from_a_line_and_from_json(
+    mapped: SkillCall | Pass, in_json: bool
 ) -> None:
-    form = CallForm(SCENE, tuple(range(3, 3 + len(mapped))), in_json)
-    written = [form.write(number, each) for number, each in zip(form.numbers, mapped, strict=True)]
-    reply = f'{{"calls": [{", ".join(written)}]}}' if in_json else '\n'.join(written)
+    form = replace(STEP, in_json=in_json)
+    written = form.write(2, mapped)
+    reply = f'{{"calls": [{written}]}}' if in_json else written
 
-    found = parse_calls(f'Here they are:\n```\n{reply}\n```', form)
+    found = parse_reply(f'Here it is:\n```\n{reply}\n```', form)
 
-    assert list(found) == list(form.numbers)
-    for call, each in zip(found.values(), mapped, strict=True):
-        if isinstance(each, Pass):
-            assert call == each
-        else:
-            assert isinstance(call, SkillCall)
-            assert settled(call, SCENE) == check_call(each, SCENE)
+    if isinstance(mapped, Pass):
+        assert found == mapped
+    else:
+        assert isinstance(found, SkillCall)
+        assert settled(found, SCENE) == check_call(mapped, SCENE)
 
 
 @pytest.mark.parametrize(
-    ('reply', 'two', 'five'),
+    'reply',
     [
-        ('2: <rob0>[pick] <red_cube>\n5: <pass> no way', 'pick(red_cube)', 'no way.'),
-        ('Step 2: `<rob0>[pick] <red_cube>`\n**5.** <pass>', 'pick(red_cube)', 'no listed'),
-        ('5) [wait] <2>\n2) [pick] <red_cube>', 'pick(red_cube)', 'wait(2)'),
-        ('<rob0>[pick] <red_cube>\n<rob0>[wait] <2>', 'pick(red_cube)', 'wait(2)'),
-        ('0: [wait] <9>\n2: [pick] <red_cube>\n5: [wait] <2>', 'pick(red_cube)', 'wait(2)'),
-        ('2: [pick] <red_cube>', 'pick(red_cube)', 'has no call for this step'),
-        ('2: [pick] <red_cube>\n5: [pick] <pyramid>', 'pick(red_cube)', "named 'pyramid'"),
-        ('2: [pick] <red_cube>\n5: [wait] <2>\n5: [wait] <3>', 'pick(red_cube)', 'two calls'),
-        ('2: [pick] <red_cube>\n5: [pick] <red_cube> and go', 'pick(red_cube)', "'and go' stands"),
-        (
-            '[{"step": 5, "skill": null, "args": [], "reason": "odd"},'
-            ' {"step": 2, "skill": "grasp", "args": ["red cube"]}]',
-            'pick(red_cube)',
-            'odd.',
-        ),
-        ('{"calls": [{"step": 2, "skill": "pick", "args": ["red_cube"]}, 7]}', 'pick(', 'no call'),
+        'Step 2: `<rob0>[pick] <red_cube>`',
+        '2) [pick] <red_cube>',
+        '<rob0>[pick] <red_cube>',
+        '[{"step": 2, "skill": "grasp", "args": ["red cube"]}]',
+        '{"skill": "pick", "args": ["red_cube"]}',
     ],
 )
-def test_each_step_of_a_reply_is_a_call_a_pass_or_its_own_error(
-    reply: str, two: str, five: str
-) -> None:
-    found = parse_calls(reply, STEPS)
+def test_the_number_of_a_step_may_stand_before_its_call(reply: str) -> None:
+    found = parse_reply(reply, STEP)
 
-    assert isinstance(found[2], SkillCall)
-    assert str(settled(found[2], SCENE)).startswith(two)
-    assert five in (found[5].reason if isinstance(found[5], Pass) else str(found[5]))
+    assert isinstance(found, SkillCall)
+    assert str(settled(found, SCENE)) == 'pick(red_cube)'
 
 
 @pytest.mark.parametrize('in_json', [False, True])
 @pytest.mark.parametrize(
-    'reply', ['', 'I cannot.', '2: pick the red cube', '{"calls": [', '{"calls": 7}', '[{}]']
+    'reply',
+    [
+        *('', 'I cannot.', '2: pick the red cube', '{"calls": [', '{"calls": 7}', '[{}]'),
+        *('5: [pick] <red_cube>', '2: [pick] <pyramid>', '2: [pick] <red_cube> and go'),
+        '2: [pick] <red_cube>\n5: [wait] <2>',
+    ],
 )
-def test_a_reply_without_any_call_is_refused_with_its_form(reply: str, in_json: bool) -> None:
-    form = replace(STEPS, in_json=in_json)
+def test_a_reply_without_the_call_is_refused_with_its_form(reply: str, in_json: bool) -> None:
+    form = replace(STEP, in_json=in_json)
 
     with pytest.raises(ParseError) as caught:
-        parse_calls(reply, form)
+        parse_reply(reply, form)
 
     assert str(caught.value).endswith(form.text)
-    assert 'each of the steps 2, 5' in form.text
     shown = form.text.partition(' such as ')[2].replace('`', '').partition(', or ')[0]
-    assert parse_calls(shown, CallForm(SCENE, (2,)))[2] == SkillCall('pick', ('red_cube',))
-
-
-@given(st.text(max_size=200))
-def test_no_text_breaks_the_grammar_of_several_steps(text: str) -> None:
-    with contextlib.suppress(ParseError):
-        assert list(parse_calls(text, STEPS)) == [2, 5]
+    assert parse_reply(shown, STEP) == SkillCall('pick', ('red_cube',))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ NUMBERED = '\n'.join(f'{i}: {text}' for i, text in enumerate(STEPS))
 class WordBody:
     """A Body of another package, which answers in classes, step by step."""
 
-    name = 'words'
+    name, reads_calls = 'words', True
 
     def __init__(self) -> None:
         self.shown: list[Scene] = []

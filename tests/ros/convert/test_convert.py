@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bbllm_interfaces.action import ExecuteSkill, RunTask
-from bbllm_interfaces.msg import Approval, EpisodeEvent, MappedStep, ObjectState
+from bbllm_interfaces.msg import Approval, EpisodeEvent, ObjectState
 from bbllm_interfaces.msg import SceneObject as SceneObjectMsg
 from bbllm_interfaces.srv import GetScene, InjectFault, MapStep
 from builtin_interfaces.msg import Time
@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
-from bbllm.core.errors import ApprovalError, ParseError
+from bbllm.core.errors import ApprovalError
 from bbllm.core.events import (
     Ending,
     Episode,
@@ -34,7 +34,6 @@ from bbllm.core.events import (
     WarningRaised,
 )
 from bbllm.core.observation import observed
-from bbllm.core.protocols import Pass
 from bbllm.core.records import to_json
 from bbllm.core.types import (
     Code,
@@ -61,7 +60,6 @@ from bbllm_ros.convert.approval import (
     provenance_from_goal,
 )
 from bbllm_ros.convert.events import event_from_msg, event_to_msg, feedback_event
-from bbllm_ros.convert.mapped_steps import mapped_from_msg, mapped_to_msg
 from bbllm_ros.nodes.body_mapper import error_code
 from bbllm_ros.planner.ros_world import MAP_ERRORS
 from tests.doubles.paper_world import PaperWorld
@@ -169,21 +167,6 @@ def test_every_error_of_map_step_is_raised_again_as_it_was() -> None:
     assert set(MAP_ERRORS) == set(errors.values())
     for code, kind in MAP_ERRORS.items():
         assert error_code(kind('why')) == code
-
-
-@pytest.mark.parametrize(
-    'mapped', [SkillCall('pick', ('red_cube',)), Pass('no action waves.'), None]
-)
-def test_what_a_step_was_mapped_to_is_read_back(mapped: Any) -> None:
-    assert mapped_from_msg(mapped_to_msg(mapped)) == mapped
-
-
-def test_an_error_of_a_step_is_read_back_and_an_empty_message_is_no_call() -> None:
-    error = mapped_from_msg(mapped_to_msg(ParseError('no action')))
-
-    assert isinstance(error, ParseError)
-    assert str(error) == 'no action'
-    assert mapped_from_msg(MappedStep()) is None
 
 
 def test_results_that_nobody_filled_in_are_failures() -> None:

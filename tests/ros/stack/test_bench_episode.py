@@ -28,7 +28,6 @@ from bbllm_bench.stack import episode as bench_episode
 from bbllm_bench.stack.episode import _Files
 from bbllm_bench.stack.episode import play as play_over_ros
 from bbllm_bench.suites.suite import load_suite
-from bbllm_ros.convert.mapped_steps import mapped_from_msg
 from bbllm_ros.convert.records import from_msg, to_msg
 from bbllm_ros.stack.stack import Stack
 from bbllm_viewer.replay.exchanges import read_exchanges
@@ -39,7 +38,7 @@ pytestmark = pytest.mark.ros
 BODY_MARK = '<rob0>'
 STAND_IN = ModelConfig(provider='offline')
 OFFLINE = RunConfig(
-    planner='brain_body:map_ahead=no',
+    planner='brain_body:read_calls=no',
     llm=LlmConfig(brain=STAND_IN, body=STAND_IN),
 )
 RECORDED = OFFLINE.model_copy(update={'records': True})
@@ -214,29 +213,20 @@ def test_body_mapper_matches_by_embedding(ros_domain: int) -> None:
     assert reply.model_calls[0].model.startswith('lexical')
 
 
-def test_body_mapper_maps_steps_ahead_and_asks_no_model_for_calls(ros_domain: int) -> None:
+def test_body_mapper_maps_a_step_or_passes_it(ros_domain: int) -> None:
     params = {'body_mapper': {'body': 'offline', 'brain': 'offline'}}
     scene = to_msg(TabletopWorld('plus_sign').observe())
-    pick, wave, reach = (
-        to_msg(PlanStep(i, text))
-        for i, text in enumerate(['pick red_cube', 'wave', 'hover over location_A'])
+    wave, reach = (
+        to_msg(PlanStep(i, text)) for i, text in enumerate(['wave', 'hover over location_A'])
     )
 
     with started(nodes=('body_mapper',), params=params) as running:
-        read = running.ask(MapStep, 'map_step', step=pick, ahead=[wave], scene=scene)
-        always = running.ask(MapStep, 'map_step', step=pick, scene=scene, always_ask=True)
-        asked = running.ask(MapStep, 'map_step', step=wave, ahead=[pick, reach], scene=scene)
+        passed = running.ask(MapStep, 'map_step', step=wave, scene=scene)
+        mapped = running.ask(MapStep, 'map_step', step=reach, scene=scene)
 
-    assert from_msg(SkillCall, read.call) == SkillCall('pick', ('red_cube',))
-    assert (len(read.model_calls), list(read.ahead)) == (0, [])
-    assert (always.call, len(always.model_calls)) == (read.call, 1)
-    assert asked.passed
-    assert asked.reason == PASS.reason
-    assert [mapped_from_msg(msg) for msg in asked.ahead] == [
-        None,
-        SkillCall('reach', ('location_A',)),
-    ]
-    assert len(asked.model_calls) == 1
+    assert (passed.passed, passed.reason) == (True, PASS.reason)
+    assert from_msg(SkillCall, mapped.call) == SkillCall('reach', ('location_A',))
+    assert len(mapped.model_calls) == 1
 
 
 def test_sessions_are_refused() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
 
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import ConfigError, ParseError
+from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event, EventData, FeedbackReceived, PlanRehearsed
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.text import without_delimiters
@@ -94,8 +94,6 @@ class PromptRequest:
     """Number of the first step that the reply is to have."""
     plan: tuple[str, ...] = ()
     """The steps of the plan in force."""
-    steps: tuple[PlanStep, ...] = ()
-    """The steps to map to calls."""
     failures: tuple[StepFailure, ...] = ()
     """All failures that the prompt shows, oldest first."""
 
@@ -479,6 +477,8 @@ class Body(Protocol):
     """Turns one step of a plan into one call."""
 
     name: str
+    reads_calls: bool
+    """Whether a step that already is a call need not be mapped, but is read by the grammar."""
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         """
@@ -488,48 +488,6 @@ class Body(Protocol):
             ParseError: The model's answer was not understood, also when asked again.
             ModelError: The model could not be reached.
         """
-        ...
-
-
-MappedStep = SkillCall | Pass | ParseError
-"""What a step became; an error of a step is raised at its turn."""
-
-
-@runtime_checkable
-class PlanBody(Body, Protocol):
-    """A Body that may map steps ahead of their turn, so that a plan costs few requests."""
-
-    def map_ahead(self, steps: Sequence[PlanStep], scene: Scene) -> Sequence[MappedStep | None]:
-        """
-        Map the first of the steps that are left of a plan, and as many after it as suits.
-
-        Args:
-            steps: At least one, in the order of the plan.
-            scene: The scene before the first of them.
-
-        Returns:
-            What the first step is in this scene, and what later ones are, in their order; None
-            for a step to map at its turn.
-
-        Raises:
-            ModelError: The model could not be reached.
-        """
-        ...
-
-
-@runtime_checkable
-class OverlappingBody(PlanBody, Protocol):
-    """A Body that may be asked while the arm moves, by a thread beside that of the planner."""
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether it may be asked so now."""
-        ...
-
-    def map_ahead(
-        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
-    ) -> Sequence[MappedStep | None]:
-        """Map as a `PlanBody` does; `cancel` ends the request, with what it raises."""
         ...
 
 

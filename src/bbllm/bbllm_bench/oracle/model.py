@@ -20,7 +20,7 @@ from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.instruction import HINT, read_instruction
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.reply_format import BY_GOAL, ON_BLOCKS, numbered, repaired
-from bbllm_bench.oracle.step_mapping import PASS, call_lines, call_text
+from bbllm_bench.oracle.step_mapping import PASS, call_text
 from bbllm_bench.oracle.table_goals import RefusalError, conditions_text, objects_of
 from bbllm_bench.oracle.table_search import steps_for
 
@@ -108,7 +108,7 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
 
     def answer(situation: Situation | None, request: PromptRequest, _: str) -> str:
         if request.kind == 'call':
-            return call_lines(request)
+            return call_text(request.text, request.scene)
         if request.kind == 'goal':
             return NONE
         if situation is None or goal.goal is None:
@@ -125,7 +125,7 @@ def _by_instruction(situation: Situation | None, request: PromptRequest, _: str)
     """Return what `offline` answers: a plan for the instruction, as far as it is understood."""
     scene = request.scene
     if request.kind == 'call':
-        return call_lines(request)
+        return call_text(request.text, request.scene)
     if situation is None:
         return 'cannot: `offline` is in no episode.'
     if scene is None or scene.is_symbolic:

@@ -3,7 +3,6 @@
 import re
 
 from bbllm.core.observation import lost_names
-from bbllm.core.protocols import PromptRequest
 from bbllm.core.types import Scene
 from bbllm_bench.oracle.instruction import read_instruction
 from bbllm_bench.oracle.table_goals import (
@@ -24,14 +23,6 @@ TABLE = 'table'
 _PUT_IN = re.compile(
     r'(?:grab|pick up|pick|take) (?:the )?(.+?) and (?:put|place) it (?:in|on|into) (?:the )?(.+)'
 )
-
-
-def call_lines(request: PromptRequest) -> str:
-    """Return a line for each step of a request for calls, numbered unless it is one as text."""
-    if not request.steps:
-        return call_text(request.text, request.scene)
-    calls = ((step.index, call_text(step.text, request.scene)) for step in request.steps)
-    return '\n'.join(f'{number}: {call}' for number, call in calls)
 
 
 def call_text(step: str, scene: Scene | None) -> str:

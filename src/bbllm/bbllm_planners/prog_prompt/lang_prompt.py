@@ -79,9 +79,9 @@ class LangPromptOptions:
 
     grounding: Policy = Policy.NEAREST
     """How one of several objects of a class is chosen."""
-    map_ahead: bool = True
-    """Whether steps that already are calls are read without a model, and all others mapped in one
-    request; if not, the Body is asked for each step."""
+    read_calls: bool = True
+    """Whether steps that already are calls are read without a model; if not, the Body is asked for
+    each step."""
 
 
 OPTIONS = LangPromptOptions()
@@ -111,8 +111,7 @@ class LangPrompt(ModelPlanner):
         plan = Plan(self.ask(prompt, parse_plan, request, context))
         context.emit(events.PlanMade.of(plan, 0))
         referents = Referents(self.options.grounding, Random(task.id), context)
-        mapper = PlanMapper(self.body, ahead=self.options.map_ahead)
-        mapper.take(plan)
+        mapper = PlanMapper(self.body, reads_calls=self.options.read_calls)
         for step in plan.steps:
             scene = world.observe()
             shown = replace(scene, skills=tuple(offered(scene)))

@@ -1,6 +1,5 @@
 """The node `body_mapper`: the Body as a service."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -22,19 +21,10 @@ from bbllm.core.errors import (
 )
 from bbllm.core.events import ModelCall
 from bbllm.core.naming import scene_fault
-from bbllm.core.protocols import (
-    Body,
-    MappedStep,
-    OverlappingBody,
-    Pass,
-    PlanBody,
-    streams,
-)
+from bbllm.core.protocols import Body, Pass
 from bbllm.core.types import PlanStep, Scene
 from bbllm.planners.body.mapping import body_name, body_of
-from bbllm.planners.common.call_grammar import settled
 from bbllm.planners.common.matching import Vector
-from bbllm_ros.convert.mapped_steps import mapped_to_msg
 from bbllm_ros.convert.records import LATCHED, from_msg, to_msg
 from bbllm_ros.parameters.model_params import models_of_body
 from bbllm_ros.parameters.node_params import BodyMapperParams
@@ -90,38 +80,26 @@ class BodyMapper(StackNode):
         self._published.publish(
             BodyModel(
                 name=body_name(self._mapping, self._models),
-                reads_calls=isinstance(body, PlanBody),
-                overlaps=isinstance(body, OverlappingBody) and streams(self._models.body),
+                reads_calls=body.reads_calls,
             )
         )
         self.create_service(MapStep, 'map_step', self._map, callback_group=self.group)
 
     def _map(self, request: MapStep.Request, reply: MapStep.Response) -> MapStep.Response:
         transcript = Transcript(keep_prompts=self._models.keep_prompts)
-        first: MappedStep | None
-        ahead: Sequence[MappedStep | None]
         try:
             if not request.scene.objects:
                 raise BbllmError('map_step was given a scene without objects.')
             scene = from_msg(Scene, request.scene)
             if fault := scene_fault(scene):
                 raise SceneError(f'map_step was given a scene that cannot be used: {fault}.')
-            body = self._body(transcript)
-            steps = [from_msg(PlanStep, step) for step in (request.step, *request.ahead)]
-            if isinstance(body, PlanBody) and not request.always_ask:
-                first, *ahead = body.map_ahead(steps, scene)
-            else:
-                first, ahead = body.map(steps[0], scene), []
-            if isinstance(first, ParseError):
-                raise first
-            assert first is not None
+            mapped = self._body(transcript).map(from_msg(PlanStep, request.step), scene)
             reply.error = MapStep.Response.NONE
-            reply.passed = isinstance(first, Pass)
-            if isinstance(first, Pass):
-                reply.reason = first.reason
+            reply.passed = isinstance(mapped, Pass)
+            if isinstance(mapped, Pass):
+                reply.reason = mapped.reason
             else:
-                reply.call = to_msg(settled(first, scene))
-            reply.ahead = [*map(mapped_to_msg, ahead)]
+                reply.call = to_msg(mapped)
         except BbllmError as error:
             reply.error = error_code(error)
             reply.message = str(error)

@@ -39,7 +39,7 @@ from bbllm.core.events import (
     PlanRehearsed,
     StepBegun,
 )
-from bbllm.core.protocols import MappedStep, Pass, ScenePicture, WorldFeatures
+from bbllm.core.protocols import Pass, ScenePicture, WorldFeatures
 from bbllm.core.types import (
     Code,
     Outcome,
@@ -51,7 +51,6 @@ from bbllm.core.types import (
     Status,
 )
 from bbllm.skills.catalog import SKILLS
-from bbllm_ros.convert.mapped_steps import mapped_from_msg, read_call
 from bbllm_ros.convert.records import LATCHED, from_msg, plan_to_msg, stamp_from_msg, to_msg
 from bbllm_ros.rclpy_support.calls import POLL_S, ActionCall, ServiceCall, not_begun
 from bbllm_ros.rclpy_support.entities import now_s
@@ -355,48 +354,20 @@ class RosBody:
         reported: BodyModel,
     ):
         self.name: str = reported.name
-        self._call, self._timeout_s, self._reported = call, timeout_s, reported
+        self.reads_calls = bool(reported.reads_calls)
+        self._call, self._timeout_s = call, timeout_s
         self._run, self._world = run, world
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
-        """Ask for one step, even if it already is a call; see `Body`."""
-        reply = self._ask(MapStep.Request(step=to_msg(step), scene=to_msg(scene), always_ask=True))
-        return Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether `body_mapper` may be asked while the arm moves; see `OverlappingBody`."""
-        return self._run.stream and bool(self._reported.overlaps)
-
-    def map_ahead(
-        self, steps: Sequence[PlanStep], scene: Scene, *, cancel: CancelToken | None = None
-    ) -> Sequence[MappedStep | None]:
-        """
-        Map the first step, and those that the same request maps; see `OverlappingBody`.
-
-        A step that is a call is read here, where `body_mapper` would read it by the same rules.
-        """
-        if (read := read_call(steps[0], scene, self._reported)) is not None:
-            return [read]
-        step, *ahead = map(to_msg, steps)
-        try:
-            reply = self._ask(MapStep.Request(step=step, ahead=ahead, scene=to_msg(scene)), cancel)
-        except ParseError as error:
-            return [error]
-        first = Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
-        return [first, *map(mapped_from_msg, reply.ahead)]
-
-    def _ask(
-        self, request: MapStep.Request, cancel: CancelToken | None = None
-    ) -> MapStep.Response:
-        checks = () if cancel is None else (cancel.raise_if_cancelled,)
-        token = self._run.token.with_checks(self._world.check, self._run.interruption(), *checks)
+        """Ask for one step; see `Body`."""
+        request = MapStep.Request(step=to_msg(step), scene=to_msg(scene))
+        token = self._run.token.with_checks(self._world.check, self._run.interruption())
         with self._run.asking():
             reply = self._call.run(request, self._timeout_s, cancel=token, on_late=self._record)
             self._record(reply)
         if reply.error != MapStep.Response.NONE:
             raise MAP_ERRORS.get(reply.error, WorldError)(reply.message)
-        return reply
+        return Pass(reply.reason) if reply.passed else from_msg(SkillCall, reply.call)
 
     def _record(self, reply: MapStep.Response) -> None:
         """Put the model calls of a request on record, also of one that was given up."""

@@ -1,11 +1,9 @@
-"""The prompt of a Body: the steps that are left of a plan, and which of them it is to map."""
+"""The prompt of a Body: the step to map, its scene, and an example."""
 
-from collections.abc import Sequence
-
-from bbllm.core.protocols import MappedStep, Pass
+from bbllm.core.protocols import Pass
 from bbllm.core.text import listed
 from bbllm.core.types import PlanStep, Scene, SkillCall
-from bbllm.planners.common.call_grammar import CallForm, read_line, skill_named
+from bbllm.planners.common.call_grammar import CallForm, MappedStep, read_line, skill_named
 from bbllm.planners.common.prompting import (
     describe_skill,
     environment,
@@ -19,9 +17,9 @@ from bbllm.planners.domains.languages import language_of
 PACKAGE = 'bbllm.planners.body'
 
 
-def execution_prompt(steps: Sequence[PlanStep], scene: Scene, form: CallForm) -> str:
+def execution_prompt(step: PlanStep, scene: Scene, form: CallForm) -> str:
     """
-    Return the prompt for the calls of some steps; `form` names them and is how to reply.
+    Return the prompt for the call of a step; `form` is how to reply.
 
     The scene is that of the Brain, without what is out of reach; its skills are those that both
     may use.
@@ -39,8 +37,8 @@ def execution_prompt(steps: Sequence[PlanStep], scene: Scene, form: CallForm) ->
         example=example(form),
         # What the arm cannot reach is for the Brain to judge, and for the world to refuse.
         environment=environment(scene, reach=False),
-        plan='\n'.join(f'{step.index}: {one_line(step.text)}' for step in steps),
-        numbers=listed([*map(str, form.numbers)]),
+        plan=f'{step.index}: {one_line(step.text)}',
+        numbers=step.index,
     )
 
 

@@ -1,5 +1,6 @@
 """A step of a plan, as it is mapped to a call and executed, in the world or in a rehearsal."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bbllm.core.approval import denied, withdrawn
@@ -8,7 +9,6 @@ from bbllm.core.events import StepBegun, StepFailed
 from bbllm.core.protocols import Body, EpisodeContext, Pass, StepFailure, World, features_of
 from bbllm.core.skill_calls import code_behind
 from bbllm.core.types import PlanStep, Scene, SkillCall
-from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.steps import failure_cause, leave_passed
 
 
@@ -22,17 +22,20 @@ def unfinished(
 
 
 def attempt(
-    step: PlanStep, body: Body, mapper: PlanMapper, world: World, context: EpisodeContext
+    step: PlanStep,
+    body: Body,
+    world: World,
+    context: EpisodeContext,
+    foreseen: Callable[[Scene], Sequence[SkillCall]],
 ) -> StepFailure | None:
-    """Map one step and execute it; None if it succeeded."""
+    """Map one step and execute it; None if it succeeded. What is *foreseen* follows it."""
     context.emit(StepBegun.of(step))
     scene = world.observe()
-    call = mapped_step(step, body, mapper, scene)
+    call = mapped_step(step, body, scene)
     if isinstance(call, StepFailure):
         return replace(call, human=context.take_human_feedback())
     if expect := features_of(world).expect:
-        expect(mapper.foreseen(step))
-    mapper.start_ahead(step)
+        expect(foreseen(scene))
     failure = executed(step, call, world, scene)
     return failure and replace(failure, human=context.take_human_feedback())
 
@@ -45,9 +48,7 @@ def leave(failure: StepFailure, context: EpisodeContext) -> None:
         context.emit(StepFailed.of(failure.step, failure.cause, code=failure.code))
 
 
-def mapped_step(
-    step: PlanStep, body: Body, mapper: PlanMapper, scene: Scene
-) -> SkillCall | StepFailure:
+def mapped_step(step: PlanStep, body: Body, scene: Scene) -> SkillCall | StepFailure:
     """Return the call of a step, or why there is none."""
     try:
         call = body.map(step, scene)
@@ -55,9 +56,7 @@ def mapped_step(
         cause = f'This step could not be turned into a call. {error}'
         return StepFailure(step, cause, code=code_behind(error))
     if isinstance(call, Pass):
-        # One loop for all steps of the plan that the Body has passed so far.
-        later = [f'Nor for {each}: {it.reason}' for each, it in mapper.passed_ahead()]
-        cause = ' '.join([f'The Body found no action for this step: {call.reason}', *later])
+        cause = f'The Body found no action for this step: {call.reason}'
         return StepFailure(step, cause, passed=True)
     return call
 

@@ -70,7 +70,7 @@ class BaseLLM(ModelPlanner):
 class _Reader:
     """Parses a line of the program; no model is asked."""
 
-    name = 'none'
+    name, reads_calls = 'none', True
 
     def map(self, step: PlanStep, scene: Scene) -> SkillCall | Pass:
         return parse_call(step.text, scene)

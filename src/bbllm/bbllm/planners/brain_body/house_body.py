@@ -18,7 +18,7 @@ class HouseBody:
     """
 
     def __init__(self, body: Body, policy: Policy, task: Task, context: EpisodeContext):
-        self.name = body.name
+        self.name, self.reads_calls = body.name, body.reads_calls
         self._body = body
         # Seeded by the episode, so that a replay makes the same choices.
         self._referents = Referents(policy, Random(task.id), context, put_unheld=True)

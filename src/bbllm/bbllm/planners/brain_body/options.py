@@ -14,9 +14,9 @@ class BrainBodyOptions:
 
     grounding: Policy = Policy.NEAREST
     """In a household, how one of several objects of a class is chosen."""
-    map_ahead: bool = True
-    """Whether steps that already are calls are read without a model, and the others of a plan
-    mapped in one request; if not, the Body is asked for each step, as in the paper."""
+    read_calls: bool = True
+    """Whether steps that already are calls are read without a model; if not, the Body is asked for
+    each step, as in the paper."""
     open_state: Estimation = 'given'
     """How beliefs about objects are formed from past actions, for the Brain to read."""
     reach: bool = True

@@ -19,8 +19,8 @@ class BrainBody(ModelPlanner):
     during the task, which uses no loop, and a second request if a reply cannot be read. In a
     household the Body answers in classes, as theirs does; the paper does not specify how an object
     is then chosen.
-    Two departures: steps are mapped ahead (`map_ahead`), and a step that the Body passes is a
-    failure for the Brain to repair; if none does, it stays passed.
+    Two departures: steps that already are calls are read (`read_calls`), and a step that the Body
+    passes is a failure for the Brain to repair; if none does, it stays passed.
     """
 
     options: BrainBodyOptions = OPTIONS

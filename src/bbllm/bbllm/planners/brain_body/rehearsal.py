@@ -51,7 +51,6 @@ def rehearsed(
             except ParseError as error:
                 context.warn(f'The plan stays as it was rehearsed: {error}')
                 break
-            mapper.follow(plan)
             if plan.plan == old and failure.step.index == len(old.steps):
                 break  # the Brain finds nothing left to do
         mapper.keep(rehearsal.calls)
@@ -100,9 +99,7 @@ class PlanRehearsal:
             steps = plan.steps[self._start :]
         failure, scene = None, rehearsal.observe()
         for step in steps:
-            call = self.calls.get(step.index) or mapped_step(
-                step, self._mapper, self._mapper, scene
-            )
+            call = self.calls.get(step.index) or mapped_step(step, self._mapper, scene)
             if isinstance(call, StepFailure):
                 failure = call
                 break

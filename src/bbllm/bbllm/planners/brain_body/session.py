@@ -1,13 +1,13 @@
 """What works around the loop: the plan in force, and what is done ahead of it and beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from bbllm.core.errors import BrokenPlanError, ParseError, SpokenError
 from bbllm.core.events import RepairBegun, remarks_text
 from bbllm.core.protocols import Body, EpisodeContext, StepFailure, World, features_of
-from bbllm.core.types import PlanStep, Task
+from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.attempts import attempt, leave, unfinished
 from bbllm.planners.brain_body.house_body import body_in
 from bbllm.planners.brain_body.options import BrainBodyOptions
@@ -36,10 +36,10 @@ def plan_session(
     """Yield the session of an episode, without a plan yet; end requests under way after it."""
     stream = plan_stream(planner.brain, world)
     world = believing(world, options.open_state, planner.brain, context)
-    mapper = PlanMapper(planner.body, ahead=options.map_ahead)
+    mapper = PlanMapper(planner.body, reads_calls=options.read_calls)
     body = body_in(world, mapper, options.grounding, task, context)
     requests = PlanRequests(planner, options, task, world, context, stream)
-    with context.taking_remarks(), closing(mapper), closing(requests):
+    with context.taking_remarks(), closing(requests):
         yield PlanSession(world, body, context, mapper, requests)
 
 
@@ -48,8 +48,8 @@ class PlanSession:
     """
     The plan in force, which may still be written, and what is done with its steps.
 
-    A new plan is rehearsed, where the world can do that, before a step of it is carried out. Later
-    steps are mapped while one is executed. A remark is a failure of the step that it came before.
+    A new plan is rehearsed, where the world can do that, before a step of it is carried out. A
+    remark is a failure of the step that it came before.
     """
 
     _world: World
@@ -82,10 +82,8 @@ class PlanSession:
             BrokenPlanError: The rest of the plan cannot be read, and no loop is left.
         """
         failure = self._tried(i, loops_left)
-        if failure is not None:
-            self._mapper.discard()
-            if expect := features_of(self._world).expect:
-                expect(())
+        if failure is not None and (expect := features_of(self._world).expect):
+            expect(())
         return failure
 
     def repair(self, failure: StepFailure, *, loops_left: int, remarked: bool) -> bool:
@@ -118,7 +116,7 @@ class PlanSession:
 
     def _follow(self, plan: WrittenPlan) -> None:
         self._plan = plan
-        self._mapper.follow(plan)
+        self._mapper.keep({})
 
     def _rehearse(self, start: int) -> None:
         self._plan = rehearsed(
@@ -141,8 +139,11 @@ class PlanSession:
 
     def _step(self, i: int) -> StepFailure | None:
         step = self._plan.plan.steps[i]
-        added = self._added(step)
-        return added or attempt(step, self._body, self._mapper, self._world, self._context)
+
+        def foreseen(scene: Scene) -> Sequence[SkillCall]:
+            return self._mapper.foreseen(self._plan.plan.steps[i + 1 :], scene)
+
+        return self._added(step) or attempt(step, self._body, self._world, self._context, foreseen)
 
     def _end(self, i: int, loops_left: int) -> StepFailure | None:
         end = PlanStep(i, 'Done')

@@ -1,8 +1,8 @@
 """
-The grammar of calls that a Body may reply with: a line or a JSON entry for each step.
+The grammar of calls that a Body may reply with: a line or a JSON entry for a step.
 
 A line: `2: <rob0>[pick] <red_cube>`, `2: <rob0>[return_to_base]` or `2: <pass> why`. An entry of
-JSON: see `body_schema`. Where one step was asked for, its number may be missing.
+JSON: see `body_schema`. The number of the step may be missing.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 from bbllm.core.arguments import DIRECTIONS, KINDS
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
-from bbllm.core.protocols import PASS, JsonSchema, MappedStep, Pass
+from bbllm.core.protocols import PASS, JsonSchema, Pass
 from bbllm.core.skill_calls import CallError, check_call, plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 from bbllm.planners.domains.languages import language_of
@@ -41,18 +41,20 @@ _BEFORE = ' \t>*_`-'
 """Markdown that may stand before an action."""
 _PASS = re.compile(r'<\s*pass\s*>(?P<reason>[^<\[]*)$', re.IGNORECASE)
 _JSON = re.compile(r'\{\s*["}]|\[\s*\{')
+MappedStep = SkillCall | Pass | ParseError
+"""What an entry of a reply is; an error where it can be read as neither call nor pass."""
 _PLACING = ('place', 'put', 'move')
 """Words for which `[word] <object> <target>` means to place the object in the hand."""
 
 
 @dataclass(frozen=True)
 class CallForm:
-    """The form of a reply: how calls are written for the numbers of some steps."""
+    """The form of a reply: how the call of a step is written."""
 
     scene: Scene
-    """The scene that the calls are for."""
-    numbers: tuple[int, ...] = ()
-    """Numbers of the steps that the reply is to have calls for; empty for one without number."""
+    """The scene that the call is for."""
+    number: int | None = None
+    """Number of the step that the reply is to have a call for; None for one without number."""
     in_json: bool = False
 
     @property
@@ -83,62 +85,44 @@ class CallForm:
     @property
     def text(self) -> str:
         """The whole form in words, with an action and objects of the scene, for a refusal."""
-        number = self.numbers[0] if self.numbers else 0
+        number = self.number or 0
         skills = sorted(self.scene.skills, key=lambda skill: abs(len(skill.params) - 1))
         names = self.scene.names or ('object',)
         args = tuple(names[i % len(names)] for i in range(len(skills[0].params) if skills else 1))
         call = SkillCall(skills[0].name if skills else 'action', args)
         a_call, a_pass = self.write(number, call), self.write(number, Pass('why'))
-        listed = ', '.join(map(str, self.numbers))
-        if not self.numbers:
+        if self.number is None:
             a_call, a_pass = a_call.partition(' ')[2], a_pass.partition(' ')[2]
             return f'Reply with one line such as `{a_call}`, or `{a_pass}`.'
-        many = len(self.numbers) > 1
-        of = f'each of the steps {listed}' if many else f'step {listed}'
         if self.in_json:
-            entry = 'an entry' if many else 'one entry'
             return (
-                f'Reply with JSON, {{"calls": [...]}}, with {entry} for {of}, such as {a_call}, '
-                f'or {a_pass} to pass.'
+                f'Reply with JSON, {{"calls": [...]}}, with one entry for step {number}, such as '
+                f'{a_call}, or {a_pass} to pass.'
             )
-        return f'Reply with one line for {of}, such as `{a_call}`, or `{a_pass}` to pass.'
+        return f'Reply with one line for step {number}, such as `{a_call}`, or `{a_pass}` to pass.'
 
 
 def parse_call(text: str, scene: Scene) -> SkillCall | Pass:
     """Parse one line of a program; raise ParseError with what is accepted, also for names."""
-    form = CallForm(language_of(scene).answer_scene(scene))
-    found = [mapped for _, mapped in _entries(text, form)]
-    if len(found) > 1:
-        raise ParseError(f'{len(found)} actions were found, but a step is one. {form.text}')
-    if isinstance(found[0], ParseError):
-        raise found[0]
-    return found[0] if isinstance(found[0], Pass) else settled(found[0], scene)
+    found = parse_reply(text, CallForm(language_of(scene).answer_scene(scene)))
+    return found if isinstance(found, Pass) else settled(found, scene)
 
 
-def parse_calls(text: str, form: CallForm) -> Mapping[int, MappedStep]:
+def parse_reply(text: str, form: CallForm) -> SkillCall | Pass:
     """
-    Parse the reply for some steps; return what each became, by their numbers.
+    Parse the reply for a step; raise ParseError with the whole form.
 
-    What cannot be read of a step is its error. Raises ParseError with the whole form if no step
-    can be read. What a call means for the hand is decided at its turn; see `settled`.
+    What a call means for the hand is decided later; see `settled`.
     """
     found = list(_entries(text, form))
-    if len(form.numbers) == len(found) and all(number is None for number, _ in found):
-        found = list(zip(form.numbers, (mapped for _, mapped in found), strict=True))
-    if len(form.numbers) == 1 and len(found) > 1:
+    if len(found) > 1:
         raise ParseError(f'{len(found)} actions were found, but a step is one. {form.text}')
-    calls: dict[int, MappedStep] = {}
-    for number, mapped in found:
-        if number not in form.numbers:
-            continue
-        known = calls.get(number, mapped)
-        different = known != mapped and not isinstance(known, ParseError)
-        calls[number] = ParseError(f'Step {number} has two calls.') if different else mapped
-    if not any(isinstance(mapped, SkillCall | Pass) for mapped in calls.values()):
-        reasons = ' '.join(dict.fromkeys(map(str, calls.values())))
-        raise ParseError(f'{reasons or "No call for a step was found."} {form.text}')
-    missing = ParseError('The reply has no call for this step.')
-    return {number: calls.get(number, missing) for number in form.numbers}
+    ((number, mapped),) = found
+    if form.number is not None and number not in (None, form.number):
+        mapped = ParseError('No call for a step was found.')
+    if isinstance(mapped, ParseError):
+        raise ParseError(f'{mapped} {form.text}') from mapped
+    return mapped
 
 
 def settled(call: SkillCall, scene: Scene) -> SkillCall:
@@ -211,7 +195,7 @@ def _entries(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedStep
 
 def _named(mapped: MappedStep, form: CallForm) -> MappedStep:
     """Return the error of a call with names that the scene lacks, else what was read."""
-    if not isinstance(mapped, SkillCall) or not form.numbers:
+    if not isinstance(mapped, SkillCall) or form.number is None:
         return mapped
     two = _placed_with_its_object(mapped, form.scene)
     try:
@@ -245,8 +229,6 @@ def _from_lines(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedS
     for raw in text.splitlines():
         line = _LABEL.sub('', raw)
         if re.match(r'[\s*_]*explanation\b', line, re.IGNORECASE):
-            if len(form.numbers) > 1:
-                continue
             break
         start = line.lstrip(_BEFORE)
         numbered = _NUMBER.match(start)
@@ -340,7 +322,7 @@ def body_schema(form: CallForm) -> JsonSchema:
         arg['enum'] = list(names)
     skills = [*[skill.name for skill in scene.skills], None]
     properties: dict[str, object] = {
-        'step': {'type': 'integer', 'enum': list(form.numbers)},
+        'step': {'type': 'integer', 'enum': [form.number]},
         'skill': {'type': ['string', 'null'], 'enum': skills},
         'args': {'type': 'array', 'items': arg},
     }

@@ -41,6 +41,8 @@ class MatchingBody:
     row, `seconds` the first, or 1. Bodies with the same embedder may share `known` vectors.
     """
 
+    reads_calls = False  # the ablation maps each step by its words
+
     def __init__(self, embedder: Embedder, *, known: dict[str, Vector] | None = None):
         self.name = matching_name(embedder)
         self.embedder = embedder

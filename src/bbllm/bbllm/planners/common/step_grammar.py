@@ -65,14 +65,6 @@ def call_of(text: str, scene: Scene) -> SkillCall | None:
     return found.pop() if len(found) == 1 else None
 
 
-def is_call(text: str, scene: Scene) -> bool:
-    """Return whether a step is a call, whatever is in the hand."""
-    try:
-        return call_of(text, scene) is not None
-    except ParseError:
-        return True
-
-
 def _literal(step: str, scene: Scene) -> Iterator[SkillCall]:
     """Yield what a step is that is written as a call: `pick(red_cube)`, `[pick] <red_cube>`."""
     if found := _FUNCTION.fullmatch(step):

@@ -53,7 +53,7 @@ from bbllm_bench.benchmarks.faults.model_faults import (
 )
 from bbllm_bench.benchmarks.reply_forms import reply_in_form
 from bbllm_bench.oracle.reply_format import PlanLine
-from bbllm_bench.oracle.step_mapping import call_lines
+from bbllm_bench.oracle.step_mapping import call_text
 
 OBJECT, PLACE = 'red_cube', 'location_B'
 TASK = 'put the red cube on location_B'
@@ -88,7 +88,7 @@ def is_done(scene: Scene) -> bool:
 def answer(planner: str, request: PromptRequest) -> str:
     """Return the reply to a planner's request: what is left of `TASK`, in the planner's form."""
     if request.kind == 'call':
-        return call_lines(request)
+        return call_text(request.text, request.scene)
     scene = request.scene
     assert scene is not None  # every planner of this project declares it
     left = [] if is_done(scene) else [PUT] if scene.held == OBJECT else [PICK, PUT]

@@ -24,7 +24,7 @@ from bbllm_bench.oracle.instruction import read_instruction
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.model import AT_THE_END, OracleModel
 from bbllm_bench.oracle.reply_format import PlanLine
-from bbllm_bench.oracle.step_mapping import call_lines, call_text
+from bbllm_bench.oracle.step_mapping import call_text
 from bbllm_bench.oracle.table_goals import RefusalError, conditions_text, objects_of
 from bbllm_bench.oracle.table_search import steps_for
 
@@ -62,7 +62,7 @@ def _answer(situation: Situation | None, obeys: bool, request: PromptRequest, pr
     if request.kind == 'goal':
         return START if order is Goal.END else _conditions(scene, situation)
     if request.kind == 'call':
-        return call_lines(request) if order is None else _calls_by(order, request, scene)
+        return call_text(request.text, scene) if order is None else _call_by(order, scene)
     calls = (
         _planned(request, scene, situation) if order is None else _ordered(order, scene, prompt)
     )
@@ -112,14 +112,10 @@ def _fetch(name: str, target: str, scene: Scene) -> Calls:
     return [placing] if scene.held == name else [SkillCall('pick', (name,)), placing]
 
 
-def _calls_by(order: Goal, request: PromptRequest, scene: Scene) -> str:
-    """Return what a Body makes of steps that it replaces by what was ordered."""
+def _call_by(order: Goal, scene: Scene) -> str:
+    """Return what a Body makes of a step that it replaces by what was ordered."""
     calls = _ordered(order, scene, '') or [SkillCall('return_to_base')]
-    lines = (_line(calls[i % len(calls)], scene) for i in range(len(request.steps)))
-    return '\n'.join(
-        f'{step.index}: {line.bracketed("rob0")}'
-        for step, line in zip(request.steps, lines, strict=True)
-    )
+    return _line(calls[0], scene).bracketed('rob0')
 
 
 def _line(call: SkillCall, scene: Scene, taken: str | None = None) -> PlanLine:

@@ -145,7 +145,7 @@ class _Replies:
             case 'next_action':
                 return write.next_action(self._low_level(), self._names)
             case 'call':
-                return write.calls_of_steps(request.steps, request.scene)
+                return write.call_of_step(request.text, request.scene)
             case 'attention':
                 return write.attention(self._classes(), self._house, self._names)
             case 'estimate':

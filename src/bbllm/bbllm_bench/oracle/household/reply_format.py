@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from bbllm.core.naming import class_of, instance_name
-from bbllm.core.types import PlanStep, Scene, SkillCall
+from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.domains.household.low_level import as_planned
 from bbllm.planners.domains.observation_text import ShortNames
@@ -55,11 +55,6 @@ def call_of_step(step: str, scene: Scene | None) -> str:
             skill = PUT if put and action is Action.PUTBACK else action.skill
             return PlanLine(skill, found.groups(), step).bracketed('char0')
     return '<pass>'
-
-
-def calls_of_steps(steps: Sequence[PlanStep], scene: Scene | None) -> str:
-    """Return a numbered line for each step of a request for calls."""
-    return '\n'.join(f'{step.index}: {call_of_step(step.text, scene)}' for step in steps)
 
 
 def low_level_plan(lines: Sequence[ScriptLine], names: ShortNames) -> str:
