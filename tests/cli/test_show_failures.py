@@ -1,4 +1,4 @@
-"""`bbllm show --failures`, and a memory of failures in later episodes."""
+"""`bbllm show --failures`."""
 
 import json
 from collections.abc import Callable
@@ -81,21 +81,3 @@ def test_nothing_is_shown_where_nothing_is_recorded(bbllm: Command) -> None:
     refused = bbllm('show', '--failures')
 
     assert (refused.exit_code, 'There is no journal' in refused.stderr) == (2, True)
-
-
-def test_a_later_episode_is_shown_the_failures_of_its_brain(
-    bbllm: Command, failed: Path, script: Callable[..., None]
-) -> None:
-    warm = ('--planner', 'brain_body:memory=yes')
-    script()
-
-    late = bbllm('demo', 'move some cubes', *warm, '--memory', str(failed), '--json')
-
-    journal = Path(json.loads(late.stdout)['journal'])
-    assert 'pick(aqua_cube): ' in (prompts := journal.with_suffix('.prompts').read_text())
-    assert 'Worked after it: pick(green_cube), place(location_C)' in prompts
-    hashes = [row['memory'] for row in shown(bbllm)['failures']]
-    assert hashes[0] == '' and len(hashes[1]) == 16
-    assert len(shown(bbllm)['recoveries']) == 2
-    forgetful = bbllm('demo', 'move some cubes', *warm)
-    assert (forgetful.exit_code, '--memory' in forgetful.stderr) == (2, True)

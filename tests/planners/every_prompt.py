@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.observation import LostObject, lost_facts, observed
-from bbllm.core.protocols import EarlierFailure, StepFailure
+from bbllm.core.protocols import StepFailure
 from bbllm.core.types import (
     Code,
     Fact,
@@ -105,30 +105,12 @@ def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
     yield from _fltrnn(name, house)
 
 
-def _earlier(name: str, scene: Scene) -> EarlierFailure:
-    call = SkillCall(scene.skills[0].name, (name,))
-    return EarlierFailure(
-        domain=scene.domain,
-        task='put it away',
-        call=str(call),
-        skill=call.skill,
-        kinds=('',),
-        error='GRASP_FAILED',
-        sentence=outcome(name).message,
-        worked=(str(call),),
-    )
-
-
 def _plain(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
     plan = Plan((PlanStep(0, f'pick {name}'), PlanStep(1, 'place it on location_B')))
     raw = outcome(name).raw
     failure = StepFailure(plan.steps[0], f'grasp of {name} failed', raw, human=REMARKS)
     rendered = Prompts(believed=True)
     yield 'brain_body planning', rendered.planning(task, scene)
-    yield (
-        'brain_body planning with memory',
-        rendered.planning(task, scene, memory=[_earlier(name, scene)]),
-    )
     now = with_remarks(task)
     yield 'brain_body feedback', rendered.feedback(now, scene, plan, failure, [failure, failure])
     form = CallForm(language_of(scene).answer_scene(scene), 0)

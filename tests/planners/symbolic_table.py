@@ -16,7 +16,6 @@ from bbllm.core.events import (
     StepPassed,
     WordGrounded,
 )
-from bbllm.core.protocols import COLD_START
 from bbllm.core.skill_calls import CallError, check_call, is_pose_like, parse_pose
 from bbllm.core.types import (
     Code,
@@ -210,7 +209,6 @@ class Diary:
         self.repairs: list[str] = []
         self.failed: list[tuple[int, str]] = []
         self.warnings: list[str] = []
-        self.memory = COLD_START
         self.held_done = False
         self.remarks_left = 10
         self.before = None

@@ -10,7 +10,6 @@ from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm_bench.compare.choice import Choice, choose, folder_name, read_planners
 from bbllm_bench.runner.request import BenchRequest
-from tests.bench.ledger.failing_episodes import FAR, far_table, play
 
 IN_HOUSES = {
     *('base_llm', 'brain_body', 'fltrnn', 'huang', 'inner_monologue', 'lang_prompt'),
@@ -155,17 +154,3 @@ def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
     tmp_path: Path, suite: str, body: str, expected: set[str]
 ) -> None:
     assert set(names(chosen('all', tmp_path, suite=suite, body=body))) == expected
-
-
-def test_a_memory_is_given_to_planners_that_use_it_and_others_start_cold(tmp_path: Path) -> None:
-    play(far_table(), FAR, folder=tmp_path / 'episodes', brain='offline')
-    models = {'suite': 'tabletop', 'brain': 'offline', 'body': 'offline', 'memory': tmp_path}
-
-    choice = chosen('brain_body,brain_body:memory=yes', tmp_path, **models)
-
-    cold, warm = (item.prepared.plan.settings for item in choice.contenders)
-    assert (cold.memory, cold.memory_hash) == (None, '')
-    assert warm.memory_hash == choice.contenders[1].prepared.plan.config.failures.hash != ''
-    assert choice.contenders[0].folder != choice.contenders[1].folder
-    with pytest.raises(ConfigError, match='None of these planners uses --memory'):
-        chosen('brain_body,base_llm', tmp_path, **models)

@@ -6,7 +6,7 @@ from pathlib import Path
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode
 from bbllm.core.journal import JournalWriter
-from bbllm.core.protocols import COLD_START, FailureMemory, ModelRequest
+from bbllm.core.protocols import ModelRequest
 from bbllm.core.registry import load_planner
 from bbllm.core.types import SkillCall, Task
 from bbllm.llm.models.factory import Models
@@ -44,7 +44,6 @@ def play(
     planner: str = 'brain_body',
     brain: str = 'scripted',
     k: int = 3,
-    memory: FailureMemory = COLD_START,
     settings: dict[str, object] | None = None,
     remark: str = '',
 ) -> tuple[Episode, ScriptedModel]:
@@ -70,7 +69,6 @@ def play(
         body=brain,
         sinks=[] if journal is None else [journal],
         settings=settings,
-        memory=memory,
     )
     made = build_planner(run, load_planner(planner), Models(model, body), k=k)
     return run.execute(made, table), model

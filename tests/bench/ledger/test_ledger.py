@@ -1,14 +1,13 @@
-"""The failures of a folder, and the memory that is made of them."""
+"""The failures of a folder."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm_bench.ledger.failures import failures_of
-from bbllm_bench.ledger.ledger import read_ledger, read_memory, remembered
+from bbllm_bench.ledger.ledger import read_ledger
 from bbllm_bench.ledger.recoveries import recoveries
 from bbllm_bench.log.files import JsonLines
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
@@ -75,53 +74,6 @@ def test_a_verdict_of_a_bench_decides_what_is_recovered(tmp_path: Path) -> None:
 def test_a_folder_without_journals_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match='no journal'):
         read_ledger(tmp_path)
-
-
-def test_memory_has_the_failures_of_one_brain_and_not_those_of_the_cases_played(
-    folder: Path,
-) -> None:
-    case: dict[str, Any] = {'suite': 'tabletop', 'task': 'red_triangle', 'trial': 0}
-    for seed in (1, 2):
-        for again in 'xy':
-            settings = {**case, 'seed': seed}
-            path = folder / f'{seed}{again}' / 'episodes'
-            play(far_table(), FAR, folder=path, name=f'{seed}{again}', settings=settings)
-
-    own = read_memory(folder, 'scripted')
-    new = read_memory(folder, 'scripted', without=('tabletop', 2))
-    both = [(each.error, each.times) for each in own.failures]
-    assert both == [('COVERED', 1), ('OUT_OF_WORKSPACE', 4)]
-    assert [each.times for each in new.failures] == [1, 2]
-    assert own.failures[1].worked == ('place(location_A)',)
-    assert len({own.hash, new.hash, read_memory(folder, 'other').hash}) == 3
-    with pytest.raises(ConfigError, match='no failed call of the Brain gpt'):
-        read_memory(folder, 'gpt')
-
-
-def test_episodes_with_a_memory_are_a_configuration_of_their_own(folder: Path) -> None:
-    memory, planner = read_memory(folder, 'scripted'), 'brain_body:memory=yes'
-    path = folder / 'c' / 'episodes'
-    play(stack(), PICK, folder=path, name='warm', planner=planner, memory=memory)
-    play(stack(), PICK, folder=path, name='cold')
-
-    rows = [row for row in recoveries(read_ledger(folder).failures) if row.error == 'COVERED']
-
-    assert [(str(row.configuration), len(row.failures)) for row in rows] == [
-        ('brain_body, scripted', 2),
-        (f'{planner}, scripted, memory {memory.hash}', 1),
-    ]
-    assert rows[0].recovered.value == 1.0
-    assert (rows[0].requests, rows[0].arm_s) == (1, 0.0)
-
-
-@pytest.mark.parametrize(('recovered', 'kept'), [('call', range(2, 8)), ('task', range(6))])
-def test_memory_has_a_few_of_the_calls_that_worked(recovered: str, kept: range) -> None:
-    (row,) = failures_of(play(far_table(), FAR)[0])
-    calls = [f'reach(location_{n})' for n in range(8)]
-
-    failure = remembered(replace(row, recovered=recovered, worked='\n'.join(calls)), 1)
-
-    assert failure.worked == tuple(calls[n] for n in kept)
 
 
 def test_each_number_of_feedback_loops_is_a_configuration_of_its_own() -> None:

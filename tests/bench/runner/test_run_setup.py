@@ -5,11 +5,9 @@ from typing import Any
 import pytest
 
 from bbllm.core.errors import BbllmError, ConfigError, ReplayError, UnknownNameError
-from bbllm_bench.log.run_settings import join
 from bbllm_bench.runner.conversations import check_recording
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import Prepared, prepare
-from tests.bench.ledger.failing_episodes import FAR, far_table, play
 
 KEY = 'sk-test-0123456789abcdefghijklmnop'
 
@@ -151,62 +149,3 @@ def test_a_recording_that_the_folder_does_not_call_its_own_is_left_alone(tmp_pat
         check_recording(talk, settings, folder)
     (folder / 'settings.json').write_text(json.dumps(settings.model_dump(mode='json')))
     check_recording(talk, settings, folder)
-
-
-def test_a_memory_is_part_of_the_settings_and_has_no_failures_of_the_cases_played(
-    tmp_path: Path,
-) -> None:
-    planner = 'brain_body:memory=yes'
-    for seed in (1, 2):
-        settings: dict[str, object] = {'suite': 'tabletop', 'seed': seed}
-        episodes = tmp_path / str(seed) / 'episodes'
-        play(far_table(), FAR, folder=episodes, brain='offline', settings=settings)
-
-    warm = prepared(tmp_path, planner=planner, memory=tmp_path, seed=1).plan
-    other = prepared(tmp_path, planner=planner, memory=tmp_path, seed=3).plan
-    cold = prepared(tmp_path, seed=1).plan
-
-    assert [each.times for each in warm.config.failures.failures] == [1]
-    assert [each.times for each in other.config.failures.failures] == [2]
-    hashes = [plan.settings.memory_hash for plan in (warm, other, cold)]
-    assert hashes == [warm.config.failures.hash, other.config.failures.hash, '']
-    assert len({*hashes}) == 3
-    assert warm.settings.memory == tmp_path
-    # A run goes on with its own memory only, wherever that is.
-    moved = warm.settings.model_copy(update={'memory': 'elsewhere'})
-    assert join(warm.settings, moved, 'run').memory == tmp_path
-    changed = warm.settings.model_copy(update={'memory_hash': hashes[1]})
-    with pytest.raises(ConfigError, match='memory_hash'):
-        join(warm.settings, changed, 'run')
-
-
-@pytest.mark.parametrize(
-    ('changes', 'why'),
-    [
-        ({'planner': 'brain_body:memory=yes'}, '--memory DIR'),
-        ({'memory': Path('runs')}, 'Leave --memory out'),
-        ({'planner': 'brain_body:memory=yes', 'memory': Path('no')}, 'There is no journal'),
-        (
-            {
-                'planner': 'brain_body:memory=yes',
-                'memory': Path('runs'),
-                'world': 'ros',
-            },
-            'leave --world ros out',
-        ),
-    ],
-)
-def test_a_memory_that_cannot_be_used_is_refused(
-    tmp_path: Path, changes: dict[str, Any], why: str
-) -> None:
-    with pytest.raises(ConfigError, match=why):
-        prepared(tmp_path, **changes)
-
-
-def test_a_memory_of_nothing_but_the_cases_played_is_refused(tmp_path: Path) -> None:
-    planner = 'brain_body:memory=yes'
-    settings: dict[str, object] = {'suite': 'tabletop', 'seed': 1}
-    play(far_table(), FAR, folder=tmp_path / 'episodes', brain='offline', settings=settings)
-
-    with pytest.raises(ConfigError, match='its 1 failures are of the cases that are played'):
-        prepared(tmp_path, planner=planner, memory=tmp_path, seed=1)

@@ -15,11 +15,8 @@ from bbllm.core.constants import REHEARSAL_SAMPLES
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
-from bbllm.core.plugins import load_part
 from bbllm.core.protocols import (
-    COLD_START,
     ChatModel,
-    FailureMemory,
     Planner,
     World,
     check_model,
@@ -150,24 +147,13 @@ class MappingChoice(Settings):
     )
 
 
-class MemoryChoice(Settings):
-    """What a Brain is shown of its earlier episodes."""
-
-    memory: FilePath | None = model_setting(
-        None,
-        'Folder of journals for the planner brain_body:memory=yes: the Brain is shown the '
-        'failures of its earlier episodes, and what worked after them (docs/safety.md).',
-        metavar='DIR',
-    )
-
-
 class SeedChoice(Settings):
     """The noise of sensors."""
 
     seed: int = setting(0, 'Seed of the noise of the sensors.', low=0, high=2**31, worlds=BUILT)
 
 
-class MethodChoice(SeedChoice, MemoryChoice, MappingChoice, ModelChoice, PlannerChoice):
+class MethodChoice(SeedChoice, MappingChoice, ModelChoice, PlannerChoice):
     """What is planned with, and how steps become calls."""
 
 
@@ -455,13 +441,6 @@ class EpisodeConfig(
         )
         return RehearsedWorld(world, settings)
 
-    def memory_of(self, brain: str) -> FailureMemory:
-        """Return the failures of a Brain's earlier episodes; raises ConfigError without any."""
-        if self.memory is None:
-            return COLD_START
-        memory: FailureMemory = load_part('bbllm.memories', 'ledger')(self.memory, brain)
-        return memory
-
     @property
     def of_task(self) -> dict[str, Any]:
         """What a running stack is given with a task, where it was chosen."""
@@ -496,7 +475,6 @@ class EpisodeOptions(TypedDict, total=False):
     replay: str | Path | None
     planner: AnyPlanner | None
     mapping: MappingMethod | str | None
-    memory: str | Path | None
     feedback_loops: int | None
     goal: str | None
     limits: Limits | None

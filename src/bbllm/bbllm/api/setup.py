@@ -12,7 +12,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits, never_of
 from bbllm.core.goals import NO_GOAL
-from bbllm.core.protocols import COLD_START, Body, EventSink, FailureMemory, World
+from bbllm.core.protocols import Body, EventSink, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -46,7 +46,6 @@ class EpisodeSetup:
     options: EpisodeConfig
     settings: Mapping[str, object]
     """JSON values that journals record."""
-    memory: FailureMemory = COLD_START
     remote_body: RemoteBody | None = None
     """What maps steps, where the models of this process do not."""
     check: Callable[[], object] | None = None
@@ -89,7 +88,6 @@ class EpisodeSetup:
             settings=self.settings,
             keep_prompts=models.keep_prompts,
             stream=self.options.stream and moves,
-            memory=self.memory,
         )
         brain = run.model(models.brain, 'brain', self.check)
         body = make_body(mapping, run, models) if remote is None else remote.connect(run)
@@ -150,21 +148,19 @@ def make_setup(options: EpisodeConfig, domain: str) -> EpisodeSetup:
     Raises:
         BbllmError: They do not fit; the text contains what would have worked.
     """
-    from bbllm.planners.assembly import check_brain, check_domain, check_mapping, check_memory
+    from bbllm.planners.assembly import check_brain, check_domain, check_mapping
 
     models = make_chosen_models(options)
     name, spec = _spec_of(options.planner)
     check_domain(name, spec, domain)
     check_brain(name, models.brain)
     check_mapping(name, spec, options.mapping)
-    check_memory(name, spec, given=options.memory is not None)
     return EpisodeSetup(
         planner=name,
         spec=spec,
         models=models,
         options=options,
         settings=options.settings,
-        memory=options.memory_of(models.brain.name),
     )
 
 

@@ -66,12 +66,10 @@ from bbllm.core.naming import scene_fault
 from bbllm.core.observation import held_names, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of
 from bbllm.core.protocols import (
-    COLD_START,
     ChatModel,
     Embedder,
     Embeddings,
     EventSink,
-    FailureMemory,
     GoalKeeper,
     Message,
     ModelRequest,
@@ -210,10 +208,8 @@ class EpisodeRun:
         settings: Mapping[str, object] | None = None,
         keep_prompts: bool = True,
         stream: bool = False,
-        memory: FailureMemory = COLD_START,
     ):
         self.task = task
-        self.memory = memory
         self._keep_prompts = keep_prompts
         """Whether what is sent to models goes on record."""
         self.stream = stream
@@ -263,7 +259,7 @@ class EpisodeRun:
             body=body,
             version=VERSION,
             limits=self._limits,
-            settings={**(settings or {}), **({'memory': memory.hash} if memory.hash else {})},
+            settings=dict(settings or {}),
         )
 
     def execute(self, planner: Planner, world: World, goals: GoalKeeper | None = None) -> Episode:

@@ -41,41 +41,6 @@ class StepFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierFailure:
-    """A failed call of an earlier episode, and what worked after it."""
-
-    domain: str
-    """The kind of world, as in `Scene.domain`."""
-    task: str
-    call: str
-    skill: str
-    kinds: tuple[str, ...]
-    """Of its arguments: the kind of an object on a table, its class in a house, or '' if the scene
-    had no such object."""
-    error: str
-    """The name of a `Code`; of a PRECONDITION also that of the rule."""
-    sentence: str
-    worked: tuple[str, ...] = ()
-    """A few calls that succeeded after it: the last ones up to the same call, or the first ones if
-    that never succeeded but the task was done; () if the failure was not recovered."""
-    times: int = 1
-    """How often such a failure was recorded."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailureMemory:
-    """Failures that an episode is given from earlier ones."""
-
-    failures: tuple[EarlierFailure, ...] = ()
-    """Oldest first."""
-    hash: str = ''
-    """Of these failures, by which figures of different memories are kept apart; '' for none."""
-
-
-COLD_START = FailureMemory()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRequest:
     """
     What a prompt asks for, as data beside its text.
@@ -519,11 +484,6 @@ class EpisodeContext(Protocol):
 
         A planner that works in it answers that by `take_human_feedback`, and asks anew.
         """
-        ...
-
-    @property
-    def memory(self) -> FailureMemory:
-        """Failures of earlier episodes; COLD_START unless the run was given some."""
         ...
 
     def emit(self, data: EventData) -> None:

@@ -61,36 +61,6 @@ def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None
     )
 
 
-def uses_memory(make: PlannerSpec) -> bool:
-    """Return whether a planner is to show its model failures of earlier episodes."""
-    return bool(getattr(make.options, 'memory', False))
-
-
-def check_memory(planner: str, make: PlannerSpec, *, given: bool | None) -> None:
-    """
-    Raise ConfigError if a planner lacks the memory that it is to use, or has one in vain.
-
-    *given* is None where none can be given, as in a stack.
-    """
-    if uses_memory(make) and given is None:
-        raise ConfigError(
-            f'The planner {planner} needs failures of earlier episodes, which it is not given '
-            'here. Use `memory=no`, or play in one process: `bbllm run --world tabletop` or '
-            '`bbllm bench`, with `--memory DIR`.'
-        )
-    if uses_memory(make) and not given:
-        raise ConfigError(
-            f'The planner {planner} needs failures of earlier episodes, of a bench or in this '
-            'process: `--memory DIR` names a folder with their journals, as what --out of '
-            '`bbllm bench` named.'
-        )
-    if given and not uses_memory(make):
-        raise ConfigError(
-            f'The planner {planner} uses no failures of earlier episodes. Leave --memory out, or '
-            'use `brain_body:memory=yes`.'
-        )
-
-
 def build_planner(
     run: EpisodeRun,
     make: PlannerSpec,

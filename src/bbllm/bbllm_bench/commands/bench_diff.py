@@ -29,7 +29,7 @@ OF_CASES = ('suite', 'suite_sha256', 'seed', 'trials', 'tasks')
 """Settings that make cases what they are; where they agree, the cases do."""
 OF_METHODS = (
     *PlayChoice.model_fields,
-    *('brain', 'body', 'world', 'llm', 'prompts', 'changed_prompts', 'memory_hash'),
+    *('brain', 'body', 'world', 'llm', 'prompts', 'changed_prompts'),
 )
 """Settings that say how they were played."""
 

@@ -60,7 +60,6 @@ def suite(
       bbllm bench tabletop -k 0-3 --replay talk.jsonl
       bbllm bench partial --planner llm_pop --brain expert --trials 10
       bbllm bench household --planner prog_prompt:check=graph --trials 6
-      bbllm bench tabletop --planner brain_body:memory=yes --memory runs --seed 1
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """
     from bbllm_bench.log.store import RunFolder

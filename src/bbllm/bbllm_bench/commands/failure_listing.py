@@ -36,7 +36,7 @@ class FailureOptions:
         '--failures',
     )
     planner: str | None = option(
-        'Those of this planner: brain_body, with any options; brain_body:memory=yes, with these.',
+        'Those of this planner: brain_body, with any options; brain_body:reach=no, with these.',
         autocompletion=beginning(planners),
     )
     brain: str | None = option('Those of this Brain.')

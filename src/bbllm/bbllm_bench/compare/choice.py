@@ -10,7 +10,7 @@ from pathlib import Path
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import PlannerSpec, find_provider, load_planner, load_planners
 from bbllm.llm.recording.replay import COMPRESSED
-from bbllm.planners.assembly import check_domain, uses_memory
+from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.methods import MappingMethod
 from bbllm_bench.compare.figures import LeftOutPlanner
 from bbllm_bench.runner.play_here import domain_of
@@ -96,11 +96,6 @@ def choose(
             if must:
                 raise
             left_out.append(LeftOutPlanner(planner=planner, reason=str(error)))
-    if request.memory and not any(x.prepared.plan.config.failures.hash for x in contenders):
-        raise ConfigError(
-            'None of these planners uses --memory. Name one that does, as in --planners '
-            'brain_body,brain_body:memory=yes, or leave it out.'
-        )
     if not contenders:
         raise ConfigError(_why_nobody(suite, left_out))
     return Choice(suite, tuple(contenders), tuple(left_out))
@@ -170,8 +165,6 @@ def _own(
     own: dict[str, object] = {
         'planner': planner,
         'ks': request.ks if make.uses_feedback else (0,),
-        # Others start cold.
-        'memory': request.memory if uses_memory(make) else None,
     }
     if make.needs_embedder and request.mapping is not MappingMethod.EMBEDDING:
         lexical = LEXICAL if find_provider(request.brain or '') else None

@@ -26,7 +26,7 @@ from bbllm.core.events import Event
 from bbllm.core.registry import load_planner
 from bbllm.llm.config import LlmConfig, load_config
 from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import check_domain, check_mapping, check_memory
+from bbllm.planners.assembly import check_domain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, models_for
 from bbllm_bench.inspect_ai.episode import entry_of, play_sample
 from bbllm_bench.inspect_ai.model import InspectModel
@@ -84,7 +84,6 @@ def tabletop(
     spec = planner if isinstance(planner, str) else ','.join(planner)
     check_domain(spec, load_planner(spec), domain_of(chosen))
     check_mapping(spec, load_planner(spec), _method(mapping))
-    check_memory(spec, load_planner(spec), given=None)
     if trials < 1 or k < 0:
         raise ConfigError(f'trials={trials}, k={k}: give at least one trial, and no negative k.')
     return Task(

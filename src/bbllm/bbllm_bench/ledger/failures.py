@@ -46,8 +46,6 @@ class FailureRow:
     """With its options."""
     brain: str
     body: str
-    memory: str = ''
-    """Hash of the earlier failures that the episode was given; '' in a cold start."""
     domain: str = ''
     """`tabletop` or `household`."""
     suite: str = ''
@@ -274,7 +272,6 @@ def _common(episode: Episode, verdict: str) -> FailureRow:
     start = episode.events[0].data
     settings: Mapping[str, object] = start.settings if isinstance(start, EpisodeStarted) else {}
     scenes = (e.data.scene for e in episode.events if isinstance(e.data, SceneRecorded))
-    words = {name: str(settings.get(name) or '') for name in ('memory', 'suite')}
     numbers = {name: settings.get(name) for name in ('trial', 'seed', 'feedback_loops')}
     whole = {name: x if isinstance(x, int) else None for name, x in numbers.items()}
     return FailureRow(
@@ -284,9 +281,8 @@ def _common(episode: Episode, verdict: str) -> FailureRow:
         planner=episode.planner,
         brain=episode.brain,
         body=episode.body,
-        memory=words['memory'],
         domain=next((scene.domain for scene in scenes), ''),
-        suite=words['suite'],
+        suite=str(settings.get('suite') or ''),
         bench_task=str(settings.get('task') or ''),
         trial=whole['trial'],
         seed=whole['seed'],

@@ -1,19 +1,13 @@
-"""The failures of all journals below a folder, and the memory that later episodes are given."""
+"""The failures of all journals below a folder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import hash_of_text
 from bbllm.core.journal import read_damaged
-from bbllm.core.protocols import EarlierFailure, FailureMemory
-from bbllm.core.records import canonical, to_json
-from bbllm_bench.ledger.failures import BY_CALL, FailureRow, failures_of
+from bbllm_bench.ledger.failures import FailureRow, failures_of
 from bbllm_bench.log.store import EPISODES, SETTINGS, read_run
-
-WORKED = 6
-"""Calls that worked after a failure, in a memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,55 +69,6 @@ def read_ledger(
         on_progress(done, len(journals))
     failures.sort(key=lambda row: (row.stamp_s, row.episode, row.number))
     return Ledger(journals=len(journals), failures=tuple(failures), faults=tuple(faults))
-
-
-def read_memory(
-    folder: Path, brain: str, *, without: tuple[str, int] | None = None
-) -> FailureMemory:
-    """
-    Return the failed calls of a Brain's episodes below a folder, as memory for later ones.
-
-    Equal failures of the same task are one, with their number: of those that were recovered, else
-    of all, the newest. *without* leaves out the cases of a suite with a seed.
-
-    Raises:
-        ConfigError: There is no journal, or nothing is left.
-    """
-    found = [row for row in read_ledger(folder).failures if row.brain == brain and row.call]
-    rows = [row for row in found if without is None or (row.suite, row.seed) != without]
-    if not rows:
-        why = f'; its {len(found)} failures are of the cases that are played' if found else ''
-        raise ConfigError(
-            f'{folder} has no failed call of the Brain {brain} to remember{why}. Leave '
-            '`memory=yes` and --memory out for a cold start, or name another folder.'
-        )
-    groups: dict[tuple[str, ...], list[FailureRow]] = {}
-    for row in rows:
-        key = (row.domain, row.task, row.skill, row.kinds, row.error)
-        groups.setdefault(key, []).append(row)
-    newest = [
-        (max(group, key=lambda row: (row.recovered != '', row.stamp_s)), len(group))
-        for group in groups.values()
-    ]
-    newest.sort(key=lambda item: item[0].stamp_s)
-    failures = tuple(remembered(row, times) for row, times in newest)
-    return FailureMemory(failures, hash_of_text(canonical(to_json(failures))))
-
-
-def remembered(row: FailureRow, times: int) -> EarlierFailure:
-    """Return a failure, which was recorded so many times, as a planner is given it."""
-    worked = row.worked.split('\n') if row.worked else []
-    return EarlierFailure(
-        domain=row.domain,
-        task=row.task,
-        call=row.call,
-        skill=row.skill,
-        kinds=tuple(row.kinds.split(',')) if row.kinds else (),
-        error=row.error,
-        sentence=row.sentence,
-        worked=tuple(worked[-WORKED:] if row.recovered == BY_CALL else worked[:WORKED]),
-        times=times,
-    )
 
 
 class _Verdicts:

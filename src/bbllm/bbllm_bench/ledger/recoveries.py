@@ -10,20 +10,16 @@ from bbllm_bench.log.intervals import Estimate, rate_of
 
 @dataclass(frozen=True, slots=True, order=True)
 class Configuration:
-    """What played: cold starts and each memory are configurations of their own."""
+    """What played."""
 
     planner: str
     brain: str
-    memory: str
-    """As in `FailureRow`."""
     k: int
     """Feedback loops; -1 where the journal does not state them."""
 
     def __str__(self) -> str:
         loops = f', K = {self.k}' if self.k >= 0 else ''
-        return f'{self.planner}, {self.brain}{loops}' + (
-            f', memory {self.memory}' if self.memory else ''
-        )
+        return f'{self.planner}, {self.brain}{loops}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +46,7 @@ def recoveries(failures: Iterable[FailureRow]) -> tuple[RecoveryRate, ...]:
     groups: dict[tuple[str, Configuration], list[FailureRow]] = {}
     for each in failures:
         k = -1 if each.k is None else each.k
-        key = each.error, Configuration(each.planner, each.brain, each.memory, k)
+        key = each.error, Configuration(each.planner, each.brain, k)
         groups.setdefault(key, []).append(each)
     return tuple(_recovery(*key, groups[key]) for key in sorted(groups))
 

@@ -19,7 +19,7 @@ class PlannerName(PlannerChoice):
 
 
 class PlayChoice(LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, PlannerName):
-    """What decides how episodes go, beside models and memory."""
+    """What decides how episodes go, beside models."""
 
 
 class ReplayChoice(RecordChoice):

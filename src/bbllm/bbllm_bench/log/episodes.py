@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Protocol
 
 from bbllm.core.prompt_store import SUFFIX
-from bbllm.core.protocols import COLD_START, FailureMemory
 from bbllm.llm.config import LlmConfig
 from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
@@ -20,8 +19,6 @@ class RunConfig(PlayChoice):
     """Whether every exchange with a model is to be kept."""
     changed_prompts: bool = False
     """Whether a recording also answers prompts that have changed since."""
-    failures: FailureMemory = COLD_START
-    """Failures of earlier episodes, the same for all of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bbllm.api.config import MemoryChoice
 from bbllm.core.errors import ConfigError
 from bbllm.files.yaml_files import MOST_FAULTS
 from bbllm_bench.log.choices import PlayChoice, ReplayChoice
 from bbllm_bench.log.results import EpisodeKey
 
-MAY_DIFFER = ('machine', 'replay', 'memory', 'versions.commit', 'command')
-"""What changes no episode: where it is made, how the file of a recording or a memory is called."""
+MAY_DIFFER = ('machine', 'replay', 'versions.commit', 'command')
+"""What changes no episode: where it is made, how the file of a recording is called."""
 MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
 _REMARKS = {'label', 'split', 'least_steps'}
@@ -35,7 +34,7 @@ class TaskSettings(BaseModel):
     limit_steps: int | None = None
 
 
-class RunSettings(PlayChoice, ReplayChoice, MemoryChoice):
+class RunSettings(PlayChoice, ReplayChoice):
     """What was asked for, and what answered; `record` and `replay` are files of the run."""
 
     suite: str
@@ -58,8 +57,6 @@ class RunSettings(PlayChoice, ReplayChoice, MemoryChoice):
     versions: Mapping[str, str]
     machine: Mapping[str, str]
     replay_sha256: str | None = None
-    memory_hash: str = ''
-    """Of the failures that the planner was given; '' in a cold start."""
     command: str = ''
     """What was typed last, for a shell; empty for a run that no command line began."""
 

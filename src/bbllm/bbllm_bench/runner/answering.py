@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.protocols import COLD_START, FailureMemory
 from bbllm.core.registry import PlannerSpec, fallback_name, find_provider, load_planner, needs_goal
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.models.factory import (
@@ -16,9 +15,8 @@ from bbllm.llm.models.factory import (
     replay_models,
     resolve_all,
 )
-from bbllm.planners.assembly import check_brain, check_mapping, check_memory
+from bbllm.planners.assembly import check_brain, check_mapping
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
-from bbllm_bench.ledger.ledger import read_memory
 from bbllm_bench.oracle.case_goals import check_goals, with_goal_of
 from bbllm_bench.oracle.household.providers import check_houses, models_in_house
 from bbllm_bench.suites.task_spec import TaskSpec
@@ -99,24 +97,6 @@ def check_answers(
     check_mapping(planner, load_planner(planner), method)
     check = check_houses if any(task.houses for task in tasks) else check_goals
     check(tasks, answering.models, planner)
-
-
-def remembering(
-    folder: Path | None, planner: str, brain: str, *, world: str, cases: tuple[str, int]
-) -> FailureMemory:
-    """
-    Return the memory of a run: of a Brain's failures, but not in *cases*, a suite and its seed.
-
-    Raises:
-        ConfigError: The planner uses none, or lacks the one that it uses; the folder has no
-            journal, or nothing is left of its failures.
-    """
-    check_memory(planner, load_planner(planner), given=folder is not None)
-    if folder is None:
-        return COLD_START
-    if world == 'ros':
-        raise ConfigError('--memory is for episodes without a stack: leave --world ros out.')
-    return read_memory(folder, brain, without=cases)
 
 
 def _sections(

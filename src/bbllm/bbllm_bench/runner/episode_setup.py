@@ -111,7 +111,6 @@ def begin_episode(
         # Rehearsals are those of the world, which knows the table of the case.
         options=options.model_copy(update={'rehearse': 0}),
         settings=settings,
-        memory=config.failures,
         taking_remarks=around.taking_remarks,
     )
     return setup.begin(make_task(case.instruction, name or job.key.name), [sink], k=job.key.k)

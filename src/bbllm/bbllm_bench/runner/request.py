@@ -7,7 +7,6 @@ from pydantic import BeforeValidator
 from bbllm.api.config import (
     LimitChoice,
     MappingChoice,
-    MemoryChoice,
     ModelChoice,
     RehearsalChoice,
     SourceChoice,
@@ -38,9 +37,7 @@ TaskNames = Annotated[
 ]
 
 
-class RunChoice(
-    MemoryChoice, LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, ModelChoice
-):
+class RunChoice(LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, ModelChoice):
     """Which episodes of a suite run, with which models, where, and within which limits."""
 
     brain: str | None = revised(ModelChoice, 'brain')

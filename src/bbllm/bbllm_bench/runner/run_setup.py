@@ -22,7 +22,6 @@ from bbllm_bench.runner.answering import (
     asking,
     body_for,
     check_answers,
-    remembering,
     replaying,
 )
 from bbllm_bench.runner.conversations import answers_of, hash_of
@@ -81,14 +80,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     else:
         answering = replaying(request.replay, method)
     check_answers(answering, tasks, request.planner, method)
-    memory = remembering(
-        request.memory,
-        request.planner,
-        answering.models.brain.name,
-        world=world,
-        cases=(suite.name, request.seed),
-    )
-    settings = _settings(request, suite, tasks, answering, folder, memory.hash)
+    settings = _settings(request, suite, tasks, answering, folder)
     replay = None
     if request.replay is not None:
         replay, notice = answers_of(request.replay, settings.keys)
@@ -100,7 +92,6 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             llm=answering.llm,  # decided already: another machine must not decide otherwise
             records=request.record is not None,
             changed_prompts=request.changed_prompts,
-            failures=memory,
         ),
         make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
         replay=replay,
@@ -132,7 +123,6 @@ def _settings(
     tasks: Sequence[TaskSpec],
     answering: Answering,
     folder: Path,
-    memory_hash: str,
 ) -> RunSettings:
     own = {
         'suite': suite.name,
@@ -150,7 +140,6 @@ def _settings(
         'machine': describe_machine(),
         'record': _place(request.record, folder),
         'replay_sha256': hash_of(request.replay) if request.replay is not None else None,
-        'memory_hash': memory_hash,
         'command': shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
     }
     return RunSettings(**{**_shared(request, RunSettings), **own})

@@ -25,8 +25,6 @@ class BrainBodyOptions:
     image: PictureUse = 'none'
     """Whether the Brain is sent a picture of the scene: with the first plan, or also with each
     repair."""
-    memory: bool = False
-    """Whether the first prompt has failures of earlier episodes, and what worked after them."""
     feedback: FeedbackForm = 'full'
     """What repair prompts state of why a step failed."""
 

@@ -36,7 +36,7 @@ from bbllm.planners.common.written_plan import Read, WrittenPlan
 @dataclass
 class PlanRequests:
     """
-    Asks a Brain for plans, with beliefs, memory and pictures as the options say.
+    Asks a Brain for plans, with beliefs and pictures as the options say.
 
     A remark before the first step of a reply begins its request anew.
     """
@@ -55,7 +55,6 @@ class PlanRequests:
 
     def first(self) -> WrittenPlan:
         """Return the first plan, of the task and what was added to it until it was written."""
-        memory = self.context.memory.failures if self.options.memory else ()
         while True:
             with suppress(SpokenError):
                 if self.context.spoken:
@@ -66,7 +65,6 @@ class PlanRequests:
                     self.context.current(self.task),
                     scene,
                     picture=sentence(picture),
-                    memory=memory,
                 )
                 request = PromptRequest(kind='plan', scene=prompts.shown(scene))
                 return self._begun(self._written(prompt, request, scene, picture))

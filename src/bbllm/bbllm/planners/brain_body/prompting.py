@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bbllm.core.protocols import EarlierFailure, StepFailure
-from bbllm.core.text import as_data, cut
+from bbllm.core.protocols import StepFailure
+from bbllm.core.text import as_data
 from bbllm.core.types import Plan, Scene, Task
-from bbllm.planners.brain_body.failure_memory import relevant
 from bbllm.planners.common.prompting import (
     believed,
     describe_skill,
@@ -22,8 +21,6 @@ from bbllm.planners.domains.scene_graph import sensed_only
 PACKAGE = 'bbllm.planners.brain_body'
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
-EARLIER_SENTENCE = 200
-"""How much of the sentence of an earlier failure a prompt has [characters]."""
 
 FeedbackForm = Literal['full', 'none', 'code', 'sentence', 'raw', 'difference', 'picture']
 """What a repair prompt states of why a step failed; see `Prompts.reported`."""
@@ -40,24 +37,10 @@ class Prompts:
     form: FeedbackForm = 'full'
     """What the prompts of a Brain state of why a step failed."""
 
-    def planning(
-        self,
-        task: Task,
-        scene: Scene,
-        *,
-        picture: str = '',
-        memory: Sequence[EarlierFailure] = (),
-    ) -> str:
-        """
-        Return the prompt for a plan.
-
-        *picture* is the sentence on its picture; of *memory* it has what is relevant.
-        """
-        earlier = '\n'.join(_earlier(each, scene) for each in relevant(memory, task, scene))
+    def planning(self, task: Task, scene: Scene, *, picture: str = '') -> str:
+        """Return the prompt for a plan; *picture* is the sentence on its picture."""
         text = self._environment(scene)
-        return self._render(
-            'planning', scene, task, environment=text, picture=picture, earlier=earlier
-        )
+        return self._render('planning', scene, task, environment=text, picture=picture)
 
     def direct(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a whole program, without steps in plain words before it."""
@@ -167,13 +150,3 @@ def _delimited(failure: StepFailure, scene: Scene) -> str:
     cause = language_of(scene).message(failure.cause, scene, places=False)
     what = one_line(f'step {failure.step.index} ({failure.step.text}): {cause or "failed"}')
     return as_data(what)
-
-
-def _earlier(failure: EarlierFailure, scene: Scene) -> str:
-    """Return a failure of an earlier episode in one line."""
-    language = language_of(scene)
-    call, *worked = map(language.call, (failure.call, *failure.worked))
-    times = f', {failure.times} times' if failure.times > 1 else ''
-    sentence = cut(language.message(failure.sentence, scene, places=False), EARLIER_SENTENCE)
-    after = f'Worked after it: {", ".join(worked)}' if worked else 'It was not recovered.'
-    return one_line(f'{call}{times}: {sentence} {after}')

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bbllm.core.protocols import Pass
-from bbllm.core.types import Fact, Scene, SceneObject, Skill, SkillCall
+from bbllm.core.types import Fact, Scene, Skill, SkillCall
 from bbllm.planners.domains.observation_text import Observation, ShortNames
 
 
@@ -40,20 +40,12 @@ class DomainLanguage(Protocol):
         """Return what objects are called."""
         return scene.names
 
-    def kind(self, item: SceneObject) -> str:
-        """Return the kind of an object, by which failures of earlier episodes are compared."""
-        return item.kind.value
-
     def fact(self, fact: Fact) -> Fact:
         """Return a fact with the names of prompts."""
         return fact
 
     def message(self, text: str, scene: Scene, *, places: bool = True) -> str:
         """Return a message of the world with the names of prompts, and with *places* of some."""
-        return text
-
-    def call(self, text: str) -> str:
-        """Return a call as text with the names of prompts."""
         return text
 
     def end(self, scene: Scene) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.protocols import Pass
-from bbllm.core.types import Fact, Scene, SceneObject, Skill, SkillCall
+from bbllm.core.types import Fact, Scene, Skill, SkillCall
 from bbllm.planners.domains.household import low_level, observation
 from bbllm.planners.domains.household.actions import MOVES, WORLD_WORDS, house_skills
 from bbllm.planners.domains.household.scene_text import house_environment
@@ -34,8 +34,6 @@ EXACT_END = (
     'environment lists them without. The character is you.'
 )
 """The same where tasks name single objects and actions, see `Scene.offers_all`."""
-_IDS = re.compile(r'_[0-9]+(?=[,)])')
-"""Of the arguments of a call."""
 
 
 class HouseholdLanguage(DomainLanguage):
@@ -59,9 +57,6 @@ class HouseholdLanguage(DomainLanguage):
     def names(self, scene: Scene) -> Sequence[str]:
         return classes(scene)
 
-    def kind(self, item: SceneObject) -> str:
-        return class_of(item.name)
-
     def fact(self, fact: Fact) -> Fact:
         return replace(fact, subject=class_of(fact.subject), object=class_of(fact.object))
 
@@ -79,9 +74,6 @@ class HouseholdLanguage(DomainLanguage):
             return f'<{found[1]}>' + (f' ({where})' if where and places else '')
 
         return WORLD_FORM.sub(written, text)
-
-    def call(self, text: str) -> str:
-        return _IDS.sub('', text)
 
     def end(self, scene: Scene) -> str:
         return EXACT_END if scene.offers_all else HOUSE_END
