@@ -36,8 +36,6 @@ class StepFailure:
     """What is wrong with its call, if it was refused before it reached the world."""
     outcome: Outcome | None = None
     """What the world reported; None if the step did not reach it."""
-    before: Scene | None = None
-    """The scene before the step, if the step reached the world."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

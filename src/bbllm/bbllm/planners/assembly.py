@@ -28,7 +28,7 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
         if domain in SYMBOLIC and sends_pictures(make):
             raise ConfigError(
                 f'{planner} sends pictures, and a household is symbols, of which no camera takes '
-                'any. Use `image=none` and another feedback than `picture`, or a table.'
+                'any. Use `image=none`, or a table.'
             )
         return
     installed, _ = load_planners()
@@ -41,8 +41,7 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
 
 def sends_pictures(make: PlannerSpec) -> bool:
     """Return whether a planner is to send its model pictures of the scene."""
-    feedback = getattr(make.options, 'feedback', '')
-    return getattr(make.options, 'image', 'none') != 'none' or feedback == 'picture'
+    return getattr(make.options, 'image', 'none') != 'none'
 
 
 def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:

@@ -36,7 +36,7 @@ def attempt(
         return replace(call, human=context.take_human_feedback())
     if expect := features_of(world).expect:
         expect(foreseen(scene))
-    failure = executed(step, call, world, scene)
+    failure = executed(step, call, world)
     return failure and replace(failure, human=context.take_human_feedback())
 
 
@@ -61,7 +61,7 @@ def mapped_step(step: PlanStep, body: Body, scene: Scene) -> SkillCall | StepFai
     return call
 
 
-def executed(step: PlanStep, call: SkillCall, world: World, before: Scene) -> StepFailure | None:
+def executed(step: PlanStep, call: SkillCall, world: World) -> StepFailure | None:
     """Execute the call of a step; return why it failed, None if it succeeded."""
     outcome = world.execute(call)
     if outcome.succeeded:
@@ -72,4 +72,4 @@ def executed(step: PlanStep, call: SkillCall, world: World, before: Scene) -> St
         if denial is not None and denial[1]:
             cause = 'A person did not approve it, for the reason that was added to the task.'
         return StepFailure(step, cause, outcome=outcome, tried=False)
-    return StepFailure(step, cause, outcome.raw, outcome=outcome, before=before)
+    return StepFailure(step, cause, outcome.raw, outcome=outcome)

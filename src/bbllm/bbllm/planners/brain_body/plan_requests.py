@@ -19,7 +19,6 @@ from bbllm.planners.brain_body.options import BrainBodyOptions
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.model_planner import (
     ModelPlanner,
-    PictureUse,
     images,
     picture_for,
     sentence,
@@ -72,12 +71,11 @@ class PlanRequests:
     def repaired(self, failure: StepFailure, plan: WrittenPlan, loops_left: int) -> WrittenPlan:
         """Return the plan from a failure on, given what was said until it was written."""
         self._failures.append(failure)
-        after: PictureUse = 'each' if self.options.feedback == 'picture' else self.options.image
         while True:
             try:
                 scene = self.world.observe()
-                self._failures[-1] = self._prompts.reported(failure, scene)
-                picture = picture_for(self.world, after, moved=True)
+                self._failures[-1] = self._prompts.reported(failure)
+                picture = picture_for(self.world, self.options.image, moved=True)
                 return self._begun(self._repair(plan.whole(), scene, picture, loops_left))
             except SpokenError:
                 human = (*failure.human, *self.context.take_human_feedback())

@@ -22,7 +22,7 @@ PACKAGE = 'bbllm.planners.brain_body'
 BELIEVED = 'Believed, not sensed:'
 """Heading of the open state of a scene."""
 
-FeedbackForm = Literal['full', 'none', 'code', 'sentence', 'raw', 'difference', 'picture']
+FeedbackForm = Literal['full', 'none', 'code']
 """What a repair prompt states of why a step failed; see `Prompts.reported`."""
 
 
@@ -89,30 +89,18 @@ class Prompts:
             return scene
         return replace(scene, facts=tuple(f for f in scene.facts if f.predicate != 'reachable'))
 
-    def reported(self, failure: StepFailure, now: Scene | None = None) -> StepFailure:
+    def reported(self, failure: StepFailure) -> StepFailure:
         """
         Return a failure with what the form of feedback states of its cause, and no more.
 
-        `none` and `picture` leave the step alone; a picture is attached to the prompt. *now* is
-        the scene that `difference` compares with the one before the step. The words of people stay
-        in all forms, and so does the cause where no step was tried.
+        `none` leaves the step alone. The words of people stay in all forms, and so does the cause
+        where no step was tried.
         """
         if self.form == 'full' or not failure.tried:
             return failure
         code = failure.code if failure.outcome is None else failure.outcome.code
-        texts: dict[FeedbackForm, str] = {
-            'code': 'no code' if code is None else code.name,
-            'sentence': failure.cause,
-            'raw': failure.controller or 'no text',
-            'difference': self._changes(failure.before, now) or 'Nothing has changed.',
-        }
-        return StepFailure(failure.step, texts.get(self.form, ''), human=failure.human)
-
-    def _changes(self, before: Scene | None, after: Scene | None) -> str:
-        """Return which lines of the environment changed between two scenes; '' if none did."""
-        gone = [f'before: {line}' for line in self._gone(before, after)]
-        new = [f'now: {line}' for line in self._gone(after, before)]
-        return '; '.join([*gone, *new])
+        text = ('no code' if code is None else code.name) if self.form == 'code' else ''
+        return StepFailure(failure.step, text, human=failure.human)
 
     def _gone(self, scene: Scene | None, other: Scene | None) -> list[str]:
         """Return the lines of the environment that another scene lacks; none without both."""

@@ -103,7 +103,7 @@ class PlanRehearsal:
             if isinstance(call, StepFailure):
                 failure = call
                 break
-            failure = executed(step, call, rehearsal, scene)
+            failure = executed(step, call, rehearsal)
             if failure is not None:
                 break
             self.calls[step.index] = call
