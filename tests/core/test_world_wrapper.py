@@ -17,7 +17,6 @@ from bbllm.core.types import Fact, SkillCall
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.planners.common.belief.belief_world import BelievedRehearsal, EstimatingWorld
 from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
 from bbllm_bench.benchmarks.injection.cases import draw_cases
 from bbllm_bench.benchmarks.injection.table import CaseWorld
@@ -64,7 +63,7 @@ WRAPPERS: dict[str, Callable[[AbleWorld], WorldWrapper]] = {
     'ApprovedWorld': lambda world: ApprovedWorld(world, lambda request: True, TASK, 'b'),
     'BelievedRehearsal': lambda world: BelievedRehearsal(world, OpenState()),
     'CaseWorld': lambda world: CaseWorld(world, draw_cases(1, seed=3011)[0]),
-    'EstimatingWorld': lambda world: EstimatingWorld(world, RuleEstimator),
+    'EstimatingWorld': lambda world: EstimatingWorld(world),
     'GuardedWorld': guarded,
     'RehearsedWorld': lambda world: RehearsedWorld(world, RehearsalSettings()),
     '_TakingTurns': lambda world: _TakingTurns(world, Alone(), cast(Any, None)),
@@ -99,7 +98,7 @@ def test_no_wrapper_has_a_feature_that_its_world_does_not_have(name: str) -> Non
 
 def test_the_world_is_asked_for_what_its_wrapper_offers() -> None:
     world = AbleWorld()
-    features = features_of(EstimatingWorld(guarded(world), RuleEstimator))
+    features = features_of(EstimatingWorld(guarded(world)))
     expected: Sequence[SkillCall] = [SkillCall('pick', ('red_cube',))]
 
     assert features.picture and features.settle and features.expect and features.rehearse

@@ -17,8 +17,7 @@ from bbllm.core.skill_calls import CallError, check_call, nearest_first, plain
 from bbllm.core.text import DATA_RULE, as_data
 from bbllm.core.types import MOVABLE, Code
 from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.common.belief.grammar import ADD, parse_attention
-from bbllm.planners.common.belief.model_state_estimator import ModelEstimator, StatePrompts
+from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.grounding import Policy, Referents, absent_text, ground, meant_text
@@ -54,7 +53,7 @@ from bbllm.planners.common.reply_diagnostics import (
 from bbllm.planners.common.steps import failure_cause, map_step
 from bbllm.planners.domains.household.language import HOUSE_END
 from bbllm.planners.domains.languages import language_of
-from bbllm.planners.domains.observation_text import ShortNames, changes, text_of
+from bbllm.planners.domains.observation_text import ROOMS, ShortNames, changes, text_of
 from bbllm.planners.domains.phrases import PHRASES
 from bbllm.planners.domains.scene_graph import (
     CHARACTER,
@@ -67,12 +66,13 @@ from bbllm.planners.domains.scene_graph import (
 )
 
 __all__ = [
-    'ADD',
     'CHARACTER',
     'DATA_RULE',
     'HOUSE_END',
     'MOVABLE',
     'PHRASES',
+    'ROOMS',
+    'TAKING',
     'Body',
     'CallError',
     'Code',
@@ -80,7 +80,6 @@ __all__ = [
     'LexicalEmbedder',
     'LostReplyError',
     'MatchingBody',
-    'ModelEstimator',
     'ModelPlanner',
     'Observed',
     'OpenState',
@@ -93,7 +92,6 @@ __all__ = [
     'Referents',
     'ReplyDiagnostics',
     'ShortNames',
-    'StatePrompts',
     'absent_text',
     'as_data',
     'ask',
@@ -124,7 +122,6 @@ __all__ = [
     'nearest_first',
     'observed',
     'one_line',
-    'parse_attention',
     'parse_call',
     'parse_plan',
     'picture_for',

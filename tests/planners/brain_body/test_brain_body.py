@@ -241,30 +241,3 @@ def test_beliefs_of_scenes_reach_the_prompt_and_nothing_is_estimated_twice() -> 
     fixed = str(Fact('blue_cube', 'is', 'fixed_or_heavy'))
     assert [believed_in(request.prompt) for request in brain.requests] == [[fixed], [fixed]]
     assert not [event for event in episode.events if event.kind is EventKind.ESTIMATED]
-
-
-def test_a_malformed_belief_is_reported_as_refused_once() -> None:
-    estimate = 'update_state("red_cube", "sticky | touches blue_cube | near the edge")'
-    brain = ScriptedModel([PLAN, estimate, AGAIN, estimate, AGAIN, *[estimate] * 3])
-
-    episode = play(brain, busy_table(faults=[MISSED, MISSED]), open_state='model', k=2)
-
-    left_out = [e.data for e in episode.events if e.kind is EventKind.DISCARDED]
-    assert [(line.text, line.refused) for line in left_out] == [
-        ('red_cube: touches blue_cube', True),
-        ('red_cube: near the edge', True),
-    ]
-    assert 'heavier_than' in str(left_out[0].why)
-    assert believed_in(brain.requests[2].prompt) == ['(red_cube is sticky)']
-
-
-def test_a_reply_that_cannot_be_read_leaves_what_was_believed() -> None:
-    brain = ScriptedModel(
-        [PLAN, 'update_state("red_cube", "sticky")', AGAIN, *['No.', 'No.'], AGAIN]
-    )
-
-    episode = play(brain, busy_table(faults=[MISSED, MISSED]), open_state='model', k=2)
-
-    assert believed_in(brain.requests[5].prompt) == ['(red_cube is sticky)']
-    warnings = [str(e.data.text) for e in episode.events if e.kind is EventKind.WARNING]
-    assert any('stays as it was' in text for text in warnings)

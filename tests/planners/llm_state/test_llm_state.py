@@ -11,10 +11,10 @@ from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ModelRequest
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
-from bbllm.planners.common.belief.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.llm_state import planner as llm_state
+from bbllm_planners.llm_state.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm_planners.llm_state.planner import LLMState
 from bbllm_planners.llm_state.prompting import PLAN_LIMIT
 from tests.planners.chosen import chosen
@@ -224,6 +224,23 @@ def test_malformed_lines_and_unknown_objects_are_omitted_and_reported() -> None:
     assert first.attributes == {'mug_12': ()}
     assert world.calls == ['walk(mug_12)'] * 2
     assert much not in '\n'.join(request.prompt for request in model.requests)
+
+
+def test_all_attributes_together_have_a_limit_and_the_excess_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(llm_state, 'MAX_STATE_LENGTH', 10)
+    both = 'update_state("fridge1", "closed")\nupdate_state("salmon1", "cooked")'
+    model = roles(
+        lambda prompt: 'move(fridge1)' if 'fridge1: closed' not in prompt else DONE,
+        estimator=lambda prompt: both,
+    )
+
+    episode = play(model, SmallHouse())
+
+    (line,) = (e.data for e in episode.events if e.kind is EventKind.DISCARDED)
+    assert line.text == 'update_state("salmon1", ...)'
+    assert 'at most 10 characters' in line.why
 
 
 def test_long_plans_are_cut_and_an_endless_model_is_ended(

@@ -13,7 +13,6 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
-from bbllm.planners.common.belief.rule_state_estimator import RuleEstimator
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeSpec, name_before
 from bbllm_bench.log.results import EpisodeResult
@@ -127,7 +126,7 @@ def _remembered(table: World, job: EpisodeSpec) -> World:
 
     Who reads them is up to the planner.
     """
-    return EstimatingWorld(table, RuleEstimator) if job.case.earlier else table
+    return EstimatingWorld(table) if job.case.earlier else table
 
 
 def _rehearsed(world: World, job: EpisodeSpec) -> World:

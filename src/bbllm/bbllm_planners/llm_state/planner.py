@@ -1,23 +1,31 @@
 """LLM-State: the model keeps a state of the relevant objects, and plans on by it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from bbllm import EpisodeContext, Task, World, errors, events
 from bbllm.planning import (
-    ADD,
-    ModelEstimator,
     ModelPlanner,
     OpenState,
     PlannerSpec,
     PromptRequest,
-    parse_attention,
 )
 from bbllm_planners.goal_predicates import refuse_impossible
 from bbllm_planners.hands import Hands
+from bbllm_planners.llm_state.grammar import (
+    ADD,
+    REASON,
+    UPDATE,
+    parse_attention,
+    parse_estimate,
+)
 from bbllm_planners.llm_state.prompting import PLAN_LIMIT, PlanPrompts
 from bbllm_planners.low_level_plan import LowLevelPlan, parse_low_level_plan
 
+MAX_STATE_LENGTH = 8000
+"""Maximum length of all attributes together, which every prompt of the policy contains: 40
+characters for each of some 200 objects [characters]."""
 MAX_ROUNDS = 150
 """How many plans an episode may have; the paper limits steps only, to at most 150."""
 
@@ -59,15 +67,6 @@ class LLMState(ModelPlanner):
         objects = options.states and options.objects
         summary = options.states and options.summary
         prompts = PlanPrompts(hands.names, messages=options.messages)
-        estimator = ModelEstimator(
-            self.brain,
-            hands.names,
-            summary=summary,
-            objects=objects,
-            messages=options.messages,
-            on_discarded=context.emit,
-            on_retry=context.warn,
-        )
         state = OpenState()
         unread: events.LineDiscarded | None = None
         attended: frozenset[str] = frozenset()
@@ -82,7 +81,11 @@ class LLMState(ModelPlanner):
                     state = self._attend(state, prompt, hands, context)
                     attended |= {*hands.scene.names}
                 if (objects or summary) and hands.history:
-                    state = estimator.estimate(state, hands.history, hands.scene)
+                    prompt = prompts.estimator(
+                        state, hands.history, hands.scene, summary=summary, objects=objects
+                    )
+                    asked = [REASON] * summary + [UPDATE] * objects
+                    state = self._estimated(state, prompt, asked, hands, context)
                     context.emit(events.BeliefsEstimated(state.attributes, state.summary))
                 shown = state if objects or summary else None
                 prompt = prompts.policy(now, shown, hands.history, hands.scene, unread)
@@ -111,6 +114,39 @@ class LLMState(ModelPlanner):
             else:
                 known.append(name)
         return state.with_objects(known)
+
+    def _estimated(
+        self,
+        state: OpenState,
+        prompt: str,
+        asked: Sequence[str],
+        hands: Hands,
+        context: EpisodeContext,
+    ) -> OpenState:
+        """
+        Return the state that the model derives from the first step on each time.
+
+        Source: section IV-C2: the prompt omits previous beliefs, so that a mistake does not
+        persist.
+        """
+        read = partial(parse_estimate, functions=asked)
+        request = PromptRequest(kind='estimate', scene=hands.scene, text=' '.join(asked))
+        found = self.ask(prompt, read, request, context)
+        new = OpenState(state.blank().attributes, found.summary)
+        room = MAX_STATE_LENGTH
+        for word, attributes in found.attributes:
+            name = hands.names.name(word)
+            length = sum(map(len, attributes))
+            if name is not None and length <= room:
+                room -= length
+                new = new.with_attributes(name, attributes)
+                continue
+            why = f'There is nothing named {word[:60]}.'
+            if name is not None:
+                why = f'All attributes together have at most {MAX_STATE_LENGTH} characters.'
+            line = f'{UPDATE}("{word[:60]}", ...)'
+            context.emit(events.LineDiscarded(line, why, refused=True))
+        return new
 
     def _plan(self, prompt: str, hands: Hands, context: EpisodeContext) -> LowLevelPlan:
         read = partial(parse_low_level_plan, actions=hands.actions)

@@ -35,7 +35,7 @@ def plan_session(
 ) -> Iterator['PlanSession']:
     """Yield the session of an episode, without a plan yet; end requests under way after it."""
     stream = plan_stream(planner.brain, world)
-    world = believing(world, options.open_state, planner.brain, context)
+    world = believing(world, options.open_state, context)
     mapper = PlanMapper(planner.body, reads_calls=options.read_calls)
     body = body_in(world, mapper, options.grounding, task, context)
     requests = PlanRequests(planner, options, task, world, context, stream)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import Scene, SkillCall
-from bbllm.planners.common.belief.grammar import ADD, REASON, UPDATE
 from bbllm.planners.domains.household.low_level import as_planned
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.planners.domains.scene_graph import scene_graph
@@ -14,6 +13,7 @@ from bbllm.worlds.household.vocabulary import Action
 from bbllm_bench.oracle.household.house_copy import HouseCopy
 from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_planners.fltrnn.grammar import shown_call
+from bbllm_planners.llm_state.grammar import ADD, REASON, UPDATE
 from bbllm_planners.llm_state.prompting import PLAN_LIMIT
 
 PUT = 'put'

@@ -56,9 +56,9 @@ class InteractionHistory:
         """Return the objects with force readings, in the order of the first one."""
         return tuple(self._forces_n)
 
-    def move(self, names: Iterable[str], newest: int = 0) -> bool:
+    def move(self, names: Iterable[str], newest: int = 0) -> None:
         """
-        Forget failures of a place with objects that have moved; return whether there were any.
+        Forget failures of a place with objects that have moved.
 
         A failed grasp may itself push the object aside: failures of the `newest` calls are kept,
         and so are the same failures with the same object before.
@@ -73,9 +73,7 @@ class InteractionHistory:
                 (outcome.code, name) not in again for name in lay
             )
 
-        kept = [_without(o, moved) if over(o) else o for o in self._history]
-        changed, self._history = kept != self._history, kept
-        return changed
+        self._history = [_without(o, moved) if over(o) else o for o in self._history]
 
 
 def objects_of(outcome: Outcome) -> tuple[str, ...]:

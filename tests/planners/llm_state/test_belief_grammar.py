@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bbllm.core.errors import ParseError
-from bbllm.core.events import LineDiscarded
-from bbllm.planners.common.belief.grammar import (
+from bbllm_planners.llm_state.grammar import (
     MAX_ATTRIBUTES_LENGTH,
     MAX_CALLS,
     MAX_SUMMARY_LENGTH,
@@ -15,11 +14,6 @@ from bbllm.planners.common.belief.grammar import (
     parse_attention,
     parse_estimate,
 )
-from bbllm.planners.common.belief.model_state_estimator import MAX_STATE_LENGTH, ModelEstimator
-from bbllm.planners.common.belief.open_state import OpenState
-from bbllm.planners.domains.observation_text import ShortNames
-from bbllm.testing import ScriptedModel
-from tests.planners.small_house import SmallHouse
 
 
 @pytest.mark.parametrize(
@@ -120,21 +114,3 @@ def test_no_reply_is_more_than_data(text: str) -> None:
         except ParseError:
             continue
         assert all(len(item.text) <= 200 for item in found.discarded)
-
-
-def test_the_whole_state_has_a_limit_and_the_excess_is_reported() -> None:
-    scene = SmallHouse().observe()
-    names = ShortNames()
-    names.see(scene)
-    shorts = [names.short(name) for name in scene.names]
-    reply = '\n'.join(f'update_state("{short}", "{"x" * 490}")' for short in shorts)
-    left_out: list[LineDiscarded] = []
-    estimator = ModelEstimator(
-        ScriptedModel([f'update_reasoning("So.")\n{reply}']), names, on_discarded=left_out.append
-    )
-
-    state = estimator.estimate(OpenState(), [], scene)
-
-    expected = sum(len(word) for words in state.attributes.values() for word in words)
-    assert len(shorts) * 490 > MAX_STATE_LENGTH >= expected > MAX_STATE_LENGTH - 490
-    assert len(state.attributes) + len(left_out) == len(shorts)

@@ -1,5 +1,5 @@
 """
-A state estimator without a model: rules derive attributes from outcomes and forces.
+Rules that derive beliefs about objects from outcomes and forces.
 
 design/open-state.md lists the attributes. Those that end in "before" are permanent; a call
 that contradicts one of the others removes it.
@@ -7,12 +7,12 @@ that contradicts one of the others removes it.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean
 
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.naming import class_of
-from bbllm.core.types import Code, Outcome, Scene, Status
+from bbllm.core.types import Code, Outcome, Status
 from bbllm.planners.common.belief.interaction_history import (
     FORGOTTEN,
     TAKING,
@@ -31,39 +31,35 @@ HEATERS = frozenset({'microwave', 'oven', 'stove', 'toaster', 'coffeemaker'})
 HEAVIER_THAN = 'heavier_than'
 
 
-class RuleEstimator:
-    """An `OpenStateEstimator` of rules; without experience it compares no weights."""
+def concluded(past: InteractionHistory) -> OpenState:
+    """Return what rules conclude from outcomes and forces."""
+    story = _Story()
+    for outcome in past.history:
+        story.add(outcome)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in story.names:
+        if name != FORGOTTEN and (words := tuple(story.words(name))):
+            found[name] = words
+    for heavy, light in _heavier(past):
+        found[heavy] = (*found.get(heavy, ()), f'{HEAVIER_THAN} {light}')
+    return OpenState(found)
 
-    def __init__(self, experience: InteractionHistory | None = None):
-        self._experience = experience or InteractionHistory()
 
-    def estimate(self, state: OpenState, history: Sequence[Outcome], scene: Scene) -> OpenState:
-        story = _Story()
-        for outcome in history:
-            story.add(outcome)
-        found = dict(state.blank().attributes)
-        for name in story.names:
-            if name != FORGOTTEN and (words := tuple(story.words(name))):
-                found[name] = words
-        for heavy, light in self._heavier():
-            found[heavy] = (*found.get(heavy, ()), f'{HEAVIER_THAN} {light}')
-        return OpenState(found)
+def _heavier(past: InteractionHistory) -> Iterator[tuple[str, str]]:
+    """Yield pairs of a heavier and a lighter object, except pairs that follow from others."""
+    felt = past.felt()
+    force_n = {name: fmean(past.forces_n(name)) for name in felt}
+    margin_n = MARGIN_KG * GRAVITY_M_S2
 
-    def _heavier(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs of a heavier and a lighter object, except pairs that follow from others."""
-        felt = self._experience.felt()
-        force_n = {name: fmean(self._experience.forces_n(name)) for name in felt}
-        margin_n = MARGIN_KG * GRAVITY_M_S2
+    def heavier(a: str, b: str) -> bool:
+        return force_n[b] - force_n[a] > margin_n
 
-        def heavier(a: str, b: str) -> bool:
-            return force_n[b] - force_n[a] > margin_n
-
-        for heavy in felt:
-            for light in felt:
-                if heavier(heavy, light) and not any(
-                    heavier(heavy, other) and heavier(other, light) for other in felt
-                ):
-                    yield heavy, light
+    for heavy in felt:
+        for light in felt:
+            if heavier(heavy, light) and not any(
+                heavier(heavy, other) and heavier(other, light) for other in felt
+            ):
+                yield heavy, light
 
 
 ATTRIBUTES = {

@@ -16,9 +16,8 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bbllm.core.events import LineDiscarded
-from bbllm.planners.common.prompting import one_line
-from bbllm.planners.common.reply_diagnostics import LostReplyError
+from bbllm import events
+from bbllm.planning import LostReplyError, one_line
 
 ADD, REASON, UPDATE = 'add_related_objects', 'update_reasoning', 'update_state'
 ALIASES: Mapping[str, str] = {'generate_summary': REASON, 'add_attribute': UPDATE}
@@ -49,7 +48,7 @@ class StateEstimate:
     summary: str = ''
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Objects by the model's names, with all their attributes, in the reply's order."""
-    discarded: tuple[LineDiscarded, ...] = ()
+    discarded: tuple[events.LineDiscarded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +57,17 @@ class Attention:
 
     objects: tuple[str, ...]
     """Objects by the model's names, in the reply's order."""
-    discarded: tuple[LineDiscarded, ...] = ()
+    discarded: tuple[events.LineDiscarded, ...] = ()
 
 
 def parse_attention(text: str) -> Attention:
     """Parse which objects to add; raise LostReplyError without a call and without `none`."""
     objects: list[str] = []
-    discarded: list[LineDiscarded] = []
+    discarded: list[events.LineDiscarded] = []
     for name, body, whole in _calls(text, {ADD}, discarded):
         named = [word.strip(_QUOTES) for word in body.split(',')]
         if name != ADD or not all(named):
-            discarded.append(LineDiscarded(whole, f'{ADD} takes the name of a thing.'))
+            discarded.append(events.LineDiscarded(whole, f'{ADD} takes the name of a thing.'))
         else:
             objects += named
     _refuse_no_call(text, bool(objects), discarded, f'{ADD}("cup1")')
@@ -79,18 +78,18 @@ def parse_estimate(text: str, functions: Collection[str] = (REASON, UPDATE)) -> 
     """Parse a summary and attributes by calls of `functions`, of which an ablation omits one."""
     summary = ''
     attributes: dict[str, tuple[str, ...]] = {}
-    discarded: list[LineDiscarded] = []
+    discarded: list[events.LineDiscarded] = []
     for name, body, whole in _calls(text, functions, discarded):
         if name == REASON:
             whole = one_line(body.strip(_QUOTES))
             summary, rest = whole[:MAX_SUMMARY_LENGTH], whole[MAX_SUMMARY_LENGTH:]
             if rest:
                 why = f'It has {len(whole)} characters, of which {MAX_SUMMARY_LENGTH} are kept.'
-                discarded.append(LineDiscarded(rest[:SHOWN], why, refused=True))
+                discarded.append(events.LineDiscarded(rest[:SHOWN], why, refused=True))
             continue
         item, words, why = _entry(body)
         if why:  # what is only too long could be read
-            discarded.append(LineDiscarded(whole, why, refused=bool(item)))
+            discarded.append(events.LineDiscarded(whole, why, refused=bool(item)))
         else:
             attributes[item] = words
     example = (
@@ -113,7 +112,7 @@ def _entry(body: str) -> tuple[str, tuple[str, ...], str]:
 
 
 def _calls(
-    text: str, functions: Collection[str], discarded: list[LineDiscarded]
+    text: str, functions: Collection[str], discarded: list[events.LineDiscarded]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the function of each call, the text in its brackets, and its beginning."""
     n_calls = 0
@@ -122,7 +121,9 @@ def _calls(
         line = lines.popleft()
         if (found := _BEGIN.fullmatch(line)) is None:
             if _HOLDS_CALL.search(line):
-                discarded.append(LineDiscarded(one_line(line)[:SHOWN], 'No call begins it.'))
+                discarded.append(
+                    events.LineDiscarded(one_line(line)[:SHOWN], 'No call begins it.')
+                )
             continue
         name = ALIASES.get(found['name'], found['name'])
         parts = [found['rest']]
@@ -135,12 +136,12 @@ def _calls(
         n_calls += 1
         if name not in functions:
             why = f'The functions are: {", ".join(functions)}.'
-            discarded.append(LineDiscarded(whole, why, refused=True))
+            discarded.append(events.LineDiscarded(whole, why, refused=True))
         elif not bracket:
-            discarded.append(LineDiscarded(whole, 'Its bracket is not closed.'))
+            discarded.append(events.LineDiscarded(whole, 'Its bracket is not closed.'))
         elif n_calls > MAX_CALLS:
             why = f'At most {MAX_CALLS} calls are accepted.'
-            discarded.append(LineDiscarded(whole, why, refused=True))
+            discarded.append(events.LineDiscarded(whole, why, refused=True))
             return
         else:
             yield name, body, whole
@@ -187,7 +188,7 @@ def _begins(line: str) -> bool:
 
 
 def _refuse_no_call(
-    text: str, found_any: bool, discarded: list[LineDiscarded], example: str
+    text: str, found_any: bool, discarded: list[events.LineDiscarded], example: str
 ) -> None:
     has_none = any(line.strip(' \t`*_.').lower() == 'none' for line in text.splitlines())
     if found_any or (has_none and not discarded):
