@@ -104,7 +104,7 @@ def run_in(shell: str, script: str, **variables: str) -> subprocess.CompletedPro
 
 
 def test_entry_points_load_and_are_those_of_setup_cfg() -> None:
-    groups = ('planners', 'memories', 'pictures', 'stacks')
+    groups = ('planners', 'pictures', 'stacks')
     listed = [point for group in groups for point in entry_points_of(f'bbllm.{group}')]
     installed = {
         (point.name, point.value)

@@ -116,7 +116,7 @@ def test_a_world_without_camera_is_refused_before_any_request(planner: str) -> N
     assert model.requests == []
 
 
-@pytest.mark.parametrize('name', ['inner_monologue:image=each', 'brain_body:feedback=picture'])
+@pytest.mark.parametrize('name', ['inner_monologue:image=each', 'brain_body:image=each'])
 def test_pictures_of_a_household_are_refused_before_an_episode_begins(name: str) -> None:
     check_domain(name, load_planner(name), 'tabletop')
     check_domain('inner_monologue', load_planner('inner_monologue'), 'household')
