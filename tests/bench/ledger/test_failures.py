@@ -86,7 +86,7 @@ def test_steps_without_a_call_are_failures_and_words_of_a_person_are_not() -> No
     episode, _ = play(far_table(), replies, remark='leave the green cube')
 
     unknown, far = failures_of(episode)
-    assert (unknown.status, unknown.code, unknown.call) == (NOT_TRIED, 'NONE', '')
+    assert (unknown.status, unknown.code, unknown.call) == (NOT_TRIED, 'UNKNOWN_OBJECT', '')
     assert (unknown.step, unknown.recovered) == ('pick(unicorn)', 'task')
     assert far.code == 'OUT_OF_WORKSPACE'
     assert (episode.feedback_loops, episode.remarks) == (2, 1)
