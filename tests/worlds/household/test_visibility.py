@@ -1,9 +1,10 @@
 """What the character sees of a household."""
 
 from bbllm.worlds.household.household import Mode
-from bbllm.worlds.household.visibility import Sight, Visibility, visible
+from bbllm.worlds.household.visibility import Visibility, visible
 from bbllm.worlds.household.vocabulary import Relation
-from tests.worlds.household.small_houses import Id, do, household, two_rooms
+from bbllm.worlds.household.world import HouseholdWorld
+from tests.worlds.household.small_houses import Id, do, execute, household, two_rooms
 
 ROOMS_SEEN = Visibility(reach='rooms_seen')
 
@@ -54,11 +55,11 @@ def test_who_is_inside_furniture_sees_the_room_around_it_and_what_stands_there()
 
 
 def test_what_was_seen_is_remembered() -> None:
-    home = household(Mode.SANE)
-    sight = Sight(ROOMS_SEEN)
-    sight.update(home.graph)
-    assert do(home, 'walk bed').succeeded
+    world = HouseholdWorld(two_rooms(), visibility=ROOMS_SEEN)
+    assert 'bed_26' not in world.observe().names
+    assert execute(world, 'walk bedroom_2').succeeded
 
-    assert Id.TABLE not in visible(home.graph, ROOMS_SEEN)
-    assert {Id.TABLE, Id.SPOON, Id.BED} <= sight.update(home.graph)
-    assert Id.SALMON not in sight.update(home.graph)
+    assert Id.TABLE not in visible(world.graph, ROOMS_SEEN)
+    names = world.observe().names
+    assert {'kitchentable_20', 'spoon_24', 'bed_26'} <= set(names)
+    assert 'salmon_22' not in names

@@ -37,19 +37,6 @@ def visibility_of(word: str) -> Visibility:
     raise UnknownNameError('visibility', word, visibility_names())
 
 
-class Sight:
-    """Remembers what was seen."""
-
-    def __init__(self, visibility: Visibility = FULL) -> None:
-        self.visibility = visibility
-        self._seen: frozenset[int] = frozenset()
-
-    def update(self, graph: Graph) -> frozenset[int]:
-        """Return the ids of what is known now."""
-        self._seen |= visible(graph, self.visibility)
-        return self._seen
-
-
 def visible(graph: Graph, visibility: Visibility) -> frozenset[int]:
     """Return the ids of what the character sees now."""
     seen = _in_view(graph, visibility)

@@ -26,7 +26,7 @@ from bbllm.worlds.household.graph import Graph, Node
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.houses import House, load_house
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.visibility import FULL, Sight, Visibility
+from bbllm.worlds.household.visibility import FULL, Visibility, visible
 from bbllm.worlds.household.vocabulary import CHARACTER, HANDS, Action, Property, Relation
 
 DOMAIN = 'household'
@@ -174,7 +174,9 @@ class HouseholdWorld:
         self.derived = DerivedStates()
         """What has become of objects so far."""
         self.derived.update(self.graph)
-        self._sight = Sight(visibility)
+        self._visibility = visibility
+        self._known: frozenset[int] = frozenset()
+        """Ids of what was seen so far."""
         self._steps = 0
         self._scene: Scene | None = None
 
@@ -203,12 +205,12 @@ class HouseholdWorld:
     def observe(self) -> Scene:
         """Return the character's view of the household."""
         if self._scene is None:
-            known = self._sight.update(self.graph)
+            self._known |= visible(self.graph, self._visibility)
             # How much there is beyond what was seen nobody tells, not even that it is nothing.
-            whole = self._sight.visibility.reach == 'full'
+            whole = self._visibility.reach == 'full'
             self._scene = build_scene(
                 self.graph,
-                known,
+                self._known,
                 self.derived,
                 SKILLS,
                 self.time_s,

@@ -172,8 +172,6 @@ class CameraSource:
         self._looked: tuple[float, TableView] | None = None
         self.close = close_cameras
         self.count = PictureCount()
-        self.newest: tuple[TakenPicture, JointState] | None = None
-        """The newest picture of a fixed camera, and the robot then."""
 
     def take_hand(self) -> None:
         # A driver that hangs measures nothing new; whoever asks it is told.
@@ -230,8 +228,6 @@ class CameraSource:
             if picture is not None:
                 self._table.take_picture(replace(picture, sees=found.sees), hand)
             self.count.pictures += 1
-            if taken.fixed:
-                self.newest = (taken, state)
         self.count.wall_s += time.perf_counter() - begun_s
         return seen
 

@@ -85,8 +85,7 @@ class TabletopWorld:
         """How many calls have begun: the number of the mean that is read after them."""
         self.robot.on_force = self._force.add
         driver = SimDriver(self.robot, speed=speed, on_advance=self._advanced)
-        self.on_advance = on_advance
-        """Called while time passes, as the argument of that name."""
+        self._on_advance = on_advance
         self._truth = TruthSource(driver, self.robot.objects)
         self.driver = wrap_driver(driver)
         robot_model = self.robot.robot_model
@@ -198,8 +197,8 @@ class TabletopWorld:
 
     def _advanced(self) -> None:
         self._source.take_hand()
-        if self.on_advance is not None:
-            self.on_advance()
+        if self._on_advance is not None:
+            self._on_advance()
 
     def _movables(self) -> dict[str, Pose]:
         return {item.name: item.pose for item in self.robot.objects() if item.kind in LOOSE}
