@@ -21,9 +21,9 @@ FOCUS = 12
 """How many objects a script is mostly about, so that its lines have to do with each other."""
 SPOILED = 0.04
 """How often a line is left out, is about another object, or has a wrong name."""
-FREE, PERHAPS_FREE = 'FREE', 'FREE?'
-"""In place of a line: to let go of all that is in the hands, always or half of the time."""
-LET_GO = 'DROP|RELEASE|RELEASE|PUTOBJBACK'
+FREE_HANDS = 0.6
+"""How often all that is in the hands is let go before a habit."""
+LET_GO = ('DROP', 'RELEASE', 'RELEASE', 'PUTOBJBACK')
 LETS_GO = ('DROP', 'RELEASE', 'PUTOBJBACK', 'PUTBACK', 'PUTIN', 'PUTON')
 
 ROLES: Mapping[str, frozenset[str]] = {
@@ -50,27 +50,26 @@ ROLES: Mapping[str, frozenset[str]] = {
 """Properties and class names, one of which fits a role; any other role is anything."""
 
 HABITS: Mapping[str, int] = {
-    'FREE?; WALK|RUN|FIND portable; GRAB portable; WALK|FIND surface; '
+    'WALK|RUN|FIND portable; GRAB portable; WALK|FIND surface; '
     'PUTBACK|PUTIN|PUTBACK portable surface': 2,
-    'FREE?; FIND portable; GRAB portable; WALK box; OPEN box; PUTIN portable box; CLOSE box': 1,
-    'FREE?; WALK box; SWITCHOFF|TOUCH box; OPEN box; FIND portable; GRAB portable; '
+    'FIND portable; GRAB portable; WALK box; OPEN box; PUTIN portable box; CLOSE box': 1,
+    'WALK box; SWITCHOFF|TOUCH box; OPEN box; FIND portable; GRAB portable; '
     'WALK|TOUCH any; PUTOBJBACK|DROP|RELEASE|PUTOBJBACK portable': 2,
     'FIND device; PLUGIN|PLUGOUT device; SWITCHON device; TYPE device; SWITCHOFF device': 1,
     'FIND device; SWITCHOFF device; PLUGOUT device; PLUGIN device; SWITCHON device': 1,
     'WALK seat; SIT seat; LOOKAT|POINTAT|TURNTO seen; WATCH seen; STANDUP|SLEEP|WAKEUP|STANDUP': 1,
     'FIND seen; TURNTO seen; WATCH|LOOKAT|POINTAT|LOOKAT_SHORT|LOOKAT_LONG|WATCH seen': 2,
     'WALK bed; LIE bed; SLEEP|WAKEUP; STANDUP': 1,
-    'FREE?; FIND portable; GRAB portable; WALK any; WASH|RINSE|SCRUB|WIPE|WIPE any': 2,
-    'FREE; FIND clothes; GRAB clothes; PUTON clothes; PUTOFF|FIND|GRAB clothes': 1,
-    'FREE; FIND drink; GRAB drink; FIND|WALK cup; POUR drink cup; DRINK cup': 1,
-    'FREE; FIND drink; GRAB drink; DRINK drink': 1,
-    'FREE; FIND knife; GRAB knife; WALK food; CUT|CUT|EAT food; EAT food': 3,
-    'FREE; FIND book; GRAB book; READ book': 1,
-    'FREE; FIND soft; SQUEEZE soft': 1,
-    'FREE?; WALK|FIND movable; PUSH|PULL|MOVE|TOUCH movable': 2,
-    'FREE?; WALK|FIND any; PUSH|PULL|MOVE|TOUCH any': 1,
+    'FIND portable; GRAB portable; WALK any; WASH|RINSE|SCRUB|WIPE|WIPE any': 2,
+    'FIND clothes; GRAB clothes; PUTON clothes; PUTOFF|FIND|GRAB clothes': 1,
+    'FIND drink; GRAB drink; FIND|WALK cup; POUR drink cup; DRINK cup': 1,
+    'FIND drink; GRAB drink; DRINK drink': 1,
+    'FIND knife; GRAB knife; WALK food; CUT|CUT|EAT food; EAT food': 3,
+    'FIND book; GRAB book; READ book': 1,
+    'FIND soft; SQUEEZE soft': 1,
+    'WALK|FIND movable; PUSH|PULL|MOVE|TOUCH movable': 2,
+    'WALK|FIND any; PUSH|PULL|MOVE|TOUCH any': 1,
     'GREET person': 1,
-    'FREE': 1,
 }
 """
 How often each is drawn: those that are rarely done to the end, more often.
@@ -102,6 +101,8 @@ class _Writer:
                 action = self.dice.choice(list(Action))
                 found.append(self.line(action.value, [self.any() for _ in range(action.arity)]))
                 continue
+            if self.dice.random() < FREE_HANDS:
+                found += [self.line(self.dice.choice(LET_GO), [it]) for it in [*self.grabbed]]
             (habit,) = self.dice.choices([*HABITS], [*HABITS.values()])
             for word, items in self.habit(habit):
                 luck = self.dice.random()
@@ -115,11 +116,6 @@ class _Writer:
     def habit(self, text: str) -> Iterator[tuple[str, list[Entity]]]:
         cast: dict[str, Entity] = {}
         for line in text.split('; '):
-            if line in (FREE, PERHAPS_FREE):
-                free = line == FREE or self.dice.random() < 0.5
-                for item in tuple(self.grabbed) if free else ():
-                    yield self.dice.choice(LET_GO.split('|')), [item]
-                continue
             words, *roles = line.split()
             for role in roles:
                 if role not in cast:

@@ -163,16 +163,6 @@ def test_no_json_value_ends_in_anything_but_a_graph_or_its_error(data: Any) -> N
     assert isinstance(graph, Graph)
 
 
-def test_as_the_original_the_last_of_two_nodes_wins_and_rings_are_taken() -> None:
-    data = changed(('edges', -1), edge(Id.MUG, 'INSIDE', Id.MUG))
-    data['nodes'].append({**data['nodes'][0], 'class_name': 'cellar'})
-
-    graph = Graph.from_dict(data, strict=False)
-
-    assert graph.nodes[Id.KITCHEN].class_name == 'cellar'
-    assert graph.has(Id.MUG, Relation.INSIDE, Id.MUG)
-
-
 def test_a_household_needs_a_character_and_clean_rules_a_graph_without_rings() -> None:
     graph = two_rooms()
     del graph.nodes[Id.ME]

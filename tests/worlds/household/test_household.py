@@ -6,7 +6,7 @@ from hypothesis import given
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.rules import RULES, SANE_RULES
-from bbllm.worlds.household.script import ScriptLine, parse_line
+from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import HANDS, Relation, State
 from tests.drawn import examples
 from tests.worlds.household.small_houses import SCRIPTS, Id, do, household, two_rooms
@@ -47,16 +47,6 @@ def test_the_graph_that_was_given_does_not_change() -> None:
 
     assert do(home, 'walk table', 'grab mug').succeeded
     assert graph == two_rooms()
-
-
-@pytest.mark.parametrize('mode', Mode)
-def test_an_object_that_does_not_exist_is_named_as_in_the_line(mode: Mode) -> None:
-    result = household(mode).step(parse_line('[GRAB] <unicorn> (999)'))
-
-    assert result.broken == 'not_found'
-    assert result.messages == (
-        '<unicorn> (999) cannot be found when executing "[GRAB] <unicorn> (999) [0]"',
-    )
 
 
 @pytest.mark.parametrize('mode', ORIGINAL)

@@ -167,17 +167,6 @@ def test_what_is_put_down_its_place_and_the_person_are_close(home: Household) ->
     assert home.graph.has(Id.TABLE, Relation.CLOSE, Id.MUG)
 
 
-def test_what_is_put_on_an_object_in_no_room_is_in_the_room_of_the_character(
-    home: Household,
-) -> None:
-    home.graph.remove(Id.TABLE, Relation.INSIDE, Id.KITCHEN)
-    home.graph.add(Id.ME, Relation.CLOSE, Id.TABLE)
-    home.graph.add(Id.ME, Relation.CLOSE, Id.SHIRT)
-
-    assert do(home, 'grab shirt', 'putback shirt table').succeeded
-    assert places(home.graph, Id.SHIRT) == {Id.TABLE, Id.KITCHEN}
-
-
 def test_clothes_come_off_into_a_free_hand_only(home: Household) -> None:
     wear = ('walk shirt', 'grab shirt', 'puton shirt')
     fill = ('walk table', 'grab mug', 'grab plate')

@@ -95,17 +95,6 @@ def test_nearness_and_facing_are_facts_of_characters_alone(
     assert not any(fact.predicate == 'in_room' and fact.subject == 'kitchen_1' for fact in facts)
 
 
-def test_what_either_hand_holds_is_a_fact_and_no_one_is_close_to_itself() -> None:
-    world = HouseholdWorld(two_rooms(), mode=Mode.FRESH)
-    grab = 'grab mug_23'
-    assert execute(world, 'walk kitchentable_20', grab, grab).succeeded  # into the left hand
-    assert world.graph.has(10, Relation.HOLDS_LH, Id.MUG)
-    assert world.graph.has(10, Relation.CLOSE, 10)
-
-    assert ('held_by', 'character_10') in reported(world.observe(), 'mug_23')
-    assert not any(word == 'close_to' for word, _ in reported(world.observe(), 'character_10'))
-
-
 def test_a_scene_names_nothing_that_is_not_seen_and_bears_a_ring_of_objects() -> None:
     graph = two_rooms()
     graph.add(10, Relation.FACING, Id.BED)

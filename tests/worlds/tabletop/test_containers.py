@@ -64,15 +64,6 @@ def test_fruit_and_bottle_come_to_rest_in_and_on_their_containers() -> None:
     ]
 
 
-def test_what_is_held_can_be_placed_in_a_container_and_grabbed_no_second_time() -> None:
-    world = TabletopWorld(table('bowl', 'orange'))
-    assert world.execute(SkillCall('pick', ('orange',))).succeeded
-
-    assert put(world, 'orange', 'bowl').succeeded
-
-    assert facts(world) == ['(orange in bowl)']
-
-
 def test_a_failure_names_the_half_that_failed() -> None:
     world = TabletopWorld(table('bowl', 'plate', 'banana', 'orange'))
     assert put(world, 'banana', 'bowl').succeeded

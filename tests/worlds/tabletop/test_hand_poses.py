@@ -14,7 +14,8 @@ from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from tests.worlds.small_tables import RED, run, world_of
 
 GREEN = ObjectSpec(name='green_cube', kind='cube', xy=(0.5, -0.05), yaw_deg=-10)
-CAN = ObjectSpec(name='can', kind='cylinder', xy=(0.4, -0.2), size=(0.05, 0.1))
+
+
 HALF_TURN = Pose(position_m=(0.0, 0.0, 0.0), quat_xyzw=(0.0, 0.0, 1.0, 0.0))
 
 
@@ -72,24 +73,6 @@ def test_a_cube_stands_where_the_pose_of_the_hand_has_it_at_any_yaw(yaw_deg: flo
     left = tcp_of(world)
     assert left.position_m[:2] == pytest.approx(asked.position_m[:2], abs=2e-3)
     assert turned_by_deg(asked, left, 180.0) < 0.5
-
-
-def test_a_cube_is_stacked_and_a_can_set_down_by_where_the_hand_is() -> None:
-    world = world_of(RED, GREEN, CAN)
-
-    outcomes = run(
-        world,
-        'pick red_cube',
-        'place 0.5 -0.05 0.075 1 0 0 0',
-        'pick can',
-        'place 0.5 0.2 0.09 0.7071 0.7071 0 0',
-    )
-
-    assert [outcome.message for outcome in outcomes] == [''] * 4
-    scene, poses = world.observe(), world.settled()
-    assert scene.has('red_cube', 'on', 'green_cube')
-    assert poses['red_cube'].position_m[:2] == pytest.approx((0.5, -0.05), abs=3e-3)
-    assert poses['can'].position_m == pytest.approx((0.5, 0.2, 0.05), abs=3e-3)
 
 
 def test_poses_that_will_not_do_are_refused_and_nothing_moves() -> None:

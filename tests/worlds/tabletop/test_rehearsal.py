@@ -124,12 +124,6 @@ def rehearse(table: TabletopWorld, *calls: SkillCall, samples: int = 3) -> TwinR
     return rehearsal
 
 
-def test_a_wait_within_a_plan_is_rehearsed(table: CountingTable) -> None:
-    result = rehearse(table, SkillCall('wait', ('3',)), PICK, samples=1).result
-
-    assert (result.succeeded, result.calls) == (1, 2)
-
-
 def test_result_has_shares_and_times(table: CountingTable) -> None:
     result = rehearse(table, PICK, PLACE).result
     assert (result.samples, result.succeeded, result.calls) == (3, 3, 2)
