@@ -2,7 +2,6 @@
 
 import os
 from contextlib import AbstractContextManager
-from typing import Any
 
 import numpy as np
 from bbllm_interfaces.msg import ObjectStates
@@ -43,21 +42,16 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
     ) -> None:
         self.silent: set[Stream] = set()
         """Streams that do not come."""
-        self.content_stands = False
         self.deep = True
         """Whether there is depth at all."""
-        self.size = SIZE
         self.color_encoding = 'rgb8'
-        self.ahead_s = 0.0
-        """By how much its clock is ahead [s]."""
         self.depth_late_s = 0.0
         """By how much the stamps of depth are later than those of colour [s]."""
         self.frame = f'{name}_color_optical_frame'
         self._rng = np.random.default_rng(7)
-        self._content: tuple[Any, Any] | None = None
         self.stamps_s: list[float] = []
         """Of the pictures so far."""
-        self._stamp_s = self._taken_s = 0.0
+        self._taken_s = 0.0
         self._period_s = 1.0 / rate_hz
         self._world_s: float | None = None
         self._simulated = simulated
@@ -88,9 +82,8 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
 
     def mend(self) -> None:
         """End all faults."""
-        self.silent, self.size = set(), SIZE
-        self.content_stands, self.deep = False, True
-        self.color_encoding, self.ahead_s, self.depth_late_s = 'rgb8', 0.0, 0.0
+        self.silent, self.deep = set(), True
+        self.color_encoding, self.depth_late_s = 'rgb8', 0.0
 
     def _receive(self, msg: ObjectStates) -> None:
         self._world_s = stamp_from_msg(msg.header.stamp)
@@ -103,12 +96,10 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
             # As from a camera, also where this process was kept waiting: two frames that were
             # nearer to each other could make a pair of colour and depth.
             time_s = self._taken_s = max(time_s, self._taken_s + self._period_s)
-        self._stamp_s = time_s + self.ahead_s
-        self.stamps_s.append(self._stamp_s)
-        if not (self.content_stands and self._content):
-            self._content = self._draw()
-        rgb, depth_m = self._content
-        width, height = self.size
+        self.stamps_s.append(time_s)
+        width, height = SIZE
+        rgb = 150 + self._rng.integers(0, 8, (height, width, 3))
+        depth_m = np.where(self.deep, self._rng.normal(1.0, 0.002, (height, width)), 0.0)
         camera = Intrinsics(
             width_px=width,
             height_px=height,
@@ -117,17 +108,11 @@ class PictureCamera(AbstractContextManager['PictureCamera']):
             cx_px=(width - 1) / 2,
             cy_px=(height - 1) / 2,
         )
-        color = rgb_to_msg(rgb, self._stamp_s, self.frame)
+        color = rgb_to_msg(rgb.astype(np.uint8), time_s, self.frame)
         color.encoding = self.color_encoding
-        depth = depth_to_msg(depth_m, self._stamp_s + self.depth_late_s, self.frame)
-        info = info_to_msg(camera, self._stamp_s, self.frame)
+        depth = depth_to_msg(depth_m.astype(np.float32), time_s + self.depth_late_s, self.frame)
+        info = info_to_msg(camera, time_s, self.frame)
         messages = {Stream.INFO: info, Stream.COLOR: color, Stream.DEPTH: depth}
         for stream, message in messages.items():
             if stream not in self.silent:
                 self.publishers[stream].publish(message)
-
-    def _draw(self) -> tuple[Any, Any]:
-        width, height = self.size
-        rgb = 150 + self._rng.integers(0, 8, (height, width, 3))
-        depth_m = self._rng.normal(1.0, 0.002, (height, width))
-        return rgb.astype(np.uint8), np.where(self.deep, depth_m, 0.0).astype(np.float32)

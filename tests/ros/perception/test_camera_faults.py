@@ -78,21 +78,6 @@ def test_detector_is_given_the_pixels_of_the_robot(
 FAULTS: dict[str, tuple[Callable[[PictureCamera], None], str, str]] = {
     'unplugged': (lambda camera: camera.silent.update(Stream), 'has sent nothing on', 'cable'),
     'covered': (lambda camera: setattr(camera, 'deep', False), 'measures depth at 0%', 'Uncover'),
-    'frozen': (
-        lambda camera: setattr(camera, 'content_stands', True),
-        'so it is frozen',
-        'Start its driver again',
-    ),
-    'other size': (
-        lambda camera: setattr(camera, 'size', (32, 24)),
-        'from 64 x 48 to 32 x 24',
-        'Set the first size again',
-    ),
-    'wrong clock': (
-        lambda camera: setattr(camera, 'ahead_s', 30.0),
-        'ahead on the clock of the robot',
-        'Synchronize the clocks',
-    ),
 }
 
 

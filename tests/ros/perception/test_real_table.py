@@ -37,6 +37,10 @@ MOUNT = Pose(position_m=(0.9, -0.6, 0.9), quat_xyzw=normalized((0.3, 0.8, -0.4, 
 LENS = Pose(position_m=(0.0, 0.03, 0.01), quat_xyzw=normalized((-0.5, 0.5, -0.5, 0.5)))
 """The optical frame in the housing."""
 HOUSING, OPTICAL = 'camera_link', 'camera_color_optical_frame'
+NOISE_M, NOISE_RAD = 0.002, 0.02
+"""Standard deviations of each coordinate and of each axis of rotation [m, rad]."""
+DROPOUT = 0.1
+"""Share of objects that a picture does not show."""
 HAND_COVERS_M = 0.08
 """What is this near to the TCP, seen from above, the camera does not see [m]."""
 
@@ -48,32 +52,14 @@ class Camera(AbstractContextManager['Camera']):
         self,
         *,
         tags: Catalogue | None = None,
-        rate_hz: float = 5.0,
-        noise_m: float = 0.002,
-        noise_rad: float = 0.02,
-        dropout: float = 0.1,
-        seed: int = 7,
     ):
-        """
-        Join the graph under the stack's namespace.
-
-        Args:
-            tags: Publish the tags of these things on /tf, instead of detections.
-            rate_hz: Pictures per second, by the wall clock [Hz].
-            noise_m: Standard deviation of each coordinate [m].
-            noise_rad: The same of each axis of rotation [rad].
-            dropout: Share of things that a picture does not show.
-            seed: Of all that is random.
-        """
-        self.away: set[str] = set()
-        """Names of things that somebody has taken off the table."""
+        """Join the graph of the stack; publish *tags* on /tf in place of detections, if given."""
         self.blind = False
         """Whether it sends no pictures."""
         self.truth: dict[str, SceneObject] = {}
         """Where things are."""
         self._tags = tags
-        self._noise_m, self._noise_rad, self._dropout = noise_m, noise_rad, dropout
-        self._random = random.Random(seed)
+        self._random = random.Random(7)
         self._objects: ObjectStates | None = None
         self._tcp: tuple[float, float] | None = None
         self._own = OwnNodes(args=[], domain_id=int(os.environ['ROS_DOMAIN_ID']))
@@ -84,7 +70,7 @@ class Camera(AbstractContextManager['Camera']):
         static.publish(TFMessage(transforms=[transform_to_msg(*link, 0.0) for link in links]))
         self.node.create_subscription(ObjectStates, 'objects', self._receive, 1)
         self.node.create_subscription(JointState, ARM_TOPIC, self._receive_arm, 1)
-        self.node.create_timer(1.0 / rate_hz, self._observe)
+        self.node.create_timer(0.2, self._observe)
         self._own.spin(self.node, 'camera')
 
     def __exit__(self, *_: object) -> None:
@@ -121,13 +107,13 @@ class Camera(AbstractContextManager['Camera']):
         self._publish(TFMessage(transforms=found))
 
     def _sees(self, item: SceneObject) -> bool:
-        if item.kind not in (Kind.CUBE, Kind.CYLINDER) or item.name in self.away:
+        if item.kind not in (Kind.CUBE, Kind.CYLINDER):
             return False
         if self._tags is not None and self._tags.named(item.name) is None:
             return False
         assert self._tcp is not None  # says who calls
         covered = math.dist(item.pose.position_m[:2], self._tcp) < HAND_COVERS_M
-        return not covered and self._random.random() >= self._dropout
+        return not covered and self._random.random() >= DROPOUT
 
     def _detection(self, item: SceneObject) -> Detection:
         # Name and pose alone: what it is, the catalogue or the scene file has to say.
@@ -143,8 +129,8 @@ class Camera(AbstractContextManager['Camera']):
     def _seen(self, pose: Pose) -> Pose:
         """Return a pose of the world as the camera measures it."""
         noise = self._random.gauss
-        x, y, z = (value + noise(0.0, self._noise_m) for value in pose.position_m)
-        turn = normalized((*(noise(0.0, self._noise_rad) / 2 for _ in range(3)), 1.0))
+        x, y, z = (value + noise(0.0, NOISE_M) for value in pose.position_m)
+        turn = normalized((*(noise(0.0, NOISE_RAD) / 2 for _ in range(3)), 1.0))
         seen = Pose(position_m=(x, y, z), quat_xyzw=multiply(turn, pose.quat_xyzw))
         return compose(inverse(compose(MOUNT, LENS)), seen)
 

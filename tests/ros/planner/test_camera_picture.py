@@ -105,11 +105,3 @@ def test_a_topic_without_pictures_is_an_error_that_names_it(
         other.take(0.0, nothing)
     with pytest.raises(WorldError, match=r'nothing newer than 1000000000\.00 s came'):
         taking.picture.take(1e9, nothing)
-
-
-def test_a_cancel_ends_the_wait(taking: Taking) -> None:
-    def check() -> None:
-        raise WorldError('enough')
-
-    with pytest.raises(WorldError, match='enough'):
-        taking.picture.take(1e9, check)

@@ -10,11 +10,35 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import LostNodeError, WorldError
 from bbllm_ros.rclpy_support import calls
 from bbllm_ros.rclpy_support.calls import ServiceCall, wait_for
-from tests.ros.deaf import Deaf
 
 pytestmark = pytest.mark.ros
 
 PATIENCE_S = 60.0
+
+
+class Deaf:
+    """A node and its client; the server overhears some requests."""
+
+    group = None
+
+    def __init__(self, overhears: int):
+        self.overhears = overhears
+        self.received: list[str] = []
+
+    def create_client(self, kind: Any, name: str, callback_group: Any) -> 'Deaf':
+        return self
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, request: Approve.Request) -> Future:
+        future = Future()
+        self.received.append(request.hash)
+        if self.overhears > 0:
+            self.overhears -= 1
+        else:
+            future.set_result(Approve.Response(success=bool(request.hash)))
+        return future
 
 
 def service(deaf: Any, first: Any = None) -> ServiceCall:

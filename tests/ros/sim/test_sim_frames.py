@@ -11,9 +11,7 @@ from xml.dom import minidom
 
 import numpy as np
 import pytest
-from bbllm_interfaces.msg import ObjectStates
 from geometry_msgs.msg import Transform
-from rosgraph_msgs.msg import Clock
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -24,7 +22,6 @@ from bbllm.robots.urdf import robot_description
 from bbllm_ros.convert.records import LATCHED
 from bbllm_ros.sim.topics import description_of
 from tests.robots.urdf_text import chain, joints_of, step
-from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, until
 
 pytestmark = pytest.mark.ros
@@ -155,13 +152,3 @@ def test_description_that_cannot_be_expanded_is_named_and_replaced(published: An
     assert text == robot_description(FR3)
     assert XACRO in line
     assert 'no macro franka_robot' in line
-
-
-def test_nobody_is_sent_the_clock_without_the_parameter(sim: Running) -> None:
-    with (
-        received_on(sim, Clock, '/clock') as ticks,
-        received_on(sim, ObjectStates, 'objects') as states,
-    ):
-        until(lambda: len(states) > 20, 'twenty times the objects')
-        assert ticks == []
-    assert sim.client.node.count_publishers('/clock') == 0

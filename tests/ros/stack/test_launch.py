@@ -148,24 +148,6 @@ def test_launch_file_starts_every_node(path: Path) -> None:
 
 
 @needs_launch
-@pytest.mark.parametrize('path', STARTED, ids=lambda path: path.name)
-def test_rviz_comes_only_where_it_is_asked_for(path: Path) -> None:
-    from launch import LaunchContext
-    from launch_ros.actions import Node
-
-    optional = [x for x in description_of(path) if isinstance(x, Node) and x.condition is not None]
-    context = LaunchContext()
-    context.launch_configurations.update({'sources': 'objects'})
-    wanted = {}
-    for value in arguments_of(path)['rviz'].choices:
-        context.launch_configurations['rviz'] = value
-        wanted[value] = [x.node_executable for x in optional if x.condition.evaluate(context)]
-
-    assert default_of(arguments_of(path)['rviz']) == 'false'
-    assert wanted == {'true': ['rviz2'], 'false': []}
-
-
-@needs_launch
 @pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
 @pytest.mark.parametrize('sources', ['camera', 'static, camera', 'objects'])
 def test_perception_is_started_exactly_where_pictures_are_a_source(
