@@ -10,7 +10,6 @@ from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, compa
 from bbllm_bench.compare.text import closing_line, grids_of, markdown
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import SavedRun
-from bbllm_bench.metrics.task_groups import parts_of
 from tests.bench.made_results import make_result, make_settings
 
 N = 30
@@ -88,24 +87,6 @@ def test_a_pair_without_a_test_costs_the_others_nothing() -> None:
 
     assert (nothing.verdict, nothing.holm_p) == ('none', None)
     assert beyond_luck.holm_p == beyond_luck.mcnemar_p
-
-
-def test_parts_of_a_suite_are_what_divides_its_tasks_in_the_order_of_tables() -> None:
-    longer = make_settings(
-        tasks=[
-            {'name': 'a', 'least_steps': 50, 'split': 'new_houses'},
-            {'name': 'b', 'least_steps': 12, 'split': 'new_tasks'},
-            {'name': 'c', 'least_steps': 3},
-        ]
-    ).tasks
-
-    parts = parts_of(longer)
-
-    assert list(parts['least steps']) == ['<= 10', '11-15', '> 40']
-    assert parts['least steps']['> 40'] == {'a'}
-    assert parts['split'] == {'new_houses': {'a'}, 'new_tasks': {'b'}}
-    assert list(parts_of(make_settings(tasks=PARTS).tasks)) == ['difficulty']
-    assert parts_of(longer[:1]) == {}
 
 
 def test_tables_have_a_row_for_each_planner_and_mark_estimated_tokens() -> None:

@@ -2,13 +2,9 @@
 
 import pytest
 
-from bbllm.core.events import EpisodeStarted, Event
-from bbllm.core.journal import episode_of
-from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.script import parse_line
-from bbllm_bench.scorers.eai_errors import error_class, error_classes
-from bbllm_bench.suites.case import HouseStart
+from bbllm_bench.scorers.eai_errors import error_class
 from tests.bench.eai_data import house
 
 BOOK, LAMP, DESK = '<book> (1001)', '<lamp> (1000)', '<desk> (1002)'
@@ -43,20 +39,3 @@ def test_a_refused_step_has_the_class_of_its_check_and_its_past(
 
     assert not result.succeeded
     assert error_class(states, parse_line(line), result.broken) == expected
-
-
-def test_steps_in_another_house_are_left_out_and_no_other_fault_is_hidden(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun = EpisodeStarted(episode_id='e', task='', planner='p', brain='b', body='b')
-    words = {'status': Status.REJECTED, 'code': Code.PRECONDITION, 'raw': 'not_close'}
-    names = ('sofa_4000', 'book_1001')
-    refused = [Outcome(call=SkillCall('grab', (name,)), **words) for name in names]
-    start = HouseStart(name='small', graph=house().to_dict(), mode=Mode.EAI)
-    episode = episode_of([Event(0.0, each) for each in (begun, *refused)])
-
-    assert error_classes(start, episode) == {'MISSING_STEP': 1}
-
-    monkeypatch.setattr(Household, 'check', lambda *_: {}['fault'])
-    with pytest.raises(KeyError, match='fault'):
-        error_classes(start, episode)

@@ -15,18 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 
-from bbllm_bench.log.intervals import Estimate
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import SavedRun, episodes_per_minute
 from bbllm_bench.metrics.metrics import (
     COSTS,
-    METRICS,
     SUMMARY,
     Figures,
     SummaryRecord,
 )
 from bbllm_bench.metrics.pairs import Comparison, compare, ks_of
-from bbllm_bench.metrics.task_groups import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +86,6 @@ class PlannerComparison(SummaryRecord):
     """The planner that the others are compared with."""
     planners: tuple[PlannerFigures, ...]
     paired: tuple[PlannerDifference, ...]
-    parts: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
-    """Success by what divides the suite, by the name of the part, by planner."""
     notices: tuple[str, ...] = ()
     left_out: tuple[LeftOutPlanner, ...] = ()
     ended_early: Mapping[str, str] = {}
@@ -114,10 +109,6 @@ def comparison_of(entries: Sequence[PlannerResults], *, against: str) -> Planner
         against=against,
         planners=tuple(map(_figures, entries)),
         paired=_paired([entry for entry in entries if entry is not first], first) if first else (),
-        parts={
-            by: {name: _part(entries, names) for name, names in named.items()}
-            for by, named in parts_of(tasks).items()
-        },
     )
 
 
@@ -161,8 +152,3 @@ def _paired(
         )
         for name, item in found.items()
     )
-
-
-def _part(entries: Sequence[PlannerResults], tasks: frozenset[str]) -> dict[str, Estimate]:
-    success = METRICS['sr'].estimate
-    return {e.planner: success(r for r in e.results if r.key.task in tasks) for e in entries}

@@ -35,8 +35,6 @@ RATES = ('sr', 'gcr', 'exec', 'repaired')
 OUTCOMES = ('sr_judged', 'gcr', 'exec', 'repaired')
 EXPENSES = ('model_calls', 'tokens', 'robot_s')
 """The differences in the tables."""
-MOST_COLUMNS = 8
-"""More parts of a suite than this stand in rows; `eai` has 26 splits."""
 VERDICTS = {
     'A': 'better',
     'B': 'worse',
@@ -48,12 +46,12 @@ VERDICTS = {
 
 
 def grids_of(data: PlannerComparison) -> tuple[Grid, ...]:
-    """Return the tables of a comparison: figures, differences, and the parts of the suite."""
+    """Return the tables of a comparison: figures and differences."""
     grids = [_outcomes(data), _costs(data)]
     if data.paired:
         grids.append(_differences(data, OUTCOMES, tested=True))
         grids.append(_differences(data, EXPENSES, tested=False))
-    return (*grids, *(_parts(by, parts) for by, parts in data.parts.items()))
+    return tuple(grids)
 
 
 def markdown(data: PlannerComparison) -> str:
@@ -150,25 +148,6 @@ def played(row: PlannerFigures) -> str:
 
 def p_values(found: Comparison) -> str:
     return '' if found.holm_p is None else f'{found.mcnemar_p:.2g}\n{found.holm_p:.2g}'
-
-
-def _parts(by: str, parts: Mapping[str, Mapping[str, Estimate]]) -> Grid:
-    planners = list(next(iter(parts.values())))
-    cells = {name: {p: _part_cell(rates[p]) for p in planners} for name, rates in parts.items()}
-    if len(parts) > max(MOST_COLUMNS, len(planners)):
-        rows = [{by: name, **row} for name, row in cells.items()]
-    else:
-        rows = [{'planner': p, **{name: row[p] for name, row in cells.items()}} for p in planners]
-    return grid_of(f'SR by {by}', rows)
-
-
-def _part_cell(rate: Estimate) -> str:
-    if not rate.n:
-        return ''
-    figure, _, interval = cell('sr', rate).partition('\n')
-    # An interval over one case says nothing.
-    second = f'{interval} n = {rate.n}'.strip() if rate.n > 1 else 'n = 1'
-    return f'{figure}\n{second}'
 
 
 def cell(key: str, found: Estimate, about: str = '', *, sign: bool = False) -> str:

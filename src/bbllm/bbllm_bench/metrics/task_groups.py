@@ -1,4 +1,4 @@
-"""The parts of a suite with figures of their own: by split, least steps and difficulty."""
+"""The parts of a suite with figures of their own: by split and least steps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -8,7 +8,7 @@ EDGES = (10, 15, 20, 25, 30, 35, 40)
 """Greatest least number of steps of each bin but the last; FLTRNN, figure on complexity."""
 BINS = (f'<= {EDGES[0]}', *(f'{a + 1}-{b}' for a, b in zip(EDGES, EDGES[1:], strict=False)),
         f'> {EDGES[-1]}')  # fmt: skip
-SPLIT, LEAST_STEPS, DIFFICULTY = 'split', 'least steps', 'difficulty'
+SPLIT, LEAST_STEPS = 'split', 'least steps'
 Parts = Mapping[str, Mapping[str, frozenset[str]]]
 """Names of tasks by part, by what divides them. Parts are in the order of the tables."""
 
@@ -24,17 +24,6 @@ def groups_of(tasks: Iterable[TaskSettings]) -> Parts:
     return {
         SPLIT: _grouped({task.name: task.split for task in tasks}),
         LEAST_STEPS: _grouped(bins, BINS),
-    }
-
-
-def parts_of(tasks: Iterable[TaskSettings]) -> Parts:
-    """Return the tasks by split, least steps and difficulty; what does not divide is left out."""
-    tasks = tuple(tasks)
-    difficulties = {task.name: task.difficulty for task in tasks}
-    divided = {**groups_of(tasks), DIFFICULTY: _grouped(difficulties, ('easy', 'medium', 'hard'))}
-    everything = {frozenset(difficulties)}
-    return {
-        by: parts for by, parts in divided.items() if parts and {*parts.values()} != everything
     }
 
 

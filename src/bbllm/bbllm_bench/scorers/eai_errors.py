@@ -12,16 +12,11 @@ grammar are codes of outcomes here: UNKNOWN_OBJECT and UNKNOWN_SKILL for halluci
 for parsing.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
-from bbllm.core.events import Episode
-from bbllm.core.types import Code, Outcome
 from bbllm.worlds.household.household import Household
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
-from bbllm.worlds.household.world import line_of
-from bbllm_bench.suites.case import HouseStart
 
 WRONG_ORDER, MISSING_STEP = 'WRONG_ORDER', 'MISSING_STEP'
 AFFORDANCE, ADDITIONAL_STEP = 'AFFORDANCE', 'ADDITIONAL_STEP'
@@ -53,20 +48,3 @@ def error_class(states: Sequence[Household], line: ScriptLine, broken: str) -> s
         return AFFORDANCE
     held = broken in _ORDERED and any(home.check(line).broken != broken for home in states)
     return WRONG_ORDER if held else MISSING_STEP
-
-
-def error_classes(start: HouseStart, episode: Episode) -> Counter[str]:
-    """Count the steps of an episode that the house refused, by their class."""
-    home, found = start.household(), Counter[str]()
-    states = [home.copy()]
-    for outcome in (e.data for e in episode.events if isinstance(e.data, Outcome)):
-        try:
-            line = line_of(outcome.call, home.graph)
-        except KeyError:  # the episode was played in another house
-            continue
-        if outcome.succeeded:
-            home.step(line)
-            states.append(home.copy())
-        elif outcome.code is Code.PRECONDITION:
-            found[error_class(states, line, outcome.raw)] += 1
-    return found

@@ -17,16 +17,14 @@ from bbllm.core.events import (
     StepFailed,
     StepPassed,
 )
-from bbllm.core.types import Code, Outcome, Scene, SkillCall
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm_bench.metrics.metrics import goal_recall
-from bbllm_bench.scorers.eai_errors import error_classes
 from bbllm_bench.scorers.information import gathered
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.scorers.pictures import unseen_score
 from bbllm_bench.suites.case import Case, fingerprint
-from bbllm_bench.suites.house_goals import GraphGoal
 from bbllm_bench.suites.scores import FinalState, Score
 
 NO_CALL = 'NO_CALL'
@@ -73,9 +71,6 @@ def score(
     fault, error = fault_of(episode)
     fault = fault or (UNSEEN if after is None else '')
     executable, passes, codes = _tally(episode)
-    if isinstance(job.case.goal, GraphGoal):  # with the classes of errors that its authors count
-        codes = codes - Counter({Code.PRECONDITION.name: codes.total()})
-        codes += error_classes(job.case.house, episode)
     calls = episode.model_calls
     discarded = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
     account = EpisodeResult(

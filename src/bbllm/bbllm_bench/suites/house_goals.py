@@ -23,7 +23,6 @@ toothbrush that is held is the one with paste.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -31,7 +30,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from bbllm.files.yaml_files import FileRecord
 from bbllm.worlds.household.derived import HEATED, TOASTED, WASHED, WORDS
 from bbllm.worlds.household.graph import RelationWord, StateWord
-from bbllm.worlds.household.vocabulary import HANDS, Action, State, did_you_mean
+from bbllm.worlds.household.vocabulary import Action, State, did_you_mean
 from bbllm_planners.goal_predicates import STATE_OF, GoalPredicate, GoalRelation, goal_text
 
 STATE_WORDS = (*(state.value.lower() for state in State), *WORDS)
@@ -137,7 +136,7 @@ class HouseholdGoal(FileRecord):
         return conditions
 
     @model_validator(mode='after')
-    def _can_all_be_so(self) -> HouseholdGoal:
+    def _ties_are_of_several(self) -> HouseholdGoal:
         for name in self.same:
             about = [each for each in self.all if name in each.classes]
             if len(about) < 2 or any(each.count > 1 or each.not_ for each in about):
@@ -146,32 +145,7 @@ class HouseholdGoal(FileRecord):
                     'without count and not: same: [toothbrush] with {held: toothbrush} and '
                     '{thing: toothpaste, inside: toothbrush}'
                 )
-        for one, other in combinations(self.all, 2):
-            if _opposed(one, other):
-                raise ValueError(
-                    f'the conditions {str(one)!r} and {str(other)!r} can never be met at once; '
-                    'leave one of them out'
-                )
-        held: dict[str, int] = {}
-        for each in self.all:
-            if each.held and not each.not_:
-                held[each.held] = max(held.get(each.held, 0), each.count)
-        if sum(held.values()) > len(HANDS):
-            raise ValueError(
-                f'a person has {len(HANDS)} hands, and {sum(held.values())} objects are to be '
-                f'held ({", ".join(held)}); ask for fewer'
-            )
         return self
-
-
-def _opposed(one: HouseCondition, other: HouseCondition) -> bool:
-    """Whether two conditions are each other's opposite whatever a house has."""
-    same = one.model_copy(update={'not_': other.not_, 'count': other.count}) == other
-    if same and one.not_ is not other.not_:
-        wanted, refused = (other, one) if one.not_ else (one, other)
-        return wanted.count >= refused.count
-    postures = {one.person, other.person}
-    return postures == {'sitting', 'lying'} and not (one.not_ or other.not_)
 
 
 class GraphNode(FileRecord):

@@ -9,9 +9,7 @@ from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.worlds.household.constraints import faults_of_constraints
 from bbllm.worlds.household.derived import WORDS
-from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import House, load_house
-from bbllm.worlds.household.vocabulary import CHARACTER, Property, State
 from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseGoal, HouseholdGoal
 from bbllm_bench.suites.task_spec import SuiteFileError, TaskSpec
 
@@ -74,7 +72,7 @@ def faults_of(
         for each in at_first:  # what is missing of them is added
             there[str(each.thing)] = max(there[str(each.thing)], each.count)
         few = [fault for each in conditions if (fault := _too_few(each, house, there))]
-        faults += few + [fault for each in at_first if (fault := _not_of_its_kind(each, house))]
+        faults += few
     return list(dict.fromkeys(faults))
 
 
@@ -84,15 +82,6 @@ def _too_few(condition: HouseCondition, house: House, there: Mapping[str, int]) 
     if condition.not_ or what in ('', ANYTHING) or there[what] >= condition.count:
         return ''
     return f'{condition}: {house.name} has {there[what]} {what}'
-
-
-def _not_of_its_kind(condition: HouseCondition, house: House) -> str:
-    """Return which state objects of a class cannot have at the start, '' where they can."""
-    word, graph = condition.is_, house.graph
-    named = [node.id for node in graph.nodes.values() if node.class_name == condition.thing]
-    if not word or word in WORDS or all(_fits(graph, each, word) for each in named):
-        return ''
-    return f'at_first: {condition}: not every {condition.thing} of {house.name} can be {word}'
 
 
 START = (
@@ -109,22 +98,3 @@ def _can_be_arranged(condition: HouseCondition) -> bool:
     if item == ANYTHING:
         return bool(condition.on and condition.not_ and condition.count == 1)
     return not condition.not_ and bool(place or condition.count == 1)
-
-
-_NEEDS: Mapping[str, Property] = {
-    **dict.fromkeys(('on', 'off'), Property.HAS_SWITCH),
-    **dict.fromkeys(('open', 'closed'), Property.CAN_OPEN),
-    **dict.fromkeys(('plugged_in', 'plugged_out'), Property.HAS_PLUG),
-}
-
-
-def _fits(graph: Graph, node_id: int, word: str) -> bool:
-    """Whether an object can have a state at all: by its properties, or since it has it."""
-    node = graph.nodes[node_id]
-    if State(word.upper()) in node.states:
-        return True
-    if word in ('sitting', 'lying'):
-        return node.class_name == CHARACTER
-    if word in ('open', 'closed') and node.class_name in ('desk', 'window'):
-        return True  # they open without the property, as in the rules of the world
-    return word not in _NEEDS or _NEEDS[word] in node.properties
