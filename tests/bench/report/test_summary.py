@@ -33,17 +33,6 @@ def of_all(verdict: str = 'passed', k: int = 3, **changes: Any) -> list[EpisodeR
     ]
 
 
-def test_what_was_lost_makes_no_verdict_between_two_k() -> None:
-    results = [make_result(k=0, verdict='lost'), make_result(k=3)]
-
-    summary = summarize_run(make_settings(ks=[0, 3]), results, [])
-
-    (pair,) = summary.paired
-    assert (pair.verdict, pair.differences['sr'].certain) == ('none', False)
-    line = lines_for_terminal(summary)[0]
-    assert 'over 1 pair, but in none of them was neither lost: no verdict.' in line
-
-
 def test_no_episode_at_all_gives_a_summary_too() -> None:
     summary = summarize_run(make_settings(), [], [])
 
@@ -148,8 +137,6 @@ def test_the_table_shows_every_k_and_what_was_lost() -> None:
     assert 'SR by K' in text and 'K = 0' in text and 'K = 3' in text
     # Once with all its figures, once with what each K adds.
     assert text.count('cubes_right') == 2
-    assert 'K = 3 minus K = 0: SR +0.75 [' in text and '; where neither was lost +1.00 [' in text
-    assert 'p = 0.25: not clear, interval and test disagree.' in ' '.join(text.split())
     assert '1 episode was lost to infrastructure (1 ModelUnavailableError)' in text
     assert 'Steps that failed with K = 0: 8 OUT_OF_WORKSPACE.' in text
     assert 'Endings with K = 3: 3 FINISHED, 1 MODEL_FAILED.' in text

@@ -18,7 +18,7 @@ from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.log.store import Session, episodes_per_minute
 from bbllm_bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
-from bbllm_bench.metrics.pairs import Comparison, compare, ks_of
+from bbllm_bench.metrics.pairs import ks_of
 from bbllm_bench.metrics.task_groups import groups_of
 from bbllm_bench.oracle.notices import handed_the_goal, notices_about, notices_of_changes
 from bbllm_bench.report.words import interval
@@ -92,8 +92,6 @@ class RunSummary(SummaryRecord):
     """What the episodes before the judged ones took, which no other figure counts."""
     by_k: tuple[KFigures, ...]
     """The least K first."""
-    paired: tuple[Comparison, ...]
-    """Each K against the one before it."""
     episodes_per_minute: float | None
     timing: Timing
 
@@ -141,11 +139,6 @@ def summarize_run(
         models=models,
         earlier=tuple(earlier_lines(results)),
         by_k=tuple(_figures_of_k(settings, results, k) for k in ks),
-        # Wall times would differ with every run.
-        paired=tuple(
-            compare(results, results, k_a=k_a, k_b=k_b, times=False)
-            for k_a, k_b in zip(ks[1:], ks, strict=False)
-        ),
         episodes_per_minute=episodes_per_minute(sessions),
         timing=Timing(
             wall_s=round(math.fsum(session.wall_s for session in sessions), 3),

@@ -9,7 +9,6 @@ from bbllm.core.events import Ending
 from bbllm.core.text import count_of
 from bbllm.scene.sources import NO_TROUBLE
 from bbllm_bench.metrics.metrics import BY_PICTURES, METRICS, Figures
-from bbllm_bench.metrics.pairs import Comparison, PairedDifference
 from bbllm_bench.report.grid import Grid, grid_of, print_grid
 from bbllm_bench.report.summary import (
     GroupFigures,
@@ -17,7 +16,6 @@ from bbllm_bench.report.summary import (
     RunSummary,
     rate_text,
 )
-from bbllm_bench.report.words import interval
 
 NOTES = {
     'SR': '[ ]: 95 % interval',
@@ -37,14 +35,6 @@ NEEDING = 'to find out'
 """Names the row over the tasks in which something had to be found out."""
 MOST_ROWS = 60
 """A table of more tasks than these is left out where there are groups; the files have it."""
-_VERDICTS = {
-    'A': 'better',
-    'B': 'worse',
-    'equal': 'no difference',
-    'luck': 'may be luck',
-    'unclear': 'not clear, interval and test disagree',
-}
-"""By the verdict of a comparison, the larger K."""
 
 
 def print_summary(summary: RunSummary, console: Console) -> None:
@@ -58,7 +48,6 @@ def print_summary(summary: RunSummary, console: Console) -> None:
 def lines_for_terminal(summary: RunSummary) -> list[str]:
     """Return what the tables do not show, one sentence a line."""
     lines = [*summary.notices, *summary.changed]
-    lines += [_pair_line(pair) for pair in summary.paired if pair.pairs]
     for group in summary.by_k:
         lines += _k_lines(group)
     if summary.sees:
@@ -193,21 +182,6 @@ def _picture_lines(summary: RunSummary) -> Iterator[str]:
         )
     if summary.timing.picture_s is not None:
         yield f'{1000 * summary.timing.picture_s:.0f} ms for a picture, drawing included.'
-
-
-def _pair_line(pair: Comparison) -> str:
-    line = f'K = {pair.k_a} minus K = {pair.k_b}: SR {_difference(pair.differences["sr"])}'
-    if not pair.judged.difference.n:
-        return f'{line}, but in none of them was neither lost: no verdict.'
-    if pair.lost_pairs:
-        line += f'; where neither was lost {_difference(pair.judged)}'
-    return f'{line}, McNemar p = {pair.mcnemar_p:.3g}: {_VERDICTS[pair.verdict]}.'
-
-
-def _difference(item: PairedDifference) -> str:
-    found = item.difference
-    bounds = interval(found.low, found.high)
-    return f'{found.value or 0:+.2f} {bounds} over {count_of(found.n, "pair")}'
 
 
 def _counts(counts: Mapping[str, int]) -> str:

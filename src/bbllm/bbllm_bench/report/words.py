@@ -1,6 +1,6 @@
 """How the report writes numbers and other people's texts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
@@ -38,13 +38,6 @@ def interval(low: float | None, high: float | None) -> str:
     return '' if low is None or high is None else f'[{low:.2f}, {high:.2f}]'
 
 
-def probability(value: float | None) -> str:
-    """Return a p-value; none is shown as 0."""
-    if value is None:
-        return NONE
-    return '< 0.001' if value < 0.001 else f'{value:.3f}'
-
-
 def count(value: int | None) -> str:
     """Return a whole number with its thousands apart."""
     return NONE if value is None else f'{value:,}'.replace(',', THIN)
@@ -75,11 +68,6 @@ def duration(seconds: float | None) -> str:
 def listed(items: Iterable[object]) -> str:
     """Return `a, b, c`."""
     return ', '.join(str(item) for item in items)
-
-
-def cases(items: Sequence[tuple[str, int]]) -> str:
-    """Return the names of cases: `plus_sign 0, plus_sign 1`."""
-    return listed([f'{task} {trial}' for task, trial in items])
 
 
 def titled(label: str, name: str) -> str:

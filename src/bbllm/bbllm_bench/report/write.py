@@ -11,7 +11,7 @@ from bbllm.scene.sources import NO_TROUBLE, TRUTH
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.run_settings import RunSettings, flat, show
 from bbllm_bench.log.store import SUMMARY, RunFolder, SavedRun, Session, read_run
-from bbllm_bench.metrics.metrics import METRICS, PAIRED, Figures
+from bbllm_bench.metrics.metrics import METRICS, Figures
 from bbllm_bench.oracle.notices import notices_about, roles_of, stand_ins
 from bbllm_bench.report import tables, words
 from bbllm_bench.report.episode_page import render_journal
@@ -99,8 +99,6 @@ def render(run: SavedRun, summary: RunSummary) -> str:
     ks = sorted({*settings.ks, *(result.key.k for result in run.results)})
     trials = sorted({*range(settings.trials), *(result.key.trial for result in run.results)})
     labels = {task.name: task.label for task in settings.tasks}
-    pairs = [pair for pair in summary.paired if pair.pairs]
-    shown = {key for pair in pairs for key in pair.shown()}
     return render_page(
         'report.html.j2',
         head_of=head_of,
@@ -121,8 +119,6 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         trials=trials,
         rates=rates_of(summary.top),
         false_success=any(sums.needing or sums.false_success for sums in summary.by_k),
-        pairs=pairs,
-        compared=[METRICS[key] for key in PAIRED if key in shown],
         gallery=make_gallery(run),
     )
 
