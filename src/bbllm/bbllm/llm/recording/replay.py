@@ -27,7 +27,6 @@ import fcntl
 import hashlib
 import json
 import lzma
-import re
 import struct
 import time
 import zlib
@@ -225,33 +224,11 @@ def parse_recording(text: str, path: Path) -> list[Exchange]:
                 break
         if exchange is None or exchange.format != FORMAT:
             raise ReplayError(
-                _of_other_release(line, path)
-                or f'Line {i + 1} of {path} is no recorded exchange; a recording is made by '
-                '--record.'
+                f'Line {i + 1} of {path} is no recorded exchange in format {FORMAT}. A recording '
+                'is made by --record, and replayed by the release that made it.'
             )
         exchanges.append(exchange)
     return exchanges
-
-
-_VERSION = re.compile(r'[\w.+-]{1,60}', re.ASCII)
-
-
-def _of_other_release(line: str, path: Path) -> str:
-    """Return the reason why a line that is in another format cannot be read; '' of any other."""
-    try:
-        data = json.loads(line)
-        written = int(data['format'])
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return ''
-    if written == FORMAT:
-        return ''
-    code = str(data.get('code', ''))
-    maker = f'bbllm {code}' if _VERSION.fullmatch(code) else 'another release of bbllm'
-    return (
-        f'{path} was recorded by {maker} in format {str(written)[:9]}, and bbllm {code_version()} '
-        f'reads format {FORMAT}. Replay it with the release that made it, or record it anew with '
-        '--record.'
-    )
 
 
 _Request = list[tuple[str, str]]
