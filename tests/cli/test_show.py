@@ -129,17 +129,6 @@ def test_a_video_that_cannot_be_made_is_refused(
     assert message in ' '.join(refused.stderr.split())
 
 
-def test_a_replay_is_served_to_this_machine_or_with_tls_only(
-    bbllm: Command, journal: Path
-) -> None:
-    pytest.importorskip('uvicorn', reason='the extra `console` is not installed: make extras')
-
-    refused = bbllm('show', journal.stem, '--browser', '--host', 'robot-pc')
-
-    assert refused.exit_code == 2
-    assert 'can be reached from other machines' in ' '.join(refused.stderr.split())
-
-
 def test_list_names_every_episode_with_its_ending(bbllm: Command, journal: Path) -> None:
     other = journal.with_name('cut.jsonl')
     other.write_text(journal.read_text().splitlines(keepends=True)[0])

@@ -1,5 +1,6 @@
 """The page of an episode in a real browser, as a file."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,37 @@ def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> 
     drawn = "(() => { const c = document.getElementById('replay-canvas'); return c.width; })()"
     shown.wait_until(f'{drawn} > 300')
     assert shown.page.locator('#story').count() == 1
+
+
+def test_it_plays_at_a_chosen_speed_pauses_and_begins_anew_from_the_end(
+    tmp_path: Path, visit: Open
+) -> None:
+    shown = visit(page_of(tmp_path)).page
+    shown.clock.install()
+    shown.clock.pause_at(time.time() + 60.0)
+
+    def at_s() -> float:
+        return float(shown.locator('.scrubber .at').inner_text().split(' / ')[0].split(':')[1])
+
+    def arm() -> bytes:
+        return shown.locator('#replay-canvas').screenshot()
+
+    first = arm()
+    shown.get_by_role('combobox', name='Speed').select_option('4')
+    shown.get_by_role('button', name='Play').click()
+    shown.clock.run_for(500)
+    paused_s = at_s()
+    assert 1.5 <= paused_s <= 2.0
+    shown.get_by_role('button', name='Pause').click()
+    shown.clock.run_for(500)
+    assert at_s() == paused_s
+    assert arm() != first
+    shown.get_by_role('button', name='Play').click()
+    shown.clock.run_for(20_000)
+    assert at_s() == 13.0
+    shown.get_by_role('button', name='Play').click()
+    shown.clock.run_for(100)
+    assert at_s() < 1.0
 
 
 def test_no_text_of_an_episode_becomes_markup_or_ends_the_record(

@@ -1,11 +1,8 @@
-"""`bbllm show`: prints, writes or replays an episode, or writes a list of episodes."""
+"""`bbllm show`: prints or writes an episode, or writes a list of episodes."""
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.cli.support.requests import flag
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import print_progress
@@ -14,12 +11,6 @@ from bbllm.core.events import Episode, EpisodeEnded
 from bbllm.core.journal import summarize
 from bbllm.core.paths import write_whole
 from bbllm.core.progress import progress_of
-from bbllm_viewer.commands.browser import (
-    BrowserOptions,
-    check_packages,
-    served,
-    until_interrupted,
-)
 from bbllm_viewer.commands.prompt_view import chosen, exchange_data, print_exchanges
 from bbllm_viewer.replay.exchanges import read_exchanges
 
@@ -84,25 +75,3 @@ def print_prompts(record: Episode, path: Path, call: int | None, output: Output)
         print_exchanges(record, exchanges, output, call)
     calls = [exchange_data(each) for each in chosen(exchanges, call)]
     output.result({**summarize(record), 'journal': str(path), 'calls': calls})
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReplayOptions(BrowserOptions):
-    """Whether there is a page that replays, and where."""
-
-    browser: bool = flag(
-        'Serve a page that replays the episode: plan, prompts, beliefs and the arm in 3D, with a '
-        'time line (docs/console.md).'
-    )
-
-
-def replay_in_browser(
-    episode: Episode, journal: Path, faults: Sequence[str], options: ReplayOptions, output: Output
-) -> None:
-    """Serve the page of an episode on record until Ctrl-C."""
-    check_packages('bbllm show --browser')
-    from bbllm_viewer.console.desk import RecordDesk
-
-    with served(RecordDesk(episode, journal, faults), options.page, output, 'read the episode'):
-        output.print('Ctrl-C ends it.', 'dim')
-        until_interrupted()

@@ -23,10 +23,8 @@ from bbllm.core.journal import (
 from bbllm.core.paths import episodes_dir
 from bbllm.core.text import escape_json, escape_line
 from bbllm_bench.commands.episode_files import (
-    ReplayOptions,
     print_episode,
     print_prompts,
-    replay_in_browser,
     write_page,
     write_video,
 )
@@ -90,7 +88,6 @@ def show(
         '--draw/--no-draw',
     ),
     *,
-    replay: ReplayOptions,
     failed: FailureOptions,
 ) -> None:
     """
@@ -106,7 +103,6 @@ def show(
       bbllm show --events | grep repair
       bbllm show --prompts | less
       bbllm show --call 3
-      bbllm show --browser
       bbllm show --html episode.html
       bbllm show --video episode.mp4
       bbllm show 20260131-1425 --video repair.gif --speed 3
@@ -140,9 +136,6 @@ def show(
     if video is not None:
         write_video(record, path, video, speed, output)
         raise typer.Exit(BAD_INPUT if faults else 0)
-    if replay.browser:
-        replay_in_browser(record, path, faults, replay, output)
-        return
     if prompts or call:
         print_prompts(record, path, call, output)
         raise typer.Exit(BAD_INPUT if faults else 0)

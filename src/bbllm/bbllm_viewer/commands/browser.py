@@ -58,13 +58,9 @@ def check_packages(verb: str) -> None:
 
 
 @contextmanager
-def served(
-    desk: Desk, options: PageOptions, output: Output, power: str = 'direct the robot'
-) -> Iterator[str]:
+def served(desk: Desk, options: PageOptions, output: Output) -> Iterator[str]:
     """
     Serve the page of a desk, print its address and yield it.
-
-    *power* is what the address gives to its readers.
 
     Raises ConfigError where it cannot be served.
     """
@@ -78,7 +74,7 @@ def served(
         tls_key=options.tls_key,
     )
     with PageServer(desk, address) as server:
-        output.print(f'Open this page in a browser; who has its address can {power}:')
+        output.print('Open this page in a browser; who has its address can direct the robot:')
         output.print_line(f'  {server.url}')
         yield server.url
 

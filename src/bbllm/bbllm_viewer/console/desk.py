@@ -1,20 +1,11 @@
-"""What the page can do to a robot: no more than the command line, and nothing in a replay."""
+"""What the page can do to a robot: no more than the command line."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
-from bbllm.core.errors import TaskError
-from bbllm.core.events import Episode
 from bbllm_viewer.console.feed import Feed
-from bbllm_viewer.replay.recording import recording_of
 
 REMARK_S = 60.0
 """How long a remark's sender waits for what becomes of it, wall clock [s]."""
-REFUSAL = (
-    'This page replays an episode on record, and directs no robot. The pages of `bbllm console` '
-    'and `bbllm demo --browser` do.'
-)
 
 
 class Desk(Protocol):
@@ -42,29 +33,3 @@ class Desk(Protocol):
     def stop(self) -> None:
         """Stop the arm and the task; the hand keeps its object."""
         ...
-
-
-class RecordDesk:
-    """Shows the journal of an episode, with the motion beside it, and refuses everything else."""
-
-    def __init__(self, episode: Episode, journal: Path, faults: Sequence[str] = ()):
-        self.feed = Feed()
-        self.feed.set('robot', f'replay of {episode.id}')
-        self.feed.set('fault', '\n'.join(faults))
-        self.feed.show_record(journal, recording_of(episode, journal))
-
-    def begin(self, instruction: str) -> None:
-        """Refuse; see `Desk`."""
-        raise TaskError(REFUSAL)
-
-    def say(self, text: str) -> str:
-        """Refuse; see `Desk`."""
-        raise TaskError(REFUSAL)
-
-    def answer(self, hash: str, granted: bool, reason: str) -> None:
-        """Refuse; see `Desk`."""
-        raise TaskError(REFUSAL)
-
-    def stop(self) -> None:
-        """Refuse; see `Desk`."""
-        raise TaskError(REFUSAL)

@@ -1,7 +1,7 @@
 """What the page shows: the state of a robot and the events of one episode, for all browsers."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,6 @@ class Feed:
         self._episode = 0
         self._episode_id = ''
         self._is_running = False
-        self._journal: Path | None = None
         self._n_browsers = 0
         self.closed = False
 
@@ -61,7 +60,7 @@ class Feed:
     @property
     def journal(self) -> Path:
         """Where the journal of the newest episode is, if it is on this machine."""
-        return self._journal or episodes_dir() / f'{self._episode_id}.jsonl'
+        return episodes_dir() / f'{self._episode_id}.jsonl'
 
     @property
     def n_browsers(self) -> int:
@@ -116,12 +115,6 @@ class Feed:
     def show_scene(self, scene: Scene) -> None:
         """Show objects and facts."""
         self.set('scene', scene_value(scene))
-
-    def show_record(self, journal: Path, record: Mapping[str, object]) -> None:
-        """Show an episode that is on record; see `bbllm_viewer.replay.recording`."""
-        with self._lock:
-            self._journal = journal
-            self._put('replay', record)
 
     def show_request(self, request: ApprovalRequest | None, doubt: str = '') -> None:
         """

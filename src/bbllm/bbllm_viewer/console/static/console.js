@@ -1,4 +1,4 @@
-// The page of `bbllm console`, and of `bbllm show --browser`, which replays an episode on record.
+// The page of `bbllm console`.
 // Texts come from models, people and detectors: they only ever become text nodes.  What is shown
 // comes by one stream, `events`; what is asked for goes by four requests.
 
@@ -13,13 +13,11 @@ function list(id, texts) { $(id).replaceChildren(...texts.map((text) => el('li',
 // --- What the page has received ------------------------------------------------------------------
 
 const values = {};
-export let replay = null;
 let rows = [];
-let lines = [];                 // of the journal, with the moment of each
+let lines = [];                 // of the journal
 let inPage = 0;                 // how many of them have their nodes
 let exchanges = new Map();      // place of a row, or -1 before the first: what was asked for it
 let newest = null;              // the exchange that a reply belongs to
-let now = Infinity;             // the moment that is shown: live, all that has come
 
 function reset() {
   rows = []; lines = []; inPage = 0; exchanges = new Map(); newest = null;
@@ -28,11 +26,10 @@ function reset() {
 
 function receive(message) {
   if (message.reset) reset();
-  for (const line of message.events) takeLine(lines.length, line);
+  for (const line of message.events) takeLine(line);
   rows.length = Math.min(rows.length, message.n_rows);
   for (const [place, row] of message.rows) rows[place] = row;
   for (const [name, value] of Object.entries(message.values)) take(name, value);
-  if (replay) return;
   for (const id of ['stop', 'direct']) show(id, true);
   plan.show(rows);
   showCounts();
@@ -46,59 +43,48 @@ function take(name, value) {
 
 // --- Lines of the journal ---------------------------------------------------------------------------
 
-function takeLine(moment, line) {
-  lines.push({ moment, line });
+function takeLine(line) {
+  lines.push(line);
   if (line.call) {
-    newest = { moment, call: line.call, reply: null };
+    newest = { call: line.call, reply: null };
     if (!exchanges.has(line.row)) exchanges.set(line.row, []);
     exchanges.get(line.row).push(newest);
   } else if (line.reply !== undefined && newest) {
     newest.reply = line.reply;
-    newest.repliedAt = moment;
   }
 }
 
 function showCounts() {
-  const come = lastPlace(lines, now, (item) => item.moment) + 1;
-  const clockS = come ? lines[come - 1].line.stamp_s - lines[0].line.stamp_s : 0;
-  $('n-events').textContent = come ? `${come}${replay ? ` of ${lines.length}` : ''} events` : '';
+  const come = lines.length;
+  const clockS = come ? lines[come - 1].stamp_s - lines[0].stamp_s : 0;
+  $('n-events').textContent = come ? `${come} events` : '';
   $('counts').textContent = values.counts ? countsText(values.counts, clockS) : '';
-  showLines(come);
+  showLines();
   showBefore();
 }
 
 // The nodes of lines are made when somebody looks, since an episode can have many thousands.
-function showLines(come) {
+function showLines() {
   const parent = $('events');
   if (!parent.closest('details').open) return;
   const atEnd = parent.scrollHeight - parent.scrollTop - parent.clientHeight < 40;
   const fresh = document.createDocumentFragment();
   for (const item of lines.slice(inPage)) {
-    item.nodes = item.line.lines.map(([word, text]) => {
-      const node = el('li', `kind-${item.line.kind}`), atS = item.line.stamp_s - lines[0].line.stamp_s;
+    const nodes = item.lines.map(([word, text]) => {
+      const node = el('li', `kind-${item.kind}`), atS = item.stamp_s - lines[0].stamp_s;
       node.append(el('span', 'at', atS.toFixed(2)), el('span', 'kind', word), el('span', '', text));
       return node;
     });
-    fresh.append(...item.nodes);
+    fresh.append(...nodes);
   }
   parent.append(fresh);
   inPage = lines.length;
-  if (replay) markLine(parent, lines[come - 1]?.nodes[0]);
-  else if (atEnd) parent.scrollTop = parent.scrollHeight;
-}
-
-// Of an episode on record the journal is there as a whole, with a mark at what is shown.
-function markLine(parent, node) {
-  parent.querySelector('[aria-current]')?.removeAttribute('aria-current');
-  if (!node) return;
-  node.setAttribute('aria-current', 'true');
-  const frame = parent.getBoundingClientRect(), box = node.getBoundingClientRect();
-  if (box.top < frame.top || box.bottom > frame.bottom) parent.scrollTop += box.top - frame.top - frame.height / 2;
+  if (atEnd) parent.scrollTop = parent.scrollHeight;
 }
 
 // --- Prompts and replies -------------------------------------------------------------------------------
 
-function askedFor(place) { return (exchanges.get(place) ?? []).filter((item) => item.moment <= now); }
+function askedFor(place) { return exchanges.get(place) ?? []; }
 
 function showBefore() {
   const n = askedFor(-1).length;
@@ -112,8 +98,7 @@ function openExchanges(place, title) {
   $('exchanges').showModal();
 }
 
-function exchangeNodes({ call, reply: whole, repliedAt }) {
-  const reply = repliedAt <= now ? whole : null;
+function exchangeNodes({ call, reply }) {
   const tokens = call.prompt_tokens + call.completion_tokens;
   const head = `${call.role} · ${call.model} · ${call.duration_s.toFixed(2)} s${tokens ? ` · ${tokens.toLocaleString('en')} tokens` : ''}`;
   const nodes = [el('h3', '', head), el('pre', '', reply || call.error || '(no reply)')];
@@ -167,7 +152,6 @@ const showers = {
     $('ending').textContent = of?.text ?? '';
     $('ending').className = of ? (of.good ? 'good' : 'bad') : '';
   },
-  replay: showReplay,
   scene: showScene,
   drawn: showDrawn,
   qpos(positions) { if (view.scene) view.show(positions); },
@@ -185,8 +169,6 @@ function showDrawn(description) {
 }
 
 function showScene(scene) {
-  $('scene-title').textContent = replay && scene?.moment ? SCENES[scene.moment] : 'Scene';
-  scene ??= { objects: [], facts: [], held: null };
   const movable = scene.objects.filter((item) => !['fixture', 'location', 'hand'].includes(item.kind));
   const rest = scene.objects.filter((item) => ['fixture', 'location'].includes(item.kind));
   $('objects').replaceChildren(...[...movable, ...rest].map((item) => {
@@ -213,7 +195,6 @@ function swatch(color) {
   return svg;
 }
 
-const SCENES = { before: 'Scene at the start', after: 'Scene at the end' };
 let connected = false;
 
 function showTrouble() {
@@ -227,8 +208,7 @@ function showTrouble() {
 
 function showState() {
   const request = values.request;
-  const rest = replay ? 'ended' : 'ready for a task';
-  const text = request ? 'waits for your answer' : values.running ? values.activity : rest;
+  const text = request ? 'waits for your answer' : values.running ? values.activity : 'ready for a task';
   if ($('state').textContent !== text) $('state').textContent = text;
   $('state').className = request ? 'waits' : values.running ? 'runs' : '';
   const busy = Boolean(values.running);
@@ -316,11 +296,7 @@ $('approval-form').addEventListener('submit', (event) => {
 $('before').addEventListener('click', () => openExchanges(-1, 'Goal and plan'));
 $('events').closest('details').addEventListener('toggle', () => {
   showCounts();
-  if (!replay) $('events').scrollTop = $('events').scrollHeight;
-});
-$('events').addEventListener('click', (event) => {
-  const line = event.target.closest('li'), item = lines.find(({ nodes }) => nodes?.includes(line));
-  if (replay && item) replay.seek(replay.recording.times[item.moment]);
+  $('events').scrollTop = $('events').scrollHeight;
 });
 setInterval(showLeft, 1000);
 
@@ -330,31 +306,12 @@ show('canvas', false);
 export const view = new View3D($('canvas'));
 if (view.problem) $('no-view').textContent = view.problem;
 
-// --- An episode on record --------------------------------------------------------------------------------------
+// --- The plan --------------------------------------------------------------------------------------
 
 const plan = new PlanRows($('rows'), {
   calls: (place) => askedFor(place).length,
   open: (place) => openExchanges(place, plan.shown[place].row.text),
 });
-
-function showReplay(record) {
-  document.body.classList.add('replay');
-  for (const id of ['stop', 'direct', 'approval']) show(id, false);
-  show('scrubber', true);
-  show('scene-part', Boolean(record.values.scene));
-  reset();
-  for (const [moment, line] of record.lines) takeLine(moment, line);
-  $('rows').classList.add('replayed');
-  if (!view.problem) $('no-view').textContent = record.note;
-  show('no-view', Boolean(record.note || view.problem));
-  replay = true;
-  const moved = (moment) => { now = moment; };
-  const shown = { show(rows) { plan.show(rows); showCounts(); showState(); }, list: plan.list };
-  const names = Object.keys(record.values);
-  const showersOfAll = Object.fromEntries(names.map((name) => [name, (value) => take(name, value)]));
-  if (record.motion) showDrawn(record.drawn);
-  replay = new Replay(record, { box: $('scrubber'), view, plan: shown, showers: showersOfAll, moved });
-}
 
 // --- The stream -------------------------------------------------------------------------------------------------
 
@@ -364,13 +321,12 @@ let stream = null;
 // A browser has six connections to a server, and a stream keeps one. So a page that nobody sees has
 // none: six tabs would keep Stop waiting in each of them.
 function listen() {
-  if (replay) return;
   stream?.close();
   stream = null;
   if (document.hidden) return;
   stream = new EventSource('events');
   stream.addEventListener('open', () => { connected = true; delete values.end; showTrouble(); });
-  stream.addEventListener('error', () => { connected = false; show('stop', !replay); showTrouble(); });
+  stream.addEventListener('error', () => { connected = false; show('stop', true); showTrouble(); });
   stream.addEventListener('message', (message) => receive(JSON.parse(message.data)));
 }
 

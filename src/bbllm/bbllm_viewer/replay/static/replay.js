@@ -195,10 +195,9 @@ function clock(timeS) {
 
 class Replay {
   // `box` takes the controls, `view` is a View3D or null, and `showers` have a function for each
-  // value by its name.  `moved` is called with each new moment before anything of it is shown;
-  // `keys` is the part of the page in which keys are for the replay.
-  constructor(record, { box, view, plan, showers, moved = () => {}, keys = document }) {
-    Object.assign(this, { view, plan, showers, moved });
+  // value by its name.  `keys` is the part of the page in which keys are for the replay.
+  constructor(record, { box, view, plan, showers, keys = document }) {
+    Object.assign(this, { view, plan, showers });
     this.recording = new Recording(record);
     this.shown = {};
     this.timeS = 0;
@@ -232,7 +231,6 @@ class Replay {
   showMoment(moment) {
     const { recording, shown } = this;
     this.moment = moment;
-    this.moved(moment);
     for (const [name, history] of Object.entries(recording.values)) {
       const entry = recording.entry(history, moment);
       if (entry !== shown[name]) this.showers[name]?.(entry?.[1] ?? null);
