@@ -14,7 +14,6 @@ from bbllm.planners.assembly import check_domain
 from bbllm.planners.common.model_planner import PictureUse
 from bbllm.testing import ScriptedModel
 from tests.planners.chosen import built
-from tests.planners.pop_runs import ACT, DONE, LIGHTER, UNKNOWN, WEIGH
 from tests.planners.symbolic_table import SymbolicTabletop
 
 OBJECTS = {
@@ -26,17 +25,6 @@ TASK = 'put the red cube on location_A'
 REMARKED = 'The attached picture shows this scene from above; x points up.'
 PLAN = '0: pick red_cube\n1: place red_cube on location_A\n2: Done'
 REPAIR = f'It slipped.\nNew plan:\n{PLAN}'
-STEPS = tuple(
-    f'Next.\nRobot action: {action}' for action in ('pick(red_cube)', 'place(location_A)', 'done')
-)
-REPLIES = {
-    'brain_body': (PLAN, REPAIR),
-    'llm_pop': (UNKNOWN, WEIGH, LIGHTER, ACT, DONE),
-    'llm_pop_no_evaluator': (WEIGH, ACT, 'EXPLAIN\nIt is there.\nEXECUTE\nDONE'),
-    'inner_monologue': STEPS,
-}
-BEFORE = {'brain_body': 1, 'llm_pop': 2, 'llm_pop_no_evaluator': 1, 'inner_monologue': 1}
-"""How many requests each planner sends before it has moved anything."""
 
 
 class PicturedTable(SymbolicTabletop):
@@ -59,37 +47,31 @@ def play(planner: str, world: Any, model: ScriptedModel) -> Episode:
     return run.execute(built(run, planner, model, ScriptedModel()), world)
 
 
-def asked(planner: str, option: str) -> ScriptedModel:
-    faults = [('pick(red_cube)', Code.GRASP_FAILED, 'It slipped.')]
-    table = PicturedTable(OBJECTS, faults=faults if planner == 'brain_body' else ())
-    model = ScriptedModel(REPLIES[planner])
-    episode = play(f'{planner}{option}', table, model)
+def asked(option: str) -> ScriptedModel:
+    table = PicturedTable(OBJECTS, faults=[('pick(red_cube)', Code.GRASP_FAILED, 'It slipped.')])
+    model = ScriptedModel([PLAN, REPAIR])
+    episode = play(f'brain_body{option}', table, model)
     assert episode.ending is Ending.FINISHED, episode.message
-    assert len(model.requests) == len(REPLIES[planner])
+    assert len(model.requests) == 2
     return model
 
 
-@pytest.mark.parametrize('use', ['none', 'before', 'each'])
-@pytest.mark.parametrize('planner', list(REPLIES))
+@pytest.mark.parametrize(('use', 'wanted'), [('none', 0), ('before', 1), ('each', 2)])
 def test_pictures_are_sent_as_chosen_and_mentioned_only_where_there_is_one(
-    planner: str, use: PictureUse
+    use: PictureUse, wanted: int
 ) -> None:
-    model = asked(planner, f':image={use}')
+    model = asked(f':image={use}')
 
-    n = len(model.requests)
-    wanted = {'none': 0, 'before': BEFORE[planner], 'each': n}[use]
     pictured = [bool(request.messages[0].images) for request in model.requests]
-    assert pictured == [True] * wanted + [False] * (n - wanted)
+    assert pictured == [True] * wanted + [False] * (2 - wanted)
     assert [REMARKED in request.prompt for request in model.requests] == pictured
-    plain = asked(planner, '')
+    plain = asked('')
     texts = [request.prompt.replace(f'{REMARKED}\n', '') for request in model.requests]
     assert texts == [request.prompt for request in plain.requests]
 
 
 def test_each_picture_is_taken_when_it_is_asked_for() -> None:
-    first, second = (
-        request.messages[0].images for request in asked('brain_body', ':image=each').requests
-    )
+    first, second = (request.messages[0].images for request in asked(':image=each').requests)
 
     assert first != second
 
@@ -104,11 +86,10 @@ def test_a_reply_that_cannot_be_read_is_asked_again_with_the_same_picture() -> N
     assert [bool(message.images) for message in again] == [True, False, False]
 
 
-@pytest.mark.parametrize('planner', list(REPLIES))
-def test_a_world_without_camera_is_refused_before_any_request(planner: str) -> None:
+def test_a_world_without_camera_is_refused_before_any_request() -> None:
     model = ScriptedModel()
 
-    episode = play(f'{planner}:image=before', SymbolicTabletop(OBJECTS), model)
+    episode = play('brain_body:image=before', SymbolicTabletop(OBJECTS), model)
 
     assert episode.ending is Ending.WORLD_FAILED
     assert 'This world has no camera' in episode.message
@@ -116,9 +97,8 @@ def test_a_world_without_camera_is_refused_before_any_request(planner: str) -> N
     assert model.requests == []
 
 
-@pytest.mark.parametrize('name', ['inner_monologue:image=each', 'brain_body:image=each'])
-def test_pictures_of_a_household_are_refused_before_an_episode_begins(name: str) -> None:
+def test_pictures_of_a_household_are_refused_before_an_episode_begins() -> None:
+    name = 'brain_body:image=each'
     check_domain(name, load_planner(name), 'tabletop')
-    check_domain('inner_monologue', load_planner('inner_monologue'), 'household')
     with pytest.raises(ConfigError, match=r'a household is symbols.*`image=none`'):
         check_domain(name, load_planner(name), 'household')

@@ -22,13 +22,7 @@ from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.grounding import Policy, Referents, absent_text, ground, meant_text
 from bbllm.planners.common.matching import MatchingBody, words_of
-from bbllm.planners.common.model_planner import (
-    ModelPlanner,
-    PictureUse,
-    images,
-    picture_for,
-    sentence,
-)
+from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.prompting import (
@@ -84,7 +78,6 @@ __all__ = [
     'Observed',
     'OpenState',
     'Pass',
-    'PictureUse',
     'PlanMapper',
     'PlannerSpec',
     'Policy',
@@ -109,7 +102,6 @@ __all__ = [
     'further_skills',
     'ground',
     'id_of',
-    'images',
     'instance_name',
     'is_done_line',
     'language_of',
@@ -124,7 +116,6 @@ __all__ = [
     'one_line',
     'parse_call',
     'parse_plan',
-    'picture_for',
     'plain',
     'prompt_limit',
     'reached',
@@ -132,7 +123,6 @@ __all__ = [
     'refuse_if_impossible',
     'render',
     'scene_graph',
-    'sentence',
     'source',
     'squeezed',
     'task_text',

@@ -11,18 +11,12 @@ may contain `_`, so the classes of the scene decide where a thing ends and its p
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
-from typing import TypeVar
 
-from bbllm import EpisodeContext, Kind, Scene, Task, errors
-from bbllm.planning import CHARACTER, class_of, classes, language_of, reached
-
-Item = TypeVar('Item')
+from bbllm import Kind, Scene, errors
+from bbllm.planning import CHARACTER, class_of, language_of
 
 MAX_COUNT = 100
 """More objects of a class than any house has."""
@@ -53,10 +47,6 @@ STATE_OF: Mapping[GoalRelation, str] = {
     GoalRelation.TURNOFF: 'off',
 }
 """The state in scenes that a predicate requires."""
-OPPOSED = ({GoalRelation.CLOSED, GoalRelation.OPEN}, {GoalRelation.TURNON, GoalRelation.TURNOFF})
-"""Relations that exclude each other."""
-AT_ONCE = ((GoalRelation.HOLDS, 'hold', 2), (GoalRelation.SIT, 'sit on', 1))
-"""Relations that a person can have with some objects at once, and with how many."""
 FORM = '`on_milk_kitchentable: 3` or `closed_microwave: 1`, with commas between them'
 
 _PREDICATE = re.compile(
@@ -150,70 +140,6 @@ def goal_sentence(predicates: Iterable[GoalPredicate]) -> str:
     return ' and '.join(predicate.sentence for predicate in predicates)
 
 
-def contradiction(
-    predicates: Iterable[GoalPredicate],
-    counts: Mapping[str, int] | None = None,
-    portable: Collection[str] = (),
-    nested: Collection[frozenset[str]] = (),
-) -> tuple[GoalPredicate, ...] | None:
-    """
-    Return predicates that contradict each other; None, which is no proof, if none are found.
-
-    Args:
-        predicates: The goal.
-        counts: How many objects of each class exist. None: one would have to satisfy both.
-        portable: Classes that can be carried: milk on a plate can also be inside a fridge, so two
-            places exclude each other only if neither is portable.
-        nested: Pairs of places that an object can be in at once, see `nested_places`.
-    """
-    goal = tuple(predicates)
-
-    def exclusive(first: GoalPredicate, second: GoalPredicate) -> bool:
-        relations = frozenset({first.relation, second.relation})
-        if first.noun != second.noun or relations in OPPOSED:
-            return first.noun == second.noun
-        if counts is None:
-            return False  # there may be enough movable objects
-        if GoalRelation.HOLDS in relations:
-            return bool(relations & PLACING)
-        places = frozenset({first.place, second.place})
-        both_places = len(places) == 1 or places & frozenset(portable) or places in nested
-        return relations <= PLACING and not both_places
-
-    for first, second in combinations(goal, 2):
-        placing = {first.relation, second.relation} <= PLACING
-        if placing and (first.noun, first.place) == (second.place, second.noun):
-            if counts is None or counts.get(first.noun, 0) <= 1 >= counts.get(first.place, 0):
-                return first, second
-        elif exclusive(first, second) and _too_many((first, second), counts):
-            return first, second
-    for i, first in enumerate(goal):
-        group = [first]
-        for other in goal[i + 1 :]:
-            if all(exclusive(member, other) for member in group):
-                group.append(other)
-            if len(group) > 1 and _too_many(group, counts):
-                return tuple(group)
-    return None
-
-
-def nested_places(
-    lies_in: Mapping[Item, Collection[Item]], class_of: Callable[[Item], str]
-) -> frozenset[frozenset[str]]:
-    """Return pairs of classes, one inside the other, given the places of each object."""
-    pairs: set[frozenset[str]] = set()
-    for noun in lies_in:
-        classes = {class_of(each) for each in reached([noun], lambda x: lies_in.get(x, ()))}
-        pairs.update(map(frozenset, combinations(sorted(classes), 2)))
-    return frozenset(pairs)
-
-
-def _too_many(group: Collection[GoalPredicate], counts: Mapping[str, int] | None) -> bool:
-    return counts is None or any(
-        sum(item.count for item in group) > counts.get(item.noun, 0) for item in group
-    )
-
-
 def _classes_in(
     relation: GoalRelation, words: str, known: Collection[str], part: str
 ) -> tuple[str, str]:
@@ -245,52 +171,3 @@ def refuse_empty(scene: Scene) -> None:
             f'The {what} is empty: it has no object to work with. A {what} with at least '
             'one object is required.'
         )
-
-
-def refuse_impossible(task: Task, scene: Scene, context: EpisodeContext) -> None:
-    """Refuse a task in predicates that contradict each other; see `refuse_contradiction`."""
-    with suppress(errors.ParseError):  # it may make sense as a sentence
-        if scene.is_symbolic and (goal := parse_goal(task.instruction, classes(scene))):
-            refuse_contradiction(goal, scene, context)
-
-
-def refuse_contradiction(
-    predicates: Sequence[GoalPredicate], scene: Scene, context: EpisodeContext
-) -> None:
-    """
-    Raise GaveUpError for predicates that contradict each other.
-
-    If further objects may exist out of sight, a contradiction by numbers is a warning.
-    """
-    for relation, verb, most in AT_ONCE:
-        greedy = [item for item in predicates if item.relation is relation]
-        if sum(item.count for item in greedy) > most:
-            raise errors.GaveUpError(
-                f'The goal contradicts itself: {_listed(greedy)} want more at once than the '
-                f'{most} that a person can {verb}. Fewer could be done.'
-            )
-    counts = Counter(map(class_of, scene.names))
-    portable = {class_of(f.subject) for f in scene.facts if f.object == 'grabbable'}
-    lies_in: dict[str, list[str]] = {}
-    for fact in scene.facts:
-        if fact.predicate in ('on', 'inside', 'in_room'):
-            lies_in.setdefault(fact.subject, []).append(fact.object)
-    found = contradiction(predicates, counts, portable, nested_places(lies_in, class_of))
-    if not found:
-        return
-    both, which = ('both', 'Either') if len(found) == 2 else ('all', 'Some')
-    problem = f'{_listed(found)} cannot {both} be so'
-    number = f'{counts[found[0].noun]} of {found[0].noun}'
-    if scene.whole:
-        raise errors.GaveUpError(
-            f'The goal contradicts itself: {problem}, as the house has {number}. {which} of them '
-            'could be done.'
-        )
-    context.warn(
-        f'The goal may contradict itself: {problem} with what is in sight, which is {number}. '
-        'More may be in rooms, or in closed containers, that were not searched yet.'
-    )
-
-
-def _listed(predicates: Sequence[GoalPredicate]) -> str:
-    return ' and '.join(f'`{item}`' for item in predicates)

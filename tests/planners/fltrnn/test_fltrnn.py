@@ -172,7 +172,6 @@ def test_what_a_later_sub_goal_undoes_is_done_once_more() -> None:
 @pytest.mark.parametrize(
     ('goal', 'why'),
     [
-        ('turnon_tv: 1, turnoff_tv: 1', 'contradicts itself'),
         ('on_milk_coffeetable: 9', 'wants 9 of milk, but the house has 1'),
         ('on_unicorn_coffeetable: 1', 'wants 1 of unicorn, but the house has 0'),
         ('on_milk_coffeetable: 1, and be quick', 'The goal cannot be read'),

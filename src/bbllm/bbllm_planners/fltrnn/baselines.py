@@ -32,7 +32,7 @@ class PlanningOnly(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         scene = world.observe()
-        goal = read_goal(task, scene, context)
+        goal = read_goal(task, scene)
         _warn_if_unseen(scene, context)
         shown = household_demonstrations()[:DEMONSTRATIONS]
         _Worker(self, goal, world, context).work_on(goal.text, scene, shown, PROMPTS.whole)
@@ -49,7 +49,7 @@ class PlanningReasoning(ModelPlanner):
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         scene = world.observe()
-        goal = read_goal(task, scene, context)
+        goal = read_goal(task, scene)
         _warn_if_unseen(scene, context)
         request = PromptRequest(kind='sub_tasks', scene=scene)
         prompt = PROMPTS.reason(goal.text, scene)

@@ -56,7 +56,7 @@ class FLTRNN(ModelPlanner):
         options = self.options
         prompts = FLTRNNPrompts(rule_thoughts=options.rule_cot, long_memory=options.long_memory)
         scene = world.observe()
-        goal = read_goal(task, scene, context)
+        goal = read_goal(task, scene)
         prompt = prompts.split(goal.text, scene)
         sub_goals = ask_sub_goals(self.brain, prompt, goal, scene, context)
         embedder = embedder_of(self.body)

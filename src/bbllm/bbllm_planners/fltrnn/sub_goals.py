@@ -21,7 +21,6 @@ from bbllm_planners.goal_predicates import (
     GoalPredicate,
     goal_text,
     parse_goal,
-    refuse_contradiction,
     refuse_empty,
 )
 
@@ -39,7 +38,7 @@ class Goal:
     """Empty for a plain sentence."""
 
 
-def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
+def read_goal(task: Task, scene: Scene) -> Goal:
     """Parse the goal of a task; raise GaveUpError if it is impossible."""
     refuse_empty(scene)
     try:
@@ -48,7 +47,6 @@ def read_goal(task: Task, scene: Scene, context: EpisodeContext) -> Goal:
         raise errors.GaveUpError(f'The goal cannot be read. {error}') from error
     if predicates is None:
         return Goal(task.instruction)
-    refuse_contradiction(predicates, scene, context)
     counts = Counter(map(class_of, scene.names))
     needs = [
         (item, word, wanted)

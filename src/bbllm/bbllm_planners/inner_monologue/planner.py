@@ -14,21 +14,16 @@ from typing import Literal
 from bbllm import EpisodeContext, Outcome, Scene, Task, World, errors, events
 from bbllm.planning import (
     ModelPlanner,
-    PictureUse,
     PlannerSpec,
     PromptRequest,
     ShortNames,
     changes,
     forbidden,
-    images,
     language_of,
     one_line,
-    picture_for,
     render,
-    sentence,
     text_of,
 )
-from bbllm_planners.goal_predicates import refuse_impossible
 from bbllm_planners.hands import Hands
 from bbllm_planners.inner_monologue.grammar import parse_next
 from bbllm_planners.low_level_plan import action_forms
@@ -89,8 +84,8 @@ class Monologue:
             del self._remarks[:n], self.steps[:n], self._seen[:n]
 
 
-def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str = '') -> str:
-    """Return the prompt for the next step; *picture* is the sentence on its picture."""
+def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
+    """Return the prompt for the next step."""
     language = language_of(scene)
     calls = action_forms(language.low_level_actions(scene))
     return render(
@@ -102,7 +97,6 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene, *, picture: str 
         said=list(map(_remark_line, monologue.remarks)),
         n_left_out=monologue.n_left_out,
         told=monologue.reported,
-        picture=picture,
     )
 
 
@@ -119,8 +113,6 @@ class InnerMonologueOptions:
     """At most how many of the newest steps the prompt contains; at least half as many."""
     messages: bool = False
     """Whether it has the reason of a failure; in the paper it has only the failure."""
-    image: PictureUse = 'none'
-    """Whether it has a picture of the scene: before the first step, or before each."""
 
 
 @dataclass(frozen=True)
@@ -141,17 +133,15 @@ class InnerMonologue(ModelPlanner):
 
     def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
         hands = Hands(world, context)
-        refuse_impossible(task, hands.scene, context)
         window = None if self.options.window == 'all' else self.options.window
         monologue = Monologue(hands.names, hands.scene, window)
         for _ in range(MAX_STEPS):
             monologue.take_remarks(context.take_human_feedback())
-            picture = picture_for(world, self.options.image, moved=bool(hands.history))
-            prompt = next_prompt(task, monologue, hands.scene, picture=sentence(picture))
+            prompt = next_prompt(task, monologue, hands.scene)
             read = partial(parse_next, actions=hands.actions)
             request = PromptRequest(kind='next_action', scene=hands.scene)
             try:
-                step = self.ask(prompt, read, request, context, images(picture))
+                step = self.ask(prompt, read, request, context)
             except errors.SpokenError:
                 continue
             for line in step.extra:

@@ -113,7 +113,6 @@ class PromptHistory:
         *,
         request: PromptRequest | None = None,
         on_retry: Callable[[str], None] | None = None,
-        images: tuple[bytes, ...] = (),
     ) -> T:
         """
         Ask as `ask` does, with as much of the history as the model has space for.
@@ -129,9 +128,7 @@ class PromptHistory:
         while True:
             text = self.text(fits)
             try:
-                return ask(
-                    model, write(text), read, request=request, on_retry=on_retry, images=images
-                )
+                return ask(model, write(text), read, request=request, on_retry=on_retry)
             except errors.PromptTooLongError:
                 self.budget = len(text) // 2
                 if len(self.text(fits)) >= len(text):

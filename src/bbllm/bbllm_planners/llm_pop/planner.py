@@ -26,16 +26,12 @@ from bbllm.planning import (
     Body,
     ModelPlanner,
     Observed,
-    PictureUse,
     PlannerSpec,
     PromptRequest,
-    images,
     lost_names,
     lost_text,
     observed,
     one_line,
-    picture_for,
-    sentence,
     task_text,
     templates,
 )
@@ -59,21 +55,18 @@ from bbllm_planners.llm_pop.history import (
 CURRENT = 'the current observation, see below'
 
 
-def evaluator_prompt(task: Task, scene: Scene, history: str, *, picture: str = '') -> str:
-    """Return the prompt that asks for an evaluation; *picture* is the sentence on its picture."""
-    return _render('evaluator', task, scene, history, picture=picture)
+def evaluator_prompt(task: Task, scene: Scene, history: str) -> str:
+    """Return the prompt that asks for an evaluation."""
+    return _render('evaluator', task, scene, history)
 
 
-def planner_prompt(
-    task: Task, scene: Scene, history: str, evaluation: str | None, *, picture: str = ''
-) -> str:
+def planner_prompt(task: Task, scene: Scene, history: str, evaluation: str | None) -> str:
     """Return the prompt that asks for the next actions; without evaluation, also for the end."""
     return _render(
         'planner',
         task,
         scene,
         history,
-        picture=picture,
         blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
         most=MAX_ACTIONS,
         evaluated=evaluation is not None,
@@ -123,14 +116,6 @@ def table_line(item: SceneObject) -> str:
     along, across, height = item.size_m
     top = round(z + height / 2, 3) + 0.0  # adding zero turns the -0.0 of rounding into 0.0
     return f'Table: centre {x:.3f} {y:.3f}, size {along:.3f} {across:.3f}, top {top:.3f}'
-
-
-@dataclass(frozen=True, slots=True)
-class LLMPopOptions:
-    """Options of the planner."""
-
-    image: PictureUse = 'none'
-    """Whether prompts have a picture of the scene: those of the first round, or all."""
 
 
 Tried = Sequence[tuple[str, Observed]]
@@ -183,7 +168,6 @@ class LLMPop(ModelPlanner):
 
     evaluated: bool = True
     """Whether the model is asked under the evaluator's prompt before it plans."""
-    options: LLMPopOptions = LLMPopOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
         """Work in rounds until the task is judged to be done, or raise GaveUpError."""
@@ -227,17 +211,14 @@ class LLMPop(ModelPlanner):
     ) -> tuple[str, PlannerReply] | None:
         """Return the reason for a round and its plan, None if the task is done."""
         evaluated: str | None = None
-        picture = picture_for(world, self.options.image, moved=history.n_rounds > 0)
-        shown = sentence(picture)
         if self.evaluated:
             scene = world.observe()
             success, evaluated = history.ask(
                 self.brain,
-                partial(evaluator_prompt, task, scene, picture=shown),
+                partial(evaluator_prompt, task, scene),
                 parse_evaluator,
                 request=PromptRequest(kind='evaluate', scene=scene),
                 on_retry=context.warn,
-                images=images(picture),
             )
             if success:
                 context.report_done()
@@ -246,11 +227,10 @@ class LLMPop(ModelPlanner):
         scene = world.observe()
         reply = history.ask(
             self.brain,
-            partial(planner_prompt, task, scene, evaluation=evaluated, picture=shown),
+            partial(planner_prompt, task, scene, evaluation=evaluated),
             partial(parse_planner, may_end=not self.evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,
-            images=images(picture),
         )
         if not reply.actions:
             context.report_done()
@@ -293,16 +273,13 @@ def attempt_all(
     return tried
 
 
-def llm_pop_no_evaluator(
-    brain: ChatModel, body: Body, *, k: int = 3, options: LLMPopOptions = LLMPopOptions()
-) -> LLMPop:
+def llm_pop_no_evaluator(brain: ChatModel, body: Body, *, k: int = 3) -> LLMPop:
     """Return the paper's ablation `w/o evaluator`: the planner itself reports the end."""
-    return LLMPop(brain, body, k=k, evaluated=False, options=options)
+    return LLMPop(brain, body, k=k, evaluated=False)
 
 
 LLM_POP = PlannerSpec(
     factory=LLMPop,
-    options=LLMPopOptions(),
     uses_force=True,
     asks_body=False,
     domains=frozenset({'tabletop'}),

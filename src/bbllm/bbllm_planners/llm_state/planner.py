@@ -11,7 +11,6 @@ from bbllm.planning import (
     PlannerSpec,
     PromptRequest,
 )
-from bbllm_planners.goal_predicates import refuse_impossible
 from bbllm_planners.hands import Hands
 from bbllm_planners.llm_state.grammar import (
     ADD,
@@ -62,7 +61,6 @@ class LLMState(ModelPlanner):
 
     def _run(self, task: Task, world: World, context: EpisodeContext) -> None:
         hands = Hands(world, context)
-        refuse_impossible(task, hands.scene, context)
         options = self.options
         objects = options.states and options.objects
         summary = options.states and options.summary
