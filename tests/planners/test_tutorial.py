@@ -13,19 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from bbllm.cli.main import app
 from bbllm.core import plugins, registry
-from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
-from bbllm.core.events import Ending, Episode
 from bbllm.core.registry import load_planner, load_planners
-from bbllm.core.types import Task
-from bbllm.llm.models.factory import Models
-from bbllm.planners.assembly import build_planner
-from bbllm.testing import Handler, ModelServer, ScriptedModel, replies
-from tests.planners.symbolic_table import busy_table
+from bbllm.testing import Handler, ModelServer, replies
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'writing-a-planner.md'
 FENCES = re.findall(r'^```(\w*)\n(.*?)^```', PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
@@ -90,13 +82,6 @@ def installed(folder: Path, visible: Callable[[Path], None]) -> None:
     visible(folder)
 
 
-def play(world: Any, replies: list[str], name: str = 'notebook') -> tuple[Episode, ScriptedModel]:
-    brain = ScriptedModel(replies)
-    run = EpisodeRun(Task('t', 'tidy up'), planner=name, brain='b', body='b')
-    planner = build_planner(run, load_planner(name), Models(brain, brain), k=3)
-    return run.execute(planner, world), brain
-
-
 def bbllm(words: list[str], *paths: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, which finds packages in some more folders."""
     found = os.pathsep.join([*map(str, paths), os.environ.get('PYTHONPATH', '')])
@@ -117,39 +102,6 @@ def test_the_test_of_the_page_passes() -> None:
     assert tests
     for test in tests:
         test()
-
-
-@pytest.mark.usefixtures('installed')
-def test_its_planner_is_found_by_its_entry_point_with_its_options() -> None:
-    factory = load_planner('notebook:note=no')
-
-    assert factory.choices == {'note': ('yes', 'no')}
-    assert not factory.uses_feedback
-
-
-@pytest.mark.usefixtures('installed')
-def test_the_page_has_a_command_that_asks_for_the_near_name() -> None:
-    (command,) = re.findall(r'`bbllm (run [^`]* --planner notebok)`', PAGE.read_text())
-
-    refused = CliRunner().invoke(app, shlex.split(command), prog_name='bbllm')
-
-    assert refused.exit_code == 2
-    assert "Did you mean 'notebook'" in ' '.join(refused.stderr.split())
-
-
-@pytest.mark.usefixtures('installed')
-def test_its_planner_plays_on_a_table_and_accepts_the_names_that_people_use() -> None:
-    world = busy_table()
-    replies = ['note: A is free\ndo: grasp(Red cube)', '```\ndo: place(location_A)\n```', 'Done.']
-
-    episode, brain = play(world, replies)
-
-    assert (episode.ending, episode.feedback_loops) == (Ending.FINISHED, 0)
-    assert world.on('red_cube') == 'location_A'
-    assert (
-        'Your note: A is free\nYour last action: place(location_A) succ'
-        in brain.requests[2].prompt
-    )
 
 
 def answer(handler: Handler, body: dict[str, Any]) -> None:

@@ -45,14 +45,6 @@ calls = st.one_of(
 )
 
 
-@given(calls)
-def test_a_call_that_is_written_as_a_line_or_as_json_is_read_back(call: SkillCall) -> None:
-    line = f'<rob0>[{call.skill}]' + ''.join(f' <{arg}>' for arg in call.args)
-    in_json = json.dumps({'pass': False, 'skill': call.skill, 'args': call.args})
-
-    assert parse_call(line, SCENE) == parse_call(in_json, SCENE) == check_call(call, SCENE)
-
-
 @pytest.mark.parametrize(
     ('reply', 'call'),
     [

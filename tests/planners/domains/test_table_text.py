@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import Kind, Pose, Scene, SceneObject
 from bbllm.planners.domains.tabletop.scene_text import table_environment
-from tests.planners.symbolic_table import SymbolicTabletop
 
 UPSIDE_DOWN = (1.0, 0.0, 0.0, 0.0)
 
@@ -58,29 +57,6 @@ def test_a_symmetric_object_has_no_yaw_and_a_leaning_one_is_tilted(
     expected: str,
 ) -> None:
     assert row(quat, kind, size) == expected
-
-
-def test_the_text_of_a_table_has_frame_kinds_reach_and_each_fact_once() -> None:
-    table = SymbolicTabletop(
-        {'red_cube': (0.4, 0.1), 'location_A': (0.4, 0.1), 'location_B': (0.9, 0.1)},
-        unreachable=['location_B'],
-    )
-    scene = table.observe()
-    more = (Fact('location_A', 'occupied_by', 'red_cube'), Fact('red_cube', 'is', 'clear'))
-    scene = Scene(scene.objects, scene.skills, (*scene.facts, *more), 0.0)
-
-    header, *lines = table_environment(scene, reach=True).splitlines()
-
-    assert 'size [m] where it is not 0.04 x 0.04 x 0.04' in header
-    assert 'x points away from it, which is up in a letter or figure, y to the left' in header
-    assert lines == [
-        'A location is a marked spot on the table, empty unless a line shows an object on it.',
-        'red_cube cube red 0.400 0.100 0.020',
-        'location_A location 0.400 0.100 0.000',
-        'location_B location 0.900 0.100 0.000 out of reach',
-        '(red_cube on location_A)',
-    ]
-    assert 'out of reach' not in table_environment(scene, reach=False)
 
 
 def test_a_size_that_is_unlike_most_is_in_its_row() -> None:

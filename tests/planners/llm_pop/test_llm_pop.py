@@ -2,10 +2,8 @@
 
 import pytest
 
-from bbllm.core.errors import ConfigError, GaveUpError, ParseError, PromptTooLongError
-from bbllm.planners.assembly import check_brain
+from bbllm.core.errors import GaveUpError, ParseError, PromptTooLongError
 from bbllm.testing import ScriptedModel
-from bbllm_bench.oracle.model import offline
 from tests.planners.pop_runs import ACT, BOTH, DONE, LIGHTER, UNKNOWN, WEIGH, Scales, run, section
 from tests.planners.symbolic_table import Diary, busy_table
 
@@ -101,17 +99,6 @@ def test_a_reply_that_cannot_be_read_twice_ends_the_run_before_anything_moves(
 
     assert world.calls == []
     assert len(context.warnings) == 1
-
-
-@pytest.mark.parametrize('name', ['llm_pop', 'llm_pop_no_evaluator'])
-def test_the_stand_in_that_knows_other_prompts_is_refused_with_what_would_work(name: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        check_brain(name, offline())
-
-    text = str(caught.value)
-    assert text.startswith(f'The planner {name} cannot work with `offline`')
-    assert 'brain_body, base_llm only' in text
-    assert '--brain MODEL' in text
 
 
 def test_a_remark_within_a_round_ends_it_and_is_part_of_the_task_from_then_on() -> None:

@@ -1,8 +1,6 @@
 """Both prompts hold the parts of the paper's appendix A.1 and A.2, in their order."""
 
-import math
 import re
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,7 +11,6 @@ from bbllm.core.observation import Observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
-from bbllm.scene.transforms import rotate
 from bbllm.testing import ScriptedModel
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm_planners.llm_pop.grammar import parse_evaluator, parse_planner
@@ -48,19 +45,6 @@ def test_the_examples_are_what_the_grammar_takes() -> None:
     assert [parse_evaluator(text)[0] for text in verdicts[:3]] == [True, False, False]
     named = set(re.findall(r'(\w+)_(?:cube|cylinder)', example + ''.join(verdicts[:3])))
     assert named == {'mint', 'ivory'} and named.isdisjoint((*CUBE_COLORS, *CYLINDER_COLORS))
-
-
-@pytest.mark.parametrize('yaw_deg', [0.0, 30.0, -90.0, 180.0])
-def test_the_quaternion_that_the_prompt_gives_for_a_turned_hand_is_right(yaw_deg: float) -> None:
-    warned = 'fingers close along y; turned by an angle a about z it has [cos(a/2) sin(a/2) 0 0]'
-    assert warned in planner()
-
-    yaw = math.radians(yaw_deg)
-    expected = (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0)
-
-    assert rotate(expected, (0.0, 0.0, 1.0)) == pytest.approx((0.0, 0.0, -1.0), abs=1e-9)
-    closes_along = rotate(expected, (0.0, -1.0, 0.0))
-    assert closes_along == pytest.approx((-math.sin(yaw), math.cos(yaw), 0.0), abs=1e-9)
 
 
 SEEN = Observed(
@@ -117,32 +101,6 @@ def test_it_fits_its_budget_wherever_the_newest_round_does(n_older: int, budget:
     assert text.endswith(BROKEN.in_full(n_older))
     assert len(text) <= max(budget, len(shortest))
     assert bool(remark) == ('in short' in text or 'left out' in text)
-
-
-ROUNDS = 6
-
-
-def pop_past(context_of: Callable[[str], None]) -> PromptHistory:
-    past = PromptHistory(None, on_short=context_of)
-    for i in range(ROUNDS):
-        past.add(Round(f'Explanation of round {i}, which is as long as words are. ' * 5))
-    return past
-
-
-def test_a_model_with_a_limit_is_asked_with_as_many_rounds_as_fit() -> None:
-    remark: list[str] = []
-    past = pop_past(remark.append)
-    limit = most_tokens('?' + past.write()) * 2 // 3
-    model = ScriptedModel(['yes', 'yes'], prompt_limit_tokens=limit)
-
-    for _ in range(2):
-        past.ask(model, '?{}'.format, str)
-
-    sent = model.requests[0].prompt
-    assert limit / 2 < most_tokens(sent) <= limit
-    assert sent.endswith(past.write(ROUNDS - 1, ROUNDS - 1).splitlines()[-1])
-    assert len(remark) == 1
-    assert f'history of {ROUNDS} rounds is longer than the room that `context_tokens`' in remark[0]
 
 
 def test_a_planner_keeps_its_prompts_within_the_limit_of_its_model() -> None:

@@ -1,6 +1,5 @@
 """What ProgPrompt's model is shown, and that its examples would work."""
 
-import dataclasses
 import re
 from typing import Any
 
@@ -114,28 +113,6 @@ def test_an_example_opens_what_its_object_is_shut_in() -> None:
     assert world.has('lime_11', 'inside', 'garbagecan_32')
     checks = [line for line in context.lines if "'close' to 'lime'" in line]
     assert checks == ["'close' to 'lime': False by graph"]  # `find` went to it, behind the door
-
-
-@pytest.mark.parametrize(
-    ('whole', 'replan', 'expected'),
-    [
-        (True, False, ''),
-        (False, False, 'means what is seen once the robot got there'),
-        (False, True, 'you are asked again with what is seen then'),
-    ],
-)
-def test_the_prompt_states_that_a_house_is_partly_seen(
-    whole: bool, replan: bool, expected: str
-) -> None:
-    scene = dataclasses.replace(house(), whole=whole)
-
-    prompt = without_delimiters(ProgPrompts(replan=replan).plan(TASK, scene))
-
-    assert ('objects has what was seen so far' in prompt) is (not whole)
-    assert expected in prompt
-    assert ('\nNow:\n' in prompt) is replan
-    assert 'the nearest where there are several' in prompt
-    assert 'nearest' not in ProgPrompts(nearest=False).plan(TASK, scene)
 
 
 SCENE = made_scene(
