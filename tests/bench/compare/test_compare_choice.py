@@ -74,13 +74,6 @@ def test_one_that_cannot_be_imported_is_left_out_with_its_reason(
     assert 'no_such_module' in reason
 
 
-def test_who_is_named_beside_all_comes_first_and_once(tmp_path: Path) -> None:
-    choice = chosen('prog_prompt,prog_prompt:check=graph,all', tmp_path)
-
-    assert names(choice)[:3] == ['prog_prompt', 'prog_prompt:check=graph', 'base_llm']
-    assert set(names(choice)) == {*IN_HOUSES, 'prog_prompt:check=graph'}
-
-
 def test_each_gets_the_mapping_and_the_loops_that_it_can_use(tmp_path: Path) -> None:
     choice = chosen('huang,brain_body', tmp_path, ks=(2,))
 
@@ -133,24 +126,3 @@ def test_a_key_that_is_missing_is_an_error_and_no_reason_to_leave_all_out(tmp_pa
 
     assert 'OPENAI_API_KEY' in str(caught.value)
     assert 'llm_pop' not in str(caught.value)
-
-
-ON_BLOCKS = {'llm_pop', 'llm_pop_no_evaluator'}
-INTO_CONTAINERS = {'base_llm', 'brain_body', 'huang', 'lang_prompt', 'prog_prompt'}
-
-
-@pytest.mark.parametrize(
-    ('suite', 'body', 'expected'),
-    [
-        ('household', 'expert', IN_HOUSES),
-        ('household_long', 'expert', IN_HOUSES),
-        pytest.param('household_goals', 'expert', IN_HOUSES, marks=pytest.mark.slow),
-        ('table_sorting', 'expert', INTO_CONTAINERS),
-        ('table_sorting', 'offline', INTO_CONTAINERS),
-        ('partial', 'expert', ON_BLOCKS),
-    ],
-)  # fmt: skip
-def test_expert_plays_whoever_it_knows_in_a_suite_and_nobody_else(
-    tmp_path: Path, suite: str, body: str, expected: set[str]
-) -> None:
-    assert set(names(chosen('all', tmp_path, suite=suite, body=body))) == expected

@@ -23,19 +23,16 @@ from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.worlds.household.derived import DerivedStates
 from bbllm.worlds.household.household import Household, Mode
-from bbllm.worlds.household.houses import build, load_house
+from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Action
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.oracle.household import replies
 from bbllm_bench.oracle.household.house_state import HouseState, NoPlanError
-from bbllm_bench.oracle.household.replies import PLANNERS, house_oracle
+from bbllm_bench.oracle.household.replies import house_oracle
 from bbllm_bench.oracle.household.subplan import plan_for
-from bbllm_bench.oracle.model import OracleModel
-from bbllm_bench.runner.episode_models import models_of
 from bbllm_bench.runner.play_here import play
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import prepare
@@ -303,20 +300,6 @@ def test_a_request_that_it_has_no_reply_for_is_answered_with_a_reason() -> None:
 # --- runs -------------------------------------------------------------------------------------
 
 
-def test_brain_and_body_of_a_case_are_one_oracle_and_another_case_has_another() -> None:
-    models, others = (models_of(job_of('brain_body', case_of(SALMON, trial))) for trial in (0, 1))
-
-    assert models.brain is models.body
-    assert isinstance(models.brain, OracleModel)
-    assert models.brain is not others.brain
-
-
-def test_the_page_on_models_names_every_planner_that_expert_answers() -> None:
-    page = (Path(__file__).parents[3] / 'docs' / 'models.md').read_text('utf-8')
-    (row,) = (line for line in page.splitlines() if line.startswith('| `expert` |'))
-    assert {*PLANNERS} <= {*row.replace('--planner ', '').split('`')}
-
-
 def test_a_planner_whose_requests_it_does_not_answer_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -419,42 +402,3 @@ def test_a_goal_without_a_plan_is_an_error_that_names_the_condition(
         lines_for(studio(), goal)
 
     assert str(goal.all[0]) in str(caught.value)
-
-
-def test_a_room_is_entered_before_its_objects_are_named() -> None:
-    case = make_case(load_suite('household_long'), 'open_fridge', seed=1, trial=0)
-    goal = case.house_goal
-    assert isinstance(goal, HouseholdGoal)
-
-    lines = lines_for(
-        case.house.household(), goal, sight=Visibility(reach='rooms_seen'), by_class=True
-    )
-
-    assert [line.objects[0][0] for line in lines] == ['kitchen', 'fridge', 'fridge']
-
-
-def test_one_object_fits_all_conditions_that_share_it_though_others_fit_each() -> None:
-    graph = build(
-        {'rooms': {
-            'bathroom': [{'stool': {'on': ['toothbrush']}}],
-            'bedroom': [{'desk': {'on': [{'toothbrush': {'inside': ['toothpaste']}}]}}],
-        }},
-        'made up',
-    )  # fmt: skip
-    both = ({'held': 'toothbrush'}, {'thing': 'toothpaste', 'inside': 'toothbrush'})
-    tied = goal_of(*both, same=['toothbrush'])
-    household = Household(graph)
-
-    assert reaches(household, tied, lines_for(household, tied))
-
-
-def test_conditions_keep_what_those_before_them_reached() -> None:
-    goal = goal_of(
-        {'thing': 'fridge', 'is': 'open'},
-        {'thing': 'milk', 'inside': 'microwave'},
-        {'thing': 'microwave', 'is': 'on'},
-        {'held': 'book'},
-    )
-    household = studio()
-
-    assert reaches(household, goal, lines_for(household, goal))

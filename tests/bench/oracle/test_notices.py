@@ -22,15 +22,6 @@ def test_summary_and_terminal_state_that_the_plumbing_was_measured(name: str) ->
 
 
 @pytest.mark.parametrize(
-    ('brain', 'stated'), [('replay of expert', True), ('my-expert-7b', False)]
-)
-def test_a_replay_is_named_too_and_a_model_is_not(brain: str, stated: bool) -> None:
-    notices = summarize_run(make_settings(brain=brain, body='offline'), [], []).notices
-
-    assert any(PLUMBING in notice for notice in notices) is stated
-
-
-@pytest.mark.parametrize(
     ('planner', 'roles'),
     [('brain_body', ['Body']), ('one of another package', ['Body']), ('llm_pop', [])],
 )

@@ -1,6 +1,5 @@
 """Drawings of the page: shared where equal, complete, and where the numbers say."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from bbllm_bench.report.gallery import (
     table_view,
 )
 from bbllm_viewer.viz.objects import FAR
-from bbllm_viewer.viz.shapes import Paint, Polygon
-from bbllm_viewer.viz.svg import Inks
 from tests.bench.report import made_up
 
 
@@ -30,26 +27,6 @@ def moved(before: Scene, name: str, x: float, y: float) -> Scene:
         for item in before.objects
     )
     return replace(before, objects=objects)
-
-
-def corners_of(path: str) -> list[tuple[float, float]]:
-    """Return the points of a path of relative lines."""
-    parts = re.findall(r'[Ml](-?[\d.]+) (-?[\d.]+)', path)
-    points = [(0.0, 0.0)]
-    for x, y in parts:
-        points.append((points[-1][0] + float(x), points[-1][1] + float(y)))
-    return points[1:]
-
-
-def test_path_ends_where_it_should_however_many_points_it_has() -> None:
-    points = tuple((n * 1.0449, n * 0.3351) for n in range(400))
-    drawn = Inks().draw([Polygon(points, Paint(stroke='#000000'), closed=False)])
-    found = corners_of(drawn)
-
-    assert len(found) == 400
-    for (x, y), (drawn_x, drawn_y) in zip(points, found, strict=True):
-        assert drawn_x == pytest.approx(x, abs=0.0501)
-        assert drawn_y == pytest.approx(y, abs=0.0501)
 
 
 def test_equal_tables_share_a_drawing_and_other_ones_do_not() -> None:

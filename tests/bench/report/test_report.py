@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from bbllm_bench.log.store import SavedRun, Session
 from bbllm_bench.report.summary import RunSummary, read_summary, summarize_run
-from bbllm_bench.report.write import date_of, head_of, notices_of, settings_of, write_report
+from bbllm_bench.report.write import notices_of, write_report
 from tests.bench.report import made_up
 from tests.bench.report.pages import Page, figure_of, rows_of, text_of
 
@@ -137,28 +136,3 @@ def test_stand_ins_are_named_for_what_they_are(
 
     assert words in notice
     assert notices() == notices(brain='offline-llama-7b') == ()
-
-
-def test_server_that_calls_its_model_otherwise_is_quoted() -> None:
-    served = {'brain': ['some-large-model-2026'], 'body': ['some-small-model']}
-    run = SavedRun(Path(), made_up.make_settings(), ())
-    shown = head_of(run, served)
-
-    assert shown['Brain'] == 'some-large-model (some-large-model-2026)'
-    assert shown['Body'] == 'some-small-model'
-
-
-def test_date_of_a_run_in_sessions_names_first_and_last_day() -> None:
-    first = Session(started_s=1_000_000_000.0, ended_s=1_000_000_060.0, episodes=1)
-    last = Session(started_s=1_000_100_000.0, ended_s=1_000_200_000.0, episodes=1)
-
-    assert date_of([]) == ''
-    assert date_of([first]) == '2001-09-09 01:46 UTC'
-    assert date_of([first, last]) == '2001-09-09 to 2001-09-11'
-
-
-def test_all_settings_are_listed_by_their_path() -> None:
-    shown = settings_of(made_up.make_settings(step_limit=50))
-
-    assert (shown['step_limit'], shown['ks'], shown['replay']) == ('50', '0, 1, 2, 3', 'none')
-    assert shown['llm.brain.model'] == 'some-large-model'

@@ -6,7 +6,7 @@ import pytest
 
 from bbllm.worlds.household.derived import derived
 from bbllm.worlds.household.visibility import Visibility
-from bbllm.worlds.household.vocabulary import Relation, State
+from bbllm.worlds.household.vocabulary import Relation
 from bbllm_bench.oracle.household.house_state import HouseState
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.scene_sampling.generator import make_case
@@ -81,50 +81,6 @@ def test_one_object_that_is_elsewhere_is_named_with_the_figure(
 
     assert not judged.passed
     assert reported in judged.reason
-
-
-@pytest.mark.parametrize(
-    ('task', 'device', 'state'),
-    [
-        ('toast_for_six', 'toaster', State.ON),
-        ('toast_for_six', 'faucet', State.ON),
-        ('wash_up_by_kind', 'kitchencabinet', State.OPEN),
-        ('laundry_by_kind', 'washingmachine', State.ON),
-        ('find_what_was_hidden', 'stove', State.OPEN),
-        ('table_for_six', 'fridge', State.OPEN),
-        ('hot_meal_for_eight', 'stove', State.OPEN),
-    ],
-)
-def test_a_device_that_is_left_on_or_open_fails(task: str, device: str, state: State) -> None:
-    case = case_of(task, seed=0)
-    end = end_of(case.task)
-    graph = end.graph.copy()
-    node = next(node for node in graph.nodes.values() if node.class_name == device)
-
-    node.states = {state}
-    judged = judge_household(case.house_goal, graph, end.derived)
-
-    assert not judged.passed
-    assert device in judged.reason
-
-
-def test_a_seventh_plate_or_one_washed_by_something_else_fails() -> None:
-    case = case_of('toast_for_six', seed=0)
-    end = end_of(case.task)
-    plates = end.view.of_class('plate')
-
-    other = frozenset(pair for pair in end.derived if pair != (plates[0], 'washed by faucet'))
-    reported = judge_household(case.house_goal, end.graph, other).reason
-    assert 'plate is washed by faucet on kitchentable (at least 6)' in reported
-
-    graph = end.graph.copy()
-    seventh = graph.nodes[plates[0]].copy()
-    seventh.id = max(graph.nodes) + 1
-    graph.nodes[seventh.id] = seventh
-    table = next(n for n in graph.nodes if graph.nodes[n].class_name == 'kitchentable')
-    graph.add(seventh.id, Relation.ON, table)
-    reported = judge_household(case.house_goal, graph, end.derived).reason
-    assert 'It must not be so: plate on kitchentable (at least 7)' in reported
 
 
 def test_the_seed_deals_the_hiding_places_anew_one_object_to_each() -> None:
