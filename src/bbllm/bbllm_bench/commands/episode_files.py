@@ -36,7 +36,7 @@ def write_video(
     """Write an episode's video; raises ConfigError, see `bbllm_viewer.video.film.write_film`."""
     from bbllm_viewer.video.film import SPEED, write_film
 
-    with output.bar(logged=True) as bar:
+    with output.bar() as bar:
 
         def show(done: int, total: int) -> None:
             bar(completed=done, description=f'{done} of {total} frames drawn', total=total)

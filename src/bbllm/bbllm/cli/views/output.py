@@ -101,13 +101,9 @@ class Output:
             yield
 
     @contextmanager
-    def bar(
-        self, total: int | None = None, *, logged: bool = False
-    ) -> Iterator[Callable[..., None]]:
+    def bar(self, total: int | None = None) -> Iterator[Callable[..., None]]:
         """
-        Show a bar of long work on a terminal, gone when the work is done.
-
-        Elsewhere nothing is shown, or with *logged* a line after each quarter of the work.
+        Show a bar of long work on a terminal, gone when the work is done; elsewhere nothing.
 
         Yields what is called with `completed`, a `description` and, once it is known, `total`.
         """
@@ -115,9 +111,6 @@ class Output:
         progress = Progress(
             SpinnerColumn(), BarColumn(30), words, console=self.console, transient=True
         )
-        if logged and not self.live:
-            yield _Quarters(self, total).show
-            return
         with progress if self.live else nullcontext():
             yield partial(progress.update, progress.add_task('beginning ...', total=total))
 
@@ -136,18 +129,3 @@ class Output:
                 raise
             except OSError as error:
                 raise StdoutError(error.errno, error.strerror) from error
-
-
-class _Quarters:
-    """Prints how far work is, once in each quarter of it."""
-
-    def __init__(self, output: Output, total: int | None):
-        self._output, self._total, self._quarter = output, total, 0
-
-    def show(self, completed: int, description: str, total: int | None = None) -> None:
-        self._total = total or self._total
-        quarter = 4 * completed // self._total if self._total else 0
-        if quarter > self._quarter:
-            self._quarter = quarter
-            with suppress(BrokenPipeError):
-                self._output.print(f'  {description}')
