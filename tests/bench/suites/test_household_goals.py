@@ -7,7 +7,6 @@ import yaml
 
 from bbllm.core.paths import config_dir
 from bbllm.worlds.household.houses import list_houses
-from bbllm_bench.metrics.task_groups import BINS, bin_of, groups_of
 from bbllm_bench.oracle.household.house_state import HouseState
 from bbllm_bench.oracle.household.subplan import plan_for
 from bbllm_bench.scene_sampling.generator import make_case
@@ -15,7 +14,6 @@ from bbllm_bench.suites.house_goals import HouseholdGoal, goal_of
 from bbllm_bench.suites.suite import TaskSpec, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 from bbllm_planners.goal_predicates import parse_goal
-from tests.bench.made_results import make_settings
 
 SUITE = load_suite('household_goals')
 FEW = (*SUITE.tasks[::30], *SUITE.tasks[9::100])
@@ -50,7 +48,6 @@ def test_no_goal_comes_twice_in_a_house_and_each_knows_its_least_steps() -> None
 
     assert len(set(texts)) == len(texts)
     assert all(task.least_steps for task in SUITE.tasks)
-    assert len({bin_of(task.least_steps or 0) for task in SUITE.tasks}) >= 7
 
 
 @pytest.mark.parametrize('task', FEW, ids=lambda task: task.name)
@@ -91,27 +88,3 @@ def test_a_goal_that_predicates_cannot_express_is_refused() -> None:
 
     with pytest.raises(SuiteFileError, match=r'tasks\[0\] \(a\): say = predicates will not do'):
         parse_suite(yaml.safe_dump(data), Path('/x/one.yaml'))
-
-
-@pytest.mark.parametrize(
-    ('n', 'name'), [(1, '<= 10'), (10, '<= 10'), (11, '11-15'), (40, '36-40'), (41, '> 40')]
-)
-def test_bins_end_where_the_papers_do(n: int, name: str) -> None:
-    assert bin_of(n) == name
-    assert name in BINS
-
-
-def test_episodes_are_grouped_by_split_and_by_least_steps() -> None:
-    tasks = make_settings(
-        tasks=[
-            {'name': 'a', 'split': 'new_tasks', 'least_steps': 9},
-            {'name': 'b', 'split': 'new_tasks', 'least_steps': 41},
-            'c',
-        ]
-    ).tasks
-
-    assert groups_of(tasks) == {
-        'split': {'new_tasks': {'a', 'b'}},
-        'least steps': {'<= 10': {'a'}, '> 40': {'b'}},
-    }
-    assert not any(groups_of(tasks[2:]).values())

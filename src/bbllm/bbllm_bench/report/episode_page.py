@@ -44,22 +44,8 @@ class RoleCosts:
     model_s: float
     retries: int
 
-    @classmethod
-    def of(cls, role: str, calls: Sequence[ModelCall]) -> 'RoleCosts':
-        """Return the sums over calls of one role."""
-        return cls(
-            role=role,
-            models=tuple(dict.fromkeys(call.model for call in calls)),
-            calls=len(calls),
-            prompt_tokens=sum(call.size_tokens for call in calls),
-            is_estimate=any(call.sent_tokens and not call.prompt_tokens for call in calls),
-            cached_tokens=sum(call.cached_tokens for call in calls),
-            image_tokens=sum(call.image_tokens for call in calls),
-            completion_tokens=sum(call.completion_tokens for call in calls),
-            reasoning_tokens=sum(call.reasoning_tokens for call in calls),
-            model_s=sum(call.duration_s for call in calls),
-            retries=sum(call.retries for call in calls),
-        )
+
+_SUMS = ('cached_tokens', 'image_tokens', 'completion_tokens', 'reasoning_tokens', 'retries')
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +124,19 @@ def _facts_of(episode: Episode, start: EpisodeStarted, *, timed: bool) -> dict[s
 
 
 def _roles_of(calls: Sequence[ModelCall]) -> Iterator[RoleCosts]:
+    """Yield the sums over the calls of each role."""
     for role in dict.fromkeys(call.role for call in calls):
-        yield RoleCosts.of(role, [call for call in calls if call.role == role])
+        own = [call for call in calls if call.role == role]
+        sums = {key: sum(getattr(call, key) for call in own) for key in _SUMS}
+        yield RoleCosts(
+            role=role,
+            models=tuple(dict.fromkeys(call.model for call in own)),
+            calls=len(own),
+            prompt_tokens=sum(call.size_tokens for call in own),
+            is_estimate=any(call.sent_tokens and not call.prompt_tokens for call in own),
+            model_s=sum(call.duration_s for call in own),
+            **sums,
+        )
 
 
 def _pictures_of(episode: Episode, drawings: Drawings) -> tuple[tuple[EpisodePicture, ...], str]:

@@ -14,13 +14,13 @@ from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.log.run_settings import TaskSettings
 from bbllm_bench.log.store import EPISODES, SavedRun
 from bbllm_bench.report import words
-from bbllm_bench.report.tables import VERDICTS
 from bbllm_viewer.viz.floor_plan import draw_floor_plan
 from bbllm_viewer.viz.shapes import Flat
 from bbllm_viewer.viz.svg import Inks
 from bbllm_viewer.viz.table import draw_scene
 from bbllm_viewer.viz.view import View, view_of
 
+VERDICTS = ('passed', 'failed', 'lost')
 WIDTH_PX = 420.0
 """Width of a drawing in its own units; cards show it at 300 to 500 px."""
 HOUSE_PX = 340.0

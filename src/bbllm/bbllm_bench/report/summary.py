@@ -19,7 +19,6 @@ from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.log.store import Session, episodes_per_minute
 from bbllm_bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
 from bbllm_bench.metrics.pairs import ks_of
-from bbllm_bench.metrics.task_groups import groups_of
 from bbllm_bench.oracle.notices import handed_the_goal, notices_about, notices_of_changes
 from bbllm_bench.report.words import interval
 from bbllm_bench.scorers.scoring import earlier_lines
@@ -41,10 +40,8 @@ class TaskFigures(Figures):
 
 
 class GroupFigures(Figures):
-    """The figures of a group of tasks at one K."""
+    """The figures of a split of a suite at one K."""
 
-    by: str
-    """What the group is by: `split`, `least steps`."""
     name: str
     n_tasks: int
 
@@ -210,14 +207,20 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
         groups=tuple(
             GroupFigures.of(
                 [result for result in group if result.key.task in tasks],
-                by=by,
                 name=name,
                 n_tasks=len(tasks),
             )
-            for by, parts in groups_of(settings.tasks).items()
-            for name, tasks in parts.items()
+            for name, tasks in _splits(settings).items()
         ),
     )
+
+
+def _splits(settings: RunSettings) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for task in settings.tasks:
+        if task.split:
+            found.setdefault(task.split, []).append(task.name)
+    return found
 
 
 def _picture_s(results: Sequence[EpisodeResult]) -> float | None:

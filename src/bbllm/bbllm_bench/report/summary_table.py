@@ -106,7 +106,7 @@ def _cells(row: Figures, *, knowing: bool) -> dict[str, str]:
 
 def _group_cells(row: GroupFigures) -> dict[str, str]:
     return {
-        'group': f'{row.by} {row.name}',
+        'split': row.name,
         'tasks': str(row.n_tasks),
         'n': str(row.n),
         # An interval over one case says nothing.

@@ -2,20 +2,22 @@
 
 import importlib
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.scene.sources import NO_TROUBLE, TRUTH
 from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings, flat, show
 from bbllm_bench.log.store import SUMMARY, RunFolder, SavedRun, Session, read_run
 from bbllm_bench.metrics.metrics import METRICS, Figures
 from bbllm_bench.oracle.notices import notices_about, roles_of, stand_ins
-from bbllm_bench.report import tables, words
+from bbllm_bench.report import words
 from bbllm_bench.report.episode_page import render_journal
-from bbllm_bench.report.gallery import figures_of, information_of, make_gallery
+from bbllm_bench.report.gallery import VERDICTS, figures_of, information_of, make_gallery
 from bbllm_bench.report.pages import render_page
 from bbllm_bench.report.summary import RunSummary, read_summary, summarize_run, summary_text
 
@@ -104,7 +106,10 @@ def render(run: SavedRun, summary: RunSummary) -> str:
         head_of=head_of,
         notices_of=notices_of,
         settings_of=settings_of,
-        tables=tables,
+        by_name=by_name,
+        errors_of=errors_of,
+        endings_of=endings_of,
+        verdicts=VERDICTS,
         METRICS=METRICS,
         information_of=information_of,
         figures_of=figures_of,
@@ -197,3 +202,31 @@ def _model(name: str, served: Sequence[str]) -> str:
     """Return a model's name, with what its server calls itself where that differs."""
     others = [other for other in served if other not in name.split()]
     return f'{name} ({words.listed(others)})' if others else name
+
+
+# --- what is counted from single episodes --------------------------------------------------------
+
+Counts = tuple[str, tuple[int, ...]]
+"""One line of a breakdown: a name, and a count for each column."""
+
+
+def by_name(groups: Sequence[Mapping[str, int]]) -> tuple[Counts, ...]:
+    """Return counts of several groups by name, the most frequent first."""
+    total: Counter[str] = Counter()
+    for group in groups:
+        total.update(group)
+    names = sorted(filter(total.get, total), key=lambda name: (-total[name], name))
+    return tuple((name, tuple(group.get(name, 0) for group in groups)) for name in names)
+
+
+def errors_of(groups: Sequence[Figures]) -> tuple[Counts, ...]:
+    """Return how many episodes an error ended, by its type and K."""
+    # A lost episode without an error is counted by its ending, and only there.
+    return by_name([{**group.lost_errors, **group.errors} for group in groups])
+
+
+def endings_of(results: Iterable[EpisodeResult]) -> tuple[Counts, ...]:
+    groups: dict[str, Counter[str]] = {verdict: Counter() for verdict in VERDICTS}
+    for result in results:
+        groups.setdefault(result.verdict, Counter())[result.ending] += 1
+    return by_name([groups[verdict] for verdict in VERDICTS])
