@@ -35,9 +35,7 @@ from bbllm_vision.camera_trouble import unknown_objects
 
 EDGE_M = 0.06
 CUBE = {'name': 'red_cube', 'kind': 'cube', 'color': 'red', 'xy': [0.45, 0.05], 'size': EDGE_M}
-EXACT = replace(
-    d435(640, 480), subpixel_px=0.0, depth_step_m=1e-6, edge_m=0.0, color_noise=0.0, samples=0
-)
+EXACT = replace(d435(640, 480), subpixel_px=0.0, depth_step_m=1e-6, edge_m=0.0, color_noise=0.0)
 CAMERAS = ('table_camera', 'hand_camera')
 Points = NDArray[np.float64]
 

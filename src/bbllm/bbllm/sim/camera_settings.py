@@ -95,10 +95,6 @@ class CameraSettings:
     """Beside a step of depth of more than this there is no depth; 0 for no such gaps [m]."""
     color_noise: float = 2.0
     """Standard deviation of each colour of each pixel, of 255."""
-    shadows: bool = False
-    """Whether light casts shadows, which takes several times as long to draw."""
-    samples: int = 0
-    """Per pixel, against stairs at edges, which takes twice as long to draw; 0 for one."""
     mounts: tuple[CameraMount, ...] = (TABLE_CAMERA, HAND_CAMERA)
 
     @property
@@ -152,7 +148,7 @@ class Light(StrEnum):
 
     ROOM = 'room'
     SIDE = 'side'
-    """From one side, low, and with shadows, which take longer to draw."""
+    """From one side, low, and with shadows, which take several times as long to draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
