@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bbllm_bench.log.intervals import Estimate
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.metrics.metrics import Figures, executability, goal_recall
-from bbllm_bench.metrics.pairs import Comparison, PairedDifference, compare, is_certain, ks_of
-from tests.bench.household_cases import played
+from bbllm_bench.metrics.pairs import Comparison, PairedDifference, compare, ks_of
 from tests.bench.made_results import make_result
 
 conditions = st.dictionaries(st.sampled_from('abcdef'), st.booleans())
@@ -62,32 +60,7 @@ def test_lost_episodes_stay_in_the_denominator_of_sr_and_on_the_bill() -> None:
     assert (figures.prompt_tokens, figures.completion_tokens) == (4000, 400)
 
 
-def test_sums_state_what_they_count() -> None:
-    counts, codes = (
-        [make_result(trial=trial, **{name: value}) for trial, value in enumerate(values)]
-        for name, values in (
-            ('unsafe', (2, None, 1)),
-            ('codes', ({'COVERED': 1, 'NO_CALL': 2}, {'OCCUPIED': 1, 'NO_CALL': 1})),
-        )
-    )
-
-    assert (Figures.of(counts).unsafe, Figures.of(counts).unsafe_measured) == (3, 2)
-    assert Figures.of(counts[1:2]).unsafe is None
-    found = Figures.of(codes).codes  # the most frequent comes first
-    assert list(found.items()) == [('NO_CALL', 3), ('COVERED', 1), ('OCCUPIED', 1)]
-
-
 BOTH = make_result(trial=0, discarded=3, malformed=2, refused=1)
-
-
-def test_the_kinds_of_what_is_left_out_are_counted_apart() -> None:
-    reply = 'Low-level Action Plan:\n1. fly(mug1)\n2. look around\n3. move(fridge1)'
-
-    result, _ = played(reply, 'done', planner='llm_state:states=no')
-
-    assert (result.discarded, result.malformed, result.refused) == (2, 1, 1)
-    figures = Figures.of([result, BOTH])
-    assert (figures.discarded, figures.malformed, figures.refused) == (5, 3, 2)
 
 
 def test_lost_episodes_have_no_table_and_no_part_in_gcr_exec_and_loops() -> None:
@@ -237,20 +210,3 @@ def test_what_was_judged_in_one_episode_of_a_pair_only_is_no_pair() -> None:
 
     assert (found.difference.n, found.a, found.b) == (1, 1, 0)
     assert measure not in of_values([better, unknown], [unknown, worse])
-
-
-@pytest.mark.parametrize(
-    ('low', 'high', 'p', 'certain'),
-    [
-        (0.1, 0.9, 0.05, True),
-        (0.1, 0.9, 0.06, False),
-        (0.0, 0.9, 0.01, False),
-        (-0.1, 0.9, 0.01, False),
-        (0.1, 0.9, None, True),
-        (None, None, 0.01, False),
-    ],
-)
-def test_a_winner_is_certain_by_an_interval_off_zero_and_by_the_test_where_there_is_one(
-    low: float | None, high: float | None, p: float | None, certain: bool
-) -> None:
-    assert is_certain(Estimate(0.5, low, high, 9), p) is certain

@@ -10,11 +10,8 @@ from bbllm.core.errors import ConfigError
 from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.llm.models.factory import Models
 from bbllm.testing import ScriptedModel
-from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
-from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.oracle.case_goals import brief_of, check_goals, with_goal
 from bbllm_bench.oracle.goal_brief import GoalBrief
-from bbllm_bench.runner.episode_models import models_of
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import Prepared, prepare
 from bbllm_bench.scene_sampling.generator import make_case
@@ -84,17 +81,6 @@ def test_fixed_blocks_are_refused_for_goals_that_ignore_them(goal: dict[str, obj
         check_goals(made.tasks, EXPERT, 'llm_pop')
 
 
-def test_any_number_of_fixed_blocks_can_be_found_out() -> None:
-    for n_fixed in (1, 2, 3):
-        cubes = [{'kind': 'cube', 'count': 4, 'fixed': n_fixed}]
-        on_fixed = {'kind': 'tower', 'height': 2, 'order': 'on_fixed', 'near_m': 0.02}
-        goal = {**on_fixed, 'still_m': 0.01, **STANDING}
-        made = suite(generated(objects=cubes) | {'goal': goal, 'needs': 'movable'})
-
-        check_goals(made.tasks, EXPERT, 'llm_pop')
-        assert brief_of(make_case(made, 'a', seed=0, trial=0), 1).n_fixed == n_fixed
-
-
 def test_only_models_that_need_the_goal_receive_it() -> None:
     case = case_of('stack')
     plain = LlmConfig(brain=ModelConfig(provider='offline'))
@@ -102,17 +88,6 @@ def test_only_models_that_need_the_goal_receive_it() -> None:
     assert with_goal(plain, case) is plain
     told = with_goal(LlmConfig(brain=ModelConfig(provider='expert')), case)
     assert GoalBrief.model_validate(told.brain.goal) == brief_of(case, case.seed)
-
-
-def test_each_episode_has_a_model_with_its_own_brief() -> None:
-    llm = LlmConfig(brain=ModelConfig(provider='expert'), body=ModelConfig(provider='offline'))
-    config = RunConfig(planner='llm_pop', llm=llm)
-    job = EpisodeSpec(key=EpisodeKey('stack', 0, 3), case=case_of('stack'), config=config)
-    other = dataclasses.replace(job, case=case_of('pick_heavier'))
-
-    one, same, two = models_of(job).brain, models_of(job).brain, models_of(other).brain
-
-    assert one is same is not two
 
 
 def test_a_run_states_that_it_measures_the_plumbing(tmp_path: Path) -> None:

@@ -139,14 +139,6 @@ def test_planners_with_feedback_reach_goals_that_planners_without_it_lose() -> N
     assert n_passed('brain_body:grounding=random') < n_passed('brain_body:grounding=random', k=3)
 
 
-def test_what_fltrnn_does_not_see_it_reaches_with_its_rounds_only() -> None:
-    # One plan names what is in sight; the others were asked for no second one.
-    case = case_of(SALMON, 2)
-
-    assert played('fltrnn', case, seen='rooms_seen').result.passed
-    assert not played('planning_only', case, seen='rooms_seen').result.passed
-
-
 @pytest.mark.parametrize('house', ['family_flat', 'studio'])
 @pytest.mark.parametrize('seed', range(3))
 def test_the_oracle_means_by_a_class_what_planners_mean(house: str, seed: int) -> None:

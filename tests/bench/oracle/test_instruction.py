@@ -154,13 +154,6 @@ def test_a_tower_is_built_at_its_place_in_any_order_of_words() -> None:
     assert plan('stack the cubes on location_A') == first
 
 
-def test_a_clause_without_a_verb_is_read_as_well() -> None:
-    text = plan('put the red cube on location_A. the cylinders on location_B')
-
-    assert 'place red_cube on location_A' in text
-    assert 'place grey_cylinder on location_B' in text
-
-
 def test_in_a_house_no_task_of_a_table_is_proposed() -> None:
     house = Scene(SCENE.objects, SKILLS, (), 0.0, domain='household')
 
@@ -259,11 +252,3 @@ def test_all_of_a_goal_are_those_within_reach_as_the_prompt_states() -> None:
 
     assert reply('put all the cubes in a row', goal) == f'line(all of {"|".join(cubes)})'
     assert 'red_cube' in reply('put the red cube on location_B', goal)
-
-
-def test_no_step_returns_to_the_base_where_the_world_has_no_such_skill() -> None:
-    scene = replace(SCENE, skills=tuple(x for x in SKILLS if x.name != 'return_to_base'))
-
-    steps = plan('put the red cube on location_B', scene)
-
-    assert steps == '0: pick red_cube\n1: place red_cube on location_B\n2: Done'

@@ -31,7 +31,6 @@ from bbllm.core.journal import JournalWriter
 from bbllm.core.protocols import data_url
 from bbllm.core.types import Code, Outcome, SkillCall, Status
 from bbllm_bench.report.episode_page import render_journal
-from bbllm_bench.report.write import write_report
 from bbllm_viewer.replay.exchanges import NOT_KEPT
 from tests.bench.report import made_up
 from tests.bench.report.pages import Page, rows_of, text_of
@@ -215,32 +214,6 @@ def test_the_page_of_an_incomplete_episode_names_what_is_missing(
     tmp_path: Path, events: Sequence[EventData], words: str
 ) -> None:
     assert words in page_of(written(tmp_path, events)).text
-
-
-def test_robot_time_is_left_out_where_no_picture_shows_whether_the_clock_counts_steps(
-    tmp_path: Path,
-) -> None:
-    took = replace(outcome('pick', 'a')[1], duration_s=3.0)
-    with_table = (*REPAIRED[:2], took, REPAIRED[-1])
-
-    assert 'Robot time' in page_of(written(tmp_path / 'a', with_table)).text
-    assert 'Robot time' not in page_of(written(tmp_path / 'b', (started(), *with_table[2:]))).text
-
-
-def test_cards_of_a_report_link_the_page_of_each_episode(tmp_path: Path) -> None:
-    settings = made_up.make_settings(ks=[0], trials=2, tasks=[{'name': 'right_side'}])
-    results = [made_up.make_result('right_side', trial, 0, verdict='failed') for trial in (0, 1)]
-    folder = made_up.write_run(tmp_path / 'run', settings, results)
-    (folder / 'episodes' / 'right_side-t001-k0.jsonl').write_text('no journal\n')
-
-    report = Page(write_report(folder))
-
-    links = [item.get('href', '') for item in report.all('a')]
-    shown = [link for link in links if link.startswith('episodes/')]
-    assert shown == ['episodes/right_side-t000-k0.html', 'episodes/right_side-t001-k0.jsonl']
-    page = Page(folder / shown[0])
-    assert f'failed {results[0].reason}'.strip() in page.text
-    assert '../report.html#e-right_side-t000-k0' in [a.get('href') for a in page.all('a')]
 
 
 def test_page_shows_each_picture_once_beside_its_prompt(tmp_path: Path) -> None:

@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.types import SkillCall, Task
-from bbllm.planners.brain_body.prompting import Prompts
+from bbllm.core.types import SkillCall
 from bbllm.planners.common.step_grammar import call_of
 from bbllm.planners.domains.household.actions import house_skills, shown_to_body
-from bbllm.planners.domains.household.language import EXACT_END, HOUSE_END
 from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.vocabulary import Action, Relation
@@ -173,16 +171,3 @@ def test_the_published_data_give_337_tasks() -> None:
     home = Household(suite.houses['wash_clothes_27_2'][0].graph, mode=suite.mode)
     done = [line.action for line in script_of(goal) if home.step(line).succeeded]
     assert judge_household(goal, home.graph, frozenset(), done=done).passed
-
-
-def test_a_prompt_about_single_objects_uses_the_names_of_the_task(eai: Suite) -> None:
-    case = make_case(eai, 'read_book_3_2', seed=0, trial=0)
-    texts = [
-        Prompts().planning(
-            Task('t', case.instruction), HouseholdWorld(case.house.build(), mode=mode).observe()
-        )
-        for mode in (Mode.EAI, Mode.FRESH)
-    ]
-
-    assert [EXACT_END in text for text in texts] == [True, False]
-    assert [HOUSE_END in text for text in texts] == [False, True]

@@ -9,7 +9,7 @@ from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
 from bbllm.sim.build import rgba_of
 from bbllm_bench.oracle.instruction import WHAT_COUNTS
-from bbllm_bench.oracle.table_goals import COLORS, COLORS_OF_THE_ARC
+from bbllm_bench.oracle.table_goals import COLORS
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.goals import ColorLine, Conditions, Goal, GridGoal, Triangle
 from bbllm_bench.suites.scene_recipe import EDGE_M
@@ -246,10 +246,3 @@ def test_every_colour_of_a_shipped_suite_is_known_to_pictures_and_offline(name: 
                 assert color in COLORS
                 # the simulator invents a colour for words that it does not know
                 assert rgba_of(color) != rgba_of(f'{color} of no kind')
-
-
-def test_the_colours_of_a_line_are_in_the_order_of_the_spectrum() -> None:
-    line = load_suite('tabletop').task('color_line').goal
-
-    assert isinstance(line, ColorLine)
-    assert list(line.colors) == sorted(line.colors, key=lambda color: COLORS_OF_THE_ARC[color])

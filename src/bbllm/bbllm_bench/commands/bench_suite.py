@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +62,7 @@ def suite(
       bbllm bench my_suite.yaml --tasks first,second --jobs 8
     """
     from bbllm_bench.log.store import RunFolder
-    from bbllm_bench.report.write import finish, preload
+    from bbllm_bench.report.write import finish
     from bbllm_bench.runner.conversations import check_recording
     from bbllm_bench.runner.run_setup import prepare
     from bbllm_bench.runner.runner import begin, run_bench
@@ -86,8 +85,6 @@ def suite(
         for notice in prepared.notices:
             output.print(notice, style='yellow')
         with closing(hire()) as workers, output.bar() as bar:
-            # After the workers began, which are forks as long as there is one thread.
-            threading.Thread(target=preload, daemon=True).start()
             view = ProgressView(output, bar, lambda: counter.count > 0)
             end = run_bench(plan, folder, workers, view)
         finished = finish(folder)

@@ -213,15 +213,15 @@ def _tables(run: SavedRun, results: list[EpisodeResult], drawings: Drawings) -> 
             scenes = read_scenes(run.journal(result.key))
             shown[result.key] = final_scene(result.settled, scenes), scenes.get('before')
     view = table_view([scene for both in shown.values() for scene in both if scene])
-    cards = []
-    for result in results:
-        card = Card(result=result, page=_address(run, result), drawing=None)
-        if result.key in shown:
-            final, before = shown[result.key]
-            away = tuple(item.name for item in final.objects if is_far(item))
-            card = replace(card, drawing=drawings.draw_table(final, before, view), away=away)
-        cards.append(card)
-    return cards
+    return [
+        Card(
+            result=result,
+            page=_address(run, result),
+            drawing=drawings.draw_table(*shown[result.key], view) if result.key in shown else None,
+            away=tuple(item.name for item in result.settled if is_far(item)),
+        )
+        for result in results
+    ]
 
 
 def _address(run: SavedRun, result: EpisodeResult) -> str:

@@ -1,6 +1,5 @@
 """Writes the summary and `report.html` of a run: who made it, its figures, its episodes."""
 
-import importlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,12 +32,6 @@ class Finished:
     """The report; None where it was not asked for, or could not be written."""
     problem: str = ''
     """Why not everything could be written."""
-
-
-def preload() -> None:
-    """Import what `finish` does, which takes a second; from any thread, as while a run goes on."""
-    for name in ('scipy.stats',):
-        importlib.import_module(name)
 
 
 def finish(folder: RunFolder, *, report: bool = True) -> Finished:

@@ -8,7 +8,7 @@ from bbllm.worlds.household.houses import with_states
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation, State
 from bbllm_bench.scene_sampling.placement import Dice
 from bbllm_bench.suites.house_goals import ANYTHING, HouseCondition, HouseGoal, HouseholdGoal
-from bbllm_bench.suites.household import HouseView, judge_household
+from bbllm_bench.suites.household import HouseView, judge_household, lying
 
 TRIES = 50
 """How often a start is drawn before it counts as impossible."""
@@ -203,14 +203,7 @@ def _surfaces_beside(graph: Graph, item: int) -> list[int]:
 
 def _carried_by(graph: Graph, node_id: int) -> set[int]:
     """Return what is in or on an object, however deep."""
-    found: set[int] = set()
-    waiting = [node_id]
-    while waiting:
-        here = waiting.pop()
-        new = {n for word in _PLACES for n in graph.sources(here, word)} - found - {node_id}
-        found |= new
-        waiting.extend(new)
-    return found
+    return {n for word in _PLACES for n in lying(graph, word, [node_id])} - {node_id}
 
 
 def _take_away(graph: Graph, node_id: int, relations: Sequence[Relation]) -> None:
