@@ -45,13 +45,12 @@ def embedded_replay(episode: Episode, journal: Path) -> EmbeddedReplay | None:
     from bbllm_viewer.view3d.drawn_scene import script
 
     record = recording_of(episode, journal)
-    if record['motion'] is None:
+    if record is None:
         return None
     values = record['values']
     assert isinstance(values, dict)
     part = {
         **record,
-        'lines': [],
         'values': {name: history for name, history in values.items() if name in SHOWN},
     }
     texts = (script(), static('replay.js'), static('embedded.js'))

@@ -29,7 +29,7 @@ from bbllm.core.events import (
     StepFailed,
     StepPassed,
 )
-from bbllm.core.types import Outcome, Scene, SceneObject
+from bbllm.core.types import Outcome, SceneObject
 from bbllm_viewer.replay.shown_episode import PageChange, ShownEpisode, visible
 from bbllm_viewer.view3d.drawn_scene import DIGITS, DrawnScene
 
@@ -44,9 +44,9 @@ FARTHEST = 1e8
 """Of a number on record, in units of the last digit: damaged files can contain anything."""
 
 
-def recording_of(episode: Episode, journal: Path) -> Mapping[str, object]:
+def recording_of(episode: Episode, journal: Path) -> Mapping[str, object] | None:
     """
-    Return an episode as JSON values for `static/replay.js`.
+    Return an episode as JSON values for `static/replay.js`; None where no motion can be read.
 
     A *moment* is the index of an event. What is shown from a moment on stands in histories, each
     a list of [moment, value] in the order of time.
@@ -54,11 +54,14 @@ def recording_of(episode: Episode, journal: Path) -> Mapping[str, object]:
     Returns:
         `times_s`, the time of each moment; `values`, histories by name; `rows`, the history of
         each place of the plan, in which a value has what differs from the one before; `n_rows`,
-        the history of their number; `lines`, the events that are listed, with their moments;
-        `marks`, steps, failures and repairs as [moment, word]; `drawn`, `motion`: the scene and
-        how it moved, or None; `note`: what is missing of it, in one sentence, or ''.
+        the history of their number; `marks`, steps, failures and repairs as [moment, word];
+        `drawn`, `motion`: the scene and how it moved; `note`: what is missing of the motion, in
+        one sentence, or ''.
     """
-    motion, note = _motion_of(episode, journal)
+    try:
+        motion = read_motion(motion_path(journal))
+    except ConfigError:
+        return None
     moments, samples, is_cut = play_times(episode.events, motion)
     histories = _Histories()
     shown = ShownEpisode()
@@ -66,20 +69,17 @@ def recording_of(episode: Episode, journal: Path) -> Mapping[str, object]:
         histories.take(moment, shown.take(event))
     if not isinstance(episode.events[-1].data, EpisodeEnded):
         histories.end(len(moments) - 1, episode.message)
-    drawn = packed = None
-    if motion is not None:
-        drawn, packed = packed_motion(_objects(episode, motion), motion, samples)
+    drawn, packed = packed_motion(_objects(episode, motion), motion, samples)
     return {
         'times_s': [round(float(time_s), 3) for time_s in moments],
         'longest_s': LONGEST_S if is_cut else None,
         'values': histories.values,
         'rows': histories.rows,
         'n_rows': histories.n_rows,
-        'lines': histories.lines,
         'marks': [[at, word] for at, event in enumerate(episode.events) if (word := _mark(event))],
         'drawn': drawn,
         'motion': packed,
-        'note': note,
+        'note': '' if motion.complete else BROKEN_MOTION,
     }
 
 
@@ -117,7 +117,6 @@ class _Histories:
     values: dict[str, list[list[object]]] = field(default_factory=dict)
     rows: list[list[list[object]]] = field(default_factory=list)
     n_rows: list[list[int]] = field(default_factory=list)
-    lines: list[list[object]] = field(default_factory=list)
     _newest: list[Mapping[str, object]] = field(default_factory=list)
 
     def take(self, moment: int, change: PageChange) -> None:
@@ -133,8 +132,6 @@ class _Histories:
             self._newest[place] = row
         if not self.n_rows or self.n_rows[-1][1] != change.n_rows:
             self.n_rows.append([moment, change.n_rows])
-        if change.line is not None:
-            self.lines.append([moment, change.line])
 
     def end(self, moment: int, message: str) -> None:
         """Note that the journal breaks off."""
@@ -156,34 +153,11 @@ def _mark(event: Event) -> str:
     return ''
 
 
-def _motion_of(episode: Episode, journal: Path) -> tuple[RecordedMotion | None, str]:
-    """Return the motion beside a journal, and what is missing of it."""
-    path = motion_path(journal)
-    scene = _before(episode)
-    if scene is not None and scene.is_symbolic:
-        return None, 'No arm moves in this episode: it is of a household of symbols.'
-    if not path.exists():
-        return None, (
-            f'The motion is not on record: there is no {path.name} beside the journal. Tasks of '
-            'the simulated arm write one; a stack and earlier versions do not.'
-        )
-    try:
-        motion = read_motion(path)
-    except ConfigError as error:
-        return None, str(error)
-    return motion, '' if motion.complete else BROKEN_MOTION
-
-
 def _objects(episode: Episode, motion: RecordedMotion) -> Iterator[SceneObject]:
-    scene = _before(episode)
-    if scene is not None:
+    scenes = (x.data.scene for x in episode.events if isinstance(x.data, SceneRecorded))
+    if (scene := next(scenes, None)) is not None:
         yield from (item for item in scene.objects if item.kind in UNMOVED)
     yield from motion.objects
-
-
-def _before(episode: Episode) -> Scene | None:
-    found = (event.data for event in episode.events if isinstance(event.data, SceneRecorded))
-    return next((data.scene for data in found), None)
 
 
 def packed_motion(
