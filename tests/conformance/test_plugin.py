@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -19,9 +18,9 @@ from franka_driver_conformance import plugin
 from franka_driver_conformance.__main__ import CHECKS, PLUGIN
 from franka_driver_conformance.checks.test_frames import Description
 from franka_driver_conformance.checks.test_parameters import THRESHOLDS
-from franka_driver_conformance.expectations import CheckFailedError, close
+from franka_driver_conformance.expectations import close
 from franka_driver_conformance.report import Finding, Report, differences, load, save
-from franka_driver_conformance.stop_scenario import Cause, PersonProvoker, StopScenario
+from franka_driver_conformance.stop_scenario import Cause, PersonProvoker
 from tests.conformance.conformance_runs import run_checks
 
 pytestmark = pytest.mark.ros
@@ -132,20 +131,6 @@ def test_numbers_of_another_length_and_nan_are_not_close() -> None:
         assert wrong != close([1.0, 2.0], 0.01)
 
 
-def test_step_that_was_not_reached_fails_with_the_reason() -> None:
-    def course(facts: dict[str, Any]) -> None:
-        facts['hardware'] = 'unconfigured'
-        raise CheckFailedError('an answer', 'none')
-
-    brought_back: list[bool] = []
-    scenario = StopScenario(course, lambda: brought_back.append(True))
-
-    assert brought_back == [True]
-    assert scenario['hardware'] == 'unconfigured'
-    with pytest.raises(CheckFailedError, match='Expected an answer'):
-        _ = scenario['recovery']
-
-
 def test_description_gives_poses_of_links() -> None:
     joint = (
         '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/>'
@@ -203,38 +188,6 @@ def test_reports_are_read_as_written_and_compared_by_the_command(tmp_path: Path)
     bad = subprocess.run([*command[:-1], 'nothing'], capture_output=True, text=True, cwd=tmp_path)
     assert bad.returncode == FAILED
     assert 'is no report' in bad.stderr
-
-
-def test_command_translates_its_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    words: list[str] = []
-
-    def run(given: list[str], *_: object, **__: object) -> int:
-        words.extend(given)
-        return BAD_INPUT
-
-    monkeypatch.setattr(bench_driver, '_run', run)
-
-    done = bench(
-        *(
-            '--namespace',
-            '',
-            '--gripper',
-            'none',
-            '--allow-motion',
-            '--yes',
-            '--provoke',
-            'person',
-        ),
-        *('--only', 'a', '--only', 'b*', '--out', tmp_path, '--record', 'm.jsonl'),
-    )
-
-    assert done.exit_code == BAD_INPUT
-    assert words == [
-        *('franka_driver_conformance', '--robot-namespace=', f'--conformance-report={tmp_path}'),
-        *('--robot-controller=fr3_arm_controller', '--robot-gripper=none', '--check=a'),
-        *('--check=b*', '--record-messages=m.jsonl', '--allow-motion', '--yes'),
-        '--provoke=person',
-    ]
 
 
 def test_command_names_how_to_install_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
