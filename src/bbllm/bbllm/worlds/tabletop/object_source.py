@@ -15,10 +15,10 @@ from bbllm.arm.driver import JointState
 from bbllm.core.constants import SAME_S
 from bbllm.core.errors import LostNodeError
 from bbllm.core.types import Pose, SceneObject
-from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.camera import RgbdImage
 from bbllm.scene.detections import WORLD_FRAME, Detection, DetectionBatch
 from bbllm.scene.hand_force import STILL_RAD_S
+from bbllm.sim.driver import SimDriver
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector
 from bbllm.worlds.tabletop.table import ObservedTable, TableView
@@ -47,31 +47,11 @@ class ObjectSource(Protocol):
         ...
 
 
-class RobotState(Protocol):
-    """What a robot measures of itself, and how its time passes."""
-
-    @property
-    def robot_model(self) -> RobotModel: ...
-
-    @property
-    def busy(self) -> bool:
-        """Whether a goal of arm or hand is being carried out."""
-        ...
-
-    def now_s(self) -> float: ...
-
-    def joint_state(self) -> JointState: ...
-
-    def pass_time(self, duration_s: float) -> None:
-        """Let time pass with the arm as it is [s]."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class TruthSource:
     """The state of the objects as the simulator has it."""
 
-    robot: RobotState
+    robot: SimDriver
     objects: Callable[[], tuple[SceneObject, ...]]
 
     def take_hand(self) -> None:
@@ -154,7 +134,7 @@ class CameraSource:
 
     def __init__(
         self,
-        robot: RobotState,
+        robot: SimDriver,
         cameras: Cameras,
         read: Read,
         table: ObservedTable,
@@ -240,5 +220,5 @@ class CameraSource:
         return self._order.get(item.name, len(self._order))
 
 
-def _hand_of(robot: RobotState, state: JointState) -> Hand:
+def _hand_of(robot: SimDriver, state: JointState) -> Hand:
     return robot.robot_model.hand_at(state.position_rad, state.width_m)
