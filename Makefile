@@ -29,7 +29,7 @@ has-python:
 	@$(firstword $(SETUP)) -c 'import sys; sys.exit(sys.version_info < (3, 8))' || \
 		{ echo 'bbllm needs Python 3.11 or 3.12, and this one is older. Name one: make setup PYTHON=/path/to/python3.12' >&2; exit 1; }
 
-extras: has-python ## Add what inspect_ai, MCP, --browser, .mp4 files, LeRobot data, MoveIt and vision_msgs need, and VirtualHome to compare with; make test does it too
+extras: has-python ## Add what MCP, --browser, .mp4 files, LeRobot data, MoveIt and vision_msgs need, and VirtualHome to compare with; make test does it too
 	@$(SETUP) --extras
 
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)

@@ -253,7 +253,6 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
     chosen = (
         'browser_tests',
         'console',
-        'inspect',
         'lerobot',
         'mcp',
         'onnx',

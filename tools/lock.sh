@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 # Python itself is never fetched for this: the resolver only needs to know the version.
 export UV_PYTHON_DOWNLOADS=never
 lock() {
-  uv pip compile --quiet --universal --generate-hashes --no-header -c requirements/constraints.in "$@"
+  uv pip compile --quiet --universal --generate-hashes --no-header "$@"
 }
 bbllm='src/bbllm/setup.py requirements/demo.in'
 # shellcheck disable=SC2086  # several files

@@ -20,8 +20,7 @@ from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.worlds.tabletop.rehearsal import RehearsalSettings, RehearsedWorld
 from bbllm_bench.benchmarks.injection.cases import draw_cases
 from bbllm_bench.benchmarks.injection.table import CaseWorld
-from bbllm_bench.runner.episode_setup import Alone
-from bbllm_bench.runner.play_tabletop import _TakingTurns
+from bbllm_bench.runner.play_tabletop import _ComparedWorld
 from tests.core.scripted_episodes import TASK, OneCubeWorld
 
 FEATURES = [item.name for item in fields(WorldFeatures)]
@@ -66,7 +65,7 @@ WRAPPERS: dict[str, Callable[[AbleWorld], WorldWrapper]] = {
     'EstimatingWorld': lambda world: EstimatingWorld(world),
     'GuardedWorld': guarded,
     'RehearsedWorld': lambda world: RehearsedWorld(world, RehearsalSettings()),
-    '_TakingTurns': lambda world: _TakingTurns(world, Alone(), cast(Any, None)),
+    '_ComparedWorld': lambda world: _ComparedWorld(world, cast(Any, None)),
 }
 
 

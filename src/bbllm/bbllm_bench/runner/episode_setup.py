@@ -1,9 +1,8 @@
 """What episodes on tables and in houses share: their models, run, journal, seed and settings."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from types import MappingProxyType
 
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import EpisodeSetup
@@ -24,14 +23,7 @@ from bbllm_bench.runner.episode_models import open_models
 
 
 class Alone:
-    """The surroundings of an episode that has its process to itself."""
-
-    settings: Mapping[str, object] = MappingProxyType({})
-    """What a journal records of them."""
-
-    def turn(self) -> AbstractContextManager[None]:
-        """Block other worlds of this process while the context lasts."""
-        return nullcontext()
+    """The surroundings of an episode."""
 
     def stopped(self) -> str:
         """Return why the episode shall end, empty while it may go on."""
@@ -102,7 +94,6 @@ def begin_episode(
         'task': case.task,
         'trial': case.trial,
         'seed': case.seed,
-        **around.settings,
     }
     setup = EpisodeSetup(
         planner=config.planner,

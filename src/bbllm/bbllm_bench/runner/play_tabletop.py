@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from bbllm.core.errors import BbllmError, SceneError, WorldError
 from bbllm.core.events import Episode
-from bbllm.core.protocols import EventSink, ScenePicture, World, WorldFeatures, picture_of
+from bbllm.core.protocols import EventSink, World
 from bbllm.core.registry import uses_force
-from bbllm.core.types import Outcome, Scene, SkillCall
+from bbllm.core.types import Scene
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.llm.models.factory import Models
 from bbllm.planners.common.belief.belief_world import EstimatingWorld
@@ -41,17 +41,16 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         if cancels and (reason := around.stopped()):
             cancels[-1](reason)
 
-    with around.turn():
-        table = TabletopWorld(
-            job.case.table,
-            seed=job.case.noise_seed,
-            on_advance=on_advance,
-            wrap_driver=safety.wrap,
-            weighs=uses_force(job.config.planner) or bool(job.case.earlier),
-            make_source=source_of(job),
-        )
-        pictures = PictureJudge(table)
-        around.opened(table)
+    table = TabletopWorld(
+        job.case.table,
+        seed=job.case.noise_seed,
+        on_advance=on_advance,
+        wrap_driver=safety.wrap,
+        weighs=uses_force(job.config.planner) or bool(job.case.earlier),
+        make_source=source_of(job),
+    )
+    pictures = PictureJudge(table)
+    around.opened(table)
 
     def execute(part: EpisodeSpec, sink: EventSink, name: str) -> Episode:
         scene = part.case.scene.name
@@ -60,26 +59,24 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
         return play(world)
 
     try:
-        world = _rehearsed(_TakingTurns(_remembered(table, job), around, pictures), job)
+        world = _rehearsed(_ComparedWorld(_remembered(table, job), pictures), job)
         for number, instruction in enumerate(job.case.earlier):
             part = replace(job, case=replace(job.case, instruction=instruction))
             earlier.append(execute(part, around.before(), name_before(job.key, number)))
             if (result := lost_before(job, earlier)) is not None:
                 return result
-        with around.turn():
-            begun_s, unsafe = table.time_s, safety.count()
-            before, seen = _settled(table) if job.case.earlier else _observed(table)
-            before = None if before is None else pictures.begin(before, seen)
+        begun_s, unsafe = table.time_s, safety.count()
+        before, seen = _settled(table) if job.case.earlier else _observed(table)
+        before = None if before is None else pictures.begin(before, seen)
         if before is None:
             reason = 'The table could not be observed after the episodes before this one.'
             error, least = WorldError.__name__, job.case.least_loops
             result = lost(job.key, reason, error, least_loops=least, case=job.case)
             return with_earlier(result, job, earlier)
         episode = execute(job, sink, job.key.name)
-        with around.turn():
-            after, last = (None, None) if around.stopped() else _settled(table)
-            after = None if after is None else pictures.with_names(after)
-            unsafe = safety.count() - unsafe
+        after, last = (None, None) if around.stopped() else _settled(table)
+        after = None if after is None else pictures.with_names(after)
+        unsafe = safety.count() - unsafe
     finally:
         table.close()
     robot_s, names = table.time_s - begun_s, pictures.names
@@ -89,35 +86,22 @@ def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) 
     return with_earlier(pictures.add_to(result, job, episode, last), job, earlier)
 
 
-class _TakingTurns(WorldWrapper):
+class _ComparedWorld(WorldWrapper):
+    """Compares each scene that the planner receives with the truth; see `PictureJudge`."""
+
     DROPPED: ClassVar[Mapping[str, str]] = {
         'settle': 'the runner itself lets the table come to rest',
-        'expect': 'motions are planned when it is the turn of the episode',
+        'expect': 'a thread that plans ahead would decide how long calls take',
     }
 
-    def __init__(self, inner: World, around: Alone, pictures: PictureJudge):
+    def __init__(self, inner: World, pictures: PictureJudge):
         super().__init__(inner)
-        self._around = around
         self._pictures = pictures
 
-    @property
-    def features(self) -> WorldFeatures:
-        features = super().features
-        return replace(features, picture=features.picture and self._picture)
-
     def observe(self) -> Scene:
-        with self._around.turn():
-            scene = self.inner.observe()
-            self._pictures.observed(scene)
-            return scene
-
-    def _picture(self) -> ScenePicture:
-        with self._around.turn():
-            return picture_of(self.inner)
-
-    def execute(self, call: SkillCall) -> Outcome:
-        with self._around.turn():
-            return self.inner.execute(call)
+        scene = self.inner.observe()
+        self._pictures.observed(scene)
+        return scene
 
 
 def _remembered(table: World, job: EpisodeSpec) -> World:

@@ -1,1 +1,0 @@
-"""Suites as tasks of inspect_ai."""
