@@ -185,7 +185,6 @@ def test_a_plan_that_is_interrupted_in_a_model_call_exits_130(
         (('plan', TASK, '--record', '/'), 'is a folder'),
         (('run', 'watch tv', '--house', 'studyo'), "Did you mean 'studio'?"),
         (('run', 'watch tv', '--house', 'no/such.yaml'), 'no/such.yaml'),
-        ((*STUDIO, '--video', 'no.gif'), 'does not have --video'),
         ((*STUDIO, '--world', 'tabletop'), 'A house has no table'),
         ((*STUDIO, '--scene', 'tower'), 'A house has no table'),
         ((*STUDIO, '--yes'), '--world household needs no approval'),
