@@ -1,12 +1,10 @@
 """Who is compared: those that were named must be able to play; of all, those play that can."""
 
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bbllm.core import registry
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm_bench.compare.choice import Choice, choose, folder_name, read_planners
 from bbllm_bench.runner.request import BenchRequest
@@ -56,22 +54,6 @@ def test_all_are_those_that_play_in_the_world_and_whose_prompts_the_models_know(
     assert set(reasons) == {'llm_pop', 'llm_pop_no_evaluator'}
     assert all('plays in no world of the kind household' in text for text in reasons.values())
     assert not (tmp_path / 'out').exists()
-
-
-def test_one_that_cannot_be_imported_is_left_out_with_its_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    points = {
-        **registry._points(),
-        'broken': EntryPoint('broken', 'no_such_module:Planner', registry.GROUP),
-    }
-    monkeypatch.setattr(registry, '_points', lambda: points)
-
-    choice = chosen('all', tmp_path)
-
-    assert set(names(choice)) == IN_HOUSES
-    (reason,) = (item.reason for item in choice.left_out if item.planner == 'broken')
-    assert 'no_such_module' in reason
 
 
 def test_each_gets_the_mapping_and_the_loops_that_it_can_use(tmp_path: Path) -> None:

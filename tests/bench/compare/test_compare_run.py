@@ -64,19 +64,6 @@ def test_each_planner_has_an_ordinary_run_and_all_have_the_same_workers(tmp_path
     assert watch.players == ['a', 'b:x=1']
 
 
-def test_progress_is_that_of_all_runs_together(tmp_path: Path) -> None:
-    watch = Spectator()
-
-    compared(tmp_path, contender('a'), contender('b'), watch=watch)
-
-    assert watch.began_with is not None
-    assert (watch.began_with.done, watch.began_with.total) == (0, 6)
-    assert [progress.done for progress in watch.progress] == [1, 2, 3, 4, 5, 6]
-    assert {progress.total for progress in watch.progress} == {6}
-    assert watch.progress[-1].played == 6
-    assert watch.progress[-1].passed == 4
-
-
 def test_who_stops_it_finds_on_record_what_was_played_and_goes_on_with_the_rest(
     tmp_path: Path,
 ) -> None:

@@ -9,7 +9,6 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode
 from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
-from bbllm.core.types import SkillCall
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.model import expert
 from bbllm_bench.suites.goals import Corners, Hold, Tower
@@ -89,18 +88,6 @@ def test_a_pile_the_wrong_way_round_is_taken_down_and_built_anew(planner: str) -
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert [world.on(name) for name in by_mass(world)] == ['table', 'green_cube', 'blue_cube']
-
-
-def test_what_is_in_the_hand_at_first_goes_down_before_another_is_taken(planner: str) -> None:
-    world = table(2, 0.1, 0.1, 0.1)
-    world.execute(SkillCall('pick', ('red_cube',)))
-    world.calls.clear()
-
-    episode = play(planner, GoalBrief(goal=ALL_CORNERS), world)
-
-    assert episode.ending is Ending.FINISHED, episode.message
-    assert world.calls[:2] == ['place', 'pick blue_cube']
-    assert world.held is None
 
 
 def test_without_a_measured_force_the_reply_states_a_guess(planner: str) -> None:

@@ -145,15 +145,6 @@ def test_equal_instructions_in_other_words_have_the_same_plan(instruction: str) 
     assert plan(instruction) == plan('put the red cube on location_B')
 
 
-def test_a_tower_is_built_at_its_place_in_any_order_of_words() -> None:
-    first = plan('build a tower on location_A using the cubes')
-
-    assert first.startswith(
-        '0: pick red_cube\n1: place red_cube on location_A\n2: pick green_cube'
-    )
-    assert plan('stack the cubes on location_A') == first
-
-
 def test_in_a_house_no_task_of_a_table_is_proposed() -> None:
     house = Scene(SCENE.objects, SKILLS, (), 0.0, domain='household')
 

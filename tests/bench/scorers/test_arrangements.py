@@ -337,10 +337,7 @@ def l_with_cube(spots: dict[str, Spot], x: float, y: float, z: float = 0.02) -> 
 L_PASSING = {
     'four cubes': table(pattern(L_SMALL)),
     'a foot longer than the upright': table(pattern((0, 1, 2, -1j, -2j, -3j))),
-    'an upright of four with a foot of one': table(pattern((0, 1, 2, 3, -1j))),
-    'an upright of five with a foot of one': table(pattern((0, 1, 2, 3, 4, -1j))),
     'a pitch of its own for each bar': table(pattern((0, 1, 2, -1.5j))),
-    'the same with bars of three': table(pattern((0, 1, 2, -0.7j, -1.4j))),
     'the same with the widest and the narrowest pitch': table(
         pattern((0, 1, 2, 3, -2.4j, -4.8j), 0.041)
     ),
@@ -349,7 +346,6 @@ L_PASSING = {
     'one out of reach elsewhere': table(
         {**pattern(FIVE), 'aqua_cube': (1.0, 0.1)}, beyond=['aqua_cube']
     ),
-    'named in another order': table(dict(reversed(pattern(FIVE).items()))),
 }
 
 L_FAILING: Failing = {
@@ -367,13 +363,10 @@ L_FAILING: Failing = {
         table({**pattern((0, 1, 2)), 'green_cube': (0.5, -0.204)}),
         'its pitch is 10.4 cm',
     ),
-    'a bar': (table(pattern((0, 1, 2, 3))), '3 of 4'),
-    'a square': (table(pattern((0, 1, -1j, 1 - 1j))), '3 of 4'),
     'a T on its head': (table(pattern((0, 1, 2, 1j, -1j))), 'stay free'),
     'a U': (table(pattern((0, 1, 2, -1j, -2j, 1 - 2j, 2 - 2j))), 'stay free'),
     'turned too far': (table(pattern(FIVE, turn_deg=13)), 'turned by 13 degrees'),
     'too wide': (table(pattern(FIVE, 0.105)), 'its pitch is 10.5 cm'),
-    'too narrow': (table(pattern(FIVE, 0.037)), 'its pitch is 3.7 cm'),
     'a corner that is not a right angle': (
         table(
             pattern(

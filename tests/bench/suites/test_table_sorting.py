@@ -80,19 +80,3 @@ def test_what_does_not_belong_into_a_container_fails_the_task() -> None:
     judgement = judged(case, before, world.observe())
     assert judgement.verdict is Verdict.FAILED
     assert [part.text for part in judgement.conditions if not part.holds] == ['bottle is in box']
-
-
-@pytest.mark.parametrize('name', NAMES)
-def test_each_trial_draws_a_scene_with_the_stated_number_of_distractors(
-    name: str,
-) -> None:
-    cases = [make_case(SUITE, name, seed=0, trial=trial) for trial in range(5)]
-
-    inside = inside_of(cases[0])
-    wanted = {*inside, *inside.values()}
-    for case in cases:
-        names = {item.name for item in case.table.movables}
-        assert wanted <= names
-        assert len(names - wanted) == int(name[-1])
-        assert case.out_of_reach == ()
-    assert len({str(case.table.objects) for case in cases}) == 5

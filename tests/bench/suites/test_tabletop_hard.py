@@ -105,18 +105,6 @@ def test_the_arm_carries_out_the_solution_of_the_search(name: str) -> None:
     assert game.result.model_calls == 1
 
 
-@pytest.mark.slow  # searches of seconds
-def test_no_cuboid_that_leaves_the_heap_could_stay() -> None:
-    case = case_of('retrieve_one')
-    aside = [move for move in case.solution if is_pose_like(move[1])]
-
-    assert len(aside) == len(case.solution) - 1 >= 3
-    for move in aside:
-        fewer = [other for other in case.solution if other != move]
-        (fault,) = faults_of(case.table, fewer)
-        assert fault.startswith(('no room for the fingers', 'the arm has no way down'))
-
-
 def test_a_cube_fits_in_at_the_yaw_that_was_found_but_not_askew() -> None:
     case = case_of('insert_three')
 

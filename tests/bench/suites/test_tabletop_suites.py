@@ -1,7 +1,6 @@
 """The suites `tabletop_long` and `tabletop_sessions`, played."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey
 from bbllm_bench.runner.play_here import play
 from bbllm_bench.scene_sampling.generator import make_case
-from bbllm_bench.suites.case import Case, fingerprint
+from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.suite import FILES, Suite, load_suite, parse_suite
 from bbllm_bench.suites.task_spec import SuiteFileError
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams
@@ -146,16 +145,6 @@ def test_a_server_that_is_down_before_the_judged_episode_loses_it() -> None:
     assert list(game.files) == ['third-t000-k6-before0.prompts', 'third-t000-k6-before0.jsonl']
     assert game.result.earlier is not None
     assert game.result.earlier.episodes == 1
-
-
-def test_what_came_before_makes_another_case_and_another_suite() -> None:
-    case = case_of_sessions('second')
-    other = variant(earlier=[EASY])
-
-    assert make_case(other, 'second', seed=0, trial=0).earlier == (EASY,)
-    assert fingerprint(replace(case, earlier=(EASY,))) != fingerprint(case)
-    assert fingerprint(replace(case, earlier=())) != fingerprint(case)
-    assert len({other.sha256, variant(earlier=[]).sha256, variant().sha256}) == 3
 
 
 def test_sessions_in_a_house_are_refused(tmp_path: Path) -> None:

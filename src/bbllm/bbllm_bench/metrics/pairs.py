@@ -107,16 +107,11 @@ class Comparison(SummaryRecord):
         """The success in pairs in which neither was lost."""
         return self.differences['sr_judged']
 
-    @property
-    def unpaired(self) -> int:
-        """How many cases of both did not pair."""
-        return len(self.other_case) + len(self.only_a) + len(self.only_b)
-
-    def shown(self, keys: Sequence[str] = (*PAIRED, *TIMES)) -> list[str]:
-        """Return which of these metrics a table shows: those that some pair has."""
+    def shown(self) -> list[str]:
+        """Return which metrics a table shows: those that some pair has."""
         return [
             key
-            for key in keys
+            for key in (*PAIRED, *TIMES)
             if (found := self.differences.get(key))
             and found.difference.n
             and (key != 'sr_judged' or self.lost_pairs)

@@ -25,12 +25,9 @@ def two(value: float | None) -> str:
     return NONE if value is None else f'{value:.2f}'
 
 
-def metric(key: str, value: float | None, *, sign: bool = False) -> str:
-    """Return a value in the digits of its metric, a true minus included."""
-    text = METRICS[key].write(value, sign=sign)
-    if value is not None and not float(text.replace(',', '')):
-        text = text.lstrip('+-')
-    return text.replace('-', '−').replace(',', THIN) or NONE
+def metric(key: str, value: float | None) -> str:
+    """Return a value in the digits of its metric."""
+    return METRICS[key].write(value).replace('-', '−').replace(',', THIN) or NONE
 
 
 def interval(low: float | None, high: float | None) -> str:
