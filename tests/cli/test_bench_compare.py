@@ -14,7 +14,7 @@ ONE = ('--trials', '1', '--seed', '1', '--jobs', '2')
 
 def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_path: Path) -> None:
     out = tmp_path / 'out'
-    words = ('--planners', 'prog_prompt,brain_body,huang', '--limit-tokens', '90000')
+    words = ('--planners', 'prog_prompt,brain_body,lang_prompt', '--limit-tokens', '90000')
 
     ran = bbllm(
         *('bench', 'compare', 'household', *words, *EXPERT, *ONE, '--out', str(out), '--json')
@@ -26,7 +26,7 @@ def test_planners_play_the_same_cases_with_the_same_budget(bbllm: Command, tmp_p
     assert [row['planner'] for row in table['planners']] == [
         'prog_prompt',
         'brain_body',
-        'huang',
+        'lang_prompt',
     ]
     assert [row['k'] for row in table['planners']] == [0, 3, 0]
     assert all(row['n'] == 2 and row['tokens'] > 0 for row in table['planners'])
@@ -64,7 +64,7 @@ def test_its_folders_are_read_by_diff_and_gone_on_with_by_the_same_command(
 @pytest.mark.parametrize(
     ('words', 'table'),
     [
-        (('household', '--planners', 'prog_prompt,hung'), "Did you mean 'huang'?"),
+        (('household', '--planners', 'prog_prompt,lang_promt'), "Did you mean 'lang_prompt'?"),
         (('household', '--planners', 'prog_prompt,llm_pop'), 'plays in no world'),
         (('household', '--planners', 'prog_prompt'), 'Use --planners all'),
         (('tabletop', '--planners', 'base_llm,prog_prompt'), 'cannot work with'),

@@ -415,7 +415,7 @@ class SituatedDouble:
 
 
 def run() -> EpisodeRun:
-    return EpisodeRun(Task('1', 'stack'), planner='huang', brain='double', body='none')
+    return EpisodeRun(Task('1', 'stack'), planner='lang_prompt', brain='double', body='none')
 
 
 def test_situated_model_gets_the_task_the_events_and_the_request(tmp_path: Path) -> None:
@@ -426,7 +426,7 @@ def test_situated_model_gets_the_task_the_events_and_the_request(tmp_path: Path)
 
     reply = ask(model, 'the prompt', str, request=PromptRequest(kind='plan'))
 
-    assert reply == "('stack', 'huang', True) plan"
+    assert reply == "('stack', 'lang_prompt', True) plan"
     assert read_recording(path)[0].messages == (RecordedMessage('user', 'the prompt'),)
     assert 'request' not in path.read_text().split('"reply"')[0]
 
@@ -434,5 +434,5 @@ def test_situated_model_gets_the_task_the_events_and_the_request(tmp_path: Path)
 def test_other_models_stay_as_they_are() -> None:
     model = ScriptedModel(['yes'])
 
-    assert in_episode(model, Situation(task=Task('1', 'stack'), planner='huang')) is model
-    assert RecordingModel(model, Path('talk.jsonl'), 'brain').refusal('huang') == ''
+    assert in_episode(model, Situation(task=Task('1', 'stack'), planner='lang_prompt')) is model
+    assert RecordingModel(model, Path('talk.jsonl'), 'brain').refusal('lang_prompt') == ''

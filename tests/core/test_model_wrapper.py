@@ -41,10 +41,10 @@ def test_a_wrapper_forwards_what_it_does_not_change() -> None:
 
     assert (wrapper.name, wrapper.supports_schema, wrapper.prompt_limit_tokens) == ('m', True, 90)
     assert wrapper.streams
-    assert refusal(wrapper, 'huang') == 'not huang'
+    assert refusal(wrapper, 'lang_prompt') == 'not lang_prompt'
     assert wrapper.ask(ModelRequest.of('plan'), texts.append).text == '0: WAIT'
     assert inner.requests == [ModelRequest.of('plan')]
-    situation = Situation(task=Task('1', 'stack'), planner='huang')
+    situation = Situation(task=Task('1', 'stack'), planner='lang_prompt')
     assert in_episode(wrapper, situation).ask(ModelRequest.of('plan')).text == 'STACK'
 
 

@@ -5,10 +5,8 @@ from typing import Any
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.protocols import Planner
 from bbllm.core.registry import load_planner
-from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
-from bbllm.planners.common.methods import MappingMethod
 
 
 def chosen(planner: str, **options: str) -> Any:
@@ -18,9 +16,4 @@ def chosen(planner: str, **options: str) -> Any:
 
 
 def built(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
-    """Build a planner, with an embedder where it works with nothing else."""
-    factory = load_planner(name)
-    if not factory.needs_embedder:
-        return build_planner(run, factory, Models(brain, body), k=3)
-    models = Models(brain, body, embedder=LexicalEmbedder())
-    return build_planner(run, factory, models, k=3, mapping=MappingMethod.EMBEDDING)
+    return build_planner(run, load_planner(name), Models(brain, body), k=3)

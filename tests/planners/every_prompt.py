@@ -37,7 +37,7 @@ from bbllm_planners.llm_pop.planner import (
     planner_prompt,
 )
 from bbllm_planners.llm_state.prompting import PlanPrompts
-from bbllm_planners.prog_prompt.lang_prompt import Example, read_examples, steps_prompt
+from bbllm_planners.prog_prompt.lang_prompt import read_examples, steps_prompt
 from bbllm_planners.prog_prompt.program import ProgramCondition, TriedCall
 from bbllm_planners.prog_prompt.prompting import ProgPrompts
 
@@ -129,15 +129,12 @@ def _prog_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str
 
 
 def _lang_prompt(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
-    steps = (PlanStep(0, f'find the {name}'),)
-    example = Example('wash mug', (PlanStep(0, 'find the mug'),))
     yield (
         'lang_prompt',
         steps_prompt(
             task, read_examples(scene), objects=scene.names, actions=[*map(declared, scene.skills)]
         ),
     )
-    yield 'huang', steps_prompt(task, [example], so_far=steps)
 
 
 def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:

@@ -89,10 +89,10 @@ class Player:
             return '\n'.join(written('pick({name})', 'place({name})')) or 'done'
         if kind == 'program':
             return '\n'.join(['# 1: place them', *written("pick('{name}')", "place('{name}')")])
-        if kind in ('steps', 'next_step'):
+        if kind == 'steps':
             steps = [*written('pick {name}', 'place it at {name}'), 'Done']
             numbered = [f'{i}: {text}' for i, text in enumerate(steps)]
-            return numbered[request.start] if kind == 'next_step' else '\n'.join(numbered)
+            return '\n'.join(numbered)
         if kind == 'plan':
             actions = written('PICK {name}', 'PLACE [{x} {y} 0.02 1 0 0 0]')
             return '\n'.join(['EXPLAIN', 'Each on its place.', 'EXECUTE', *(actions or ['DONE'])])
@@ -200,4 +200,4 @@ def test_a_spec_states_whether_prompts_have_forces_and_a_body_is_asked(name: str
         f'asks_body is {"yes" if factory.asks_body else "no"}, but the Body was asked '
         f'{len(asked)} times: correct the PlannerSpec.'
     )
-    assert bool(body.prompts) == (bool(asked) and not factory.needs_embedder)
+    assert bool(body.prompts) == (bool(asked))

@@ -10,17 +10,15 @@ from bbllm_bench.compare.choice import Choice, choose, folder_name, read_planner
 from bbllm_bench.runner.request import BenchRequest
 
 IN_HOUSES = {
-    *('base_llm', 'brain_body', 'fltrnn', 'huang', 'inner_monologue', 'lang_prompt'),
+    *('base_llm', 'brain_body', 'fltrnn', 'inner_monologue', 'lang_prompt'),
     *('llm_state', 'planning_only', 'planning_reasoning', 'prog_prompt'),
 }
 
 
-def chosen(
-    planners: str, folder: Path, *, embeddings: str | None = None, **changes: Any
-) -> Choice:
+def chosen(planners: str, folder: Path, **changes: Any) -> Choice:
     values: dict[str, Any] = {'suite': 'household', 'brain': 'expert', 'body': 'expert'}
     request = BenchRequest(**{**values, 'trials': 1, **changes})
-    return choose(request, planners, folder / 'out', embeddings)
+    return choose(request, planners, folder / 'out')
 
 
 def names(choice: Choice) -> list[str]:
@@ -57,14 +55,12 @@ def test_all_are_those_that_play_in_the_world_and_whose_prompts_the_models_know(
 
 
 def test_each_gets_the_mapping_and_the_loops_that_it_can_use(tmp_path: Path) -> None:
-    choice = chosen('huang,brain_body', tmp_path, ks=(2,))
+    choice = chosen('lang_prompt,brain_body', tmp_path, ks=(2,))
 
-    huang, brain_body = (item.prepared.plan.settings for item in choice.contenders)
-    assert (huang.mapping, huang.ks) == ('embedding', (0,))
-    assert huang.body == 'lexical matching'
-    assert (brain_body.mapping, brain_body.ks, brain_body.body) == ('auto', (2,), 'expert')
-    assert huang.limits == brain_body.limits
-    assert (huang.seed, huang.tasks) == (brain_body.seed, brain_body.tasks)
+    without, brain_body = (item.prepared.plan.settings for item in choice.contenders)
+    assert (without.ks, brain_body.ks) == ((0,), (2,))
+    assert without.limits == brain_body.limits
+    assert (without.seed, without.tasks) == (brain_body.seed, brain_body.tasks)
 
 
 def test_options_that_differ_in_a_sign_alone_have_folders_of_their_own() -> None:

@@ -128,7 +128,7 @@ def test_a_run_whose_planner_asks_no_body_needs_and_names_none(
             {'suite': 'table_sorting', 'planner': 'brain_body', 'body': 'uninformed'},
             '`uninformed` can only be the Brain. Use --body offline',
         ),
-        ({'suite': 'table_sorting'}, 'answers prog_prompt, lang_prompt, huang'),
+        ({'suite': 'table_sorting'}, 'answers prog_prompt, lang_prompt, brain_body'),
         ({**HOUSE, 'planner': 'llm_pop'}, 'plays in no world of the kind household'),
         ({**HOUSE, 'brain': 'offline'}, 'answers nothing in houses'),
         ({**HOUSE, 'planner': 'lang_prompt', 'body': 'offline'}, 'give --body expert'),

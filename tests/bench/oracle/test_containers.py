@@ -6,8 +6,7 @@ import pytest
 
 from bbllm.core.protocols import Message, ModelRequest, PromptRequest, Situation, in_episode
 from bbllm.core.types import Fact, Scene, Task
-from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig
-from bbllm.planners.common.methods import MappingMethod
+from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
@@ -28,14 +27,10 @@ def case_of(task: str = TWO, trial: int = 0) -> Case:
     return make_case(SUITE, task, seed=1, trial=trial)
 
 
-def played(planner: str, task: str, mapping: str = 'auto') -> EpisodeRecord:
+def played(planner: str, task: str) -> EpisodeRecord:
     offline = ModelConfig(provider='offline')
-    llm = LlmConfig(
-        brain=ModelConfig(provider='expert'),
-        body=offline,
-        embeddings=EmbeddingConfig(provider='lexical'),
-    )
-    config = RunConfig(planner=planner, mapping=MappingMethod(mapping), llm=llm)
+    llm = LlmConfig(brain=ModelConfig(provider='expert'), body=offline)
+    config = RunConfig(planner=planner, llm=llm)
     return play(EpisodeSpec(key=EpisodeKey(task, 0, 0), case=case_of(task), config=config))
 
 
@@ -51,19 +46,10 @@ def scene() -> Scene:
 
 
 @pytest.mark.parametrize(
-    ('planner', 'mapping'),
-    [
-        ('prog_prompt:comments=no,feedback=no', 'auto'),
-        ('lang_prompt', 'auto'),
-        ('huang', 'embedding'),
-        ('brain_body', 'auto'),
-        ('base_llm', 'auto'),
-    ],
+    'planner', ['prog_prompt:comments=no,feedback=no', 'lang_prompt', 'brain_body', 'base_llm']
 )
-def test_two_objects_come_into_their_containers_with_every_planner(
-    planner: str, mapping: str
-) -> None:
-    result = played(planner, TWO, mapping).result
+def test_two_objects_come_into_their_containers_with_every_planner(planner: str) -> None:
+    result = played(planner, TWO).result
 
     assert result.passed, result.reason
     assert result.executable == result.attempted == 2

@@ -16,9 +16,8 @@ from bbllm.core.events import Event
 from bbllm.core.naming import class_of, id_of
 from bbllm.core.protocols import ChatModel, Message, ModelRequest, PromptRequest, Situation
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
-from bbllm.llm.config import EmbeddingConfig, LlmConfig, ModelConfig
+from bbllm.llm.config import LlmConfig, ModelConfig
 from bbllm.planners.common.grounding import Policy, Referents
-from bbllm.planners.common.methods import MappingMethod
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.domains.languages import HOUSEHOLD
 from bbllm.worlds.household.derived import DerivedStates
@@ -57,13 +56,12 @@ def job_of(
     planner: str,
     case: Case,
     *,
-    mapping: str = 'auto',
     k: int = 0,
     seen: str | None = None,
 ) -> EpisodeSpec:
     expert = ModelConfig(provider='expert')
-    llm = LlmConfig(brain=expert, body=expert, embeddings=EmbeddingConfig(provider='lexical'))
-    config = RunConfig(planner=planner, mapping=MappingMethod(mapping), llm=llm)
+    llm = LlmConfig(brain=expert, body=expert)
+    config = RunConfig(planner=planner, llm=llm)
     if seen is not None:
         case = dataclasses.replace(case, scene=case.house.model_copy(update={'visibility': seen}))
     return EpisodeSpec(key=EpisodeKey(case.task, case.trial, k), case=case, config=config)
@@ -93,8 +91,6 @@ def failed_steps(result: EpisodeResult) -> int:
                 'prog_prompt:comments=no,feedback=no',
                 'prog_prompt:replan=yes',
                 'lang_prompt',
-                'huang',
-                'huang:correction=no',
                 'brain_body:grounding=random',
                 'base_llm',
                 'llm_state',
@@ -118,9 +114,8 @@ def failed_steps(result: EpisodeResult) -> int:
 def test_tasks_are_done_with_every_planner_and_ablation(
     planner: str, task: str, seen: str | None
 ) -> None:
-    mapping = 'embedding' if planner.startswith('huang') else 'auto'
 
-    result = played(planner, case_of(task, 2), mapping=mapping, seen=seen).result
+    result = played(planner, case_of(task, 2), seen=seen).result
 
     assert result.passed, result.reason
     assert result.loops == 0

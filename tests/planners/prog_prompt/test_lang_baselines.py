@@ -1,19 +1,9 @@
-"""LangPrompt and the zero-shot planner: steps in words, which something else makes calls of."""
+"""LangPrompt: steps in words, which a Body makes calls of."""
 
-import pytest
-
-from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import PASS, Pass
-from bbllm.core.registry import load_planner
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
-from bbllm.llm.embedding.lexical import LexicalEmbedder
-from bbllm.planners.assembly import check_mapping
-from bbllm.planners.body.mapping import MappingMethod
-from bbllm.planners.common.matching import MatchingBody
 from bbllm.testing import ScriptedModel
-from bbllm_planners.prog_prompt.huang import MAX_STEPS, Actions, Huang
 from bbllm_planners.prog_prompt.lang_prompt import LangPrompt
-from bbllm_planners.prog_prompt.program import written
 from bbllm_planners.prog_prompt.prompting import offered
 from tests.planners.chosen import chosen
 from tests.planners.small_house import SmallHouse
@@ -45,14 +35,6 @@ class WordBody:
         return PASS if verb == 'think' else SkillCall(verb, objects)
 
 
-def zero_shot(model: ScriptedModel, **options: str) -> Huang:
-    return Huang(
-        model,
-        MatchingBody(LexicalEmbedder()),
-        options=chosen('huang', grounding='nearest', **options),
-    )
-
-
 def test_lang_prompt_carries_out_the_calls_that_its_body_makes_of_steps() -> None:
     world, context, body = SmallHouse(), Diary(), WordBody()
     model = ScriptedModel([f'{NUMBERED}\n6: think\n7: Done'])
@@ -80,60 +62,3 @@ def test_a_step_that_cannot_be_done_fails_and_the_next_is_tried() -> None:
     ((index, cause),) = context.failed
     assert index == 0
     assert "There is no 'unicorn'" in cause
-
-
-def test_the_zero_shot_planner_takes_the_nearest_action_of_each_step() -> None:
-    world, context = SmallHouse(), Diary()
-    texts = [*STEPS[:3], 'open up the fridge door', *STEPS[4:]]
-    replies = [f'{i}: {text}' for i, text in enumerate([*texts, 'Done'])]
-    model = ScriptedModel(replies)
-
-    zero_shot(model).run(Task('t', 'put lime in fridge'), world, context)
-
-    assert world.calls == CALLS
-    assert context.failed == []
-    last = model.requests[-1].prompt
-    assert 'Task: put apple in fridge' in last  # the example whose task is nearest
-    assert '3: open fridge\n4: put lime in fridge' in last  # the actions, in place of its words
-    assert 'open up' not in last
-    assert 'What is there' not in last
-
-
-def test_a_model_that_is_never_done_is_asked_for_so_many_steps() -> None:
-    world, context = SmallHouse(), Diary()
-    model = ScriptedModel([f'{i}: find the mug' for i in range(99)])
-
-    zero_shot(model).run(TASK, world, context)
-
-    assert world.calls == ['find(mug_12)'] * MAX_STEPS
-    assert f'not done after {MAX_STEPS} steps' in context.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ('text', 'call'),
-    [
-        ('walk over to the kitchen', "walk('kitchen')"),
-        ('turn the faucet on: switch on', "switchon('faucet')"),
-        ('open the table or the fridge', "open('fridge')"),  # a table cannot be opened
-        ('stand up', 'standup()'),
-        ('put mug in sink', "putin('mug', 'sink')"),
-        ('put mug back on coffeetable', "putback('mug', 'coffeetable')"),
-    ],
-)
-def test_actions_are_admissible_by_affordances(text: str, call: str) -> None:
-    actions = Actions(SmallHouse().observe(), LexicalEmbedder())
-
-    assert written(actions.nearest(text)) == call
-
-
-def test_the_zero_shot_planner_is_refused_without_an_embedder_with_what_would_work() -> None:
-    factory = load_planner('huang:correction=no')
-
-    check_mapping('huang', factory, MappingMethod.EMBEDDING)
-    with pytest.raises(ConfigError, match=r'the mapping is auto\. Use `--mapping embedding`'):
-        check_mapping('huang', factory, MappingMethod.AUTO)
-    with pytest.raises(ConfigError, match='Run it without a stack'):
-        check_mapping('huang', factory, None)
-    with pytest.raises(ConfigError, match=r'its Body is words\. Use --mapping embedding'):
-        factory.build(ScriptedModel(), WordBody(), k=0)
-    check_mapping('lang_prompt', load_planner('lang_prompt'), MappingMethod.AUTO)

@@ -148,13 +148,12 @@ def make_setup(options: EpisodeConfig, domain: str) -> EpisodeSetup:
     Raises:
         BbllmError: They do not fit; the text contains what would have worked.
     """
-    from bbllm.planners.assembly import check_brain, check_domain, check_mapping
+    from bbllm.planners.assembly import check_brain, check_domain
 
     models = make_chosen_models(options)
     name, spec = _spec_of(options.planner)
     check_domain(name, spec, domain)
     check_brain(name, models.brain)
-    check_mapping(name, spec, options.mapping)
     return EpisodeSetup(
         planner=name,
         spec=spec,

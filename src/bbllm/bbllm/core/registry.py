@@ -43,8 +43,6 @@ class PlannerSpec:
     """Whether the number of feedback loops matters; if not, a bench runs each case once."""
     asks_body: bool = True
     """Whether the planner ever asks its Body."""
-    needs_embedder: bool = False
-    """Whether the planner requires a Body that matches by embedding."""
     uses_force: bool = False
     """Whether prompts contain the force on the gripper; a bench then measures it."""
     domains: frozenset[str] = EVERYWHERE

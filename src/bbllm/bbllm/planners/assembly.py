@@ -44,22 +44,6 @@ def sends_pictures(make: PlannerSpec) -> bool:
     return getattr(make.options, 'image', 'none') != 'none'
 
 
-def check_mapping(planner: str, make: PlannerSpec, mapping: MappingMethod | None) -> None:
-    """Raise ConfigError if a planner lacks an embedder; without mapping, another process maps."""
-    what = f'The planner {planner} matches steps with actions by embedding'
-    if not make.needs_embedder or mapping is MappingMethod.EMBEDDING:
-        return
-    if mapping is None:
-        raise ConfigError(
-            f'{what}, in the process that plans; in a stack, another one maps steps. Run it '
-            'without a stack: `bbllm run`.'
-        )
-    raise ConfigError(
-        f'{what}, but the mapping is {mapping.value}. Use `--mapping embedding`, and `--body '
-        'lexical` or the name of an embedding model.'
-    )
-
-
 def build_planner(
     run: EpisodeRun,
     make: PlannerSpec,

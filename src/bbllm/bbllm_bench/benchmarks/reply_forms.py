@@ -1,7 +1,6 @@
 """Writes calls as each planner of the table takes them in a reply, for stand-ins of benchmarks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bbllm.core.protocols import PromptRequest
 from bbllm.core.registry import plain_name
@@ -47,8 +46,6 @@ def reply_in_form(
             return '\n'.join(['Low-level Action Plan:', *(calls or ['done'])])
         case 'inner_monologue', _:
             return f'{LEFT}\nRobot action: {[*calls, "done"][0]}'
-        case 'huang', _:  # the words that are nearest to those of the call
-            lines = [replace(line, words=' '.join((line.skill, *line.args))) for line in lines]
     return plan_reply(request, lines, 'rob0')
 
 

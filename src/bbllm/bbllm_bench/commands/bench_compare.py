@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bbllm.api.config import MAX_K, MODELS
+from bbllm.api.config import MAX_K
 from bbllm.cli.support.options import count
 from bbllm.cli.support.requests import given, option
 from bbllm.cli.support.supervision import interrupts
@@ -41,11 +41,6 @@ def compare(
         default='all',
         metavar='LIST',
     ),
-    embeddings: str | None = option(
-        'Embedding model, or `lexical`, for planners that match by embedding. `lexical` '
-        'where the Brain is a stand-in, else as config/llm.yaml says.',
-        panel=MODELS,
-    ),
     k: int = count(
         'How often a planner with feedback loops may plan anew.',
         '-k',
@@ -75,7 +70,7 @@ def compare(
     Examples:
       bbllm bench compare household --brain expert --body expert --trials 2
       bbllm bench compare tabletop --brain offline --body offline
-      bbllm bench compare household --planners prog_prompt,huang --brain MODEL
+      bbllm bench compare household --planners prog_prompt,lang_prompt --brain MODEL
       bbllm bench compare tabletop_hard --planners brain_body,brain_body:feedback=none -k 1
     """
     from bbllm_bench.compare.choice import choose
@@ -85,7 +80,7 @@ def compare(
     run = bench.run_request(suite, ks=(k,), **given(recording))
     output = Output(bench.json)
     folder = bench.folder('compare', suite)
-    choice = choose(run, planners, folder, embeddings)
+    choice = choose(run, planners, folder)
     for item in choice.contenders:
         plan = item.prepared.plan
         check_recording(plan.record, plan.settings, folder / item.folder)

@@ -8,10 +8,9 @@ from functools import cache, partial
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import PlannerSpec, find_provider, load_planner, load_planners
+from bbllm.core.registry import PlannerSpec, load_planner, load_planners
 from bbllm.llm.recording.replay import COMPRESSED
 from bbllm.planners.assembly import check_domain
-from bbllm.planners.common.methods import MappingMethod
 from bbllm_bench.compare.figures import LeftOutPlanner
 from bbllm_bench.runner.play_here import domain_of
 from bbllm_bench.runner.request import BenchRequest
@@ -60,15 +59,12 @@ class Choice:
         return tuple(dict.fromkeys(reported))
 
 
-def choose(
-    request: BenchRequest, stated: str, folder: Path, embeddings: str | None = None
-) -> Choice:
+def choose(request: BenchRequest, stated: str, folder: Path) -> Choice:
     """
     Prepare a run for each planner that plays; nothing is written.
 
     Who is named has to be able to play. Of `all`, those that are not for the suite's world, whose
-    prompts the models cannot answer, or that cannot be imported, are left out. Without
-    *embeddings*, `lexical` embeds where the Brain is a stand-in, else that of the configuration.
+    prompts the models cannot answer, or that cannot be imported, are left out.
     `record` of the request is a folder with a file for each planner, `replay` such a folder or a
     file for all.
 
@@ -88,7 +84,7 @@ def choose(
         try:
             spec = load_planner(planner)
             check_domain(planner, spec, domain_of(suite))
-            own = _own(request, planner, spec, embeddings)
+            own = _own(request, planner, spec)
             prepared = prepare(recordings_of(own, planner), folder / folder_name(planner))
             plan = replace(prepared.plan, make_case=make)
             contenders.append(Contender(planner, replace(prepared, plan=plan)))
@@ -158,18 +154,10 @@ def _expanded(named: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield other, False
 
 
-def _own(
-    request: BenchRequest, planner: str, make: PlannerSpec, embeddings: str | None
-) -> BenchRequest:
+def _own(request: BenchRequest, planner: str, make: PlannerSpec) -> BenchRequest:
     # That some play at K = 0 is in the table; it needs no notice for each.
-    own: dict[str, object] = {
-        'planner': planner,
-        'ks': request.ks if make.uses_feedback else (0,),
-    }
-    if make.needs_embedder and request.mapping is not MappingMethod.EMBEDDING:
-        lexical = LEXICAL if find_provider(request.brain or '') else None
-        own |= {'mapping': MappingMethod.EMBEDDING, 'body': embeddings or lexical}
-    return request.model_copy(update=own)
+    ks = request.ks if make.uses_feedback else (0,)
+    return request.model_copy(update={'planner': planner, 'ks': ks})
 
 
 def _case(suite: Suite, seed: int, task: str, trial: int) -> Case:

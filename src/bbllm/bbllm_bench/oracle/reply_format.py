@@ -43,8 +43,6 @@ def plan_reply(request: PromptRequest, lines: Sequence[PlanLine], robot: str) ->
     """Return a plan as the reply to any request for one: steps, calls or a program."""
     texts = [line.words for line in lines]
     match request.kind:
-        case 'next_step':
-            return f'{request.start}: {[*texts, "Done"][min(request.start, len(texts))]}'
         case 'repair':
             return repaired(f'{len(texts)} steps are left.', texts, request.start)
         case 'calls':
@@ -93,9 +91,8 @@ def container_reply(
     left = [
         (c.subjects[0].names[0], c.place.names[0]) for c in wanted if c.place and not c.negated
     ]
-    if request.kind != 'next_step':  # which counts the steps of the whole plan
-        there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
-        left = sorted((p for p in left if p not in there), key=lambda p: p[0] != scene.held)
+    there = {(f.subject, f.object) for f in scene.facts if f.predicate in ('in', 'on')}
+    left = sorted((p for p in left if p not in there), key=lambda p: p[0] != scene.held)
     words_of = 'grab the {} and put it in the {}'
     lines = [PlanLine(ACTION, pair, words_of.format(*pair)) for pair in left]
     return plan_reply(request, lines, 'rob0')
@@ -125,7 +122,7 @@ ON_BLOCKS = {
 }
 """Planners that ask for what is hidden, by name."""
 INTO_CONTAINERS = dict.fromkeys(
-    ('prog_prompt', 'lang_prompt', 'huang', 'brain_body', 'base_llm'), container_reply
+    ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm'), container_reply
 )
 """Planners that the suites of containers are played with, by name."""
 BY_GOAL = {

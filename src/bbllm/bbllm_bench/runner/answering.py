@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bbllm.core.errors import ConfigError
-from bbllm.core.registry import PlannerSpec, fallback_name, find_provider, load_planner, needs_goal
+from bbllm.core.registry import PlannerSpec, fallback_name, find_provider, needs_goal
 from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.models.factory import (
     Models,
@@ -15,7 +15,7 @@ from bbllm.llm.models.factory import (
     replay_models,
     resolve_all,
 )
-from bbllm.planners.assembly import check_brain, check_mapping
+from bbllm.planners.assembly import check_brain
 from bbllm.planners.body.mapping import MappingMethod, body_name, models_for
 from bbllm_bench.oracle.case_goals import check_goals, with_goal_of
 from bbllm_bench.oracle.household.providers import check_houses, models_in_house
@@ -94,7 +94,6 @@ def check_answers(
         ConfigError: They cannot.
     """
     check_brain(planner, answering.models.brain)
-    check_mapping(planner, load_planner(planner), method)
     check = check_houses if any(task.houses for task in tasks) else check_goals
     check(tasks, answering.models, planner)
 

@@ -1,1 +1,1 @@
-"""ProgPrompt, LangPrompt and the planner of Huang et al."""
+"""ProgPrompt and LangPrompt."""

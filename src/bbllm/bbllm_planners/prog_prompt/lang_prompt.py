@@ -52,10 +52,9 @@ def steps_prompt(
     *,
     objects: Sequence[str] = (),
     actions: Sequence[str] = (),
-    so_far: Sequence[PlanStep] | None = None,
     in_house: bool = False,
 ) -> str:
-    """Return the prompt for all steps, or for one more after the steps `so_far`."""
+    """Return the prompt for all steps."""
     return render(
         PACKAGE,
         'steps/plan',
@@ -63,8 +62,6 @@ def steps_prompt(
         examples=list(map(str, examples)),
         objects=objects,
         actions=actions,
-        so_far=list(map(str, so_far or ())),
-        n_so_far=None if so_far is None else len(so_far),
         in_house=in_house,
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import PlannerSpec, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
-from bbllm.planners.assembly import check_brain, check_domain, check_mapping
+from bbllm.planners.assembly import check_brain, check_domain
 from bbllm.planners.body.mapping import models_for
 from bbllm_ros.parameters.node_params import (
     BodyMapperParams,
@@ -35,7 +35,6 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
     check_domain(params.planner, spec, 'tabletop')
     models = models_of(params)
     check_brain(params.planner, models.brain)
-    check_mapping(params.planner, spec, None)
     return spec, models
 
 

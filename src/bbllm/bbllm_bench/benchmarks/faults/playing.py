@@ -34,10 +34,8 @@ from bbllm.core.registry import load_planner, uses_force
 from bbllm.core.tasks import make_task
 from bbllm.core.text import half_width, strip_hidden
 from bbllm.core.types import MOVABLE, Outcome, Scene, SkillCall
-from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.models.factory import Models
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.planners.common.methods import MappingMethod
 from bbllm.scene.hand_force import STILL_RAD_S
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
@@ -262,10 +260,9 @@ class Played:
 
 def _episode(trial: CrossedTrial, model: ServedModel, table: WatchedTable, folder: Path) -> Played:
     spec = load_planner(trial.planner)
-    mapping = MappingMethod.EMBEDDING if spec.needs_embedder else MappingMethod.AUTO
     chosen = {'feedback_loops': LOOPS, 'goal': GOAL, 'limits': LIMITS}
-    options = EpisodeConfig.of({'planner': trial.planner, 'mapping': mapping, **chosen})
-    models = Models(model, model, embedder=LexicalEmbedder() if spec.needs_embedder else None)
+    options = EpisodeConfig.of({'planner': trial.planner, **chosen})
+    models = Models(model, model)
     setup = EpisodeSetup(
         planner=trial.planner, spec=spec, models=models, options=options, settings={}
     )

@@ -25,16 +25,15 @@ from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError, ModelError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
-from bbllm.core.registry import load_planners, needs_goal, plain_name, with_remark
+from bbllm.core.registry import load_planners, needs_goal, with_remark
 from bbllm.llm.config import load_config
-from bbllm.planners.common.methods import MappingMethod
 from bbllm_bench.benchmarks.injection.cases import CASES, draw_cases
 from bbllm_bench.benchmarks.injection.report import grids_of
 from bbllm_bench.benchmarks.injection.stand_ins import STAND_INS
 from bbllm_bench.benchmarks.injection.table import WANTED
 from bbllm_bench.benchmarks.injection.trial import Result, play
 from bbllm_bench.benchmarks.shared import TrialBar, exit_unless, write_json
-from bbllm_bench.compare.choice import LEXICAL, folder_name, read_planners
+from bbllm_bench.compare.choice import folder_name, read_planners
 from bbllm_bench.log.files import (
     JsonLines,
     claim_folder,
@@ -209,15 +208,10 @@ def _setups(
 def _setup(
     planner: str, brain: str, body: str | None, options: EpisodeConfig, *, several: bool
 ) -> EpisodeSetup:
-    spec = load_planners()[0].get(plain_name(planner))
-    embeds = spec is not None and spec.needs_embedder
-    if body is None and embeds and brain in STAND_INS:
-        body = LEXICAL
     own = {
         'planner': planner,
         'brain': _model(brain),
-        'body': _model(body) if body else None if embeds else _model(brain),
-        'mapping': MappingMethod.EMBEDDING if embeds else MappingMethod.AUTO,
+        'body': _model(body or brain),
         'record': _own_file(options.record, planner, several=several),
         'replay': _own_file(options.replay, planner, several=several),
     }

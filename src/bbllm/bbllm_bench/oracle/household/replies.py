@@ -118,7 +118,6 @@ class _Replies:
         self._instruction = situation.task.instruction
         self._names = ShortNames()
         self._house = HouseCopy(start, situation.events, self._names.see)
-        self._plan: tuple[ScriptLine, ...] = ()
         self._groups: dict[str, tuple[GoalPredicate, ...]] = {}
         """Sub-goals that were named in a reply, by their text."""
 
@@ -136,10 +135,6 @@ class _Replies:
                 return self._write(request, self._by_class())
             case 'repair' | 'rest':
                 return self._write(request, self._tried_less(self._by_class()))
-            case 'next_step':
-                if request.start == 0:
-                    self._plan = self._by_class()
-                return self._write(request, self._plan)
             case 'actions':
                 return write.low_level_plan(self._low_level(), self._names)
             case 'next_action':
