@@ -158,7 +158,8 @@ class Workers:
 
     def _bury(self, worker: _Worker) -> str:
         """Remove a worker that has ended or is about to; return how it died."""
-        self._workers.discard(worker)
+        with self._lock:  # `close` may be walking through them
+            self._workers.discard(worker)
         worker.pipe.close()
         try:
             # Its end of the pipe is closed a moment before the process has gone.
