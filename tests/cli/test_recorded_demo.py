@@ -94,7 +94,7 @@ def test_a_recorded_task_on_a_table_leaves_its_motion(
     ('more', 'named'),
     [
         (['stack all'], 'leave out TASK.'),
-        (['--video', 'x.gif', '--speed', '2'], 'leave out --speed, --video.'),
+        (['--speed', '2'], 'leave out --speed.'),
         (['--viewer', '--scene', 'plus_sign'], 'leave out --viewer, --scene.'),
         (
             ['--k', '0', '--goal', 'no', '--planner', 'brain_body'],
