@@ -1,6 +1,7 @@
 """The physics: does the arm stand, does it follow, are its senses right."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -13,7 +14,7 @@ from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene, make_scene
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.simulation import Simulation
+from bbllm.sim.simulation import MOST_SKIPPED_S, Simulation
 
 CUBE = {'name': 'cube', 'kind': 'cube', 'xy': [0.5, 0.0]}
 
@@ -154,3 +155,26 @@ def test_physics_that_blows_up_is_an_error_and_not_a_silent_restart() -> None:
     simulation.reset()
     simulation.step(50)
     assert np.isfinite(simulation.joint_state().position_rad).all()
+
+
+def test_time_passes_at_rest_without_physics_until_something_may_move() -> None:
+    robot = SimulatedRobot(Simulation(load_scene('tabletop')))
+    simulation = robot.simulation
+    robot.advance(1.0)
+    steps, q = simulation.steps, simulation.data.qpos.copy()
+    simulation.skips_rest = True
+
+    robot.advance(0.1)
+    assert simulation.steps == steps + 100
+    assert (simulation.data.qpos == q).all()
+
+    pose = simulation.object_poses()['red_cube']
+    x, y, z = pose.position_m
+    robot.set_object_pose('red_cube', replace(pose, position_m=(x, y, z + 0.05)))
+    robot.advance(0.02)
+    assert simulation.object_poses()['red_cube'].position_m[2] < z + 0.05
+
+    robot.advance(1.0)
+    simulation.data.xfrc_applied[simulation.model.body('red_cube').id, 0] = 1.0  # by nobody's word
+    robot.advance(2 * MOST_SKIPPED_S)
+    assert simulation.object_poses()['red_cube'].position_m[0] > x + 0.01

@@ -119,8 +119,7 @@ class Playback:
         ctrl = self._rows[first : first + n]
         if not len(ctrl) and width_m == self._width_m:  # nothing moves
             self._rows[-1, N_JOINTS] = width_m
-            simulation.hold(self._rows[-1])
-            simulation.step(n)
+            simulation.stand(self._rows[-1], n)
             return
         if len(ctrl) < n:
             ctrl = np.concatenate([ctrl, np.tile(self._rows[-1], (n - len(ctrl), 1))])

@@ -28,6 +28,10 @@ from bbllm.sim.build import build_model
 MAX_ACCELERATION = 1e10
 AT_ONCE = 256
 """How many readings' scatter is drawn at once, for speed."""
+STILL = 1e-7
+"""Velocities of a held arm and of what lies are far below this, by rounding [rad/s, m/s]."""
+MOST_SKIPPED_S = 0.2
+"""How long time may pass without physics: what nobody said it would move begins that late [s]."""
 NO_TORQUE_NM = (0.0,) * N_JOINTS
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 """In force for all steps of a call but the last: the sensors cost a tenth of a step."""
@@ -135,6 +139,11 @@ class Simulation:
         """Reads the state in the very step that it chose, also in the middle of a call; the states
         are the same to the last bit with and without it."""
         self.steps = 0
+        self.skips_rest = False
+        """Whether `stand` lets time pass without physics where nothing moves."""
+        self._touched = True
+        """Whether anything was set since the last step that may make something move."""
+        self._skipped = 0
         self._grip_n = 0.0
         self.reset()
 
@@ -151,14 +160,14 @@ class Simulation:
 
     def set_servo_gains(self, stiffness: Array, damping: Array) -> None:
         """Set stiffness and damping of the joint servos, shape (7,) each."""
-        model = self.model
+        model, self._touched = self.model, True
         model.actuator_gainprm[:N_JOINTS, 0] = stiffness
         model.actuator_biasprm[:N_JOINTS, 1] = -stiffness
         model.actuator_biasprm[:N_JOINTS, 2] = -damping
 
     def reset(self) -> None:
         """Put robot and objects back to what they were at the start; the clock goes on."""
-        data, robot = self.data, self.robot_model
+        data, robot, self._touched = self.data, self.robot_model, True
         for name, mass_kg in self._start_mass.items():
             if self.model.body(name).mass != mass_kg:
                 self.set_object_mass(name, mass_kg)
@@ -184,7 +193,7 @@ class Simulation:
     def step_along(self, ctrl: Array) -> None:
         """Advance by one step per row of commands, shape (n, 8): joint servos, width [rad, m]."""
         model, data, now, step = self.model, self.data, self._ctrl, mujoco.mj_step
-        end = 0
+        end, self._touched = 0, True
         for count in self._stretches(len(ctrl)):
             begin, end = end, end + count
             self._option.disableflags = self._flags | NO_SENSORS
@@ -198,11 +207,37 @@ class Simulation:
 
     def hold(self, ctrl: Array) -> None:
         """Set the commands, shape (8,), for the steps to come."""
-        self._ctrl[:] = ctrl
+        self._ctrl[:], self._touched = ctrl, True
+
+    def stand(self, ctrl: Array, n: int) -> None:
+        """
+        Advance by n steps with the same commands, shape (8,).
+
+        With `skips_rest` the physics of these steps are left out where they would change nothing
+        above rounding, but not for longer than `MOST_SKIPPED_S`.
+        """
+        if not np.array_equal(ctrl, self._ctrl):
+            self.hold(ctrl)
+        if self.skips_rest and self._rests(n):
+            self._skipped += n
+            self.steps += n
+            self.data.time = self.time_s
+        else:
+            self.step(n)
+            self._skipped, self._touched = 0, False
+
+    def _rests(self, n: int) -> bool:
+        """Return whether nothing will move in n steps, as nothing moved after the last."""
+        return (
+            not self._touched
+            and (self._skipped + n) * self.timestep_s <= MOST_SKIPPED_S
+            and self.sampler is None
+            and float(np.abs(self._qvel).max()) < STILL
+        )
 
     def limit_grip(self, force_n: float) -> None:
         if force_n != self._grip_n:
-            self._grip_n = force_n
+            self._grip_n, self._touched = force_n, True
             self.model.actuator_forcerange[self._hand_actuator] = (-force_n / 2, force_n / 2)
 
     def joint_state(self) -> JointState:
@@ -382,6 +417,7 @@ class Simulation:
 
     def _wake(self) -> None:
         """Wake what sleeps, since something near it may have changed."""
+        self._touched = True
         for _, qvel in self._objects.values():
             # MuJoCo wakes what has any velocity at all
             self.data.qvel[qvel + 2] -= 1e-12

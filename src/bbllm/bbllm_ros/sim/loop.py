@@ -153,6 +153,7 @@ class SimLoop:
             noise = ForceNoise(sd=self._force_noise_n, bias=self._force_noise_n)
             file = file.model_copy(update={'force_noise_n': noise})
         simulation = Simulation(file, seed=seed or self._seed)
+        simulation.skips_rest = True
         return SimulatedRobot(
             simulation,
             homed=self._homed,
