@@ -47,6 +47,29 @@ def test_folded_on_itself_the_arm_touches_itself() -> None:
     )
 
 
+@pytest.mark.parametrize('holds', [False, True])
+def test_one_check_at_two_widths_finds_what_a_check_at_each_finds(holds: bool) -> None:
+    random = np.random.default_rng(8)
+    cubes = [block(f'cube_{i}', 0.45, 0.075 * i) for i in range(-1, 2)]
+    held = Held(name='cube_1', T_tcp_object=np.eye(4)) if holds else None
+    checker, found = CollisionChecker(FR3, cubes, held), []
+    for _ in range(300):
+        place = (0.45, float(random.uniform(-0.01, 0.01)), float(random.uniform(0.015, 0.07)))
+        q = over(place)
+        widths_m = random.choice([0.0, 0.03, 0.05, 0.08], size=2)
+        each = []
+        for width_m in widths_m.tolist():
+            checker.open_to(width_m)
+            each.append(checker.path_clear(q[None]) is None)
+        checker.open_to(widths_m[0])
+        both = checker.is_clear_at_both(q[None], widths_m[1])
+        assert both == all(each)
+        assert (checker.path_clear(q[None]) is None) == each[0]
+        found.append(tuple(each))
+    # What is held touches before the fingers do.
+    assert len(set(found)) == (2 if holds else 4)
+
+
 def test_fingers_around_a_cube_touch_it_only_when_they_are_closed_on_it() -> None:
     cube = block('red_cube', 0.5, 0.0)
     checker = CollisionChecker(FR3, [cube])

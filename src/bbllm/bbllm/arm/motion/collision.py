@@ -4,13 +4,15 @@ Collision checks of the arm and the grasped object.
 MuJoCo's own collision detection on a model of the robot and the objects around it: forward
 kinematics and contacts only, no simulation. Objects are mocap bodies, so that they move without a
 new model; for every form of object the hand has a hidden twin, shown while an object of that form
-is grasped.
+is grasped. A hidden twin of each finger finds what fingers at another width touch in the same
+check.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 
 import mujoco
 import numpy as np
@@ -29,6 +31,9 @@ ROBOT_BIT = 2
 Size = tuple[float, float, float]
 Form = tuple[str, ObstacleShape, Size]
 """What a model is compiled for; size [m]."""
+
+_TWIN = 'twin/'
+"""Prefix of the second pair of fingers and its joints."""
 
 
 @lru_cache(maxsize=16)
@@ -49,17 +54,34 @@ def compiled_model(robot: RobotModel, forms: tuple[Form, ...]) -> mujoco.MjModel
     )
     # The lower cap of the first link's capsule reaches below the base; the link does not.
     spec.add_exclude(bodyname1=TABLE, bodyname2=robot.links[1])
+    fingers = [*hand.fingers, *(_add_twin(spec, hand.body, name) for name in hand.fingers)]
     # A closed hand is no collision, though its fingers touch.
-    spec.add_exclude(bodyname1=hand.fingers[0], bodyname2=hand.fingers[1])
+    for one, other in combinations(fingers, 2):
+        spec.add_exclude(bodyname1=one, bodyname2=other)
     for name, shape, size_m in forms:
         body = spec.worldbody.add_body(name=f'object/{name}', mocap=True)
         _add_geom(body, shape, size_m, WORLD_BIT, WIDEST_CLEARANCE_M)
     for i, (shape, size_m) in enumerate(twins_of(forms)):
         body = spec.body(hand.body).add_body(name=f'held/{i}')
         _add_geom(body, shape, size_m, WORLD_BIT | ROBOT_BIT, 0.0)
-        for finger in hand.fingers:
+        for finger in fingers:
             spec.add_exclude(bodyname1=body.name, bodyname2=finger)
     return spec.compile()
+
+
+def _add_twin(spec: mujoco.MjSpec, hand: str, finger: str) -> str:
+    """Add a second finger of the same shape to the hand, and return its name."""
+    first = spec.body(finger)
+    name = f'{_TWIN}{finger}'
+    body = spec.body(hand).add_body(name=name, pos=first.pos, quat=first.quat)
+    (joint,) = first.joints
+    body.add_joint(name=f'{_TWIN}{joint.name}', type=joint.type, axis=joint.axis)
+    for geom in first.geoms:
+        body.add_geom(
+            type=geom.type, size=geom.size, pos=geom.pos, quat=geom.quat,
+            contype=geom.contype, conaffinity=geom.conaffinity,
+        )  # fmt: skip
+    return name
 
 
 def twins_of(forms: tuple[Form, ...]) -> list[tuple[ObstacleShape, Size]]:
@@ -173,6 +195,21 @@ class CollisionChecker:
                 return contacts[0]
         return None
 
+    def is_clear_at_both(self, path: JointTrajectory | Array, width_m: float) -> bool:
+        """
+        Return whether a motion touches nothing, neither as the fingers are nor at a width [m].
+
+        What `path_clear` finds at each of the two, for little more than half of the cost.
+        """
+        if self._data.qpos[self._fingers[0]] == width_m / 2:
+            return self.path_clear(path) is None
+        self._data.qpos[self._twin_fingers] = width_m / 2
+        self._show_twins(shown=True)
+        try:
+            return self.path_clear(path) is None
+        finally:
+            self._show_twins(shown=False)
+
     def first_deeper(
         self, path: Array, ignore: Collection[str] = (), *, itself: bool = True
     ) -> Contact | None:
@@ -254,16 +291,29 @@ class CollisionChecker:
         self._model, self._data, self._forms = model, mujoco.MjData(model), forms
         twins = twins_of(forms)
         bodies = [model.body(i).name for i in model.geom_bodyid]
-        self._names = [name.removeprefix('object/') for name in bodies]
+        self._names = [name.removeprefix('object/').removeprefix(_TWIN) for name in bodies]
         own = {*robot.bodies}
-        self._own = [name in own for name in bodies]
+        self._own = [name.removeprefix(_TWIN) in own for name in bodies]
         self._mocap = {name: int(model.body(f'object/{name}').mocapid[0]) for name, _, _ in forms}
         self._geom = {name: int(model.body(f'object/{name}').geomadr[0]) for name, _, _ in forms}
         self._form = {name: twins.index((shape, size_m)) for name, shape, size_m in forms}
         self._held_body = [model.body(f'held/{i}').id for i in range(len(twins))]
         self._held_geom = [int(model.body_geomadr[body]) for body in self._held_body]
         self._joints = self._data.qpos[:N_JOINTS]
-        self._fingers = [int(model.joint(name).qposadr[0]) for name in robot.hand.joints]
+        self._fingers, self._twin_fingers = (
+            [int(model.joint(f'{prefix}{name}').qposadr[0]) for name in robot.hand.joints]
+            for prefix in ('', _TWIN)
+        )
+        self._twins = [model.body(f'{_TWIN}{finger}').id for finger in robot.hand.fingers]
+        self._show_twins(shown=False)
+
+    def _show_twins(self, *, shown: bool) -> None:
+        model, bits = self._model, WORLD_BIT | ROBOT_BIT if shown else 0
+        for body in self._twins:
+            model.body_contype[body] = model.body_conaffinity[body] = bits
+            first = model.body_geomadr[body]
+            geoms = slice(first, first + model.body_geomnum[body])
+            model.geom_contype[geoms] = model.geom_conaffinity[geoms] = bits
 
     def _show(self, name: str, shown: bool) -> None:
         geom, bits = self._geom[name], WORLD_BIT if shown else 0

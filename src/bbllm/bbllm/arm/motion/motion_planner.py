@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import islice
+from itertools import islice, zip_longest
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -237,10 +237,9 @@ def choose_grasp_configuration(
                 contacts.append(contact)
                 return
             straight = np.stack([q_now, path[0]])
-            is_direct = checker.path_clear(straight) is None
-            if is_direct and transit_width_m is not None:
-                checker.open_to(transit_width_m)
-                as_it_is = checker.path_clear(straight) is None
+            if transit_width_m is not None:
+                as_it_is = checker.is_clear_at_both(straight, transit_width_m)
+            is_direct = as_it_is or checker.path_clear(straight) is None
         found = direct if is_direct else detour
         found.append(Approach(index=index, path=path, direct=is_direct, as_it_is=as_it_is))
 
@@ -594,9 +593,13 @@ class GraspPlanner:
     def _is_clear(self, path: Array, widths_m: Array) -> bool:
         """Return whether a path, shape (n, 7) [rad], touches nothing at any finger distance."""
         try:
-            for width_m in widths_m.tolist():
-                self._checker.open_to(width_m)
-                if self._checker.path_clear(path) is not None:
+            for first_m, second_m in zip_longest(widths_m[::2].tolist(), widths_m[1::2].tolist()):
+                self._checker.open_to(first_m)
+                if second_m is None:
+                    is_clear = self._checker.path_clear(path) is None
+                else:
+                    is_clear = self._checker.is_clear_at_both(path, second_m)
+                if not is_clear:
                     return False
             return True
         finally:
