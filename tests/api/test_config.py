@@ -39,7 +39,6 @@ OTHERS = {
     ('injection', 'body'): 'a stand-in, or a model',
     ('injection', 'record'): 'a folder',
     ('injection', 'replay'): 'likewise',
-    ('show', 'video'): 'of an episode on record',
     ('injection', 'brain'): 'a stand-in that obeys what it reads, or a model',
     ('injection', 'goal'): 'whose goal is at risk',
     ('FailureOptions', 'planner'): 'a filter of failures on record',
