@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bbllm.core.events import Ending
+from bbllm.core.events import Ending, Event, EventKind
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm_ros.stack.client import StackClient
@@ -112,8 +112,8 @@ def test_node_that_is_killed_ends_the_launch_and_is_named_by_the_episode(
     with ready(launched) as client:
         begun: list[str] = []
 
-        def receive(event: object) -> None:
-            if str(getattr(event, 'kind', '')).endswith('CALL') and not begun:
+        def receive(event: Event) -> None:
+            if event.kind is EventKind.CALL and not begun:
                 begun.append(node)
                 os.kill(launched.pids[node], signal.SIGKILL)
 
