@@ -32,11 +32,12 @@ def test_two_remarks_that_are_not_understood_are_named_and_the_demo_finishes() -
         assert sum('did not understand' in line and text in line for line in warned) == 1
 
 
-def test_two_denials_of_the_demo_do_not_end_it() -> None:
-    answers = [Answer(granted=False, reason='too fast', by='Ann'), Answer(granted=False, by='Ann')]
+def test_a_plan_that_was_denied_is_asked_for_once_and_the_ending_names_the_denial() -> None:
+    asked: list[ApprovalRequest] = []
 
-    def approve(request: ApprovalRequest) -> bool | Answer:
-        return answers.pop() if answers else True
+    def deny(request: ApprovalRequest) -> Answer:
+        asked.append(request)
+        return Answer(granted=False, reason='too fast', by='Ann')
 
     with Robot(
         'sim',
@@ -44,13 +45,15 @@ def test_two_denials_of_the_demo_do_not_end_it() -> None:
         brain='offline',
         body='offline',
         journal=False,
-        approve=approve,
+        approve=deny,
         rehearse=False,
     ) as robot:
         episode = robot.do(TASK)
 
-    assert (episode.ending, episode.goal) == (Ending.FINISHED, 'met'), episode.message
-    assert (episode.feedback_loops, episode.remarks) == (2, 2)
+    assert len(asked) == 1
+    assert episode.ending is Ending.WENT_IN_CIRCLES
+    assert 'a person denied the plan "pick red_cube; ' in episode.message
+    assert 'return to base": too fast. It was proposed again 2 times' in episode.message
     assert any(
         isinstance(event.data, WarningRaised) and "'too fast'" in event.data.text
         for event in episode.events

@@ -169,7 +169,8 @@ def test_denied_plan_moves_nothing(world: PaperWorld) -> None:
 
     assert asked[0].steps[:2] == ('pick red_cube', 'place red_cube on blue_cube')
     assert 'deterministic stand-in' in asked[0].title
-    assert episode.ending is events.Ending.GAVE_UP
+    assert episode.ending is events.Ending.WENT_IN_CIRCLES
+    assert len(asked) == 1
     codes = [e.data.code for e in episode.events if isinstance(e.data, bbllm.Outcome)]
     assert set(codes) == {Code.NOT_APPROVED}
     assert any(isinstance(e.data, events.ApprovalAnswered) for e in episode.events)

@@ -227,7 +227,7 @@ def test_two_denials_with_reasons_change_the_task_and_cost_no_repair(k: int) -> 
             '0: pick(yellow_cube)\n1: place(location_C)',
             goal,
             again,
-            again,
+            again.replace('location_C', '0.4 -0.1 0.02'),
         ],
         k=k,
         approve=lambda request: answers.pop(0),
@@ -235,7 +235,7 @@ def test_two_denials_with_reasons_change_the_task_and_cost_no_repair(k: int) -> 
 
     assert (play.episode.ending, play.episode.goal) == (Ending.FINISHED, 'met')
     assert (play.episode.feedback_loops, play.episode.remarks) == (0, 2)
-    assert play.table.calls == ['pick(orange_cube)', 'place(location_C)']
+    assert play.table.calls == ['pick(orange_cube)', 'place(0.4 -0.1 0.02)']
     last = play.prompts[-1]
     denial = 'The person did not approve the plan "pick(yellow_cube); place(location_C)": use'
     assert f'Task: a cube on C\n{denial}' in last

@@ -118,6 +118,25 @@ def test_brain_receives_why_a_plan_was_denied_and_the_repaired_plan_needs_approv
     assert kept == [False, True]
 
 
+def test_a_plan_that_was_denied_is_asked_for_once(
+    stack: Running, robot: Robot, server: ModelServer
+) -> None:
+    repaired = f'It has to be so.\nNew plan:\n{PICK_PLACE[0]}'
+    server.will(models([*PICK_PLACE, repaired], BODY))
+    task = stack.begin(TASK)
+    denial = Answer(granted=False, reason='the red cube is glued', by='ann')
+
+    stack.client.approvals.answer(request_of(stack).hash, denial)
+
+    result = task.result()
+    assert result.ending is Ending.WENT_IN_CIRCLES
+    assert (
+        'return to base": the red cube is glued. It was proposed again 2 times' in result.message
+    )
+    assert sum(event.kind is EventKind.APPROVAL for event in stack.events) == 1
+    assert robot.stood_still()
+
+
 def test_call_that_belongs_to_no_plan_is_refused_at_once(stack: Running, robot: Robot) -> None:
     outcome = stack.client.execute(SkillCall('return_to_base'))
 

@@ -21,6 +21,7 @@ from typing import Protocol, TypeVar
 from bbllm.core.approval import RequestKind, denied, withdrawn
 from bbllm.core.cancel import CancelToken
 from bbllm.core.circles import CircleGuard
+from bbllm.core.denials import DenialGuard, Proposal
 from bbllm.core.errors import (
     BbllmError,
     BudgetError,
@@ -249,6 +250,7 @@ class EpisodeRun:
         """The reading of the goal, where the planner does not wait for it."""
         self.before: Scene | None = None
         self.circles = CircleGuard(enabled=not self._limits.allow_circles)
+        self.denials = DenialGuard(ends=not self._limits.allow_circles)
         self._idle = threading.Event()
         self._idle.set()
         self._start = EpisodeStarted(
@@ -361,6 +363,7 @@ class EpisodeRun:
             self.warn(f'A remark was refused. {error}')
             raise
         self.emit(remark)
+        self.denials.begin_anew()
         return self._queue_remark(remark)
 
     def take_denial(self, denial: Denial) -> None:
@@ -539,12 +542,12 @@ class EpisodeRun:
         """How many plans there were; one that grows stays the same."""
         return sum(type(event.data) is PlanMade for event in self.events)
 
-    @property
-    def plan_words(self) -> str:
-        """The rest of the plan from the step under way on, as prompts name it."""
+    def proposal(self, call: SkillCall) -> Proposal:
+        """Return what a person is asked for with a call: it, and the rest of the plan."""
         plans, begun = self._all(PlanMade), self._all(StepBegun)
         steps = plans[-1].steps[begun[-1].index :] if plans and begun else ()
-        return f'the plan "{cut("; ".join(steps), PLAN_CHARACTERS)}"'
+        words = f'the plan "{cut("; ".join(steps), PLAN_CHARACTERS)}"'
+        return Proposal(call, len(plans), steps, words)
 
     def spend_call(self) -> None:
         """Take one call from the budget; raises BudgetError or CancelledError."""
@@ -876,21 +879,25 @@ class GuardedWorld(WorldWrapper):
     def execute(self, call: SkillCall) -> Outcome:
         with self._run.calling():
             self._run.spend_call()
-            scene, refusal = self._guard(call)
+            proposal = self._run.proposal(call)
+            denied_before = self._run.denials.before(proposal)
+            scene, refusal = (None, denied_before) if denied_before else self._guard(call)
             self._run.emit(call)
             self._run.token.raise_if_cancelled()
             self._unseen = True
             outcome = refusal or self.inner.execute(call)
+            self._run.denials.after(outcome)
             if outcome.status is not Status.REJECTED:  # something may have moved
                 self._seen = None
             denial = denied(outcome)
-            if denial is None and not withdrawn(outcome):  # else nothing is known of the call
+            # Of a call that was not approved nothing is known.
+            if not (denied_before or denial or withdrawn(outcome)):
                 outcome = self._run.circles.after(outcome, scene, self._run.plans)
         self._run.emit(outcome)
         if denial is not None:
             kind, reason = denial
-            plan = kind is RequestKind.PLAN
-            what = self._run.plan_words if plan else str(call)
+            self._run.denials.add(kind, reason, proposal)
+            what = proposal.words if kind is RequestKind.PLAN else str(call)
             self._run.take_denial(Denial(reason, what=what))
         self._run.token.raise_if_cancelled()
         if outcome.code is Code.LOST_NODE:
