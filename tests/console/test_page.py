@@ -24,6 +24,7 @@ from bbllm.core.events import (
     Ending,
     EpisodeEnded,
     Event,
+    FeedbackReceived,
     GoalStated,
     LineDiscarded,
     ModelCall,
@@ -46,6 +47,7 @@ from tests.console.desks import ScriptedDesk
 PATIENCE_S = 60.0
 HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>&lt;b&gt;\u202e'
 SHOWN = HOSTILE.replace('\u202e', '\\u202e')
+ENDING = '#said-after .robot:is(.good, .bad)'
 REQUEST = ApprovalRequest(
     kind=RequestKind.PLAN,
     title='The plan of 2 steps by gpt. May it be done?',
@@ -107,7 +109,7 @@ def test_plan_and_repair_appear_with_their_words(desk: ScriptedDesk, visit: Open
     take(Event(102.0, StepBegun(0, 'pick a')))
     take(Event(102.1, SkillCall('pick', ('a',))))
     page.wait_for('#rows li.running', 'pick(a)')
-    assert page.text('#instruction') == 'put a on b'
+    assert page.text('#said-before') == 'Person:\nput a on b'
     assert page.page.locator('#rows li').count() == 2
 
     take(Event(103.0, RepairBegun(0, 'pick a', 'a is out of reach.', loop=1)))
@@ -118,9 +120,18 @@ def test_plan_and_repair_appear_with_their_words(desk: ScriptedDesk, visit: Open
     until(lambda: seen.all_inner_texts() == words, f'rows {words}')
 
     take(Event(109.0, EpisodeEnded(Ending.FINISHED, '', goal='met')))
-    page.wait_for('#ending', 'finished · goal met')
+    page.wait_for('#said-after .robot.good', 'finished · goal met')
     assert '1 repair ·' in page.text('#counts')
     assert page.text('#state') == 'ready for a task'
+
+    desk.start('pick d', task='and now d')
+    page.wait_for('#rows li', 'pick d')
+    for seen in (page, visit()):  # also where the page is opened only now
+        seen.wait_for('#turns .turn', 'finished · goal met')
+        assert seen.page.locator('#turns .turn').count() == 1
+        assert seen.text('#said-before') == 'Person:\nand now d'
+    page.page.locator('#turns summary').click()
+    page.wait_for('#turns li.replaced', 'Repair 1: a is out of reach.')
 
 
 def test_markup_of_models_people_and_detectors_appears_as_text(
@@ -169,8 +180,8 @@ def test_markup_of_models_people_and_detectors_appears_as_text(
             summary.click()
 
     for where in (
-        *('#robot', '#instruction', '#goal', '#sub-goals', '#beliefs', '#summary', '#rows .words'),
-        *('#rows .call', '#rows .note', '#ending', '#objects', '#facts', '#events'),
+        *('#robot', '#said-before', '#goal', '#sub-goals', '#beliefs', '#summary', '#rows .words'),
+        *('#rows .call', '#rows .note', '#said-after', '#objects', '#facts', '#events'),
         *('#approval-title', '#approval-lines', '#approval-doubt', '#approval-reason'),
     ):
         assert SHOWN in page.page.locator(where).first.inner_text(), where
@@ -198,20 +209,23 @@ def test_page_requests_nothing_from_elsewhere(server: PageServer, visit: Open) -
 
 def test_a_person_begins_a_task_sends_a_remark_and_stops(desk: ScriptedDesk, visit: Open) -> None:
     desk.feed.set('task', 'create a plus sign')
+    desk.feed.set('examples', ['stack a on b'])
     page = visit()
-    task = page.page.get_by_label('Task')
-    until(lambda: task.input_value() == 'create a plus sign', 'task in its box')
-    assert page.page.get_by_role('button', name='Send').is_disabled()
-    task.fill('put a on b')
-    task.press('Enter')
+    words = page.page.get_by_label('Words for the robot')
+    until(lambda: words.input_value() == 'create a plus sign', 'task in its box')
+    page.page.get_by_role('button', name='stack a on b').click()
+    assert words.input_value() == 'stack a on b'
+    words.fill('put a on b')
+    words.press('Enter')
     until(lambda: desk.asked == [('begin', 'put a on b')], 'task')
 
     desk.start('pick a')
     page.wait_for('#state.runs')
-    assert page.page.get_by_role('button', name='Begin').is_disabled()
-    page.page.get_by_label('Remark').fill('not the red one')
-    page.page.get_by_label('Remark').press('Enter')
+    words.fill('not the red one')
+    page.page.get_by_role('button', name='Send').click()
     page.wait_for('#told', 'Sent.')
+    desk.feed.take(Event(101.5, FeedbackReceived('not the red one')))
+    page.wait_for('#said-after .person', 'not the red one')
     page.page.get_by_role('button', name='Stop').click()
     page.wait_for('#told', 'Stopped.')
     assert desk.asked[1:] == [('say', 'not the red one'), ('stop',)]
@@ -237,8 +251,13 @@ def test_person_approves_and_denies_exactly_what_is_shown(desk: ScriptedDesk, vi
     page.page.locator('#approval').wait_for(state='hidden')
     second = replace(REQUEST, nonce='second')
     desk.feed.show_request(second)
-    page.page.get_by_label('Reason of a denial').fill('it is glued')
-    page.page.get_by_role('button', name='Deny').click()
+    words = page.page.get_by_label('Words for the robot')
+    page.wait_for('#deny:enabled')
+    words.fill('Yes!')
+    words.press('Enter')
+    page.wait_for('#told', 'Press Approve')
+    words.fill('it is glued')
+    words.press('Enter')
     page.wait_for('#told', 'Denied.')
     assert desk.asked == [
         ('answer', REQUEST.hash, True, ''),
@@ -262,9 +281,10 @@ def test_question_takes_no_click_that_was_meant_for_what_was_there_before(
         request = replace(REQUEST, nonce=str(number))
         desk.feed.show_request(request)
         page.wait_for('#approval-name', request.name)
-        for name in ('Approve', 'Deny'):
-            assert page.page.get_by_role('button', name=name).is_disabled()
-        page.page.get_by_label('Reason of a denial').press('Enter')
+        for name in ('approve', 'deny'):
+            assert page.page.locator(f'#{name}').is_disabled()
+        page.page.get_by_label('Words for the robot').fill('no')
+        page.page.get_by_label('Words for the robot').press('Enter')
         page.page.clock.run_for(1000)
         assert page.page.get_by_role('button', name='Approve').is_enabled()
     assert desk.asked == []
@@ -280,7 +300,7 @@ def test_keyboard_reaches_all_that_acts(desk: ScriptedDesk, visit: Open) -> None
         page.page.keyboard.press('Tab')
         reached.add(page.page.evaluate('document.activeElement.id'))
 
-    assert {'stop', 'task', 'say', 'approve', 'deny', 'reason', 'events-title'} <= reached
+    assert {'stop', 'words', 'send', 'approve', 'deny', 'events-title'} <= reached
     page.page.focus('#approve')
     page.page.keyboard.press('Enter')
     until(lambda: desk.asked == [('answer', REQUEST.hash, True, '')], 'answer')
@@ -317,20 +337,21 @@ def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
     with PageServer(arm, Address()) as server:
         page = Visitor(browser, server.url)
         page.wait_for('#canvas')
-        page.page.get_by_label('Task').fill('create a plus sign using the cubes')
+        page.page.get_by_label('Words for the robot').fill('create a plus sign using the cubes')
         page.page.get_by_role('button', name='Begin').click()
         page.wait_for('#approval', 'May it be done?')
         assert page.page.locator('#rows li.done').count() == 0
-        page.page.get_by_label('Reason of a denial').fill('aqua_cube is glued to the table')
-        page.page.get_by_role('button', name='Deny').click()
+        page.wait_for('#deny:enabled')
+        page.page.get_by_label('Words for the robot').fill('aqua_cube is glued to the table')
+        page.page.get_by_label('Words for the robot').press('Enter')
         page.wait_for('#rows li.replaced', 'aqua_cube is glued to the table')
         for _ in range(4):  # the repaired plans
-            page.page.locator('#approve:enabled:visible, #ending:not(:empty)').first.wait_for()
-            if page.page.locator('#ending:not(:empty)').count():
+            page.page.locator(f'#approve:enabled:visible, {ENDING}').first.wait_for()
+            if page.page.locator(ENDING).count():
                 break
             page.page.click('#approve')
             page.wait_for('#told', 'Approved.')
-        page.wait_for('#ending')
+        page.wait_for(ENDING)
         page.page.locator('#before').click()
         page.page.locator('dialog summary').first.click()
         page.wait_for('dialog pre', 'A robot is given a task')
@@ -356,7 +377,7 @@ def test_view_follows_the_arm(arm: SessionDesk, browser: Any) -> None:
         page.wait_for('#approve:enabled')
         assert pose() == before
         page.page.click('#approve')
-        page.wait_for('#ending', 'finished')
+        page.wait_for(ENDING, 'finished')
         until(lambda: pose() != before, 'motion')
         page.close()
 

@@ -16,6 +16,10 @@ from bbllm_viewer.replay.shown_episode import ShownEpisode, scene_value, visible
 
 EVENTS_AT_ONCE = 400
 """How many events one message has at most, so that a long episode appears piece by piece."""
+MOST_TURNS = 50
+"""How many episodes before the newest are shown."""
+MOST_ROWS = 200
+"""How many steps of each of them."""
 
 
 @dataclass(slots=True)
@@ -25,6 +29,8 @@ class Cursor:
     version: int = 0
     episode: int = -1
     events: int = 0
+    turn: int = 0
+    """Number of the newest episode before."""
 
 
 class Feed:
@@ -32,6 +38,7 @@ class Feed:
     Keeps what is shown now, and gives each browser what it has not received; for all threads.
 
     Values replace each other by name; the events and the steps are those of the newest episode.
+    Of those before, the conversation and the steps are kept.
     """
 
     def __init__(self) -> None:
@@ -41,6 +48,7 @@ class Feed:
         self._shown = ShownEpisode()
         self._rows: list[tuple[int, str]] = []
         self._events: list[str] = []
+        self._turns: list[tuple[int, str]] = []
         self._episode = 0
         self._episode_id = ''
         self._is_running = False
@@ -97,6 +105,7 @@ class Feed:
         """Show an event; the first of an episode replaces the episode before."""
         with self._lock:
             if isinstance(event.data, EpisodeStarted):
+                self._keep_turn()
                 self._shown, self._events, self._rows = ShownEpisode(), [], []
                 self._episode += 1
                 self._episode_id, self._is_running = event.data.episode_id, True
@@ -111,6 +120,18 @@ class Feed:
                 self._rows[place : place + 1] = [(version, json_text(row))]
             if change.line is not None:
                 self._events.append(json_text(change.line))
+
+    def _keep_turn(self) -> None:
+        """Keep the newest episode as one of those before."""
+        if self._episode_id:
+            values = [
+                f'{json_text(name)}:{self._values[name][1]}'
+                for name in ('episode', 'talk', 'goal', 'counts')
+                if name in self._values
+            ]
+            rows = ','.join(text for _, text in self._rows[:MOST_ROWS])
+            text = f'{{{",".join(values)},"rows":[{rows}]}}'
+            self._turns = [*self._turns, (self._episode, text)][-MOST_TURNS:]
 
     def show_scene(self, scene: Scene) -> None:
         """Show objects and facts."""
@@ -153,6 +174,9 @@ class Feed:
             parts += [f'"rows":[{",".join(rows)}]', f'"n_rows":{len(self._rows)}']
             end = cursor.events + EVENTS_AT_ONCE
             parts += [f'"events":[{",".join(self._events[cursor.events : end])}]']
+            turns = [text for number, text in self._turns if number > cursor.turn]
+            parts += [f'"turns":[{",".join(turns)}]']
+            cursor.turn = self._turns[-1][0] if self._turns else 0
             cursor.version, cursor.episode = self._version, self._episode
             cursor.events = min(end, len(self._events))
             return f'{{{",".join(parts)}}}'

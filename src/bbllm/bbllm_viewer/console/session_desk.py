@@ -15,6 +15,7 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
 from bbllm.core.types import SceneObject
 from bbllm_viewer.console.desk import REMARK_S
+from bbllm_viewer.console.examples import examples_of
 from bbllm_viewer.console.feed import Feed
 from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row
 
@@ -39,7 +40,9 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
         self.session = session
         self.feed.set('robot', session.name)
         with suppress(BbllmError):  # the page shows the scene once there is one
-            self.feed.show_scene(session.world.observe())
+            scene = session.world.observe()
+            self.feed.show_scene(scene)
+            self.feed.set('examples', examples_of(scene))
         session.watch(self._receive)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, name='session_desk', daemon=True)

@@ -6,22 +6,27 @@ from itertools import compress, count
 from operator import is_not
 
 from bbllm.core.events import (
+    ApprovalAnswered,
     BeliefsEstimated,
+    Ending,
     EpisodeEnded,
     EpisodeStarted,
     Event,
     EventData,
+    FeedbackReceived,
     GoalStated,
     ModelCall,
     ModelReplied,
+    PlanMade,
     RepairBegun,
     SceneRecorded,
     SubGoalBegun,
+    WarningRaised,
     describe,
     is_remark,
 )
 from bbllm.core.observation import Observed
-from bbllm.core.progress import Progress, StepRow
+from bbllm.core.progress import Progress, StepRow, StepState
 from bbllm.core.records import to_json
 from bbllm.core.text import escape_hidden
 from bbllm.core.types import Outcome, Scene
@@ -63,6 +68,18 @@ class ShownEpisode:
     _sub_goals: list[str] = field(default_factory=list)
     _repairs: dict[int, int] = field(default_factory=dict)
     """Number of the repair that replaced a row, by its place."""
+    _talk: list[Mapping[str, object]] = field(default_factory=list)
+    _planned: bool = False
+    _rest: str = ''
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._rows)
+
+    @property
+    def done_steps(self) -> frozenset[int]:
+        """Indices of the steps in force that are done."""
+        return frozenset(row.index for row in self._rows if row.state is StepState.DONE)
 
     def take(self, event: Event) -> PageChange:
         """Take the next event in."""
@@ -71,6 +88,10 @@ class ShownEpisode:
         values = dict(self._values(event.data))
         if self._progress.activity != activity or isinstance(event.data, EpisodeStarted):
             values['activity'] = self._progress.activity
+        if sentences := [*self._sentences(event.data)]:
+            self._talk += sentences
+            values['talk'] = [*self._talk]
+        self._planned |= isinstance(event.data, PlanMade)
         return PageChange(
             values={name: visible(value) for name, value in values.items()},
             rows=dict(self._changed_rows()),
@@ -101,10 +122,8 @@ class ShownEpisode:
             case SceneRecorded(moment, scene):
                 yield 'scene', scene_value(scene, moment)
             case EpisodeEnded():
-                goal = f' · goal {data.goal}' if data.goal else ''
-                words = data.ending.name.replace('_', ' ').lower() + goal
-                text = f'{words}: {data.message}' if data.message else words
-                yield 'ending', {'text': text, 'good': data.ending.name == 'FINISHED'}
+                is_good = data.ending is Ending.FINISHED
+                yield 'ending', {'text': ending_text(data), 'good': is_good}
                 yield 'running', False
             case Outcome(duration_s=duration_s):
                 counts['calls'] += 1
@@ -119,6 +138,31 @@ class ShownEpisode:
         counts['remarks'] += is_remark(data)
         if isinstance(data, EpisodeStarted | Outcome | RepairBegun | ModelCall) or is_remark(data):
             yield 'counts', dict(counts)
+
+    def _sentences(self, data: EventData) -> Iterator[Mapping[str, object]]:
+        """Yield what a person and the robot say to each other by an event."""
+
+        def sentence(who: str, text: str, tone: str = '') -> Mapping[str, object]:
+            ends = isinstance(data, EpisodeEnded)
+            return {'who': who, 'text': text, 'tone': tone, 'after_plan': self._planned or ends}
+
+        match data:
+            case EpisodeStarted():
+                yield sentence('person', data.task)
+            case FeedbackReceived(text, by):
+                yield sentence(by or 'person', text)
+            case ApprovalAnswered(granted=granted, what=what, reason=reason, by=by):
+                verdict = 'approved' if granted else 'denied' if by else 'no answer'
+                text = f'{what} {verdict}' + (f': {reason}' if reason else '')
+                yield sentence('person' if by else 'robot', text, 'good' if granted else 'bad')
+            case PlanMade(rest=rest) if rest and rest != self._rest:
+                self._rest = rest
+                yield sentence('robot', f'I leave undone: {rest}', 'warning')
+            case WarningRaised(text):
+                yield sentence('robot', text, 'warning')
+            case EpisodeEnded():
+                is_good = data.ending is Ending.FINISHED
+                yield sentence('robot', ending_text(data), 'good' if is_good else 'bad')
 
     def _changed_rows(self) -> Iterator[tuple[int, Mapping[str, object]]]:
         rows, old = self._progress.rows, self._rows
@@ -155,6 +199,13 @@ class ShownEpisode:
         elif isinstance(event.data, ModelReplied):
             line['reply'] = visible(event.data.text)
         return line
+
+
+def ending_text(ended: EpisodeEnded) -> str:
+    """Return how an episode ended, in one line."""
+    goal = f' · goal {ended.goal}' if ended.goal else ''
+    words = ended.ending.name.replace('_', ' ').lower() + goal
+    return f'{words}: {ended.message}' if ended.message else words
 
 
 def scene_value(scene: Scene, moment: str = '') -> dict[str, object]:

@@ -1,6 +1,6 @@
 // The page of `bbllm console`.
 // Texts come from models, people and detectors: they only ever become text nodes.  What is shown
-// comes by one stream, `events`; what is asked for goes by four requests.
+// comes by one stream, `events`; what is asked for goes by a few requests.
 
 const $ = (id) => document.getElementById(id);
 // A click that was meant for what stood here before is no answer to a question that has just come.
@@ -26,14 +26,17 @@ function reset() {
 
 function receive(message) {
   if (message.reset) reset();
+  $('turns').append(...message.turns.map(turnNode));
   for (const line of message.events) takeLine(line);
   rows.length = Math.min(rows.length, message.n_rows);
   for (const [place, row] of message.rows) rows[place] = row;
+  const atEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 80;
   for (const [name, value] of Object.entries(message.values)) take(name, value);
-  for (const id of ['stop', 'direct']) show(id, true);
+  for (const id of ['stop', 'words-form']) show(id, true);
   plan.show(rows);
   showCounts();
   showState();
+  if (atEnd && innerWidth > 860) scrollTo(0, document.documentElement.scrollHeight);
 }
 
 function take(name, value) {
@@ -59,6 +62,7 @@ function showCounts() {
   const clockS = come ? lines[come - 1].stamp_s - lines[0].stamp_s : 0;
   $('n-events').textContent = come ? `${come} events` : '';
   $('counts').textContent = values.counts ? countsText(values.counts, clockS) : '';
+  $('left').textContent = values.running && values.counts ? leftText(values.counts) : '';
   showLines();
   showBefore();
 }
@@ -135,8 +139,10 @@ async function fillPrompt(details, prompt) {
 
 const showers = {
   robot(text) { $('robot').textContent = text; document.title = `bbllm ${text}`; },
-  task(text) { if (!$('task').value) $('task').value = text; },
-  episode({ task, models }) { $('instruction').textContent = task; $('models').textContent = models; },
+  task(text) { if (!$('words').value) $('words').value = text; },
+  examples(texts) { $('examples').replaceChildren(...texts.map(exampleNode)); },
+  episode({ models }) { show('empty', false); $('models').textContent = models; },
+  talk(sentences) { showTalk(sentences); },
   goal(texts) { list('goal', texts ?? []); },
   sub_goals(of) {
     const items = (of?.texts ?? []).map((text, i) => el('li', i === of.now ? 'now' : '', `${i + 1}. ${text}`));
@@ -147,10 +153,6 @@ const showers = {
     $('summary').textContent = of?.summary ?? '';
     list('beliefs', of?.lines ?? []);
     show('beliefs-part', Boolean(of));
-  },
-  ending(of) {
-    $('ending').textContent = of?.text ?? '';
-    $('ending').className = of ? (of.good ? 'good' : 'bad') : '';
   },
   scene: showScene,
   drawn: showDrawn,
@@ -211,9 +213,61 @@ function showState() {
   const text = request ? 'waits for your answer' : values.running ? values.activity : 'ready for a task';
   if ($('state').textContent !== text) $('state').textContent = text;
   $('state').className = request ? 'waits' : values.running ? 'runs' : '';
-  const busy = Boolean(values.running);
-  $('task-form').querySelector('button').disabled = busy;
-  $('say-form').querySelector('button').disabled = !busy;
+  show('plan-part', Boolean(values.episode));
+  $('plan-title').textContent = rows.length ? 'Plan' : 'No plan';
+  const [button, hint] = MODES[modeNow()];
+  $('send').textContent = button;
+  $('words').placeholder = hint;
+}
+
+// What a sentence in the one field is now.
+const MODES = {
+  task: ['Begin', 'What shall the robot do?'],
+  remark: ['Send', 'A remark: the planner reads it before its next step'],
+  reason: ['Deny', 'Why not, or what instead: this denies the plan, and the planner reads it'],
+};
+
+function modeNow() { return values.request ? 'reason' : values.running ? 'remark' : 'task'; }
+
+// --- The conversation ----------------------------------------------------------------------------------------
+
+function bubble({ who, text, tone }) {
+  const node = el('li', `${who === 'robot' ? 'robot' : 'person'} ${tone}`);
+  if (who !== 'robot' && who !== 'person') node.append(el('span', 'dim', `${who} `));
+  node.append(el('span', 'unseen', who === 'robot' ? 'Robot: ' : 'Person: '), el('span', '', text));
+  return node;
+}
+
+function bubbles(sentences, afterPlan) { return sentences.filter((x) => x.after_plan === afterPlan).map(bubble); }
+
+function showTalk(sentences) {
+  $('said-before').replaceChildren(...bubbles(sentences, false));
+  $('said-after').replaceChildren(...bubbles(sentences, true));
+}
+
+// A turn that is over: what was said, and its plan folded.
+function turnNode({ talk, rows, counts, goal }) {
+  const node = el('div', 'turn'), before = el('ol', 'said'), after = el('ol', 'said');
+  before.append(...bubbles(talk, false));
+  after.append(...bubbles(talk, true));
+  node.append(before);
+  if (rows.length) {
+    const details = el('details', 'folded'), list = el('ol');
+    details.append(el('summary', '', `Plan of ${count(rows.length, 'step')} · ${countsText(counts)}`));
+    details.append(...(goal ?? []).map((text) => el('p', 'dim', `goal  ${text}`)), list);
+    details.addEventListener('toggle', () => new PlanRows(list).show(rows), { once: true });
+    node.append(details);
+  }
+  node.append(after);
+  return node;
+}
+
+function exampleNode(text) {
+  const item = el('li'), button = el('button', '', text);
+  button.type = 'button';
+  button.addEventListener('click', () => { $('words').value = text; $('words').focus(); });
+  item.append(button);
+  return item;
 }
 
 // --- Approval ------------------------------------------------------------------------------------------------
@@ -222,6 +276,7 @@ let asked = '';
 
 function showRequest(request) {
   show('approval', Boolean(request));
+  $('plan-part').classList.toggle('asks', request?.kind === 'plan');
   const hash = request ? request.hash : '';
   $('approval-doubt').textContent = request ? request.doubt : '';
   if (!request || hash === asked) { asked = hash; return; }
@@ -232,9 +287,9 @@ function showRequest(request) {
   $('approval-reason').textContent = request.reason ? `Why: ${request.reason}.` : '';
   $('approval-name').textContent = `${request.kind} ${hash.slice(0, 12)}`;
   $('approve').textContent = request.kind === 'resume' ? 'The robot may go on' : 'Approve';
-  $('reason').value = '';
   enableAnswers(false);
   setTimeout(() => { if (asked === hash) enableAnswers(true); }, UNREAD_MS);
+  $('approval').scrollIntoView({ block: 'nearest' });
   showLeft();
 }
 
@@ -251,7 +306,9 @@ function enableAnswers(enabled) { for (const id of ['approve', 'deny']) $(id).di
 async function answer(granted, reason, done) {
   const hash = asked;
   enableAnswers(false);
-  if (!(await ask('answer', { hash, granted, reason }, done)) && asked === hash) enableAnswers(true);
+  const sent = await ask('answer', { hash, granted, reason }, done);
+  if (!sent && asked === hash) enableAnswers(true);
+  return sent;
 }
 
 // --- What the person asks for -------------------------------------------------------------------------------
@@ -276,23 +333,33 @@ async function ask(what, data, done) {
   }
 }
 
-$('task-form').addEventListener('submit', (event) => {
+// Words never approve: they are read quickly and mean much, a button means one thing.
+const CONSENT = /^(y|yes|yeah|yep|ok|okay|sure|go|go ahead|do it|approved?|fine|ja|oui|si|sí)[.! ]*$/i;
+
+function refuseWords(text) {
+  $('told').textContent = text;
+  $('told').className = 'fault';
+}
+
+$('words-form').addEventListener('submit', async (event) => {
   event.preventDefault();
-  ask('task', { task: $('task').value }, '');
-});
-$('say-form').addEventListener('submit', async (event) => {
-  event.preventDefault();
-  const text = $('say').value;
-  $('say').value = '';
-  $('told').textContent = 'Sent; waits for the planner ...';
-  if (!(await ask('say', { text }, 'Sent.'))) $('say').value = text;
+  const text = $('words').value, mode = modeNow();
+  if (mode === 'reason') {
+    if ($('deny').disabled) return;
+    if (CONSENT.test(text.trim())) return refuseWords('Press Approve to allow this; words here deny it.');
+  }
+  $('words').value = '';
+  if (mode === 'remark') $('told').textContent = 'Sent; waits for the planner ...';
+  const sent = await {
+    task: () => ask('task', { task: text }, ''),
+    remark: () => ask('say', { text }, 'Sent.'),
+    reason: () => answer(false, text.slice(0, 500), 'Denied.'),
+  }[mode]();
+  if (!sent && !$('words').value) $('words').value = text;
 });
 $('stop').addEventListener('click', () => ask('stop', {}, 'Stopped. The hand keeps what it holds.'));
 $('approve').addEventListener('click', () => answer(true, '', 'Approved.'));
-$('approval-form').addEventListener('submit', (event) => {
-  event.preventDefault();
-  if (!$('deny').disabled) answer(false, $('reason').value, 'Denied.');
-});
+$('deny').addEventListener('click', () => answer(false, '', 'Denied.'));
 $('before').addEventListener('click', () => openExchanges(-1, 'Goal and plan'));
 $('events').closest('details').addEventListener('toggle', () => {
   showCounts();
@@ -325,7 +392,12 @@ function listen() {
   stream = null;
   if (document.hidden) return;
   stream = new EventSource('events');
-  stream.addEventListener('open', () => { connected = true; delete values.end; showTrouble(); });
+  stream.addEventListener('open', () => {
+    connected = true;
+    $('turns').replaceChildren();     // a stream begins with all that there is
+    delete values.end;
+    showTrouble();
+  });
   stream.addEventListener('error', () => { connected = false; show('stop', true); showTrouble(); });
   stream.addEventListener('message', (message) => receive(JSON.parse(message.data)));
 }

@@ -45,6 +45,12 @@ function countsText(counts, clockS) {
   return parts.join(' · ');
 }
 
+function leftText({ repairs, most_repairs, remarks, most_remarks }) {
+  const parts = most_repairs ? [`${most_repairs - repairs} of ${count(most_repairs, 'repair')}`] : [];
+  if (most_remarks) parts.push(`${most_remarks - remarks} of ${count(most_remarks, 'remark')}`);
+  return parts.length ? `left: ${parts.join(', ')}` : '';
+}
+
 // --- The plan --------------------------------------------------------------------------------------
 
 class PlanRows {
