@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from pydantic import BeforeValidator, InstanceOf, model_validator
 
 from bbllm.api.settings import EVERYWHERE, Change, FilePath, Settings, setting, surface_of
-from bbllm.core.constants import REHEARSAL_SAMPLES
+from bbllm.core.constants import EXPERIENCE, NO_EXPERIENCE, REHEARSAL_SAMPLES
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
@@ -54,6 +54,15 @@ def _samples(value: object) -> object:
     if isinstance(value, bool):
         return REHEARSAL_SAMPLES if value else 0
     return value
+
+
+def _experience(value: object) -> object:
+    """Return `yes`, `no`, or the whole path of a file."""
+    if isinstance(value, bool):
+        return EXPERIENCE if value else NO_EXPERIENCE
+    if isinstance(value, PurePath) or (value not in (EXPERIENCE, NO_EXPERIENCE, '')):
+        return str(Path(str(value)).expanduser().absolute())
+    return value or NO_EXPERIENCE
 
 
 def _model(value: object) -> object:
@@ -155,6 +164,18 @@ class SeedChoice(Settings):
 
 class MethodChoice(SeedChoice, MappingChoice, ModelChoice, PlannerChoice):
     """What is planned with, and how steps become calls."""
+
+
+class ExperienceChoice(Settings):
+    """Whether what worked is kept and shown."""
+
+    experience: Annotated[str, BeforeValidator(_experience)] = setting(
+        NO_EXPERIENCE,
+        'Show the Brain what worked in similar situations, and keep repaired plans that meet '
+        'their goal: yes, no, or the file to use (docs/experience.md).',
+        metavar='WORD|FILE',
+        change=Change.AT_REST,
+    )
 
 
 class LoopChoice(Settings):
@@ -406,6 +427,7 @@ class EpisodeConfig(
     RehearsalChoice,
     RecordChoice,
     StreamChoice,
+    ExperienceChoice,
     SpeedChoice,
     GoalChoice,
     LoopChoice,
@@ -457,6 +479,7 @@ class EpisodeConfig(
             'scene': self.house or self.scene,
             **rules,
             **(seen if self.sources != TRUTH else {}),
+            **({} if self.experience == NO_EXPERIENCE else {'experience': self.experience}),
             **({'rehearse': samples} if (samples := self.samples()) else {}),
             'seed': self.seed,
             'feedback_loops': self.feedback_loops,
@@ -498,6 +521,7 @@ class EpisodeOptions(TypedDict, total=False):
     speed: float | None
     viewer: bool | None
     stream: bool | None
+    experience: bool | str | Path | None
 
 
 REFUSED = {

@@ -20,6 +20,7 @@ from bbllm.planners.common.methods import MappingMethod
 
 if TYPE_CHECKING:
     from bbllm.llm.models.factory import Models
+    from bbllm.planners.common.experience.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,8 @@ class EpisodeSetup:
     options: EpisodeConfig
     settings: Mapping[str, object]
     """JSON values that journals record."""
+    memory: Memory | None = None
+    """What is shown of earlier episodes; None for what the options say."""
     remote_body: RemoteBody | None = None
     """What maps steps, where the models of this process do not."""
     check: Callable[[], object] | None = None
@@ -75,9 +78,11 @@ class EpisodeSetup:
         """
         from bbllm.planners.assembly import with_client_log
         from bbllm.planners.body.mapping import body_name, make_body
+        from bbllm.planners.common.experience.memory import Memory
         from bbllm.worlds.scene.goal_keeper import goal_keeper
 
         models, mapping, remote = self.models, self.options.mapping, self.remote_body
+        memory = self.memory or Memory.of(self.options.experience)
         run = EpisodeRun(
             replace(task, constraints=never_of(self.settings)),
             planner=self.planner,
@@ -88,6 +93,8 @@ class EpisodeSetup:
             settings=self.settings,
             keep_prompts=models.keep_prompts,
             stream=self.options.stream and moves,
+            recall=memory.recall,
+            notices=memory.faults,
         )
         brain = run.model(models.brain, 'brain', self.check)
         body = make_body(mapping, run, models) if remote is None else remote.connect(run)
@@ -98,9 +105,11 @@ class EpisodeSetup:
 
         def execute(world: World) -> Episode:
             with taking_remarks(run):
-                return run.execute(
-                    planner, self.options.rehearsed(world) if moves else world, goals
-                )
+                rehearsed = self.options.rehearsed(world) if moves else world
+                episode = run.execute(planner, rehearsed, goals)
+            if moves:
+                memory.keep(episode)
+            return episode
 
         return run, execute
 
@@ -148,12 +157,13 @@ def make_setup(options: EpisodeConfig, domain: str) -> EpisodeSetup:
     Raises:
         BbllmError: They do not fit; the text contains what would have worked.
     """
-    from bbllm.planners.assembly import check_brain, check_domain
+    from bbllm.planners.assembly import check_brain, check_domain, check_experience
 
     models = make_chosen_models(options)
     name, spec = _spec_of(options.planner)
     check_domain(name, spec, domain)
     check_brain(name, models.brain)
+    check_experience(name, spec, options.experience)
     return EpisodeSetup(
         planner=name,
         spec=spec,

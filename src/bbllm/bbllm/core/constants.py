@@ -51,3 +51,5 @@ class OptionWord(StrEnum):
 
 REHEARSAL_SAMPLES = 3
 """In how many simulations a plan is rehearsed where no number is given."""
+NO_EXPERIENCE, EXPERIENCE = 'no', 'yes'
+"""Nothing of earlier episodes is shown; or what is in the file of this user."""

@@ -187,6 +187,9 @@ class Denial(FeedbackReceived):
         return self.text and f'The person did not approve {self.what}: {self.text}'
 
 
+Recall = Callable[[Task, Scene, Sequence[Event]], Mapping[str, str]]
+"""Returns texts of earlier episodes by their ids, for a task, the scene before it and the events
+so far."""
 Kept = TypeVar('Kept', bound=EventData)
 
 
@@ -209,8 +212,14 @@ class EpisodeRun:
         settings: Mapping[str, object] | None = None,
         keep_prompts: bool = True,
         stream: bool = False,
+        recall: Recall | None = None,
+        notices: Sequence[str] = (),
     ):
         self.task = task
+        self._notices = notices
+        self._recall = recall
+        self._recalled: set[str] = set()
+        """Ids of what was recalled so far, each put on record once."""
         self._keep_prompts = keep_prompts
         """Whether what is sent to models goes on record."""
         self.stream = stream
@@ -276,6 +285,8 @@ class EpisodeRun:
         """
         self._world, self._goals = world, goals
         self.emit(self._start)
+        for notice in self._notices:
+            self.warn(notice)
         ending, message, error_type = Ending.WORLD_FAILED, '', ''
         status = self._goal_status(None)
         try:
@@ -472,8 +483,19 @@ class EpisodeRun:
         return new
 
     def current(self, task: Task) -> Task:
-        """Return the task with what was added to it, as far as the planner has taken that."""
-        return replace(task, added=self.task.added)
+        """
+        Return the task with what was added to it, as far as the planner has taken that.
+
+        It also has what worked in similar situations, by the failures so far.
+        """
+        task = replace(task, added=self.task.added)
+        if self._recall is None or self.before is None:
+            return task
+        worked = self._recall(task, self.before, self.events)
+        if new := [id_ for id_ in worked if id_ not in self._recalled]:
+            self._recalled.update(new)
+            self.warn(f'Shown to the Brain from earlier episodes: {", ".join(new)}.')
+        return replace(task, worked=tuple(worked.values()))
 
     @property
     def spoken(self) -> bool:

@@ -45,6 +45,8 @@ class PlannerSpec:
     """Whether the planner ever asks its Body."""
     uses_force: bool = False
     """Whether prompts contain the force on the gripper; a bench then measures it."""
+    reads_experience: bool = False
+    """Whether prompts contain what worked in similar situations, `Task.worked`."""
     domains: frozenset[str] = EVERYWHERE
     """The kinds of worlds that the planner supports, each the `domain` of its scenes."""
 

@@ -247,6 +247,8 @@ class Task:
     """What was added to it since it began, one sentence each, oldest first."""
     constraints: tuple[str, ...] = ()
     """What the world refuses whatever the plan is, such as `never touch blue_cube`."""
+    worked: tuple[str, ...] = ()
+    """What worked in similar situations, a text of earlier episodes each: data in prompts."""
 
 
 @dataclass(frozen=True, slots=True)

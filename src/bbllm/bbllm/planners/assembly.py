@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bbllm.core.constants import NO_EXPERIENCE
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import ChatModel, Planner, refusal
@@ -36,6 +37,17 @@ def check_domain(planner: str, make: PlannerSpec, domain: str) -> None:
     raise ConfigError(
         f'The planner {planner} plays in no world of the kind {domain}, only in '
         f'{" and ".join(sorted(make.domains))}. Choose one that does: {", ".join(others)}.'
+    )
+
+
+def check_experience(planner: str, make: PlannerSpec, wanted: str) -> None:
+    """Raise ConfigError if a planner does not read the experience that is wanted."""
+    if wanted == NO_EXPERIENCE or make.reads_experience:
+        return
+    readers = [name for name, spec in load_planners()[0].items() if spec.reads_experience]
+    raise ConfigError(
+        f'The prompts of {planner} have no place for experience. Leave it out, or choose a '
+        f'planner that reads it: {", ".join(readers)}.'
     )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from bbllm.api.config import (
     EpisodeConfig,
+    ExperienceChoice,
     GoalChoice,
     LoopChoice,
     MethodChoice,
@@ -41,6 +42,7 @@ WATCHED_SPEED = 2.0
 class DemoConfig(
     NeverChoice,
     StreamChoice,
+    ExperienceChoice,
     GoalChoice,
     LoopChoice,
     MethodChoice,

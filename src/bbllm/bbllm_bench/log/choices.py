@@ -1,6 +1,7 @@
 """Which options of an episode a run of the bench has; `EpisodeConfig` declares them."""
 
 from bbllm.api.config import (
+    ExperienceChoice,
     LimitChoice,
     MappingChoice,
     PlannerChoice,
@@ -18,7 +19,9 @@ class PlannerName(PlannerChoice):
     planner: str = revised(PlannerChoice, 'planner')
 
 
-class PlayChoice(LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, PlannerName):
+class PlayChoice(
+    LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, ExperienceChoice, PlannerName
+):
     """What decides how episodes go, beside models."""
 
 

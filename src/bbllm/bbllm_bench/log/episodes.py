@@ -6,6 +6,7 @@ from typing import Protocol
 
 from bbllm.core.prompt_store import SUFFIX
 from bbllm.llm.config import LlmConfig
+from bbllm.planners.common.experience.entry import Entry
 from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.suites.case import Case
@@ -19,6 +20,8 @@ class RunConfig(PlayChoice):
     """Whether every exchange with a model is to be kept."""
     changed_prompts: bool = False
     """Whether a recording also answers prompts that have changed since."""
+    known: tuple[Entry, ...] = ()
+    """What worked on other splits, see runner.experience."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

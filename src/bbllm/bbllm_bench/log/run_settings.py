@@ -10,7 +10,7 @@ from bbllm.files.yaml_files import MOST_FAULTS
 from bbllm_bench.log.choices import PlayChoice, ReplayChoice
 from bbllm_bench.log.results import EpisodeKey
 
-MAY_DIFFER = ('machine', 'replay', 'versions.commit', 'command')
+MAY_DIFFER = ('machine', 'replay', 'experience', 'versions.commit', 'command')
 """What changes no episode: where it is made, how the file of a recording is called."""
 MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
@@ -57,6 +57,8 @@ class RunSettings(PlayChoice, ReplayChoice):
     versions: Mapping[str, str]
     machine: Mapping[str, str]
     replay_sha256: str | None = None
+    experience_hash: str | None = None
+    """Of the entries of earlier episodes that the run may show; None without experience."""
     command: str = ''
     """What was typed last, for a shell; empty for a run that no command line began."""
 

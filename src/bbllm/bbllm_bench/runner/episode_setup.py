@@ -16,10 +16,12 @@ from bbllm.core.registry import load_planner
 from bbllm.core.tasks import make_task
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import with_client_log
+from bbllm.planners.common.experience.memory import Memory
 from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
+from bbllm_bench.runner.experience import shown_in
 
 
 class Alone:
@@ -102,6 +104,7 @@ def begin_episode(
         # Rehearsals are those of the world, which knows the table of the case.
         options=options.model_copy(update={'rehearse': 0}),
         settings=settings,
+        memory=Memory.fixed(shown_in(case, config.known)),
         taking_remarks=around.taking_remarks,
     )
     return setup.begin(make_task(case.instruction, name or job.key.name), [sink], k=job.key.k)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from bbllm.core.constants import NO_EXPERIENCE
 from bbllm.core.errors import ConfigError
 from bbllm.core.protocols import EventSink
 from bbllm.llm.models.factory import Models, changes_in
@@ -80,4 +81,13 @@ def check_rehearsal(world: str, rehearse: int) -> None:
             f'--rehearse is for simulated tables in worker processes, and the suite is played in '
             f'the world {world}: leave --rehearse out, or choose a suite of tables and --world '
             f'{TABLETOP}.'
+        )
+
+
+def check_experienced(world: str, experience: str) -> None:
+    """Raise ConfigError where cases cannot be shown what worked before."""
+    if experience != NO_EXPERIENCE and world == 'ros':
+        raise ConfigError(
+            '--experience is for worker processes, which keep it apart from the cases it was made '
+            'from: leave --world ros out.'
         )

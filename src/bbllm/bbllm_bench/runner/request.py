@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from bbllm.api.config import (
+    ExperienceChoice,
     LimitChoice,
     MappingChoice,
     ModelChoice,
@@ -37,7 +38,9 @@ TaskNames = Annotated[
 ]
 
 
-class RunChoice(LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, ModelChoice):
+class RunChoice(
+    LimitChoice, RehearsalChoice, SourceChoice, ExperienceChoice, MappingChoice, ModelChoice
+):
     """Which episodes of a suite run, with which models, where, and within which limits."""
 
     brain: str | None = revised(ModelChoice, 'brain')

@@ -12,7 +12,9 @@ from bbllm.api.settings import Settings
 from bbllm.core.errors import ConfigError
 from bbllm.core.provenance import hash_templates
 from bbllm.core.registry import load_planner
-from bbllm.planners.assembly import check_domain
+from bbllm.planners.assembly import check_domain, check_experience
+from bbllm.planners.common.experience.entry import Entry
+from bbllm.planners.common.experience.memory import file_of
 from bbllm_bench.log.choices import PlayChoice
 from bbllm_bench.log.episodes import RunConfig
 from bbllm_bench.log.run_settings import RunSettings, TaskSettings
@@ -25,7 +27,14 @@ from bbllm_bench.runner.answering import (
     replaying,
 )
 from bbllm_bench.runner.conversations import answers_of, hash_of
-from bbllm_bench.runner.play_here import check_rehearsal, check_sources, domain_of, world_of
+from bbllm_bench.runner.experience import hash_of_entries, known_text, known_to
+from bbllm_bench.runner.play_here import (
+    check_experienced,
+    check_rehearsal,
+    check_sources,
+    domain_of,
+    world_of,
+)
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.runner import RunPlan
 from bbllm_bench.scene_sampling.generator import make_case
@@ -62,9 +71,11 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     request = request.model_copy(update={'world': world, 'ks': ks, 'rehearse': request.samples()})
     check_sources(world, request.sources, request.trouble)
     check_rehearsal(world, request.rehearse)
+    check_experienced(world, request.experience)
     tasks = _tasks(suite, request.tasks)
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))
+    check_experience(request.planner, planner, request.experience)
     if not planner.uses_feedback and request.ks != (0,):
         request = request.model_copy(update={'ks': (0,)})
         notices.append(
@@ -80,7 +91,14 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     else:
         answering = replaying(request.replay, method)
     check_answers(answering, tasks, request.planner, method)
+    experience, known = file_of(request.experience), tuple[Entry, ...]()
+    if experience is not None:
+        entries, faults = experience.read()
+        known = known_to(suite.name, request.seed, entries)
+        notices += known_text(len(known), len(entries) - len(known), faults)
     settings = _settings(request, suite, tasks, answering, folder)
+    if experience is not None:
+        settings = settings.model_copy(update={'experience_hash': hash_of_entries(known)})
     replay = None
     if request.replay is not None:
         replay, notice = answers_of(request.replay, settings.keys)
@@ -92,11 +110,13 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
             llm=answering.llm,  # decided already: another machine must not decide otherwise
             records=request.record is not None,
             changed_prompts=request.changed_prompts,
+            known=known,
         ),
         make_case=lambda task, trial: make_case(suite, task, seed=request.seed, trial=trial),
         replay=replay,
         record=request.record,
         give_up_after=request.give_up_after,
+        experience=experience,
         retry_lost=request.retry_lost,
     )
     return Prepared(plan, (*answering.models.notices, *notices))

@@ -10,12 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from bbllm.core.errors import ConfigError
+from bbllm.planners.common.experience.store import ExperienceFile
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings, join
 from bbllm_bench.log.store import RunFolder, Session
 from bbllm_bench.runner.conversations import RunRecording
+from bbllm_bench.runner.experience import learn
 from bbllm_bench.runner.run_watch import RunEnd, RunProgress, Watch
 from bbllm_bench.runner.worker_result import Answer, Failed
 from bbllm_bench.runner.workers import Workers
@@ -48,6 +50,8 @@ class RunPlan:
     record: Path | None = None
     """File that records the exchanges with the models."""
     give_up_after: int = GIVE_UP_AFTER
+    experience: ExperienceFile | None = None
+    """Where what the run leaves is added at its end."""
     retry_lost: bool = False
     """Whether episodes that were lost before are played again."""
 
@@ -128,11 +132,17 @@ class _Session:
             reason, interrupted = str(end), end.interrupted
         except ConfigError as error:
             reason = str(error)
+        problem = _tables_lacking(self.folder.results.values())
+        if self.plan.experience is not None:
+            try:
+                learn(self.folder, self.plan.settings, self.plan.experience)
+            except ConfigError as error:
+                problem = ' '.join(filter(None, (problem, str(error))))
         return RunEnd(
             progress=self.progress(),
             reason=reason,
             interrupted=interrupted,
-            problem=_tables_lacking(self.folder.results.values()),
+            problem=problem,
         )
 
     def progress(self) -> RunProgress:

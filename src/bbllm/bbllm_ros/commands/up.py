@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bbllm.api.config import (
+    ExperienceChoice,
     LimitChoice,
     LoopChoice,
     ModelChoice,
@@ -58,6 +59,7 @@ class UpConfig(
     RehearsalOptions,
     RecordChoice,
     ApprovalChoice,
+    ExperienceChoice,
     LoopChoice,
     ModelChoice,
     PlannerChoice,

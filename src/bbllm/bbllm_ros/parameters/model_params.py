@@ -5,7 +5,7 @@ from pathlib import Path
 from bbllm.core.paths import episodes_dir
 from bbllm.core.registry import PlannerSpec, load_planner
 from bbllm.llm.models.factory import Models, load_config, make_models
-from bbllm.planners.assembly import check_brain, check_domain
+from bbllm.planners.assembly import check_brain, check_domain, check_experience
 from bbllm.planners.body.mapping import models_for
 from bbllm_ros.parameters.node_params import (
     BodyMapperParams,
@@ -35,6 +35,7 @@ def planner_and_models(params: BrainPlannerParams) -> tuple[PlannerSpec, Models]
     check_domain(params.planner, spec, 'tabletop')
     models = models_of(params)
     check_brain(params.planner, models.brain)
+    check_experience(params.planner, spec, params.experience)
     return spec, models
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from bbllm.api.config import (
+    ExperienceChoice,
     GoalChoice,
     LimitChoice,
     LoopChoice,
@@ -88,7 +89,14 @@ class ModelParams(NodeParams, ModelChoice, RecordChoice):
 
 
 class BrainPlannerParams(
-    ModelParams, PlannerChoice, LoopChoice, GoalChoice, StreamChoice, LimitChoice, RehearsalChoice
+    ModelParams,
+    PlannerChoice,
+    LoopChoice,
+    ExperienceChoice,
+    GoalChoice,
+    StreamChoice,
+    LimitChoice,
+    RehearsalChoice,
 ):
     """Parameters of `brain_planner`."""
 

@@ -199,7 +199,13 @@ class EpisodeDesk:
             planner=params.planner,
             spec=self._spec,
             models=self._models,
-            options=EpisodeConfig.of({'limits': params.limits, 'stream': params.stream}),
+            options=EpisodeConfig.of(
+                {
+                    'limits': params.limits,
+                    'stream': params.stream,
+                    'experience': params.experience,
+                }
+            ),
             settings={'feedback_loops': k, 'goal': goal, 'world': 'ros'},
             remote_body=RemoteBody(
                 name=reported.name,

@@ -4,6 +4,7 @@ import typer
 
 from bbllm.api.config import (
     EpisodeConfig,
+    ExperienceChoice,
     GoalChoice,
     MethodChoice,
     RecordChoice,
@@ -24,7 +25,7 @@ from bbllm.core.types import Scene, SkillCall
 from bbllm.skills.plan_check import check_plan
 
 
-class PlanConfig(RecordChoice, GoalChoice, MethodChoice, SceneChoice):
+class PlanConfig(RecordChoice, ExperienceChoice, GoalChoice, MethodChoice, SceneChoice):
     """What a plan depends on."""
 
 

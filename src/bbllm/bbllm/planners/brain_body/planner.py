@@ -52,4 +52,4 @@ class BrainBody(ModelPlanner):
                 i += 1  # 25
 
 
-BRAIN_BODY = PlannerSpec(factory=BrainBody, options=OPTIONS)
+BRAIN_BODY = PlannerSpec(factory=BrainBody, options=OPTIONS, reads_experience=True)

@@ -127,6 +127,7 @@ class Prompts:
             'actions': [describe_skill(skill) for skill in skills],
             'syntax': language.syntax,
             'task': task_text(task) if task else '',
+            'worked': task.worked if task else (),
             'house_end': language.end(scene),
         }
         return found.get_template(f'{language.name}/{name}.md.j2').render(common | values)
