@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -214,8 +214,13 @@ class SlowGoals:
             raise self._error
         return parse_goal('held(red_cube)', scene)
 
-    def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
+    def check(
+        self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+    ) -> GoalFinding:
         return GoalFinding(unmet=('red_cube is not held',))
+
+    def withdraw(self, goal: TaskGoal, condition: str, reason: str, start: Scene) -> TaskGoal:
+        raise NotImplementedError
 
 
 @pytest.mark.parametrize(

@@ -60,11 +60,11 @@ from bbllm.core.events import (
     WarningRaised,
     steps_left,
 )
-from bbllm.core.goals import NOT_CHECKED, TaskGoal
+from bbllm.core.goals import AS_FAR, NOT_CHECKED, GoalFinding, TaskGoal
 from bbllm.core.journal import episode_of
 from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.naming import scene_fault
-from bbllm.core.observation import held_names, observed
+from bbllm.core.observation import Observed, held_names, last_moves, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of
 from bbllm.core.protocols import (
     ChatModel,
@@ -458,6 +458,18 @@ class EpisodeRun:
                     self._sinks.remove(sink)
                     self._broken = error
 
+    def withdraw(self, condition: str, reason: str) -> None:
+        """Withdraw a condition of the goal; see `EpisodeContext`."""
+        if self._goal is None or self._goals is None or self.before is None:
+            return
+        try:
+            goal = self._goals.withdraw(self._goal, condition, reason, self.before)
+        except NoGoalError as error:
+            self.warn(str(error))
+            return
+        self._goal = goal
+        self.emit(GoalStated(goal.in_words, str(goal), self._goals.by))
+
     def warn(self, text: str) -> None:
         """Record information for people that changes nothing."""
         self.emit(WarningRaised(text))
@@ -634,9 +646,22 @@ class EpisodeRun:
             message = 'The plan ended without one step that the robot carried out.'
             return Ending.GAVE_UP, ' '.join(filter(None, (message, passed, rest, *open_ends)))
         message = ' '.join(filter(None, (passed, rest, *open_ends)))
+        left_out = self._goal.left_out_words if self._goal else ''
+        left_out = left_out and f'{left_out[0].upper()}{left_out[1:]}.'
         if message:
-            return Ending.PARTLY_DONE, message
-        return Ending.FINISHED, '' if self._all(Outcome) else self._nothing_to_do()
+            return Ending.PARTLY_DONE, f'{message} {left_out}'.rstrip()
+        message = self._as_far_as_checked(scene) if self._all(Outcome) else self._nothing_to_do()
+        return Ending.FINISHED, f'{message} {left_out}'.strip()
+
+    def _as_far_as_checked(self, scene: Scene) -> str:
+        """Return how much of the goal is checked and met, where that is a part."""
+        finding = self._finding(scene)
+        if finding is None or self._goal is None or finding.status != AS_FAR:
+            return ''
+        rests = self._goal.rest.split(' / ') if self._goal.rest else []
+        why = f'Not checked: {self._goal.rest}' if rests else finding.unseen
+        n_all = len(self._goal.conditions) + len(rests)
+        return f'Checked and met: {finding.n_met} of {n_all} parts of the goal. {why}.'
 
     @property
     def _has_succeeded(self) -> bool:
@@ -652,7 +677,7 @@ class EpisodeRun:
         """Return why an episode in which nothing was tried is finished, '' in a bench."""
         if self._goals is None:
             return ''
-        if self._goal is None:
+        if self._goal is None or not self._goal.conditions:
             return (
                 "Nothing was done: the planner finds nothing to do. The planner's reply alone "
                 'stands for this, as the goal was not checked.'
@@ -722,7 +747,7 @@ class EpisodeRun:
             self._n_in_goal = known
             break
         self.emit(stated)
-        if self._goal and not known and self._goals.check(self._goal, scene, scene).met:
+        if self._goal and not known and self._goals.check(self._goal, scene, scene, {}).met:
             self.warn('The goal is already met, before anything has moved.')
 
     def _settled(self) -> Scene:
@@ -735,11 +760,17 @@ class EpisodeRun:
     def _open_ends(self, scene: Scene) -> list[str]:
         """Return what speaks against the end of the task in a scene, one sentence each."""
         found = [fault for name in held_names(scene) if (fault := self._held_fault(name, scene))]
-        if self._goal is not None and self._goals is not None and self.before is not None:
-            finding = self._goals.check(self._goal, scene, self.before)
-            if finding.unmet:
-                found.append(f'The goal is not met: {"; ".join(finding.unmet)}.')
+        finding = self._finding(scene)
+        if finding and finding.unmet:
+            found.append(f'The goal is not met: {"; ".join(finding.unmet)}.')
         return found
+
+    def _finding(self, scene: Scene) -> GoalFinding | None:
+        """Return what a scene shows of the goal; None where there is none."""
+        if self._goal is None or self._goals is None or self.before is None:
+            return None
+        looks = [observed(self.before), *self._all(Observed), observed(scene)]
+        return self._goals.check(self._goal, scene, self.before, last_moves(looks))
 
     def _held_fault(self, name: str, scene: Scene) -> str:
         """
@@ -773,10 +804,8 @@ class EpisodeRun:
         """Return what the scene at the end shows of the goal; '' where none was asked for."""
         if self._goals is None:
             return ''
-        if self._goal is None or self.before is None or after is None:
-            return NOT_CHECKED
-        finding = self._goals.check(self._goal, after, self.before)
-        return 'met' if finding.met else 'unmet' if finding.unmet else NOT_CHECKED
+        finding = self._finding(after) if after else None
+        return finding.status if finding else NOT_CHECKED
 
     def _is_stuck(self, world: World) -> bool:
         """

@@ -466,7 +466,8 @@ class EpisodeEnded:
     error: str = ''
     """Type of the error that ended it, '' where there was none."""
     goal: str = ''
-    """Whether the goal is `met`, `unmet` or `not checked`; '' where none was asked for."""
+    """What the last scene shows of the goal: `met`, `unmet`, `met as far as checked` or
+    `not checked`; '' where none was asked for."""
 
 
 EventData = (
@@ -597,7 +598,8 @@ class Episode:
     passed_steps: int = 0
     """How many steps of the plan in force were passed: no action was found for them."""
     goal: str = ''
-    """Whether the goal is `met`, `unmet` or `not checked`; '' where none was asked for."""
+    """What the last scene shows of the goal: `met`, `unmet`, `met as far as checked` or
+    `not checked`; '' where none was asked for."""
     goal_stated: GoalStated = field(default_factory=GoalStated)
     """The conditions that were checked."""
     model_calls: tuple[ModelCall, ...] = ()

@@ -3,20 +3,23 @@ The goal of a task: what the scene must be like at the end, as conditions in a f
 
     on(red_cube, blue_cube)
     side(all of red_cube|blue_cube, left)
-    tower(3 of red_cube|blue_cube|green_cube|pink_cube)
+    tower(green_cube, all of red_cube|blue_cube)
+    gap(red_cube, blue_cube, at least 5 cm)
     not on(green_cube, table)
 
     goal      = condition {";" condition} [";" rest]   one a line in a reply of a model
     rest      = "not checked:" words                    what no condition expresses
     condition = ["not"] kind "(" argument {"," argument} ")"
-    argument  = [(number | "all") "of"] name {"|" name}
+    argument  = [(number | "all") "of"] name {"|" name} | amount
+    amount    = ["at least" | "at most"] number ("mm" | "cm" | "m" | "deg" | "%")
 
 A name is that of an object of the scene. In a household it is also a class, which stands for all
 objects of the class; on a table also a kind, as in `all of cubes`, which stands for those within
-reach, or `others`: all that can be moved and that the goal does not speak of. Without a number,
-one of the names has to fit; with `not`, none of them may. A goal with a rest can be unmet, and is
-never met: what is unchecked is not claimed. A goal is text from a model or a person: it is read
-here, checked against a scene, and never executed.
+reach, or `others`: all that can be moved and that the goal does not speak of. What `all of cubes`
+and `all of others` leave out as out of reach is a part of the goal's words. Without a number, one
+of the names has to fit; with `not`, none of them may. A goal with a rest can be unmet, and is at
+most met as far as checked. A goal is text from a model or a person: it is read here, checked
+against a scene, and never executed.
 """
 
 import re
@@ -32,11 +35,11 @@ from bbllm.core.types import MOVABLE, SYMBOLIC, Kind, Scene
 
 MAX_CONDITIONS = 40
 """Longer goals come from models that repeat themselves."""
-NOT_CHECKED = 'not checked'
-"""Status of a goal that nobody could check; the others are `met` and `unmet`."""
+MET, UNMET, AS_FAR, NOT_CHECKED = 'met', 'unmet', 'met as far as checked', 'not checked'
+"""What the end of a task can show of its goal; `GoalFinding.status`."""
 QUOTED = 80
 """So much of what cannot be read is quoted [characters]."""
-MAX_REST = 160
+MAX_REST = 300
 """So much of what is not checked is kept [characters]."""
 NONE = 'none'
 """Reply of a model for a task of which conditions can express nothing."""
@@ -58,39 +61,68 @@ class ConditionKind(StrEnum):
         kind._value_, kind.form, kind.meaning, kind.words = name, form, meaning, words
         return kind
 
-    ON = 'on(a, b)', 'a rests on b: an object, a location or a piece of furniture', 'on {}'
+    ON = 'on(a, b)', 'a rests on b: an object, a location or furniture', 'on {}'
     IN = 'in(a, b)', 'a is inside b', 'in {}'
-    BESIDE = 'beside(a, b)', 'a stands right next to b', 'right next to {}'
-    LEFT_OF = 'left_of(a, b)', 'a is left of b, as seen from the arm', 'left of {}'
-    RIGHT_OF = 'right_of(a, b)', 'a is right of b', 'right of {}'
-    NEARER = 'nearer(a, b)', 'a is nearer to the arm than b', 'nearer than {}'
-    FARTHER = 'farther(a, b)', 'a is farther away than b', 'farther than {}'
-    BETWEEN = (
-        'between(a, b, c)',
-        'a is between b and c, near the straight line from one to the other',
-        'between {}',
+    BESIDE = 'beside(a, b)', 'side by side, at most a width apart', 'right next to {}'
+    LEFT_OF = 'left_of(a, b)', '', 'left of {}'
+    RIGHT_OF = 'right_of(a, b)', '', 'right of {}'
+    NEARER = 'nearer(a, b)', '', 'nearer than {}'
+    FARTHER = (
+        'farther(a, b)',
+        'a is wholly on that side of b',
+        'farther than {}',
     )
-    SIDE = 'side(a, left)', 'a is on that side of the table: left, right, near or far', 'on the {}'
-    TOWER = 'tower(a, b, c)', 'one tower of exactly these, a at the bottom', 'tower'
+    BETWEEN = (
+        'between(a, b, c, 50 %)',
+        'on the line from b to c, half a width off at most, and that far along it',
+        '{amount}between {}',
+    )
+    SIDE = (
+        'side(a, left)',
+        'half a width into that half of the table: left, right, near or far',
+        'on the {}',
+    )
+    TOWER = 'tower(a, b, c)', 'one tower of just these, a at the bottom', 'tower'
     LINE = (
         'line(a, b, c)',
-        'a straight row, its middles 2.5 widths apart at most, in this order from left to right, '
-        'or from near to far if it runs away from the arm',
+        'a row in this order, left to right or near to far: middles at most 2.5 widths apart and '
+        'half a width off it',
         'straight line',
     )
-    PLUS = (
-        'plus(5 of a|b|c|d|e|f)',
-        'one in the middle of four others, as a plus sign',
-        'plus sign',
+    PLUS = 'plus(5 of a|b|c|d|e|f)', 'a plus sign', 'plus sign'
+    HELD = 'held(a)', 'in the hand', 'in the hand'
+    MOVED = 'moved(a)', '', 'somewhere else than before'
+    UNCHANGED = (
+        'unchanged(a)',
+        'half a width or more from where it was; where and as it was',
+        'as before',
     )
-    HELD = 'held(a)', 'a is in the hand at the end', 'in the hand'
-    MOVED = 'moved(a)', 'a is somewhere else than at the start', 'somewhere else than before'
     SHIFTED = (
-        'shifted(a, left)',
-        'a is farther left, right, near or far than it was',
-        '{} than before',
+        'shifted(a, left, 10 cm)',
+        'that much farther left, right, near or far than it was',
+        '{amount}{} than before',
     )
     AT_PLACE_OF = 'at_place_of(a, b)', 'a is where b was at the start', 'where {} was'
+    DISTANCE = 'distance(a, b, 20 cm)', 'between middles', '{amount}from {}, middle to middle'
+    GAP = 'gap(a, b, 5 cm)', 'free space between outlines', '{amount}clear of {}'
+    NEAREST = 'nearest(a, b|c, arm)', '', 'the nearest to {of}, compared with {}'
+    FARTHEST = (
+        'farthest(a, b|c, arm)',
+        'of all these a is nearest to, or farthest from, the arm or an object in its place',
+        'the farthest from {of}, compared with {}',
+    )
+    YAW = 'yaw(a, 45 deg)', '', 'at a yaw of {amount}'
+    TURNED = (
+        'turned(a, 45 deg)',
+        'its yaw; its turn since the start, +45 for counter-clockwise',
+        'turned by {amount}',
+    )
+    ALIGNED = 'aligned(a, b)', 'the same yaw', 'aligned with {}'
+    MOVED_BEFORE = (
+        'moved_before(a, b|c)',
+        'a was put in its last place before any of these',
+        'moved before {}',
+    )
     STATE = 'state(a, open)', 'a is open, closed, on, off, clean, dirty or sitting', '{}'
 
 
@@ -111,6 +143,22 @@ WORDS: Mapping[ConditionKind, Mapping[str, str]] = {
     K.STATE: {word: word for word in STATES},
 }
 """Kinds whose second argument is one of some words, with these for people."""
+GROUPS = frozenset({K.DISTANCE, K.GAP, K.NEAREST, K.FARTHEST, K.MOVED_BEFORE})
+"""Kinds that relate an object to all of some others: to the nearest of them, or to each."""
+AMOUNTS: Mapping[ConditionKind, str] = {
+    **{K.DISTANCE: 'cm', K.GAP: 'cm', K.SHIFTED: 'cm'},
+    **{K.YAW: 'deg', K.TURNED: 'deg', K.BETWEEN: '%'},
+}
+"""Kinds whose last argument is an amount, with its unit."""
+NEEDS_NONE = frozenset({K.SHIFTED, K.BETWEEN})
+"""Those that also go without one."""
+UNITS: Mapping[str, tuple[str, float]] = {
+    **{'mm': ('cm', 0.1), 'cm': ('cm', 1.0), 'm': ('cm', 100.0)},
+    **{'deg': ('deg', 1.0), 'degrees': ('deg', 1.0), '°': ('deg', 1.0), '%': ('%', 1.0)},
+}
+"""Units that are read, as so much of one that is written."""
+ARM = 'arm'
+"""What `nearest` and `farthest` may be measured from beside objects."""
 SHAPES = frozenset({K.TOWER, K.LINE, K.PLUS})
 """Kinds of several objects: in the order given, or so many of some in any order."""
 PLUS_SIZE = 5
@@ -139,6 +187,24 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """So much, within the tolerance that the checker states, or a bound."""
+
+    value: float
+    """In its unit; negative for clockwise."""
+    unit: str
+    """`cm`, `deg` or `%`."""
+    bound: str = ''
+    """`at least`, `at most`, or '' for exactly so much."""
+    signed: bool = False
+    """Whether it was written with a sign: a turn without one may be either way."""
+
+    def __str__(self) -> str:
+        sign = '+' if self.signed and self.value >= 0 else ''
+        return f'{self.bound} {sign}{self.value:.7g} {self.unit}'.lstrip()
+
+
+@dataclass(frozen=True, slots=True)
 class GoalCondition:
     """One requirement."""
 
@@ -148,11 +214,12 @@ class GoalCondition:
     place: Selection | None = None
     """What that is related to."""
     word: str = ''
-    """A side or a state."""
+    """A side, a state, or from where `nearest` and `farthest` are measured."""
     negated: bool = False
+    amount: Amount | None = None
 
     def __str__(self) -> str:
-        more = [str(self.place)] if self.place else [self.word] if self.word else []
+        more = [str(part) for part in (self.place, self.word, self.amount) if part]
         text = f'{self.kind.value}({", ".join([*map(str, self.subjects), *more])})'
         return f'not {text}' if self.negated else text
 
@@ -168,7 +235,11 @@ class GoalCondition:
             return f'{", ".join(item.in_words for item in self.subjects)} {form}, {order}'
         is_ = ('are' if self.subjects[0].count > 1 else 'is') + (' not' if self.negated else '')
         second = self.place.in_words if self.place else WORDS.get(self.kind, {}).get(self.word, '')
-        return f'{who} {is_} {words.format(second)}'
+        amount = f'{self.amount} ' if self.amount else ''
+        if self.kind is K.BETWEEN and amount:
+            amount += 'of the way '
+        of = f'the {ARM}' if self.word == ARM else self.word
+        return f'{who} {is_} {words.format(second, amount=amount, of=of)}'.rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +249,21 @@ class TaskGoal:
     conditions: tuple[GoalCondition, ...]
     rest: str = ''
     """What the task asks for beside, which no condition expresses."""
+    left_out: tuple[str, ...] = ()
+    """What `all of cubes` does not count, as it is out of reach."""
 
     def __str__(self) -> str:
         return '; '.join([*map(str, self.conditions), *self._unchecked])
 
     @property
     def in_words(self) -> tuple[str, ...]:
-        return (*(condition.in_words for condition in self.conditions), *self._unchecked)
+        words = (condition.in_words for condition in self.conditions)
+        return (*words, *filter(None, [self.left_out_words]), *self._unchecked)
+
+    @property
+    def left_out_words(self) -> str:
+        """What is left out, for people; '' for nothing."""
+        return f'left out, out of reach: {", ".join(self.left_out)}' if self.left_out else ''
 
     @property
     def _unchecked(self) -> tuple[str, ...]:
@@ -205,10 +284,19 @@ class GoalFinding:
     """A sentence for each condition that does not hold, with what was measured."""
     unseen: str = ''
     """Why a condition cannot be decided, in one sentence; empty where each can."""
+    n_met: int = 0
+    """How many conditions hold."""
 
     @property
     def met(self) -> bool:
         return not self.unmet and not self.unseen
+
+    @property
+    def status(self) -> str:
+        """One of `met`, `unmet`, `met as far as checked` and `not checked`."""
+        if self.unmet or self.met:
+            return UNMET if self.unmet else MET
+        return AS_FAR if self.n_met else NOT_CHECKED
 
 
 def kinds_for(domain: str) -> tuple[ConditionKind, ...]:
@@ -230,7 +318,13 @@ _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
 _CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
 _REST = re.compile(rf'(?:^|[;\n])[\s*`-]*{NOT_CHECKED}:(.*)', re.IGNORECASE | re.DOTALL)
 _COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
-_OTHERS = re.compile(r'\bothers\b')
+_OTHERS = re.compile(r'(\ball\s+of\s+)?\bothers\b', re.IGNORECASE)
+_AMOUNT = re.compile(
+    rf'(at least|at most|[<>]=|[≤≥=])?\s*([+-]?)(\d{{1,5}}(?:\.\d{{1,3}})?)\s*({"|".join(UNITS)})',
+    re.IGNORECASE,
+)
+_BOUNDS = {'>=': 'at least', '≥': 'at least', '<=': 'at most', '≤': 'at most', '=': ''}
+_ALL_OF = re.compile(r'\ball\s+of\s+([^,]+)', re.IGNORECASE)
 _NUMBER_OF = re.compile(r'^\d{1,4}\s+of\s+', re.IGNORECASE)
 
 
@@ -238,16 +332,19 @@ def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
     """
     Return the goal of a model's reply, None for the line `none`.
 
+    A goal of nothing but `not checked: X` has no conditions, and the rest X, also beside `none`.
     Lines without a bracket are chatter and are ignored; every other line must be conditions.
     Raises ParseError for a line that is not, or names what the scene does not have.
     """
     lines = [_bare(line) for line in text.split('\n')]
     rest = [line for line in lines if line.lower().startswith(f'{NOT_CHECKED}:')]
     lines = [line for line in lines if line not in rest]
-    if any(line.lower() == NONE for line in lines):
-        return None
+    unchecked = _kept(' / '.join(line.partition(':')[2].strip(_MARKS) for line in rest))
     wanted = [line for line in lines if '(' in line]
-    if rest and not wanted:
+    nothing = any(line.lower() == NONE for line in lines)
+    if unchecked and not wanted:
+        return TaskGoal((), unchecked)
+    if nothing:
         return None
     if not wanted:
         raise ParseError(
@@ -258,9 +355,7 @@ def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
         goal = parse_goal('; '.join(wanted), scene)
     except UnknownNameError as error:
         raise ParseError(str(error)) from error
-    return replace(
-        goal, rest=_kept(' / '.join(line.partition(':')[2].strip(_MARKS) for line in rest))
-    )
+    return replace(goal, rest=unchecked)
 
 
 def _kept(rest: str) -> str:
@@ -286,8 +381,11 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
         UnknownNameError: The scene has no such object; with the nearest one.
     """
     if unchecked := _REST.search(text):
-        return replace(parse_goal(text[: unchecked.start()], scene), rest=_kept(unchecked[1]))
+        rest, before = _kept(unchecked[1]), text[: unchecked.start()]
+        bare = TaskGoal(()) if rest and not before.strip(' \t\r\n;') else parse_goal(before, scene)
+        return replace(bare, rest=rest)
     found: list[GoalCondition] = []
+    left_out = _left_out(text, scene)
     text = _with_others(text, scene)
     at = 0
     for match in _CONDITION.finditer(text):
@@ -303,7 +401,27 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
             f'The goal has {len(conditions)} conditions; write {MAX_CONDITIONS} at most, with '
             'all of a|b|c for several objects.'
         )
-    return TaskGoal(conditions)
+    return TaskGoal(conditions, left_out=left_out)
+
+
+def withdrawn(goal: TaskGoal, text: str, reason: str, scene: Scene) -> TaskGoal:
+    """
+    Return a goal without one of its conditions, which is from then on what is not checked.
+
+    Raises ParseError where the text is none of its conditions.
+    """
+    try:
+        gone = parse_goal(text, scene).conditions
+    except UnknownNameError as error:
+        raise ParseError(str(error)) from error
+    if len(gone) != 1 or gone[0] not in goal.conditions:
+        raise ParseError(
+            f'{text[:QUOTED]!r} is none of the conditions of the goal, which are '
+            f'{"; ".join(map(str, goal.conditions))}.'
+        )
+    left = tuple(condition for condition in goal.conditions if condition != gone[0])
+    words = f'{gone[0].in_words} (withdrawn by the planner: {reason})'
+    return replace(goal, conditions=left, rest=_kept(' / '.join(filter(None, (words, goal.rest)))))
 
 
 def _unreadable(text: str, scene: Scene) -> ParseError:
@@ -318,7 +436,8 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
     parts = [part.strip() for part in args.split(',')]
     if kind in SHAPES:
         return GoalCondition(kind, _parts_of_shape(kind, parts, scene), negated=negated)
-    wanted = kind.form.count(',') + 1
+    amount = _amount(kind, parts)
+    wanted = kind.form.count(',') + (kind not in AMOUNTS)
     if len(parts) != wanted or not all(parts):
         raise ParseError(
             f'{kind.value}({args[:QUOTED]}) has {len(parts)} arguments; write {kind.form}. '
@@ -326,7 +445,10 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
         )
     if negated:
         _check_unnumbered(kind, parts)
-    subjects = (_movable(_selection(parts[0], scene), scene),)
+    subject = _movable(_selection(parts[0], scene), scene)
+    if kind is K.UNCHANGED and not negated:  # also where it is written without `all of`
+        subject = replace(subject, count=len(subject.names))
+    made = GoalCondition(kind, (subject,), negated=negated, amount=amount)
     if kind in WORDS:
         word = plain(parts[1])
         if word not in WORDS[kind]:
@@ -334,17 +456,60 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
                 f'{parts[1][:QUOTED]!r} is none of {", ".join(WORDS[kind])}, which '
                 f'{kind.value} takes.'
             )
-        return GoalCondition(kind, subjects, word=word, negated=negated)
+        return replace(made, word=word)
     if wanted == 1:
-        return GoalCondition(kind, subjects, negated=negated)
-    place = _place(parts[1:], scene)
-    others = [name for name in subjects[0].names if name not in place.names]
-    if len(place.names) == place.count and len(others) < (1 if negated else subjects[0].count):
+        return made
+    if kind in (K.NEAREST, K.FARTHEST):
+        made = replace(made, word=_measured_from(parts.pop(), scene))
+    made = replace(made, place=_place(kind, parts[1:], scene))
+    if _is_to_itself(made):
         raise ParseError(
             f'{kind.value}({args[:QUOTED]}) relates an object to itself. {kind.form} takes '
             f'different objects; for a task that asks for that, there is no condition: `{NONE}`.'
         )
-    return GoalCondition(kind, subjects, place, negated=negated)
+    return made
+
+
+def _amount(kind: ConditionKind, parts: list[str]) -> Amount | None:
+    """Take the amount off the end of the arguments of a condition, where it has one."""
+    found = _AMOUNT.fullmatch(parts[-1]) if kind in AMOUNTS else None
+    if found is None and (kind not in AMOUNTS or kind in NEEDS_NONE):
+        return None
+    words, sign, number, name = found.groups('') if found else ('', '', '0', '')
+    bound = _BOUNDS.get(words, words.lower())
+    unit, share = UNITS.get(name.lower(), ('', 1.0))
+    turns = kind in (K.YAW, K.TURNED)
+    if unit != AMOUNTS[kind] or (sign and not turns) or (bound and (sign or kind is K.YAW)):
+        bounds = '' if kind is K.YAW else ', "at least" or "at most" before it'
+        raise ParseError(
+            f'{kind.value} ends with an amount in {AMOUNTS[kind]}{bounds}, not with '
+            f'{parts[-1][:QUOTED]!r}; write {kind.form}.'
+        )
+    parts.pop()
+    value = round(float(number) * share, 2)
+    return Amount(-value if sign == '-' else value, unit, bound, signed=bool(sign))
+
+
+def _measured_from(text: str, scene: Scene) -> str:
+    """Return the one object that `nearest` is measured from, or the arm."""
+    if plain(text) == ARM:
+        return ARM
+    names = _selection(text, scene).names
+    if len(names) > 1:
+        raise ParseError(f'{text[:QUOTED]!r} comes last: write one object there, or {ARM}.')
+    return names[0]
+
+
+def _is_to_itself(condition: GoalCondition) -> bool:
+    """Return whether an object would have to be related to itself."""
+    (subject,), place = condition.subjects, condition.place
+    assert place is not None
+    if condition.kind in GROUPS:
+        alone = any(not {*place.names} - {name, condition.word} for name in subject.names)
+        return alone or condition.word in subject.names
+    others = [name for name in subject.names if name not in place.names]
+    needed = 1 if condition.negated else subject.count
+    return len(place.names) == place.count and len(others) < needed
 
 
 def _check_unnumbered(kind: ConditionKind, parts: Sequence[str]) -> None:
@@ -358,10 +523,12 @@ def _check_unnumbered(kind: ConditionKind, parts: Sequence[str]) -> None:
         )
 
 
-def _place(parts: Sequence[str], scene: Scene) -> Selection:
+def _place(kind: ConditionKind, parts: Sequence[str], scene: Scene) -> Selection:
     """Return what a condition relates its objects to: one of some, or the two ends of a line."""
     chosen = [_selection(part, scene) for part in parts]
     names = tuple(name for item in chosen for name in item.names)
+    if kind in GROUPS and chosen[0].count in (1, len(names)):
+        return replace(chosen[0], count=len(names))
     if any(item.count > 1 for item in chosen):
         raise ParseError(
             f'{parts[0][:QUOTED]!r} cannot come second: that is one object, or several of which '
@@ -380,7 +547,8 @@ def _parts_of_shape(
     """Return the members of a tower, line or plus sign."""
     chosen = tuple(_movable(_selection(part, scene), scene) for part in parts)
     in_order = len(chosen) > 1
-    singles = all(len(item.names) == 1 for item in chosen)
+    if in_order:
+        chosen = _without_singles(chosen)
     members = [name for item in chosen for name in item.names]
     if fixed := [name for name in members if scene.object(name).kind not in MOVABLE]:
         raise ParseError(
@@ -388,19 +556,35 @@ def _parts_of_shape(
             f'{kind.value}: it takes cubes and other objects that can be stacked, and a container '
             'comes second, as b in in(a, b).'
         )
-    if in_order and (not singles or len(set(members)) < len(members)):
+    size = sum(item.count for item in chosen)
+    mixed = kind is K.PLUS and in_order and size < len(members)
+    if len(set(members)) < len(members) or mixed:
         raise ParseError(
             f'{kind.value} takes objects in their order, each once, as in {K.TOWER.form}, or so '
             f'many of some in any order, as in {kind.value}(3 of a|b|c|d).'
         )
     if in_order and kind is K.PLUS:  # it has no order
-        text = f'{len(members)} of {"|".join(members)}'
-        chosen = (Selection(tuple(members), len(members), text),)
-    size = len(members) if len(chosen) > 1 else chosen[0].count
+        chosen = (_all_of(members),)
     if size < 2 or (kind is K.PLUS and size != PLUS_SIZE):
         least = '5 objects, as in plus(5 of a|b|c|d|e|f)' if kind is K.PLUS else 'two or more'
         raise ParseError(f'{kind.value} takes {least}, and {size} are given.')
     return chosen
+
+
+def _without_singles(chosen: tuple[Selection, ...]) -> tuple[Selection, ...]:
+    """Return the parts of a shape; `all of cubes` leaves out what is a part by its own name."""
+    singles = {item.names[0] for item in chosen if len(item.names) == 1}
+    left: list[Selection] = []
+    for item in chosen:
+        rest = [name for name in item.names if name not in singles]
+        whole = len(item.names) == item.count
+        left.append(item if not (whole and 0 < len(rest) < item.count) else _all_of(rest))
+    return tuple(left)
+
+
+def _all_of(names: Sequence[str]) -> Selection:
+    text = '|'.join(names)
+    return Selection(tuple(names), len(names), f'all of {text}' if len(names) > 1 else text)
 
 
 def _movable(selection: Selection, scene: Scene) -> Selection:
@@ -434,23 +618,56 @@ def _with_others(text: str, scene: Scene) -> str:
     """Return a goal with names in place of the word `others`."""
     if not _OTHERS.search(text) or scene.is_symbolic:
         return text
+    rest = _others(text, scene)
+    if not rest:  # of nothing else, all is so that may not be
+        text = _CONDITION.sub(
+            lambda m: '' if (m[1] or m[2] == K.UNCHANGED) and _OTHERS.search(m[3]) else m[0], text
+        )
+    near = [name for name in rest if not _is_far(name, scene)]
+
+    def names(found: re.Match[str]) -> str:
+        some = near if found[1] else rest
+        return (found[1] or '') + '|'.join(some) if some else found[0]
+
+    return _OTHERS.sub(names, text)
+
+
+def _others(text: str, scene: Scene) -> list[str]:
+    """Return what can be moved and no condition of a goal names."""
     words = {word for word in re.findall(r'\w+', text) if not _OTHERS.fullmatch(word)}
     named = {name for word in words for name in (*_alike(word, scene), *_of_kind(word, scene))}
-    rest = [x.name for x in scene.objects if x.kind in MOVABLE and x.name not in named]
-    if not rest:  # of nothing else, all is so that may not be
-        text = _CONDITION.sub(lambda m: '' if m[1] and _OTHERS.search(m[3]) else m[0], text)
-    return _OTHERS.sub('|'.join(rest), text) if rest else text
+    return [x.name for x in scene.objects if x.kind in MOVABLE and x.name not in named]
+
+
+def _left_out(text: str, scene: Scene) -> tuple[str, ...]:
+    """Return what `all of cubes` and `all of others` would mean, were it within reach."""
+    if scene.is_symbolic:
+        return ()
+    found: list[str] = []
+    for negated, _, args in _CONDITION.findall(text):
+        for words in [] if negated else _ALL_OF.findall(args):
+            for word in map(str.strip, words.split('|')):
+                if _OTHERS.fullmatch(word):
+                    found += _others(text, scene)
+                elif not _alike(word, scene):
+                    found += _of_kind(word, scene, far=True)
+    named = {plain(word) for word in re.findall(r'\w+', text)}
+    return tuple(n for n in dict.fromkeys(found) if _is_far(n, scene) and plain(n) not in named)
+
+
+def _is_far(name: str, scene: Scene) -> bool:
+    return scene.has(name, 'reachable', 'no')
 
 
 def _alike(word: str, scene: Scene) -> list[str]:
     return [name for name in scene.names if plain(name) == plain(word)]
 
 
-def _of_kind(word: str, scene: Scene) -> list[str]:
-    """Return the objects of a kind that are within reach, as `cubes`."""
+def _of_kind(word: str, scene: Scene, *, far: bool = False) -> list[str]:
+    """Return the objects of a kind, as `cubes`, that are within reach, or also the *far* ones."""
     kind = plain(word).removesuffix('s')
-    near = (x for x in scene.objects if not scene.has(x.name, 'reachable', 'no'))
-    return [x.name for x in near if x.kind.value == kind]
+    alike = (x.name for x in scene.objects if x.kind.value == kind)
+    return [name for name in alike if far or not _is_far(name, scene)]
 
 
 def _meant(word: str, scene: Scene) -> list[str]:

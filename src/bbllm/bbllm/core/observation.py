@@ -12,11 +12,14 @@ A lost object, seen and no longer there to be seen, is a fact and no object: `(r
 `(red_cube last_seen_at 0.45 0.16 0.02)` and `(red_cube unseen_for 12 s)`.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bbllm.core.types import MOVABLE, Fact, Pose, Scene
 
+MOVED_M = 0.01
+"""What is farther than this from where it was has moved [m]."""
 NOT_MEASURED = 'not measured'
 """What stands for a force that nothing measures."""
 
@@ -58,6 +61,18 @@ def observed(scene: Scene) -> Observed:
         force_n=None if hand is None else hand.force_n,
         fingers_m=None if hand is None else (hand.width_m / 2, hand.width_m / 2),
     )
+
+
+def last_moves(looks: Iterable[Observed]) -> Mapping[str, int]:
+    """Return the number of the look in which each object was first seen in its last place."""
+    places: dict[str, Seven] = {}
+    moves: dict[str, int] = {}
+    for number, look in enumerate(looks):
+        for name, pose in look.blocks.items():
+            was = places.setdefault(name, pose)
+            if math.dist(was[:3], pose[:3]) > MOVED_M:
+                places[name], moves[name] = pose, number
+    return moves
 
 
 def _seven(pose: Pose) -> Seven:

@@ -510,6 +510,14 @@ class EpisodeContext(Protocol):
         """
         ...
 
+    def withdraw(self, condition: str, reason: str) -> None:
+        """
+        Withdraw a condition of the goal that contradicts the task: it counts as not checked.
+
+        The goal without it goes on record. What a person gave stays, which is a warning.
+        """
+        ...
+
     def warn(self, text: str) -> None:
         """Record information for people that changes nothing."""
         ...
@@ -540,8 +548,24 @@ class GoalKeeper(Protocol):
         """
         ...
 
-    def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
-        """Return what a settled scene shows of a goal; `start` is the scene before the task."""
+    def check(
+        self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+    ) -> GoalFinding:
+        """
+        Return what a settled scene shows of a goal.
+
+        `start` is the scene before the task, and `moves` is when each object was last moved
+        (`observation.last_moves`).
+        """
+        ...
+
+    def withdraw(self, goal: TaskGoal, condition: str, reason: str, start: Scene) -> TaskGoal:
+        """
+        Return a goal with one condition as what is not checked.
+
+        Raises:
+            NoGoalError: It is no condition of the goal, or a person gave it.
+        """
         ...
 
 

@@ -92,6 +92,19 @@ def is_round(item: SceneObject) -> bool:
     return item.kind is Kind.CYLINDER and vertical_axis(item) == 2
 
 
+def yaw_of(item: SceneObject) -> tuple[float, float] | None:
+    """
+    Return the yaw of an object's edges, and after what turn it looks the same [deg].
+
+    None for what is round seen from above, or stands on an edge.
+    """
+    axes = flat_axes(item)
+    if len(axes) < 2:
+        return None
+    (yaw, one), (_, other) = axes
+    return math.degrees(yaw), 90.0 if math.isclose(one, other, rel_tol=0.01) else 180.0
+
+
 # The objects of a table are asked for theirs many times in a row, as for their outlines.
 @lru_cache(maxsize=256)
 def flat_axes(item: SceneObject) -> tuple[tuple[float, float], ...]:
@@ -173,6 +186,28 @@ def polygon_gap(one: Sequence[Point], other: Sequence[Point]) -> float:
     Positive: at least that far apart. Negative: they overlap by at least that much.
     """
     return max(_gap_along_edges(one, other)[0], _gap_along_edges(other, one)[0])
+
+
+def free_space(one: Sequence[Point], other: Sequence[Point]) -> float:
+    """Return the distance of two convex polygons, 0 where they overlap [m]."""
+    if polygon_gap(one, other) <= 0.0:
+        return 0.0
+    pairs = ((one, other), (other, one))
+    return min(
+        _to_edge(point, polygon[i - 1], polygon[i])
+        for points, polygon in pairs
+        for point in points
+        for i in range(len(polygon))
+    )
+
+
+def _to_edge(point: Point, start: Point, end: Point) -> float:
+    """Return how far a point is from a straight piece of a line [m]."""
+    way = (end[0] - start[0], end[1] - start[1])
+    length_2 = way[0] ** 2 + way[1] ** 2
+    along = (point[0] - start[0]) * way[0] + (point[1] - start[1]) * way[1]
+    share = min(1.0, max(0.0, along / length_2)) if length_2 else 0.0
+    return math.dist(point, (start[0] + share * way[0], start[1] + share * way[1]))
 
 
 def are_near(one: SceneObject, other: SceneObject) -> bool:

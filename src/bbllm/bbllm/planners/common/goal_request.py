@@ -1,14 +1,11 @@
 """The request for the goal of a task: one prompt to the Brain, before there is a plan."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from bbllm.core.errors import ModelError, NoGoalError, ParseError
-from bbllm.core.goals import (
-    TaskGoal,
-    kinds_for,
-    parse_goal_reply,
-)
+from bbllm.core.goals import TaskGoal, kinds_for, parse_goal_reply
 from bbllm.core.protocols import ChatModel, EpisodeContext, PromptRequest
 from bbllm.core.text import cut
 from bbllm.core.types import Scene, Task
@@ -26,11 +23,21 @@ def goal_prompt(task: Task, scene: Scene) -> str:
     return render(
         'bbllm.planners.common',
         f'{language_of(scene).name}/goal',
-        kinds=[f'{kind.form}: {kind.meaning}' for kind in kinds_for(scene.domain)],
+        kinds=_kinds(scene.domain),
         environment=environment(scene),
         task=task_text(replace(task, constraints=())),
         added=bool(task.added),
     )
+
+
+def _kinds(domain: str) -> Iterator[str]:
+    """Yield a line for each meaning; kinds without one share that of the next."""
+    forms: list[str] = []
+    for kind in kinds_for(domain):
+        forms.append(kind.form)
+        if kind.meaning:
+            yield f'{", ".join(forms)}: {kind.meaning}'
+            forms.clear()
 
 
 def ask_goal(brain: ChatModel, task: Task, scene: Scene, context: EpisodeContext) -> TaskGoal:

@@ -17,8 +17,10 @@ from functools import cached_property, partial
 
 from bbllm.core.errors import NoGoalError
 from bbllm.core.goals import (
+    ARM,
     PLUS_SIZE,
     WORDS,
+    Amount,
     ConditionKind,
     GoalCondition,
     GoalFinding,
@@ -29,9 +31,19 @@ from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject
 from bbllm.files.yaml_files import FileRecord
 from bbllm.scene.relations import REST_GAP_M, stands_on
+from bbllm.scene.transforms import difference
 from bbllm.skills.containers import lies_in
 from bbllm.skills.effects import LOCATION_RADIUS_M
-from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, rotation_of, top_z
+from bbllm.skills.shapes import (
+    bottom_z,
+    contains,
+    free_space,
+    outline,
+    polygon_gap,
+    rotation_of,
+    top_z,
+    yaw_of,
+)
 
 K = ConditionKind
 MOST_SUBSETS = 20_000
@@ -46,6 +58,8 @@ UNSEEN = 'is not in sight'
 Fault = tuple[int, float, str]
 """How bad a choice of objects for a shape is: which check fails, by how much, and in words."""
 GOOD: Fault = (0, 0.0, '')
+Order = Sequence[Sequence[str]]
+"""Which objects may be in each place of a shape; nothing where any order will do."""
 Relate = Callable[[SceneObject, SceneObject], str]
 """Returns why an object is not so related to another, '' if it is."""
 SLACK_M = 1e-6
@@ -83,13 +97,23 @@ class TableTolerances(FileRecord):
     """How far an object may be from its place in a plus sign [widths]."""
     turn_deg: float = 15.0
     """How far a plus sign may be turned against x and y [deg]."""
+    within_m: float = 0.01
+    """How far a length may be from an amount, and what is unchanged from where it was [m]."""
+    within_deg: float = 5.0
+    """The same for angles [deg]."""
+    bound: float = 0.2
+    """How far a length or an angle may be beyond a bound [parts of these]."""
 
 
 DEFAULTS = TableTolerances()
 
 
 def check_goal(
-    goal: TaskGoal, scene: Scene, start: Scene, limits: TableTolerances = DEFAULTS
+    goal: TaskGoal,
+    scene: Scene,
+    start: Scene,
+    limits: TableTolerances = DEFAULTS,
+    moves: Mapping[str, int] | None = None,
 ) -> GoalFinding:
     """
     Return what a scene shows of a goal.
@@ -99,9 +123,12 @@ def check_goal(
         scene: The settled scene.
         start: The scene before the task, for what has moved.
         limits: What counts on a table.
+        moves: When each object was last moved, as `observation.last_moves` has it; None where
+            that is not known.
     """
-    check = _House(scene) if scene.is_symbolic else _Table(scene, start, limits)
+    check = _House(scene) if scene.is_symbolic else _Table(scene, start, limits, moves)
     unmet: list[str] = []
+    n_met = 0
     unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:
         try:
@@ -116,7 +143,9 @@ def check_goal(
             unseen = unseen or hidden
         elif fault:
             unmet.append(fault)
-    return GoalFinding(tuple(unmet), unseen)
+        else:
+            n_met += 1
+    return GoalFinding(tuple(unmet), unseen, n_met)
 
 
 def undecided(goal: TaskGoal, start: Scene) -> str:
@@ -195,6 +224,11 @@ def leaning(item: SceneObject, tilt_deg: float | None) -> str:
     return f'{item.name} {how}: it leans by {leans}, {tilt_deg:g} are allowed'
 
 
+def _rest(angle_deg: float, alike_deg: float) -> float:
+    """Return the smallest turn that looks like one [deg]."""
+    return angle_deg - alike_deg * round(angle_deg / alike_deg)
+
+
 def _width(item: SceneObject) -> float:
     """Return the smaller horizontal extent of an object [m]."""
     return min(item.size_m[:2])
@@ -209,7 +243,14 @@ def _point(item: SceneObject) -> complex:
 class _Table:
     """A settled table as conditions query it."""
 
-    def __init__(self, scene: Scene, start: Scene, limits: TableTolerances):
+    def __init__(
+        self,
+        scene: Scene,
+        start: Scene,
+        limits: TableTolerances,
+        moves: Mapping[str, int] | None,
+    ):
+        self._moves = moves
         self._scene = scene
         self._items = {item.name: item for item in scene.objects}
         self._start = {item.name: item for item in start.objects}
@@ -257,22 +298,32 @@ class _Table:
             return self._side(item, condition.word, condition.negated)
         if condition.kind is K.MOVED:
             return self._moved(item)
+        if condition.kind is K.UNCHANGED:
+            return self._unchanged(item)
         if condition.kind is K.SHIFTED:
-            return self._shifted(item, condition.word)
+            return self._shifted(item, condition.word, condition.amount)
+        if condition.kind in (K.YAW, K.TURNED):
+            return self._turned(item, condition)
         assert condition.place is not None  # of all other kinds, by the grammar
         if condition.kind is K.BETWEEN:
-            return self._between(item, condition.place.names)
+            return self._between(item, condition.place.names, condition.amount)
+        others = [other for other in condition.place.names if other != name]
+        if condition.kind in (K.DISTANCE, K.GAP):
+            return self._apart(item, others, condition)
+        if condition.kind in (K.NEAREST, K.FARTHEST):
+            return self._extreme(item, others, condition)
+        if condition.kind is K.MOVED_BEFORE:
+            return self._moved_before(name, others)
         relations: dict[ConditionKind, Relate] = {
             K.ON: self._on,
             K.IN: self._in,
             K.BESIDE: self._beside,
             **{kind: partial(self._towards, kind) for kind in TOWARDS},
             K.AT_PLACE_OF: self._at_place_of,
+            K.ALIGNED: self._aligned,
         }
         faults = []
-        for other in condition.place.names:
-            if other == name:
-                continue
+        for other in others:
             # Where b is now is of no account to at_place_of, unless it is gone.
             lying = condition.kind is K.AT_PLACE_OF and other in self._items
             fault = self._absent(name) if lying else self._absent(name, other)
@@ -381,20 +432,22 @@ class _Table:
             return ''
         return f'{item.name} is {_cm(way)} from where it was, which is the same place'
 
-    def _shifted(self, item: SceneObject, word: str) -> str:
+    def _shifted(self, item: SceneObject, word: str, amount: Amount | None) -> str:
         was = self._start.get(item.name)
         if was is None:
             return f'{item.name} was not seen at the start'
         if absent := self._absent(item.name):
             return absent
         way = ((_point(item) - _point(was)) / WAYS[word]).real
+        words = WORDS[K.SHIFTED][word]
+        if amount is not None:
+            return self._off_by(f'{item.name} is', way, f'{words} than at the start', amount)
         if way >= self._offset(item) - SLACK_M:
             return ''
-        words = WORDS[K.SHIFTED][word]
         needed = f'{_cm(self._offset(item))} count as {words}'
         return f'{item.name} is {_cm(way)} {words} than at the start, and {needed}'
 
-    def _between(self, item: SceneObject, ends: Sequence[str]) -> str:
+    def _between(self, item: SceneObject, ends: Sequence[str], amount: Amount | None) -> str:
         if absent := self._absent(item.name, *ends):
             return absent
         one, other = (self._items[name] for name in ends)
@@ -410,7 +463,12 @@ class _Table:
         if abs(at.imag) > self._offset(item) + SLACK_M:
             allowed = f'{_cm(self._offset(item))} are allowed'
             return f'{words}: it is {_cm(abs(at.imag))} off the line of the two, and {allowed}'
-        return ''
+        if amount is None or self._fits(at.real, amount.value / 100 * length, amount.bound):
+            return ''
+        share, wanted = f'{100 * at.real / length:.0f} %', f'{amount}{self._tolerance(amount)}'
+        return (
+            f'{item.name} is {share} of the way from {one.name} to {other.name}; wanted: {wanted}'
+        )
 
     def _at_place_of(self, item: SceneObject, place: SceneObject) -> str:
         was = self._start.get(place.name, place)
@@ -423,34 +481,184 @@ class _Table:
         allowed = f'{_cm(self._offset(item))} are allowed'
         return f'{item.name} is {_cm(way)} from where {place.name} was, and {allowed}'
 
+    # --- amounts --------------------------------------------------------------------------------
+
+    def _fits(self, measured: float, wanted: float, bound: str, unit: str = 'cm') -> bool:
+        """Return whether a length [m] or an angle [deg] is as wanted, or within its bound."""
+        within = self._limits.within_deg if unit == 'deg' else self._limits.within_m
+        slack = self._limits.bound * within + SLACK_M
+        if bound:
+            return (measured - wanted if bound == 'at least' else wanted - measured) >= -slack
+        return abs(measured - wanted) <= within + SLACK_M
+
+    def _tolerance(self, amount: Amount) -> str:
+        """Return how far off an exact amount may be, in words that follow it."""
+        degrees, cm = f'{self._limits.within_deg:g} deg', f'{100 * self._limits.within_m:g} cm'
+        return '' if amount.bound else f', within {degrees if amount.unit == "deg" else cm}'
+
+    def _off_by(self, who: str, measured_m: float, what: str, amount: Amount) -> str:
+        """Return that a length is not as wanted, '' if it is."""
+        if self._fits(measured_m, amount.value / 100, amount.bound):
+            return ''
+        return f'{who} {_cm(measured_m)} {what}; wanted: {amount}{self._tolerance(amount)}'
+
+    def _apart(self, item: SceneObject, others: Sequence[str], condition: GoalCondition) -> str:
+        """Return why the nearest of some objects is not at a distance, '' if it is."""
+        if absent := self._absent(item.name, *others):
+            return absent
+        if condition.kind is K.GAP:
+            ways = {n: free_space(outline(item), outline(self._items[n])) for n in others}
+        else:
+            ways = {n: abs(_point(item) - _point(self._items[n])) for n in others}
+        other = min(others, key=ways.__getitem__)
+        how = f'from {other}, ' + (
+            'outline to outline' if condition.kind is K.GAP else 'middle to middle'
+        )
+        assert condition.amount is not None  # by the grammar
+        return self._off_by(f'{item.name} is', ways[other], how, condition.amount)
+
+    def _extreme(self, item: SceneObject, others: Sequence[str], condition: GoalCondition) -> str:
+        """Return which other object is nearer to something, or farther from it; '' for none."""
+        arm = condition.word == ARM
+        others = [other for other in others if other != condition.word]
+        if absent := self._absent(item.name, *others, *(() if arm else (condition.word,))):
+            return absent
+        origin = 0 if arm else _point(self._items[condition.word])
+        ways = {n: abs(_point(self._items[n]) - origin) for n in (item.name, *others)}
+        nearest = condition.kind is K.NEAREST
+        best = (min if nearest else max)(others, key=ways.__getitem__)
+        more = ways[best] - ways[item.name]
+        if (more if nearest else -more) > SLACK_M:
+            return ''
+        to = f'the {ARM}' if arm else condition.word
+        measured = f'{_cm(ways[best])}, and {item.name} {_cm(ways[item.name])}'
+        return f'{best} is {"nearer to" if nearest else "farther from"} {to}: {measured}'
+
+    def _moved_before(self, name: str, others: Sequence[str]) -> str:
+        """Return which object was last moved before another one was, '' for none."""
+        moves = self._moves
+        if moves is None:
+            raise NoGoalError('the order of the moves is not known')
+        if name not in moves:
+            return f'{name} was not moved'
+        for other in others:
+            if moves.get(other) == moves[name]:
+                raise NoGoalError(
+                    f'the record does not show which of {name} and {other} moved last'
+                )
+        earlier = [other for other in others if moves.get(other, moves[name]) < moves[name]]
+        return f'{name} was moved after {earlier[0]} was in its last place' if earlier else ''
+
+    # --- turns ----------------------------------------------------------------------------------
+
+    def _yaw(self, item: SceneObject) -> tuple[float, float]:
+        """Return an object's yaw, and after what turn it looks the same [deg]."""
+        found = yaw_of(item)
+        if found is None:
+            raise NoGoalError(f'{item.name} has no yaw: it is round seen from above, or leans')
+        return found
+
+    def _turned(self, item: SceneObject, condition: GoalCondition) -> str:
+        """Return why an object has another yaw, or has turned otherwise, than is wanted; or ''."""
+        if absent := self._absent(item.name):
+            return absent
+        (yaw, alike), amount, was = self._yaw(item), condition.amount, 0.0
+        assert amount is not None  # by the grammar
+        turned = condition.kind is K.TURNED
+        if turned:
+            if item.name not in self._start:
+                return f'{item.name} was not seen at the start'
+            was = self._yaw(self._start[item.name])[0]
+        measured = _rest(yaw - was, alike)
+        wanted = [amount.value] + [-amount.value] * (turned and not amount.signed)
+        if (turned and abs(_rest(amount.value, alike)) <= self._limits.within_deg) or (
+            amount.bound and amount.value > alike / 2
+        ):
+            raise NoGoalError(f'{item.name} looks the same after {alike:g} deg')
+        if amount.bound:
+            fits = self._fits(abs(measured), amount.value, amount.bound, 'deg')
+        else:
+            fits = any(self._fits(_rest(measured - w, alike), 0.0, '', 'deg') for w in wanted)
+        if fits:
+            return ''
+        how = 'turned by' if turned else 'at a yaw of'
+        more = f'{amount}{self._tolerance(amount)} (it looks the same after {alike:g} deg)'
+        return f'{item.name} is {how} {measured:.0f} deg; wanted: {more}'
+
+    def _aligned(self, item: SceneObject, place: SceneObject) -> str:
+        (yaw, alike), (other, too) = self._yaw(item), self._yaw(place)
+        off = abs(_rest(yaw - other, min(alike, too)))
+        if off <= self._limits.within_deg + SLACK_M:
+            return ''
+        allowed = f'{self._limits.within_deg:g} deg are allowed'
+        return f'{item.name} is turned by {off:.0f} deg against {place.name}, and {allowed}'
+
+    def _unchanged(self, item: SceneObject) -> str:
+        was = self._start.get(item.name)
+        if was is None:
+            return f'{item.name} was not seen at the start'
+        if absent := self._absent(item.name):
+            return absent
+        way = math.dist(item.pose.position_m, was.pose.position_m)
+        most_m, most_deg = self._limits.within_m, self._limits.within_deg
+        if way > most_m + SLACK_M:
+            return f'{item.name} is {_cm(way)} from where it was, and {_cm(most_m)} are allowed'
+        turn = difference(item.pose.quat_xyzw, was.pose.quat_xyzw, item.kind, item.size_m)
+        if math.degrees(turn) <= most_deg + SLACK_M:
+            return ''
+        return (
+            f'{item.name} is turned by {math.degrees(turn):.0f} deg, and {most_deg:g} are allowed'
+        )
+
     # --- several objects ------------------------------------------------------------------------
 
     def _shape(
-        self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], bool], Fault]
+        self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], Order], Fault]
     ) -> str:
-        """Return the fault of a shape: of its members in order, or of the best choice of them."""
-        ordered = len(condition.subjects) > 1
-        names = [name for item in condition.subjects for name in item.names]
-        size = len(names) if ordered else condition.subjects[0].count
-        there = [self._items[n] for n in names if n in self._items and n not in self._held]
-        missing = [name for name in names if name not in self._items or name in self._held]
-        if len(there) < size:
-            fault = self._absent(missing[0])
-        else:
-            best: Fault = (sys.maxsize, 0.0, '')
-            for tried, members in enumerate(itertools.combinations(there, size)):
-                if tried == MOST_SUBSETS:
-                    raise NoGoalError(f'{condition} has too many choices to try: name fewer.')
-                best = min(best, fault_of(members, ordered))
-                if best == GOOD:
-                    break
-            fault = best[2]
+        """Return the fault of a shape, of the best choice of its members."""
+        parts = condition.subjects
+        order = [item.names for item in parts for _ in range(item.count)] if len(parts) > 1 else []
+        gone = [n for item in parts for n in item.names if self._absent(n)]
+        far = [n for item in parts for n in item.names if self._scene.has(n, 'reachable', 'no')]
+        fault = self._best(condition, order, fault_of, gone)
+        # What is out of reach is named, and the others are judged: it is no fault of theirs.
+        if fault and far and not condition.negated:
+            missed = f'{listed(far)} {"is" if len(far) == 1 else "are"} out of reach'
+            near = [n for item in parts for n in item.names if n not in (*gone, *far)]
+            rest = Selection(tuple(near), len(near), '')
+            short = len(near) < sum(item.count for item in parts)
+            if short and len(near) > 1 and condition.kind is not K.PLUS:
+                others = self._best(replace(condition, subjects=(rest,)), [], fault_of, gone)
+                fault = f'{missed}, and of the others {others}' if others else missed
+            elif short:
+                fault = missed
         if condition.negated:
             return '' if fault else GoalCondition(condition.kind, condition.subjects).in_words
-        if fault:
-            fault = self._with_reach(fault, condition)
         who = listed([item.in_words for item in condition.subjects])
         return fault and f'there is no {condition.kind.words} of {who}: {fault}'
+
+    def _best(
+        self,
+        condition: GoalCondition,
+        order: Order,
+        fault_of: Callable[[Sequence[SceneObject], Order], Fault],
+        gone: Sequence[str],
+    ) -> str:
+        """Return the fault of the best choice of the members of a shape, '' where one has none."""
+        choices = []
+        for item in condition.subjects:
+            there = [self._items[n] for n in item.names if n not in gone]
+            if len(there) < item.count:
+                return self._absent(next(n for n in item.names if n in gone))
+            choices.append(itertools.combinations(there, item.count))
+        best: Fault = (sys.maxsize, 0.0, '')
+        for tried, chosen in enumerate(itertools.product(*choices)):
+            if tried == MOST_SUBSETS:
+                raise NoGoalError(f'{condition} has too many choices to try: name fewer.')
+            best = min(best, fault_of([*itertools.chain(*chosen)], order))
+            if best == GOOD:
+                break
+        return best[2]
 
     @cached_property
     def _under(self) -> Mapping[str, Sequence[str]]:
@@ -461,10 +669,10 @@ class _Table:
             if item.name not in self._held
         }
 
-    def _tower(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
+    def _tower(self, members: Sequence[SceneObject], order: Order) -> Fault:
         names = [item.name for item in members]
-        if ordered:
-            for low, high in itertools.pairwise(members):
+        if all(len(names) == 1 for names in order):
+            for low, high in itertools.pairwise(members if order else ()):
                 if not stands_on(high, low):
                     return 2, 0.0, self._not('on', high, low)
         bottoms = [n for n in names if not set(names).intersection(self._under[n])]
@@ -482,8 +690,12 @@ class _Table:
                 return 1, 0.0, f'{foreign[0]} is part of it too'
             if len(above) > 1:
                 return 1, 0.0, f'{listed(above)} are both on {name}'
-        crooked = self._crooked(members)
-        return (1, 0.0, crooked) if crooked else GOOD
+        if crooked := self._crooked(members):
+            return 1, 0.0, crooked
+        upwards = [item.name for item in sorted(members, key=bottom_z)]
+        if _breaks(order, upwards):
+            return 1, 0.0, f'the order from the bottom up is {", ".join(upwards)}'
+        return GOOD
 
     def _crooked(self, members: Sequence[SceneObject]) -> str:
         """Return which object of a tower leans, or is too far from the middle below it, or ''."""
@@ -498,7 +710,7 @@ class _Table:
             pile.append(above[0])
         return pile
 
-    def _line(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
+    def _line(self, members: Sequence[SceneObject], order: Order) -> Fault:
         low = min(map(bottom_z, members))
         for item in members:
             rise = bottom_z(item) - low
@@ -521,9 +733,9 @@ class _Table:
             allowed = f'{_cm(straight)} are allowed'
             why = f'{name} is {_cm(abs(off.imag))} off the line, and {allowed}'
             return 3, abs(off.imag), why
-        order = sorted(along, key=lambda n: along[n].real)
+        row = sorted(along, key=lambda n: along[n].real)
         most = self._limits.gap * max(map(_width, members))
-        for one, other in itertools.pairwise(order):
+        for one, other in itertools.pairwise(row):
             gap = (along[other] - along[one]).real
             if gap > most + SLACK_M:
                 why = (
@@ -531,11 +743,11 @@ class _Table:
                     f'{_cm(most)} on'
                 )
                 return 2, gap, why
-        if ordered and order != [item.name for item in members]:
-            return 1, 0.0, f'the order is {", ".join(order)}'
+        if _breaks(order, row):
+            return 1, 0.0, f'the order is {", ".join(row)}'
         return GOOD
 
-    def _plus(self, members: Sequence[SceneObject], ordered: bool) -> Fault:
+    def _plus(self, members: Sequence[SceneObject], order: Order) -> Fault:
         width = min(map(_width, members))
         least, most, near = width, self._limits.gap * width, self._limits.residual * width
         points = [_point(item) for item in members]
@@ -576,6 +788,11 @@ class _Table:
             if inside or min(abs(_point(other) - point) for point in points) < abs(step) + near:
                 return 1, 0.0, f'{other.name} stands {"within" if inside else "next to"} it'
         return GOOD
+
+
+def _breaks(order: Order, names: Sequence[str]) -> bool:
+    """Return whether the members of a shape are in another order than is wanted."""
+    return bool(order) and any(n not in may for n, may in zip(names, order, strict=True))
 
 
 def _along(item: SceneObject, way: complex) -> Iterator[float]:

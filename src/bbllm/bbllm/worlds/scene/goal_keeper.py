@@ -1,14 +1,18 @@
 """The goal of a person's sentence: read by the Brain or given by the person, checked by poses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
-from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal
+from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal, withdrawn
 from bbllm.core.protocols import ChatModel, EpisodeContext, streams
+from bbllm.core.text import cut
 from bbllm.core.types import Scene, Task
 from bbllm.planners.common.goal_request import ask_goal
 from bbllm.worlds.scene.goal_check import check_goal, undecided
+
+REASON_CHARACTERS = 120
+"""So much of why a condition is withdrawn is kept [characters]."""
 
 
 class SceneGoals:
@@ -50,11 +54,24 @@ class SceneGoals:
             raise NoGoalError(f'{why}, so that it cannot show that the task was done')
         return goal
 
-    def check(self, goal: TaskGoal, scene: Scene, start: Scene) -> GoalFinding:
-        """Return what a settled scene shows of a goal."""
+    def check(
+        self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+    ) -> GoalFinding:
+        """Return what a settled scene shows of a goal; see `GoalKeeper`."""
         if not self._moves:
             return GoalFinding(unseen='nothing moves')
-        return check_goal(goal, scene, start)
+        return check_goal(goal, scene, start, moves=moves)
+
+    def withdraw(self, goal: TaskGoal, condition: str, reason: str, start: Scene) -> TaskGoal:
+        """Return a goal with one condition as what is not checked; see `GoalKeeper`."""
+        try:
+            new = withdrawn(goal, condition, cut(reason, REASON_CHARACTERS), start)
+        except ParseError as error:
+            raise NoGoalError(f'No condition was withdrawn. {error}') from error
+        given = parse_goal(self._text, start).conditions if self._text else ()
+        if any(one in given and one not in new.conditions for one in goal.conditions):
+            raise NoGoalError(f'A person gave the condition {condition}, so that it stays.')
+        return new
 
 
 def given_goal(text: str, scene: Scene) -> TaskGoal:
