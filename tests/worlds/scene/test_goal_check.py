@@ -361,6 +361,8 @@ def test_what_all_leaves_out_is_named_and_what_is_named_counts() -> None:
     assert parse_goal('on(red_cube, table); side(all of others, left)', table).left_out == (
         'pink_cube',
     )
+    named = 'side(all of red_cube|green_cube|blue_cube, left)'
+    assert parse_goal(named, table).left_out == ('pink_cube',)
     for text in ('side(all of cubes|pink_cube, left)', 'not side(all of cubes, left)'):
         assert parse_goal(text, table).left_out == ()
 

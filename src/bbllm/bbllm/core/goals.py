@@ -640,17 +640,26 @@ def _others(text: str, scene: Scene) -> list[str]:
 
 
 def _left_out(text: str, scene: Scene) -> tuple[str, ...]:
-    """Return what `all of cubes` and `all of others` would mean, were it within reach."""
+    """
+    Return what `all of cubes` and `all of others` would mean, were it within reach.
+
+    All cubes within reach, written name by name, are `all of cubes` too.
+    """
     if scene.is_symbolic:
         return ()
     found: list[str] = []
     for negated, _, args in _CONDITION.findall(text):
         for words in [] if negated else _ALL_OF.findall(args):
+            meant: set[str] = set()
             for word in map(str.strip, words.split('|')):
+                meant.update(names := _alike(word, scene))
                 if _OTHERS.fullmatch(word):
                     found += _others(text, scene)
-                elif not _alike(word, scene):
+                elif not names:
                     found += _of_kind(word, scene, far=True)
+            kinds = {scene.object(name).kind.value for name in meant}
+            if len(meant) > 1 and any(meant == {*_of_kind(kind, scene)} for kind in kinds):
+                found += _of_kind(kinds.pop(), scene, far=True)
     named = {plain(word) for word in re.findall(r'\w+', text)}
     return tuple(n for n in dict.fromkeys(found) if _is_far(n, scene) and plain(n) not in named)
 
