@@ -157,8 +157,9 @@ def test_what_it_means_is_what_is_in_the_hand() -> None:
 
 
 def test_placing_another_object_than_that_in_the_hand_is_refused_and_never_done() -> None:
-    with pytest.raises(ParseError, match=r'because red_cube is in the hand\. To pick') as caught:
-        call_of('place blue_cube on location_C', HOLDING)
+    for target in ('location_C', 'red_cube'):
+        with pytest.raises(ParseError, match=r'because red_cube is in the hand\. To') as caught:
+            call_of(f'place blue_cube on {target}', HOLDING)
     assert code_behind(caught.value) is Code.NOT_HOLDING
 
 

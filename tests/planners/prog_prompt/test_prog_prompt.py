@@ -108,6 +108,21 @@ def test_a_part_makes_ten_calls_and_the_rest_of_it_is_left_out() -> None:
     assert context.lines[-2] == "step 16: find('fridge')"
 
 
+def test_the_model_is_asked_only_for_what_the_scene_does_not_list() -> None:
+    listed = "assert('close' to 'salmon')\nelse: find('salmon')\nassert('fridge' is 'closed')\n"
+    model = ScriptedModel([f"{listed}assert('salmon' is 'hot')\nelse: grab('salmon')", 'False'])
+
+    context = play(model, SmallHouse(), Diary(), check='listed')
+
+    checks = [line for line in context.lines if ' by ' in line]
+    assert checks == [
+        "'close' to 'salmon': False by graph",
+        "'fridge' is 'closed': True by graph",
+        "'salmon' is 'hot': False by model",
+    ]
+    assert len(model.requests) == 2
+
+
 def test_an_unreadable_verdict_runs_the_recovery_and_is_reported() -> None:
     world = SmallHouse()
     program = "assert('close' to 'mug')\nelse: find('mug')\ngrab('mug')"

@@ -30,7 +30,7 @@ from bbllm_planners.prog_prompt.program import (
     attempt,
     written,
 )
-from bbllm_planners.prog_prompt.prompting import ProgPrompts, is_true
+from bbllm_planners.prog_prompt.prompting import ProgPrompts, is_listed, is_true
 
 STEPS_OF_A_SUB_GOAL = 10
 """How many calls a sub-goal may make, including recoveries; further calls are skipped."""
@@ -137,8 +137,9 @@ class ProgPromptOptions:
     """Whether the prompt has comments."""
     feedback: bool = True
     """Whether the prompt has assertions and recoveries."""
-    check: Literal['model', 'graph'] = 'model'
-    """What decides whether an assertion is true: the model, or the facts of the scene."""
+    check: Literal['listed', 'model', 'graph'] = 'listed'
+    """What decides whether an assertion is true: the facts of the scene, and the model where they
+    do not list such a state; the model alone, as in the paper; or the facts alone."""
     grounding: Policy = Policy.NEAREST
     """How one of several objects of a class is chosen; in the published program at random."""
     examples: Literal[1, 2, 3, 4, 5, 6, 7] = 3
@@ -182,11 +183,14 @@ class ProgPrompt(ModelPlanner):
         program = self.ask(prompt, _reader(scene), request, context)
 
         def check(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
-            if self.options.check == 'graph':
+            by = self.options.check
+            if by == 'listed':
+                by = 'graph' if is_listed(condition, scene) else 'model'
+            if by == 'graph':
                 answer = is_true(condition, scene, found)
             else:
                 answer = self._judged(condition, scene, context)
-            context.emit(events.ConditionChecked(str(condition), answer, by=self.options.check))
+            context.emit(events.ConditionChecked(str(condition), answer, by=by))
             return answer
 
         # Seeded by the episode, so that a replay makes the same choices.

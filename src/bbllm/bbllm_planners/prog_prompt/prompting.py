@@ -36,6 +36,20 @@ STATE_WORDS = {
 }
 """Names of states in programs and in scenes."""
 
+LISTED = frozenset({'open', 'closed', 'on', 'off'})
+"""States that a house lists for each object that has them."""
+
+
+def is_listed(condition: ProgramCondition, scene: Scene) -> bool:
+    """Return whether the facts of a scene decide a condition: it is of a kind that they list."""
+    around = scene_graph(scene)
+    if condition.relation == 'close':
+        return around.character is not None  # a table lists no closeness
+    if condition.relation != 'is':
+        return True
+    listed = {*LISTED, *(state for states in around.states.values() for state in states)}
+    return squeezed(_state(condition)) in map(squeezed, listed)
+
 
 def is_true(condition: ProgramCondition, scene: Scene, found: str | None) -> bool:
     """
@@ -53,8 +67,7 @@ def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool
     if condition.relation == 'close':
         return any(name in around.reachable or name in around.held for name in names)
     if condition.relation == 'is':
-        state = squeezed(condition.object)
-        wanted = STATE_WORDS.get(state, state)
+        wanted = _state(condition)
         near = [name for name in names if name in around.close]
         considered = [found] if found in names else near or names
         states = [state for name in considered for state in around.states.get(name or '', ())]
@@ -67,6 +80,11 @@ def _is_so(condition: ProgramCondition, scene: Scene, found: str | None) -> bool
         relation == wanted and item in names and other in others
         for item, relation, other in around.placed
     )
+
+
+def _state(condition: ProgramCondition) -> str:
+    word = squeezed(condition.object)
+    return STATE_WORDS.get(word, word)
 
 
 def state_text(condition: ProgramCondition, scene: Scene) -> str:

@@ -119,6 +119,9 @@ def _placed(
 ) -> Iterator[SkillCall]:
     held = scene.held
     mover = held if word == _IT else named_alike(word, scene)
+    if None not in (held, mover) and mover != held and named_alike(target, scene) == held:
+        error = not_held(word, target, scene)
+        raise ParseError(str(error)) from error
     calls = [*_call(skill, [target], scene)]
     if not calls or (held is None and phrase.startswith('move')):
         return
