@@ -3,8 +3,9 @@
 from typing import Any
 
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.protocols import Planner
+from bbllm.core.protocols import ModelRequest, Planner
 from bbllm.core.registry import load_planner
+from bbllm.core.text import without_delimiters
 from bbllm.llm.models.factory import Models
 from bbllm.planners.assembly import build_planner
 
@@ -17,3 +18,8 @@ def chosen(planner: str, **options: str) -> Any:
 
 def built(run: EpisodeRun, name: str, brain: Any, body: Any) -> Planner:
     return build_planner(run, load_planner(name), Models(brain, body), k=3)
+
+
+def opening(request: ModelRequest) -> str:
+    """Return what was asked first: the system message and that of the user."""
+    return without_delimiters('\n'.join(message.content for message in request.messages[:2]))

@@ -144,7 +144,7 @@ def _llm_state(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]
     state = OpenState({name: ('heavy',)}, f'It took {name}.')
     history = [outcome(name)]
     yield 'llm_state attention', rendered.attention(task, state, history, scene)
-    yield 'llm_state estimator', rendered.estimator(state, history, scene)
+    yield 'llm_state estimator', rendered.estimator(task, state, history, scene)
     yield 'llm_state policy', rendered.policy(with_remarks(task), state, history, scene)
 
 

@@ -7,14 +7,13 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Episode, EventKind, Limits
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import ModelRequest, Planner
-from bbllm.core.text import without_delimiters
 from bbllm.core.types import Outcome, SkillCall, Task
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import FULL, Visibility
 from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_planners.fltrnn.grammar import shown
 from bbllm_planners.fltrnn.prompting import CELL, SPLIT
-from tests.planners.chosen import chosen
+from tests.planners.chosen import chosen, opening
 
 Plan = Callable[[str], str]
 """Writes a plan for a prompt."""
@@ -61,15 +60,15 @@ def player(sub_goals: str, plan: Plan) -> ScriptedModel:
     """Return a model that splits any goal as told, and plans by a function of the prompt."""
 
     def answer(request: ModelRequest) -> str:
-        opening = without_delimiters(request.messages[0].content)
-        return sub_goals if opening.startswith(SPLIT) else plan(request.prompt)
+        splits = opening(request).startswith(SPLIT)
+        return sub_goals if splits else plan(request.prompt)
 
     return ScriptedModel([answer] * 40)
 
 
 def cells(model: ScriptedModel) -> list[str]:
     """Return the prompts for plans of sub-goals, in order."""
-    prompts = [without_delimiters(request.messages[0].content) for request in model.requests]
+    prompts = [opening(request) for request in model.requests]
     return [prompt for prompt in prompts if prompt.startswith(CELL)]
 
 

@@ -211,7 +211,7 @@ class Diary:
         self.warnings: list[str] = []
         self.held_done = False
         self.remarks_left = 10
-        self.before = None
+        self.before = self.calls_left = None
         self._added: list[str] = []
 
     def emit(self, data: EventData) -> None:

@@ -9,7 +9,7 @@ from bbllm.core.naming import name_fault
 from bbllm.core.text import DATA_RULE, as_data, hidden_fault, without_delimiters
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.planners.common.goal_request import goal_prompt
-from bbllm.planners.common.prompting import one_line
+from bbllm.planners.common.prompting import USER, one_line
 from bbllm_bench.oracle.model import our_planners
 from tests.planners.every_prompt import (
     HOUSE_TASK,
@@ -68,7 +68,8 @@ def test_a_hostile_name_is_inside_delimiters_only_and_the_rule_occurs_once(
     assert name_fault(HOSTILE) == ''
     assert (HOSTILE in prompt) is (what not in NAMELESS)
     assert HOSTILE not in outside_data(prompt)
-    assert prompt.count(DATA_RULE) == 1
+    assert prompt.count(DATA_RULE) == prompt.count(USER) == 1
+    assert HOSTILE not in prompt.partition(USER)[0]
     assert what in NAMELESS or prompt.index(DATA_RULE) < prompt.index(HOSTILE)
     delimited = prompt.replace(DATA_RULE, '')
     assert delimited.count('<data>') == delimited.count('</data>')
@@ -107,7 +108,10 @@ def marked(scene: Scene) -> Scene:
 
 
 MARKED = dict(prompts('cube', marked(table('cube')), marked(house('cube'))))
-OF_SKILLS = ('brain_body planning', 'brain_body feedback', 'base_llm direct', 'body execution')
+OF_SKILLS = (
+    *('brain_body planning', 'brain_body feedback', 'base_llm direct', 'body execution'),
+    *('llm_state policy, table', 'inner_monologue, table'),
+)
 """Prompts that describe the skills of a scene, which design/injection.md lists."""
 
 

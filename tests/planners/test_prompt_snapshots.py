@@ -59,7 +59,11 @@ class Transcript:
     def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         """Give the next reply, which has to be of this role."""
         messages = request.messages
-        what = 'is asked' if len(messages) == 1 else 'is asked again'
+        roles = [message.role for message in messages]
+        what = 'is asked' if 'assistant' not in roles else 'is asked again'
+        system = [f'{MARK} {self._role} is instructed', messages[0].content]
+        if roles[0] == 'system' and system[1] not in self._lines:
+            self._lines += system
         self._lines += [f'{MARK} {self._role} {what}', messages[-1].content]
         if not self._replies:
             raise ModelUnavailableError('There are no more replies.')

@@ -63,9 +63,16 @@ def more_lines(number: int) -> str:
     return '1 more line' if number == 1 else f'{number} more lines'
 
 
-def action_forms(actions: Sequence[Skill]) -> list[str]:
-    """Return the actions as prompts declare them, such as `placein(obj, target)`."""
-    return [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+def action_forms(actions: Sequence[Skill], *, documented: bool = False) -> list[str]:
+    """
+    Return the actions as prompts declare them, such as `placein(obj, target)`.
+
+    *documented* ones have what they do and the units of their arguments.
+    """
+    forms = [f'{skill.name}({", ".join(skill.params)})' for skill in actions]
+    if not documented:
+        return forms
+    return [f'{form}: {skill.summary}' for form, skill in zip(forms, actions, strict=True)]
 
 
 def parse_low_level_plan(text: str, actions: Sequence[Skill]) -> LowLevelPlan:

@@ -30,7 +30,7 @@ def test_a_failure_is_recovered_where_the_same_call_succeeds_later() -> None:
     assert failure.recovered == 'call'
     assert failure.worked == 'pick(blue_cube)\nplace(location_B)\npick(red_cube)'
     assert (failure.loops, failure.requests) == (1, 1)
-    repair = brain.requests[1].messages[0].content
+    repair = brain.requests[1].prompt
     assert 0 < failure.tokens <= len(repair)
     assert failures_of(episode, 'failed')[0].recovered == 'call'
 

@@ -133,7 +133,7 @@ def test_a_step_in_words_is_asked_for_with_its_scene_in_one_form(
 
     assert mapped == SkillCall('place', ('0.48 0.14 0.02',))
     (request,) = model.requests
-    assert request.prompt.endswith('\nSteps to turn into calls: 4\nCalls:')
+    assert request.prompt.endswith('\nStep: 4: set it right of blue_cube\nCall:')
     assert 'blue_cube cube blue 0.' in request.prompt  # where it is, as the Brain is shown
     assert ('{"calls"' in request.prompt) is supports  # one form in prompt and schema
     assert ('<rob0>' in request.prompt) is not supports

@@ -170,7 +170,7 @@ def test_a_remark_between_steps_joins_the_task_and_costs_no_loop(k: int) -> None
     prompt = brain.requests[1].prompt
     assert f'\nTask: {TASK.instruction}\nThe person added: location_B is better\n' in prompt
     assert prompt.count('location_B is better') == 1
-    assert f'Repairs left after failures of the robot: {k}\n' in prompt
+    assert f'Left after this reply: {k} repairs of a step that fails.\n' in prompt
     assert 'step 1: place(location_A)' not in context.lines
 
 

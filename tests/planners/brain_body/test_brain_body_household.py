@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from bbllm.core.protocols import Pass
-from bbllm.core.text import without_delimiters
-from bbllm.core.types import Task
+from bbllm.core.protocols import Pass, StepFailure
+from bbllm.core.types import Plan, PlanStep, Task
 from bbllm.planners.body.mapping import BodyLLM
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.brain_body.prompting import Prompts
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.prompting import USER
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.testing import ScriptedModel
@@ -56,7 +56,7 @@ def test_a_refusal_goes_to_the_brain_in_virtualhomes_own_words_and_is_repaired()
 
     brain, _ = play(world, context, [PLAN, REPAIR], BODY)
 
-    feedback = without_delimiters(brain.requests[1].messages[0].content)
+    feedback = brain.requests[1].prompt
     expected = (
         '<fridge> (33) is not open or is not openable when executing '
         '"[PUTIN] <salmon> (13) <fridge> (33) [0]"'
@@ -116,16 +116,14 @@ def test_a_turn_is_passed_over_and_what_is_in_no_hand_refused_by_the_house_itsel
 
 def test_the_examples_of_the_prompts_can_be_read_as_replies() -> None:
     scene = HouseholdWorld('family_flat').observe()
-    planning, direct = (
-        prompt(TASK, scene).split('\n\nEnd of the examples.')[0]
-        for prompt in (Prompts().planning, Prompts().direct)
-    )
-    blocks = planning.split('Step-by-step plan:\n')[1:]
+    plan = Plan((PlanStep(0, 'walk to milk'),))
+    repair = Prompts().feedback(TASK, scene, plan, StepFailure(plan.steps[0], 'lost'), ())
+    planning, example = repair.split('\n\nExample, of another scene:\n\n')[1:]
+    direct, _, _ = Prompts().direct(TASK, scene).partition('\n\nEnd of the examples.')
     programs = direct.split('Program:\n')[1:]
 
-    assert len(blocks) == 5
-    for block in blocks[:-1]:
-        assert parse_plan(block.split('\n\n')[0])
+    assert len(parse_plan(planning.split(USER)[0])) == 6
+    assert len(parse_plan(example.split('\n\nEnd of')[0].rpartition('New plan:')[2], 3)) == 3
     shown = shown_to_body(scene)
     for program in programs[:-1]:
         for step in parse_plan(program.split('\n\n')[0]):

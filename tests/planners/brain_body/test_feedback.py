@@ -65,12 +65,12 @@ def test_a_repair_prompt_states_what_its_form_has_and_no_more(form: FeedbackForm
 
     assert episode.ending is Ending.FINISHED, episode.message
     _, repair = model.requests
-    number, feedback, controller, *rest = feedback_of(repair.prompt)
+    number, feedback, *controller, left = feedback_of(repair.prompt)
     expected = {'full': SENTENCE, 'none': 'none', 'code': 'GRASP_FAILED'}
     assert feedback == f'Feedback: {expected[form]}'
     assert number == '1'
-    assert controller == (f'Controller: {RAW}' if form == 'full' else 'Controller: none')
-    assert rest == ['Human feedback: none', 'Earlier feedback:', 'none']
+    assert controller == ([f'Controller: {RAW}'] if form == 'full' else [])
+    assert left == 'Left after this reply: 2 repairs of a step that fails.'
     # The record has the whole cause whatever the Brain is sent.
     causes = [e.data.cause for e in episode.events if isinstance(e.data, RepairBegun)]
     assert causes == [SENTENCE]
@@ -96,7 +96,7 @@ def test_earlier_failures_and_the_data_of_stand_ins_follow_the_form(
     again = f'New plan:\n1: {STEP}\n2: Done'
     model, _ = play(form, PLAN, again, again, slips=2)
 
-    repair = model.requests[2].messages[0]
+    repair = model.requests[2].messages[-1]
     assert f'- <data>step 1 ({STEP}): {shown_text}</data>' in repair.content
     assert repair.request is not None
     kept: list[Any] = [repair.request.failures, repr(repair.request.failures)]

@@ -55,7 +55,7 @@ class RandomBrain:
 
     def ask(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
         self.prompts.append('\n\n'.join(message.content for message in request.messages))
-        asked, cancel = request.messages[0].request, request.cancel
+        asked, cancel = request.declared, request.cancel
         assert asked is not None
         random = Random(f'{self._seed} {len(self.prompts)}')
         start = asked.start

@@ -46,7 +46,7 @@ def test_the_yaw_of_a_cube_is_that_of_the_nearest_equivalent_pose(deg: int, more
         (turned(90, 'y'), Kind.CYLINDER, (0.04, 0.04, 0.06), 'tilted'),
         (turned(80), Kind.OTHER, (0.04, 0.20, 0.06), 'yaw 80'),
         (turned(-100), Kind.OTHER, (0.04, 0.20, 0.06), 'yaw 80'),
-        (turned(30), Kind.CONTAINER, (0.3, 0.2, 0.1), 'yaw 30'),
+        (turned(30), Kind.CONTAINER, (0.3, 0.2, 0.1), 'yaw 30 room 0.244 x 0.144'),
         (turned(30), Kind.FIXTURE, (1.0, 1.0, 0.04), ''),
     ],
 )

@@ -333,7 +333,7 @@ def test_rules_that_are_left_out_do_not_come_back_with_a_refusal(
 
     play(FLTRNN, model, 'on_plum_coffeetable: 1', Studio(), **options)
 
-    retries = [r.messages[-1].content for r in model.requests if len(r.messages) > 1]
+    retries = [r.messages[-1].content for r in model.requests if len(r.messages) > 2]
     assert retries and all('was refused' in text for text in retries)
     later = [prompt.partition('# Tried before')[2] for prompt in cells(model)]
     for text in [*retries, *later]:

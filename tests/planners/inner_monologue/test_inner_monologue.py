@@ -10,7 +10,6 @@ from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.naming import class_of
 from bbllm.core.protocols import ModelRequest
-from bbllm.core.text import without_delimiters
 from bbllm.core.types import Skill, SkillCall, Task
 from bbllm.planners.domains.observation_text import GONE, NOTHING_NEW, ShortNames, changes
 from bbllm.planners.domains.scene_graph import CHARACTER
@@ -19,7 +18,7 @@ from bbllm.worlds.household.world import HouseholdWorld
 from bbllm_planners.inner_monologue.grammar import EXTRA_LISTED, parse_next
 from bbllm_planners.inner_monologue.planner import InnerMonologue, Monologue
 from tests.drawn import full
-from tests.planners.chosen import chosen
+from tests.planners.chosen import chosen, opening
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import Diary
 
@@ -47,7 +46,7 @@ def replying(*actions: str) -> ScriptedModel:
 
 
 def prompts(model: ScriptedModel) -> list[str]:
-    return [without_delimiters(request.messages[0].content) for request in model.requests]
+    return [opening(request) for request in model.requests]
 
 
 def test_a_task_is_done_step_by_step_and_each_result_is_in_the_next_prompt() -> None:
@@ -78,7 +77,7 @@ def taken(monologue: str) -> list[tuple[str, str]]:
 
 def searcher(request: ModelRequest) -> str:
     """Reply with the next place to search, by what the monologue tells."""
-    monologue = history_in(without_delimiters(request.messages[0].content))
+    monologue = history_in(opening(request))
     return f'I know what to do.\nRobot action: {searching(monologue)}'
 
 

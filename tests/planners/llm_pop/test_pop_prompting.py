@@ -11,6 +11,7 @@ from bbllm.core.observation import Observed
 from bbllm.core.prompt_size import most_tokens
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
+from bbllm.planners.common.prompting import USER
 from bbllm.testing import ScriptedModel
 from bbllm_bench.suites.scene_recipe import CUBE_COLORS, CYLINDER_COLORS
 from bbllm_planners.llm_pop.grammar import parse_evaluator, parse_planner
@@ -36,8 +37,10 @@ def planner(evaluation: str | None = 'red is lighter', history: str = 'None.') -
 
 
 def test_the_examples_are_what_the_grammar_takes() -> None:
-    example = planner().split('\n[Example]\n')[1].split('\n\n[')[0]
-    verdicts = evaluator().split('\n[Example]\n')[1].split('\n', 1)[1].split('\n\n')
+    example, verdicts = (
+        p().split(USER)[0].split('\n[Example]\n')[1] for p in (planner, evaluator)
+    )
+    verdicts = verdicts.split('\n', 1)[1].split('\n\n')
 
     actions = parse_planner(example, may_end=False).actions
     assert len(actions) == 3

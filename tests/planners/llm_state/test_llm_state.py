@@ -9,7 +9,6 @@ import pytest
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ModelRequest
-from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, SkillCall, Task
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
@@ -17,7 +16,7 @@ from bbllm_planners.llm_state import planner as llm_state
 from bbllm_planners.llm_state.grammar import MAX_ATTRIBUTES_LENGTH
 from bbllm_planners.llm_state.planner import LLMState
 from bbllm_planners.llm_state.prompting import PLAN_LIMIT
-from tests.planners.chosen import chosen
+from tests.planners.chosen import chosen, opening
 from tests.planners.small_house import SmallHouse
 
 NOBODY: Any = None
@@ -85,7 +84,7 @@ def in_turn(*texts: str) -> Role:
 
 
 def prompts_of(model: ScriptedModel, role: str) -> list[str]:
-    asked = [without_delimiters(request.messages[0].content) for request in model.requests]
+    asked = [opening(request) for request in model.requests]
     return [prompt for prompt in asked if role_of(prompt) == role]
 
 

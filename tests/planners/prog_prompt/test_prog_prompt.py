@@ -8,14 +8,13 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.protocols import ChatModel, ModelRequest
-from bbllm.core.text import without_delimiters
 from bbllm.core.types import Task
 from bbllm.testing import ScriptedModel
 from bbllm.worlds.household.visibility import Visibility
 from bbllm_planners.prog_prompt.grammar import parse_rest
 from bbllm_planners.prog_prompt.planner import MAX_PROGRAMS, STEPS_OF_A_SUB_GOAL, ProgPrompt
 from bbllm_planners.prog_prompt.program import written
-from tests.planners.chosen import chosen
+from tests.planners.chosen import chosen, opening
 from tests.planners.small_house import SmallHouse
 from tests.planners.symbolic_table import Diary
 
@@ -198,13 +197,13 @@ def replan(
 
 
 def prompts(model: ScriptedModel) -> list[str]:
-    return [without_delimiters(request.messages[0].content) for request in model.requests]
+    return [opening(request) for request in model.requests]
 
 
 def mending(request: ModelRequest) -> str:
     """Forget the fridge's door, and think of it only when told that the call failed."""
-    tried = without_delimiters(request.messages[0].content).rpartition('The robot has begun')[2]
-    if not without_delimiters(request.messages[0].content).count('The robot has begun'):
+    tried = opening(request).rpartition('The robot has begun')[2]
+    if not opening(request).count('The robot has begun'):
         return SHUT
     return REST if tried.count('# failed') and "open('fridge')" not in tried else 'done'
 

@@ -519,6 +519,13 @@ class EpisodeRun:
         """How many more remarks may change the plan."""
         return max(0, self._limits.remarks - len(self._remarks))
 
+    @property
+    def calls_left(self) -> int | None:
+        """How many more requests to models there may be; None without a limit."""
+        most = self._limits.model_calls
+        with self._lock:
+            return None if most is None else most - len(self._all(ModelCall)) - self._asking
+
     @contextmanager
     def taking_remarks(self) -> Iterator[None]:
         """Let a remark cut requests to models short meanwhile; see `EpisodeContext`."""

@@ -472,6 +472,11 @@ class EpisodeContext(Protocol):
         ...
 
     @property
+    def calls_left(self) -> int | None:
+        """How many more requests to models there may be; None without a limit."""
+        ...
+
+    @property
     def before(self) -> Scene | None:
         """The scene before the task; None until it was observed."""
         ...

@@ -1,7 +1,7 @@
 """`grab_and_putin(obj1, obj2)`: pick an object and put it down in or on a container."""
 
 from bbllm.core.types import Code, Kind, Scene, Skill, SkillCall
-from bbllm.skills.containers import APART_M, RIM_M
+from bbllm.skills.containers import APART_M
 from bbllm.skills.place import PUTTING
 from bbllm.skills.skill import ArmSkill, Handling, Precondition, Words
 
@@ -14,10 +14,10 @@ GRAB_AND_PUTIN = ArmSkill(
     signature=Skill(
         'grab_and_putin',
         ('obj1', 'obj2'),
-        'pick obj1 and put it down in or on obj2, a container, near its middle; place does so too '
-        'with its name, and takes no pose in it. obj1 has to lie in the oval '
-        f'{RIM_M * 1000:.0f} mm inside the outer edge of obj2, {APART_M * 1000:.0f} mm from what '
-        'is there; what lies deeper than the rim cannot be picked out',
+        'pick obj1 and put it in or on obj2, a container, where the arm finds room for it next to '
+        'the middle: in the oval `room` of obj2, '
+        f'{APART_M * 1000:.0f} mm from what is there. place with the name of a container does so '
+        'too; it takes no pose in one. What lies deeper than a rim cannot be picked out',
     ),
     needs=(
         Precondition(

@@ -156,12 +156,12 @@ PICK = ArmSkill(
     signature=Skill(
         'pick',
         ('object',),
-        'close two fingers from above on two opposite sides of an object, '
-        f'{WIDEST_GRASP_M * 1000:.0f} mm apart at most, and lift it; a finger is '
-        f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide, is centred on its side, and needs '
-        f'{_room_mm(0)} mm of room beside it in pick and place ({_room_mm(1)} beside an object '
-        f'whose top is higher, {_room_mm(2)} if by {HIGH_MM} mm or more); the arm chooses these '
-        'two sides, and the others need none',
+        'grip an object from above by two opposite sides, which the arm chooses, '
+        f'{WIDEST_GRASP_M * 1000:.0f} mm apart at most, and lift it. A finger is '
+        f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide and comes down at the middle of its '
+        f'side. In pick and place there have to be {_room_mm(0)} mm between that side and what '
+        f'stands beside it, {_room_mm(1)} if that is higher than what is gripped, '
+        f'{_room_mm(2)} if by {HIGH_MM} mm or more; the other sides need none',
         ('grasp',),
     ),
     needs=(

@@ -87,12 +87,12 @@ class Monologue:
 def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
     """Return the prompt for the next step."""
     language = language_of(scene)
-    calls = action_forms(language.low_level_actions(scene))
+    skills = language.low_level_actions(scene)
     return render(
         'bbllm_planners.inner_monologue',
         f'{language.name}/next',
-        actions=calls,
-        examples=[*calls, *calls][:2],
+        actions=action_forms(skills),
+        documented=action_forms(skills, documented=True),
         task='\n'.join(filter(None, [one_line(task.instruction), forbidden(task)])),
         said=list(map(_remark_line, monologue.remarks)),
         n_left_out=monologue.n_left_out,

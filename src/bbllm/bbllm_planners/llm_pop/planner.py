@@ -67,7 +67,6 @@ def planner_prompt(task: Task, scene: Scene, history: str, evaluation: str | Non
         task,
         scene,
         history,
-        blocks=[item.name for item in scene.objects if item.kind in MOVABLE],
         most=MAX_ACTIONS,
         evaluated=evaluation is not None,
         evaluation=one_line(evaluation or ''),

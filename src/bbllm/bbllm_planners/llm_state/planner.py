@@ -80,7 +80,7 @@ class LLMState(ModelPlanner):
                     attended |= {*hands.scene.names}
                 if (objects or summary) and hands.history:
                     prompt = prompts.estimator(
-                        state, hands.history, hands.scene, summary=summary, objects=objects
+                        now, state, hands.history, hands.scene, summary=summary, objects=objects
                     )
                     asked = [REASON] * summary + [UPDATE] * objects
                     state = self._estimated(state, prompt, asked, hands, context)

@@ -61,12 +61,12 @@ class PlanPrompts:
 
         `unread` is the line that ended the last plan.
         """
-        calls = action_forms(language_of(scene).low_level_actions(scene))
+        skills = language_of(scene).low_level_actions(scene)
         return _render(
             'policy',
             scene,
-            actions=calls,
-            examples=[*calls, *calls][:2],
+            actions=action_forms(skills),
+            documented=action_forms(skills, documented=True),
             limit=PLAN_LIMIT,
             stateful=state is not None,
             history=self.history(history, scene),
@@ -79,6 +79,7 @@ class PlanPrompts:
 
     def estimator(
         self,
+        task: Task,
         state: OpenState,
         history: Sequence[Outcome],
         scene: Scene,
@@ -92,6 +93,7 @@ class PlanPrompts:
         return _render(
             'estimator',
             scene,
+            task=task_text(task),
             state=self.entries(state.blank()) or 'nothing yet',
             history=self.history(history, scene),
             rooms=text_of({ROOMS: seen[ROOMS]}) if ROOMS in seen else '',

@@ -1,7 +1,6 @@
 """The prompt of a Body: the step to map, its scene, and an example."""
 
 from bbllm.core.protocols import Pass
-from bbllm.core.text import listed
 from bbllm.core.types import PlanStep, Scene, SkillCall
 from bbllm.planners.common.call_grammar import CallForm, MappedStep, read_line, skill_named
 from bbllm.planners.common.prompting import (
@@ -37,25 +36,25 @@ def execution_prompt(step: PlanStep, scene: Scene, form: CallForm) -> str:
         example=example(form),
         # What the arm cannot reach is for the Brain to judge, and for the world to refuse.
         environment=environment(scene, reach=False),
-        plan=f'{step.index}: {one_line(step.text)}',
-        numbers=step.index,
+        step=f'{step.index}: {one_line(step.text)}',
     )
 
 
 def example(form: CallForm) -> str:
-    """Return the example with those of its steps whose actions are offered, in a form."""
+    """Return the examples: those steps whose actions are offered, with their replies."""
     text = source(templates(PACKAGE), f'{language_of(form.scene).name}.md').strip()
-    head, _, rest = text.partition('\nPlan:\n')
+    head, _, rest = text.partition('\nSteps:\n')
     pairs = [(words, read_line(call)) for words, _, call in (
         line.partition(' | ') for line in rest.split('\n'))]  # fmt: skip
     offered = [(words, _offered(mapped, form.scene)) for words, mapped in pairs]
     steps = [(words, mapped) for words, mapped in offered if mapped is not None]
     calls = [form.write(i, mapped) for i, (_, mapped) in enumerate(steps)]
-    entries = ',\n'.join(calls)
-    reply = f'{{"calls": [\n{entries}\n]}}' if form.in_json else '\n'.join(calls)
-    plan = '\n'.join(f'{i}: {words}' for i, (words, _) in enumerate(steps))
-    numbers = listed([str(i) for i in range(len(steps))])
-    return f'{head}\nPlan:\n{plan}\nSteps to turn into calls: {numbers}\nCalls:\n{reply}'
+    replies = [f'{{"calls": [{call}]}}' for call in calls] if form.in_json else calls
+    lines = [
+        f'Step: {i}: {words}\nCall: {reply}'
+        for i, ((words, _), reply) in enumerate(zip(steps, replies, strict=True))
+    ]
+    return '\n'.join([head, *lines])
 
 
 def _offered(mapped: MappedStep, scene: Scene) -> SkillCall | Pass | None:

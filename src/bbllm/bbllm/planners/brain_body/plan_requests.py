@@ -14,6 +14,7 @@ from bbllm.core.protocols import (
     StepFailure,
     World,
 )
+from bbllm.core.text import count_of
 from bbllm.core.types import Plan, PlanStep, Scene, Task
 from bbllm.planners.brain_body.options import BrainBodyOptions
 from bbllm.planners.brain_body.prompting import Prompts
@@ -30,6 +31,10 @@ from bbllm.planners.common.plan_grammar import (
     plan_form,
 )
 from bbllm.planners.common.written_plan import Read, WrittenPlan
+
+FEW_CALLS = 20
+"""From so many on prompts have how many requests to models are left. More would be noise, and
+differ between an episode and its replay, as the goal is requested beside the plan."""
 
 
 @dataclass
@@ -64,6 +69,7 @@ class PlanRequests:
                     self.context.current(self.task),
                     scene,
                     picture=sentence(picture),
+                    left=self._left(self.planner.k),
                 )
                 request = PromptRequest(kind='plan', scene=prompts.shown(scene))
                 return self._begun(self._written(prompt, request, scene, picture))
@@ -103,7 +109,11 @@ class PlanRequests:
         return plan
 
     def _repair(
-        self, plan: Plan, scene: Scene, picture: ScenePicture | None = None, loops_left: int = 0
+        self,
+        plan: Plan,
+        scene: Scene,
+        picture: ScenePicture | None = None,
+        loops_left: int | None = None,
     ) -> WrittenPlan:
         """Return the request for the plan from the newest failure on."""
         *earlier, failure = self._failures
@@ -115,7 +125,7 @@ class PlanRequests:
             failure,
             earlier,
             picture=sentence(picture),
-            loops_left=loops_left,
+            left=self._left(loops_left),
             before=self.context.before,
         )
         request = PromptRequest(
@@ -126,6 +136,15 @@ class PlanRequests:
             failures=tuple(self._failures),
         )
         return self._written(prompt, request, scene, picture, plan.steps[:start])
+
+    def _left(self, loops: int | None) -> str:
+        """Return what is left after this request; *loops* is None in a rehearsal."""
+        calls, parts = self.context.calls_left, []
+        if loops is not None:
+            parts.append(count_of(loops, 'repair') + ' of a step that fails')
+        if calls is not None and calls <= FEW_CALLS:
+            parts.append(count_of(max(0, calls - 1), 'request') + ' to a model')
+        return f'Left after this reply: {", ".join(parts)}.' if parts else ''
 
     def _written(
         self,

@@ -12,6 +12,7 @@ from bbllm.planners.common.prompting import (
     describe_skill,
     environment,
     one_line,
+    render,
     task_text,
     templates,
 )
@@ -37,15 +38,29 @@ class Prompts:
     form: FeedbackForm = 'full'
     """What the prompts of a Brain state of why a step failed."""
 
-    def planning(self, task: Task, scene: Scene, *, picture: str = '') -> str:
-        """Return the prompt for a plan; *picture* is the sentence on its picture."""
+    def planning(self, task: Task, scene: Scene, *, picture: str = '', left: str = '') -> str:
+        """
+        Return the prompt for a plan; *picture* is the sentence on its picture.
+
+        *left* is the sentence on what else may be asked for.
+        """
         text = self._environment(scene)
-        return self._render('planning', scene, task, environment=text, picture=picture)
+        return self._render('planning', scene, task, environment=text, picture=picture, left=left)
 
     def direct(self, task: Task, scene: Scene) -> str:
         """Return the prompt for a whole program, without steps in plain words before it."""
-        text = environment(scene, reach=self.reach)
-        return self._render('direct', scene, task, environment=text)
+        text, name = environment(scene, reach=self.reach), language_of(scene).name
+        examples = (
+            templates(PACKAGE)
+            .get_template(f'{name}/direct_examples.md')
+            .render(
+                reach=self.reach,
+                putin=any(skill.name == 'grab_and_putin' for skill in scene.skills),
+            )
+        )
+        return self._render(
+            f'{name}/direct', scene, task, environment=text, examples=examples.rstrip()
+        )
 
     def feedback(
         self,
@@ -56,15 +71,15 @@ class Prompts:
         earlier: Sequence[StepFailure],
         *,
         picture: str = '',
-        loops_left: int = 0,
+        left: str = '',
         before: Scene | None = None,
     ) -> str:
         """
         Return the prompt for the plan from a failure on.
 
-        *picture* is the sentence on its picture. What was added to the task stands there alone,
-        and only then the prompt has how many loops are left after this one, and what differed in
-        the scene *before* the task: a person may ask for that again.
+        *picture* and *left* are as in `planning`. What was added to the task stands there alone,
+        and only then the prompt has what differed in the scene *before* the task: a person may ask
+        for that again.
         """
         return self._render(
             'feedback',
@@ -77,7 +92,7 @@ class Prompts:
             feedback=one_line(language_of(scene).message(failure.cause, scene)),
             controller=one_line(failure.controller),
             added=bool(task.added),
-            loops_left=loops_left,
+            left=left,
             before='\n'.join(self._gone(before, scene)) if task.added else '',
             earlier=[_delimited(item, scene) for item in earlier],
         )
@@ -114,23 +129,20 @@ class Prompts:
         beliefs = believed(scene) if self.believed else ''
         return f'{text}\n\n{BELIEVED}\n{beliefs}' if beliefs else text
 
-    def _render(self, name: str, scene: Scene, task: Task | None = None, **values: object) -> str:
-        language, found = language_of(scene), templates(PACKAGE)
-        skills = language.skills(scene)
-        examples = found.get_template(f'{language.name}/{name}_examples.md')
+    def _render(self, name: str, scene: Scene, task: Task, **values: object) -> str:
+        language = language_of(scene)
         common: dict[str, object] = {
-            'examples': examples.render(
-                reach=self.reach,
-                putin=any(skill.name == 'grab_and_putin' for skill in skills),
-            ),
+            'domain': language.name,
+            'robot': language.robot,
             'objects': language.names(scene),
-            'actions': [describe_skill(skill) for skill in skills],
+            'whole': scene.whole,
+            'actions': [describe_skill(skill) for skill in language.skills(scene)],
             'syntax': language.syntax,
-            'task': task_text(task) if task else '',
-            'worked': task.worked if task else (),
+            'task': task_text(task),
+            'worked': task.worked,
             'house_end': language.end(scene),
         }
-        return found.get_template(f'{language.name}/{name}.md.j2').render(common | values)
+        return render(PACKAGE, name, **common, **values)
 
 
 def _delimited(failure: StepFailure, scene: Scene) -> str:

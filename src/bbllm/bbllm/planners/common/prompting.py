@@ -19,6 +19,12 @@ from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.scene_graph import is_open, sensed_only
 
 COMMON = 'bbllm.planners.common'
+USER = '\x1e\n'
+"""
+Ends the part of a prompt that is the same in each request of a kind, and is the system message.
+
+That part has no text from outside, so the first occurrence counts.
+"""
 
 
 @cache
@@ -38,6 +44,7 @@ def templates(package: str, *, keep_trailing_newline: bool = False) -> jinja2.En
     )
     environment.globals['data_rule'] = DATA_RULE
     environment.globals['house_end'] = HOUSE_END
+    environment.globals['user'] = USER[0]
     environment.filters['data'] = as_data
     return environment
 
@@ -49,6 +56,15 @@ def render(package: str, name: str, /, **values: object) -> str:
 def source(environment: jinja2.Environment, name: str) -> str:
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
+
+
+def messages_of(
+    prompt: str, request: PromptRequest | None = None, images: tuple[bytes, ...] = ()
+) -> list[Message]:
+    """Return a prompt as a system message, if it has that part, and a message of the user."""
+    fixed, found, now = prompt.partition(USER)
+    system = [Message('system', fixed.strip())] if found else []
+    return [*system, Message('user', now.lstrip('\n') if found else prompt, request, images)]
 
 
 T = TypeVar('T')
@@ -128,14 +144,15 @@ def ask(
     `read` gets replies without reasoning. ParseError if the second reply cannot be read either.
     """
     wanted = schema if model.supports_schema else None
-    messages = [Message('user', prompt, request, images)]
+    messages = messages_of(prompt, request, images)
+    first = len(messages)
     while True:
         asked = ModelRequest(messages, schema=wanted, cancel=cancel)
         reply = without_reasoning(model.ask(asked).text)
         try:
             return read(reply)
         except ParseError as error:
-            if len(messages) > 1:
+            if len(messages) > first:
                 printable = ''.join(char if char.isprintable() else ' ' for char in reply)
                 # Feedback to the Brain has this text, so it names no model.
                 raise ParseError(

@@ -14,6 +14,8 @@ ACTIONS = (
 """Source: Bhat et al., Grounding LLMs For Robot Task Planning, appendix A, in that order."""
 WORLD_WORDS: Mapping[str, str] = {'put': 'putback', 'walktowards': 'walk'}
 """Actions with another name in the world, whose steps go all the way."""
+SAME: Mapping[str, str] = {'run': 'walk', 'walktowards': 'walk'}
+"""Actions that do what another one does in a household of symbols."""
 MOVES: Mapping[str, str] = {
     'walkforward': 'Walk one step straight on.',
     'turnleft': 'Turn to the left.',
@@ -31,7 +33,8 @@ def house_skills(scene: Scene) -> tuple[Skill, ...]:
         if word in MOVES:
             offered.append(Skill(word, (), MOVES[word]))
         elif skill is not None:
-            offered.append(replace(skill, name=word))
+            summary = f'As {SAME[word]}.' if SAME.get(word) in there else skill.summary
+            offered.append(replace(skill, name=word, summary=summary))
     own = {WORLD_WORDS.get(word, word) for word in ACTIONS}
     return (*offered, *further_skills(scene, own))
 

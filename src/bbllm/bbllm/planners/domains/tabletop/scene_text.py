@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject
+from bbllm.skills.containers import RIM_M
 
 LEFT_OUT = frozenset(
     {
@@ -22,7 +23,8 @@ OUT_OF_REACH = 'out of reach'
 KINDS = {
     Kind.LOCATION: 'A location is a marked spot on the table, empty unless a line shows an object '
     'on it.',
-    Kind.CONTAINER: 'A container is to put objects in or on, and cannot be picked.',
+    Kind.CONTAINER: 'A container is to put objects in or on, within its room, an oval [m]; it '
+    'cannot be picked.',
     Kind.FIXTURE: 'A fixture is furniture.',
     Kind.OTHER: 'What is neither a cube nor a cylinder, and can be picked, is of the kind other.',
 }
@@ -48,7 +50,8 @@ def table_environment(scene: Scene, *, reach: bool) -> str:
     header = (
         'A row for each object: name, kind, colour, x y z of its centre [m], yaw [deg] where it '
         f'is not 0{sized}. As seen from the base of the arm, x points away from it, which is up '
-        'in a letter or figure, y to the left, z up from the table top at z = 0.'
+        'in a letter or figure, y to the left, z up from the table top at z = 0. What no line '
+        'shows elsewhere is on the table.'
     )
     there = {item.kind for item in scene.objects}
     kinds = [text for kind, text in KINDS.items() if kind in there]
@@ -57,15 +60,19 @@ def table_environment(scene: Scene, *, reach: bool) -> str:
 
 
 def _is_listed(fact: Fact) -> bool:
-    # An object is clear where no line shows another on it.
-    clear = (fact.predicate, fact.object) == ('is', 'clear')
-    return fact.predicate not in LEFT_OUT and not clear
+    # An object is clear, and on the table, where no line shows another on it or it elsewhere.
+    usual = (fact.predicate, fact.object) in (('is', 'clear'), ('on', 'table'))
+    return fact.predicate not in LEFT_OUT and not usual
 
 
 def _size(item: SceneObject) -> str:
     if item.kind is Kind.LOCATION or not any(item.size_m):
         return ''
-    return ' x '.join(f'{value:.3g}' for value in item.size_m)
+    return _lengths(item.size_m)
+
+
+def _lengths(values: Iterable[float]) -> str:
+    return ' x '.join(f'{max(0.0, value):.3g}' for value in values)
 
 
 def _row(item: SceneObject, usual: str, far: Collection[str]) -> str:
@@ -77,6 +84,8 @@ def _row(item: SceneObject, usual: str, far: Collection[str]) -> str:
         words.append(turn)
     if (size := _size(item)) and size != usual:
         words.append(f'size {size}')
+    if item.kind is Kind.CONTAINER:
+        words.append(f'room {_lengths(size - 2 * RIM_M for size in item.size_m[:2])}')
     if item.name in far:
         words.append(OUT_OF_REACH)
     return ' '.join(words)
