@@ -418,6 +418,29 @@ OTHERS = (
         sent={'response_format': {'type': 'json_object'}},
     ),
 )
+WITHOUT_SYSTEM = tuple(
+    Fixture(
+        name=f'no system message: {text}',
+        answers=(error(status, text, **more), replies({'content': '<pass>'})),
+        settings={'reply_format': 'text'},
+        text='<pass>',
+        sent={'messages': [{'role': 'user', 'content': 'You plan.\n\nStack the cubes.'}]},
+        reports=('takes no system message',),
+    )
+    for status, text, more in (
+        (400, 'System role not supported', {}),  # Gemma 2 in vLLM
+        (500, 'Only user and assistant roles are supported!', {}),  # Mistral 7B in llama.cpp
+        (400, 'Conversation roles must alternate user/assistant/user/assistant/...', {}),
+        (
+            400,
+            "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+            {'param': 'messages[0].role', 'code': 'unsupported_value'},  # o1-mini of OpenAI
+        ),
+    )
+)
+
+
 FIXTURES: tuple[Fixture, ...] = (
+    *WITHOUT_SYSTEM,
     *(*OPENAI, *AZURE, *GEMINI, *ANTHROPIC, *VLLM, *LLAMA, *OLLAMA, *LM_STUDIO, *OTHERS),
 )

@@ -110,7 +110,7 @@ class OpenAIChat:
                         client.report(f'{client.label} {change}.')
                         n_adapted += 1
                         continue
-                    if self._dialect.request(request)[1] != body:
+                    if self._dialect.request(request) != (asked, body):
                         n_adapted += 1  # a request beside this one has met the same refusal
                         continue
                     notice.cancel()

@@ -20,6 +20,8 @@ _UNKNOWN = re.compile(
     r'|tool choice requires',
     re.IGNORECASE,
 )
+SYSTEM = 'system'
+"""Stands for the system message among the parameters."""
 _PARAMETERS: Mapping[str, tuple[str, str]] = {
     'stream_options': (
         r'stream_options|include_usage',
@@ -44,8 +46,17 @@ _PARAMETERS: Mapping[str, tuple[str, str]] = {
         r'[\'"`]stream[\'"`]|\bstreaming\b|parameter:? stream\b',
         'does not stream; replies come in one piece',
     ),
+    SYSTEM: (r'(?!)', 'takes no system message; it is sent as the beginning of the next one'),
 }
 """By parameter: how refusals call it, and what is different without it."""
+
+_NO_SYSTEM = re.compile(
+    r"(?:\bnot\b|n't|\bun\w+)[^.]{0,40}['\"`]system['\"`]"
+    r'|\bsystem (?:role|message|prompt|instruction)s?[^.]{0,40}(?:\bnot\b|\bun\w+)'
+    r'|only user and assistant roles|roles must alternate',
+    re.IGNORECASE,
+)
+"""Words of servers whose model has no system message, from its chat template or their own."""
 
 AUTO = ('json_schema', 'tool', 'text')
 """
@@ -95,6 +106,8 @@ class Dialect:
         if request.stop:
             # OpenAI takes four at the most; ReplyText sees to all of them.
             body['stop'] = list(request.stop)[:4]
+        if SYSTEM in self._refused:
+            messages = _without_system(messages)
         if schema is not None:
             body |= _format(self._formats[0], schema)
             if self._formats[0] == 'json_object':
@@ -124,6 +137,10 @@ class Dialect:
         return next((name for name in self._limits if name not in self._refused), '')
 
     def _blamed(self, failure: Failure, sent: Mapping[str, object]) -> str | None:
+        # Chat templates refuse a role in mid-request: llama.cpp answers that with 500.
+        roles = failure.status in (400, 422, 500) and _NO_SYSTEM.search(failure.text)
+        if roles and SYSTEM not in self._refused:
+            return SYSTEM
         if failure.status not in (400, 404, 415, 422, 501):
             return None
         if failure.kind is PromptTooLongError or _TOO_LARGE.search(failure.text):
@@ -161,6 +178,14 @@ def _format(name: str, schema: JsonSchema) -> dict[str, object]:
                 'tool_choice': 'required',
             }
     return {}
+
+
+def _without_system(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return messages in which that of the system begins the one after it."""
+    if messages[0].role != SYSTEM or len(messages) < 2:
+        return messages
+    system, first, *later = messages
+    return [replace(first, content=f'{system.content}\n\n{first.content}'), *later]
 
 
 def _with_schema(message: Message, schema: JsonSchema) -> Message:
