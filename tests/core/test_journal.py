@@ -79,6 +79,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         'message': 'why',
         'goal': 'not checked',
         'conditions': '',
+        'summary': '',
         'feedback_loops': 1,
         'remarks': 0,
         'steps': 1,

@@ -212,6 +212,7 @@ class Diary:
         self.held_done = False
         self.remarks_left = 10
         self.before = self.calls_left = None
+        self.talks = self.asks = False
         self._added: list[str] = []
 
     def emit(self, data: EventData) -> None:

@@ -12,6 +12,8 @@ from pydantic import BeforeValidator, InstanceOf, model_validator
 
 from bbllm.api.settings import EVERYWHERE, Change, FilePath, Settings, setting, surface_of
 from bbllm.core.constants import EXPERIENCE, NO_EXPERIENCE, REHEARSAL_SAMPLES
+from bbllm.core.conversation import MOST_TURNS
+from bbllm.core.dialogue import AskingRules, AskMode
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
@@ -191,6 +193,50 @@ class LoopChoice(Settings):
         common=True,
         worlds=EVERYWHERE,
     )
+
+
+class TalkChoice(Settings):
+    """How a planner talks with the person."""
+
+    ask: Annotated[AskMode, BeforeValidator(AskMode)] = setting(
+        AskMode.AUTO,
+        'Whether the planner may ask how a task is meant: auto, where a person can answer; yes; '
+        'no; or safest, yes, and where nobody answers in time it takes the safest reading.',
+        common=True,
+        worlds=EVERYWHERE,
+    )
+    answer: Texts = setting(
+        (),
+        'An answer to a question of the planner, given in advance; may be repeated.',
+        metavar='WORDS',
+        worlds=EVERYWHERE,
+    )
+    answer_timeout_s: float = setting(
+        300.0,
+        'How long a question waits for its answer, wall clock [s].',
+        '--answer-timeout',
+        metavar='SECONDS',
+        low=0.0,
+        high=1e6,
+    )
+    turns: int = setting(
+        MOST_TURNS,
+        'How many earlier turns of the conversation a task is given with; 0 for none.',
+        low=0,
+        high=50,
+    )
+
+    def asking(self, *, attended: bool) -> AskingRules:
+        """Return how questions are answered, where a person is there or not."""
+        waits = self.ask in (AskMode.YES, AskMode.SAFEST) or (
+            self.ask is AskMode.AUTO and attended
+        )
+        return AskingRules(
+            timeout_s=self.answer_timeout_s,
+            safest=self.ask is AskMode.SAFEST,
+            answers=() if self.ask is AskMode.NO else self.answer,
+            person=waits,
+        )
 
 
 class GoalChoice(Settings):
@@ -430,6 +476,7 @@ class EpisodeConfig(
     ExperienceChoice,
     SpeedChoice,
     GoalChoice,
+    TalkChoice,
     LoopChoice,
     MethodChoice,
     SourceChoice,
@@ -500,6 +547,10 @@ class EpisodeOptions(TypedDict, total=False):
     mapping: MappingMethod | str | None
     feedback_loops: int | None
     goal: str | None
+    ask: AskMode | str | None
+    answer: str | list[str] | tuple[str, ...] | None
+    answer_timeout_s: float | None
+    turns: int | None
     limits: Limits | None
     step_limit: int | None
     model_call_limit: int | None

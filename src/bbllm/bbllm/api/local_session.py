@@ -13,6 +13,7 @@ from bbllm.api.session import Running, Seen, Session
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.approval import Answer, ApprovalQueue, ApprovalRequest
 from bbllm.core.cancel import CancelToken
+from bbllm.core.conversation import Conversation, Turn
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, Event, PlanMade
@@ -42,7 +43,9 @@ def running_of(
         task=run.task,
         execute=execute,
         cancel=run.cancel,
-        say=lambda text, wait_s, by: run.add_feedback(text, by).wait(wait_s),
+        say=lambda text, wait_s, by, question='': run.add_feedback(text, by, question).wait(
+            wait_s
+        ),
         warn=run.warn,
         leave=lambda reason: run.emit(EpisodeEnded(Ending.CANCELLED, reason)),
         journal=journal,
@@ -90,13 +93,21 @@ class LocalSession(Session):
         self._approve = self._ask if asks else approve
         self._journal, self._record, self._never = journal, record, never
         self._snapshot, self._close = snapshot, close
+        self._conversation = Conversation(setup.options.turns)
         self._scene: Scene | None = None
         self._waiting = CancelToken()
         """Ends the question that waits."""
 
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The tasks so far; see `Session`."""
+        return self._conversation.turns
+
     def begin(self, task: Task, on_event: EventSink, *, goal: str | None = None) -> Running:
         """Return an episode; see `Session`."""
         self._setup.check_goal(self.world.observe, goal)
+        task = replace(task, history=self._conversation.history)
+        asking = self._setup.options.asking(attended=self.attended)
 
         def receive(event: Event) -> None:
             on_event(event)
@@ -121,14 +132,16 @@ class LocalSession(Session):
             brain = self._setup.models.brain.name
             world = guarded = ApprovedWorld(world, self._approve, task, brain, self._never)
             sinks.append(guarded.observe_event)
-        run, execute_in = self._setup.begin(task, sinks, goal=goal)
+        run, execute_in = self._setup.begin(task, sinks, goal=goal, asking=asking)
         waiting = self._waiting = CancelToken(run.interruption())
         if isinstance(world, ApprovedWorld):
             world.emit, world.interrupt = run.emit, run.interruption()
 
         def execute() -> Episode:
             with files:
-                return execute_in(world)
+                episode = execute_in(world)
+            self._conversation.add(episode)
+            return episode
 
         def cancel(reason: str) -> None:
             waiting.cancel(reason)
@@ -136,12 +149,12 @@ class LocalSession(Session):
 
         return replace(running_of(run, execute, journal), cancel=cancel)
 
-    def say(self, text: str, wait_s: float) -> str:
+    def say(self, text: str, wait_s: float, question: str = '') -> str:
         """Send a remark; see `Session`."""
         running = self.running
         if running is None or not running.is_under_way:
             raise TaskError('There is no task under way that a remark could be for.')
-        return running.say(make_remark(text), wait_s, '')
+        return running.say(make_remark(text), wait_s, '', question)
 
     def stop(self, reason: str) -> None:
         """Stop the task under way; see `Session`."""

@@ -6,10 +6,12 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from functools import partial
 from typing import Unpack
 
 from bbllm.api.approved_world import Approve
+from bbllm.api.chat import Chat
 from bbllm.api.config import (
     HOUSE,
     WORLDS,
@@ -20,17 +22,19 @@ from bbllm.api.config import (
 )
 from bbllm.api.local_session import LocalSession
 from bbllm.api.ros_environment import need_ros
-from bbllm.api.session import Session
+from bbllm.api.session import Session, run_in_thread
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import ConfigError, ParseError, TaskError, WorldError
-from bbllm.core.events import Episode, Event
+from bbllm.core.events import Episode, Event, QuestionAsked
 from bbllm.core.plugins import load_part
 from bbllm.core.protocols import World, WorldFeatures, features_of
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Outcome, Plan, Scene, Skill, SkillCall
 
+OnQuestion = Callable[[QuestionAsked], str]
+"""Returns the answer of a person to a question of the planner."""
 CALL = re.compile(r'\s*(?P<skill>\w+)\s*(?:\((?P<args>[^()]*)\))?\s*')
 
 
@@ -62,6 +66,9 @@ class Robot:
             `reason`); a plan that is denied does not move the robot. Returns whether it may, or an
             `Answer` with who says so and why not. It is asked again for each repaired plan, and
             for a call that its step does not name. `execute` does not ask.
+        on_question: Called with a question of the planner (`text`, `options`) in a thread of its
+            own; returns the answer, '' to leave it to `say`. Without it, planners are informed
+            that nobody answers, unless the option `ask` or `answer` is given.
         journal: Whether episodes are recorded for `bbllm show`; those of an arm that is simulated
             here with its motion, an MCAP file beside the journal.
         namespace: ROS namespace of a stack; `bbllm_real` for a real arm.
@@ -79,6 +86,7 @@ class Robot:
         world: str | World = 'sim',
         *,
         approve: Approve | None = None,
+        on_question: OnQuestion | None = None,
         journal: bool = True,
         namespace: str | None = None,
         **options: Unpack[EpisodeOptions],
@@ -91,6 +99,8 @@ class Robot:
             if kind == 'ros'
             else _here(world, config, approve, namespace, journal=journal)
         )
+        self._on_question = on_question
+        self._session.attended = on_question is not None
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -149,7 +159,10 @@ class Robot:
         if not self._busy.acquire(blocking=False):
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
-            yield from self._session.events(make_task(task), goal=goal)
+            for event in self._session.events(make_task(task), goal=goal):
+                if isinstance(event.data, QuestionAsked) and self._on_question is not None:
+                    run_in_thread(partial(self._answer, self._on_question, event.data))
+                yield event
         finally:
             self._busy.release()
 
@@ -170,6 +183,22 @@ class Robot:
         if running is None:
             raise TaskError('No task is under way that a remark could be for. do() begins one.')
         return running.say(make_remark(text), wait_s, '')
+
+    def chat(self, on_event: Callable[[Event], None] = lambda event: None) -> Chat:
+        """
+        Return a conversation: its `say(text)` takes a task, a question, a correction or an answer.
+
+        Each turn is given with those before it, which `do` adds to as well. *on_event* is called
+        with each event, from any thread.
+        """
+        return Chat(self._session, on_event)
+
+    def _answer(self, on_question: OnQuestion, question: QuestionAsked) -> None:
+        if answer := on_question(question):
+            running = self._session.running
+            if running is not None:
+                with suppress(TaskError):  # somebody else was faster
+                    running.say(make_remark(answer), 0.0, '', question.text)
 
     def plan(self, task: str) -> Plan:
         """

@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.conversation import Turn
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Episode, Event
 from bbllm.core.journal import JournalWriter
@@ -77,9 +78,10 @@ class Running:
     execute: Callable[[], Episode]
     cancel: Callable[[str], object]
     """Stops it from any thread, with a reason."""
-    say: Callable[[str, float, str], str]
-    """Sends its planner a remark of a person or of a named program, from any thread. Returns what
-    became of it, or what was still waited for after a time [s]; TaskError where it is refused."""
+    say: Callable[..., str]
+    """`say(text, wait_s, by, question='')`: sends its planner a remark of a person or of a named
+    program, from any thread, perhaps as the answer to a question. Returns what became of it, or
+    what was still waited for after a time [s]; TaskError where it is refused."""
     warn: Callable[[str], object] = lambda text: None
     """Puts a warning on record."""
     leave: Callable[[str], object]
@@ -114,6 +116,8 @@ class Session(ABC):
     approvals: Approvals
     name = ''
     """What people call the robot."""
+    attended = False
+    """Whether a person reads the questions of planners here, and can answer them."""
 
     def __init__(self) -> None:
         self.running: Running | None = None
@@ -172,11 +176,17 @@ class Session(ABC):
         """Pass on each event of the robot's episodes from now on, whoever begins them."""
         self._listener = listener
 
+    @property
     @abstractmethod
-    def say(self, text: str, wait_s: float) -> str:
+    def turns(self) -> tuple[Turn, ...]:
+        """The tasks of the robot so far, whoever gave them, and what came of them."""
+
+    @abstractmethod
+    def say(self, text: str, wait_s: float, question: str = '') -> str:
         """
         Send a person's remark on the task under way, whoever began it.
 
+        It answers the question that waits, where one does; with *question*, that one alone.
         Returns what became of it, or what was still waited for after a time [s].
         """
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bbllm.api.config import AnyModel, AnyPlanner, EpisodeConfig
+from bbllm.core.dialogue import AskingRules
 from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits, never_of
@@ -70,11 +71,13 @@ class EpisodeSetup:
         k: int | None = None,
         goal: str | None = None,
         moves: bool = True,
+        asking: AskingRules | None = None,
     ) -> tuple[EpisodeRun, Callable[[World], Episode]]:
         """
         Return an episode, and what executes it in a world, once.
 
         Its goal is that of the options where *goal* is None; it is checked where anything *moves*.
+        *asking* is how questions of its planner are answered; None where no person gave the task.
         """
         from bbllm.planners.assembly import with_client_log
         from bbllm.planners.body.mapping import body_name, make_body
@@ -95,6 +98,7 @@ class EpisodeSetup:
             stream=self.options.stream and moves,
             recall=memory.recall,
             notices=memory.faults,
+            asking=asking,
         )
         brain = run.model(models.brain, 'brain', self.check)
         body = make_body(mapping, run, models) if remote is None else remote.connect(run)
@@ -126,7 +130,8 @@ class EpisodeSetup:
     def plan_only(self, task: Task, scene: Scene) -> Episode:
         """Run the planner on a scene in which every call succeeds and nothing moves."""
         self.check_goal(lambda: scene)
-        _, execute = self.begin(task, k=0, moves=False)
+        asking = self.options.asking(attended=False)
+        _, execute = self.begin(task, k=0, moves=False, asking=asking)
         return execute(StillWorld(scene))
 
 

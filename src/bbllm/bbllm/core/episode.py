@@ -19,10 +19,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from bbllm.core.approval import RequestKind, denied, withdrawn
-from bbllm.core.cancel import CancelToken
+from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.circles import CircleGuard
 from bbllm.core.denials import DenialGuard, Proposal
+from bbllm.core.dialogue import MOST_QUESTIONS, SAFEST, AskingRules, summary_of
 from bbllm.core.errors import (
+    AnsweredError,
     BbllmError,
     BudgetError,
     CancelledError,
@@ -39,6 +41,7 @@ from bbllm.core.errors import (
     WorldError,
 )
 from bbllm.core.events import (
+    AnswerGiven,
     Ending,
     Episode,
     EpisodeEnded,
@@ -52,6 +55,7 @@ from bbllm.core.events import (
     ModelReplied,
     PlanMade,
     PromptText,
+    QuestionAsked,
     RepairBegun,
     SceneRecorded,
     StepBegun,
@@ -88,6 +92,7 @@ from bbllm.core.protocols import (
     picture_of,
     waits_for_person,
 )
+from bbllm.core.stop_words import is_stop
 from bbllm.core.tasks import make_remark
 from bbllm.core.text import (
     count_of,
@@ -139,6 +144,8 @@ def _within(what: str, used: int, limit: int | None) -> None:
 
 TAKEN_UP = 'Taken up: the plan was made anew with it.'
 TOO_LATE = 'Too late for the plan, which had ended; the goal that is checked follows it.'
+STOPPED = 'Stopped.'
+ANSWERS = 'It answers the question; the planner goes on with it.'
 NOT_READ = 'Too late: the episode ended before the planner read it.'
 NOT_UNDERSTOOD = "Not understood by the planner's model; the plan stays as it was."
 """What can become of a remark."""
@@ -214,12 +221,18 @@ class EpisodeRun:
         stream: bool = False,
         recall: Recall | None = None,
         notices: Sequence[str] = (),
+        asking: AskingRules | None = None,
     ):
         self.task = task
         self._notices = notices
         self._recall = recall
         self._recalled: set[str] = set()
         """Ids of what was recalled so far, each put on record once."""
+        self._asking_rules = asking
+        """How questions are answered; None where nobody answers any."""
+        self._question: QuestionAsked | None = None
+        """The question that waits for an answer."""
+        self._n_questions = 0
         self._keep_prompts = keep_prompts
         """Whether what is sent to models goes on record."""
         self.stream = stream
@@ -296,6 +309,8 @@ class EpisodeRun:
             guarded = GuardedWorld(self, world)
             try:
                 planner.run(self.task, guarded, self)
+            except AnsweredError as error:
+                self.emit(AnswerGiven(str(error)))
             except GaveUpError as error:
                 raise type(error)(f'{error}{self._set_down(guarded)}') from error
             self._take_late()
@@ -305,7 +320,7 @@ class EpisodeRun:
             after = self._show_scene('after', self._settled())
             ending, message = self._judge(after)
             message += still_held
-            status = self._goal_status(after)
+            status = '' if ending is Ending.ANSWERED else self._goal_status(after)
         except KeyboardInterrupt:
             world.stop()
             ending, message = Ending.CANCELLED, 'Interrupted from the keyboard.'
@@ -327,7 +342,8 @@ class EpisodeRun:
                 self.warn(f'The episode ended before this was read: {remark.text!r}')
             self._settle(NOT_READ, self._n_taken)
             self._settle(TAKEN_UP)
-            self.emit(EpisodeEnded(ending, message, error_type, status))
+            end = EpisodeEnded(ending, message, error_type, status)
+            self.emit(replace(end, summary=summary_of(self.events, end)))
         return episode_of(self.events)
 
     def model(
@@ -359,23 +375,50 @@ class EpisodeRun:
             self._world.stop()
             threading.Thread(target=self._keep_stopping, daemon=True).start()
 
-    def add_feedback(self, text: str, by: str = '') -> RemarkFate:
+    def add_feedback(self, text: str, by: str = '', question: str = '') -> RemarkFate:
         """
         Queue a remark of a person, or of the program *by*; the planner reads it at its next step.
 
-        A request to a model that is under way is cut short for it, if the planner listens. Returns
-        what becomes of it. Raises TaskError where the text cannot be taken, see `make_remark`, or
-        comes too late. What the planner reads is what people see, so the refusal is on record too.
+        A word such as `stop` stops the episode at once. A remark answers the question that waits,
+        where one does, by a number or in words; with *question*, that one alone. A request to a
+        model that is under way is cut short for it, if the planner listens. Returns what becomes
+        of it. Raises TaskError where the text cannot be taken, see `make_remark`, or comes too
+        late. What the planner reads is what people see, so the refusal is on record too.
         """
-        try:
-            remark = FeedbackReceived(make_remark(text), by)
-            self._need_room(remark)
-        except TaskError as error:
-            self.warn(f'A remark was refused. {error}')
-            raise
-        self.emit(remark)
-        self.denials.begin_anew()
-        return self._queue_remark(remark)
+        if is_stop(text):
+            self.cancel(f'A person wrote: {text.strip()}' if not by else f'{by} wrote: {text}')
+            stopped = RemarkFate()
+            stopped.settle(STOPPED)
+            return stopped
+        with self._lock:
+            waiting = self._question
+            try:
+                remark = self._remark(make_remark(text), by, question, waiting)
+                self._need_room(remark)
+            except TaskError as error:
+                self.warn(f'A remark was refused. {error}')
+                raise
+            self.emit(remark)
+            self.denials.begin_anew()
+            fate = self._queue_remark(remark)
+            if waiting is not None:
+                self._question = None
+                fate.settle(ANSWERS)
+        return fate
+
+    @staticmethod
+    def _remark(
+        text: str, by: str, question: str, waiting: QuestionAsked | None
+    ) -> FeedbackReceived:
+        """Return a remark as it is meant; raises TaskError for an answer without its question."""
+        if waiting is not None and question in ('', waiting.text):
+            return FeedbackReceived(waiting.option_of(text), by, waiting.text)
+        now = f'The question that waits is {waiting.text!r}.' if waiting else 'No question waits.'
+        if question:
+            raise TaskError(f'{question!r} does not wait for an answer any more. {now}')
+        if text.rstrip('.)').isdecimal():
+            raise TaskError(f'{text!r} is the number of an option. {now} Write what is meant.')
+        return FeedbackReceived(text, by)
 
     def take_denial(self, denial: Denial) -> None:
         """Take a person's denial for a remark, while the limit lasts."""
@@ -515,6 +558,54 @@ class EpisodeRun:
         return len(self._remarks) > self._n_taken
 
     @property
+    def talks(self) -> bool:
+        """Whether a person gave the task; see `EpisodeContext`."""
+        return self._asking_rules is not None
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question of the planner would be answered; see `EpisodeContext`."""
+        rules, used = self._asking_rules, self._n_questions
+        if rules is None or used >= MOST_QUESTIONS or not self.remarks_left:
+            return False
+        return rules.person or rules.safest or used < len(rules.answers)
+
+    @property
+    def question(self) -> QuestionAsked | None:
+        """The question that waits for an answer."""
+        return self._question
+
+    def ask_person(
+        self, question: str, options: Sequence[str] = ()
+    ) -> tuple[FeedbackReceived, ...]:
+        """Ask the person, and return the answer; see `EpisodeContext`."""
+        rules, number = self._asking_rules, self._n_questions
+        if rules is None:
+            raise GaveUpError(f'Nobody answers questions in this episode: {question}')
+        asked = QuestionAsked(question, tuple(options), rules.timeout_s)
+        self._n_questions += 1
+        self.emit(asked)
+        with self._lock:
+            self._question = asked
+        if number < len(rules.answers):
+            self.add_feedback(rules.answers[number])
+        deadline_s = time.monotonic() + (rules.timeout_s if rules.person else 0.0)
+        try:
+            while not self.spoken:
+                if time.monotonic() < deadline_s:
+                    self.token.wait(POLL_S)
+                elif rules.safest:
+                    self.add_feedback(SAFEST, 'bbllm')
+                else:
+                    raise GaveUpError(
+                        f'Nobody answered within {rules.timeout_s:g} s: {" / ".join(asked.lines)}'
+                    )
+        finally:
+            with self._lock:
+                self._question = None
+        return self.take_human_feedback()
+
+    @property
     def remarks_left(self) -> int:
         """How many more remarks may change the plan."""
         return max(0, self._limits.remarks - len(self._remarks))
@@ -647,6 +738,9 @@ class EpisodeRun:
         plans = self._all(PlanMade)
         rest = f'Left undone: {plans[-1].rest}' if plans and plans[-1].rest else ''
         open_ends = self._open_ends(scene)
+        answers = [answer.text for answer in self._all(AnswerGiven)]
+        if answers and not (self._all(Outcome) or (plans and plans[-1].steps) or rest):
+            return Ending.ANSWERED, ' '.join(answers)
         if self._reported_done:
             passed = ''
         elif not (self._has_succeeded or self._needs_nothing(plans, open_ends)):

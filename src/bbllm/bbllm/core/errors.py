@@ -105,6 +105,18 @@ class GaveUpError(BbllmError):
     """The planner reports that it cannot do the task, and why."""
 
 
+class AskedError(BbllmError):
+    """A reply that is a question to the person: the text is the question."""
+
+    def __init__(self, text: str, options: Iterable[str] = ()):
+        super().__init__(text)
+        self.options = tuple(options)
+
+
+class AnsweredError(BbllmError):
+    """A reply that answers a question and plans nothing: the text is the answer."""
+
+
 class WentInCirclesError(GaveUpError):
     """The planner asked for the same call in the same scene again and again; draws the circle."""
 

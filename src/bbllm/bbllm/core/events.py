@@ -46,6 +46,13 @@ class Ending(NamedNumber):
     WENT_IN_CIRCLES = 7
     """The planner asked for the same call in the same scene again and again, also after a warning
     (core.circles)."""
+    ANSWERED = 8
+    """The planner answered a question, and nothing was to be done."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether all that was asked for was done or answered."""
+        return self in (Ending.FINISHED, Ending.ANSWERED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,11 +218,14 @@ class PlanMade:
     """How many plans the episode had before this one; the recorder counts them."""
     rest: str = ''
     """What of the task the plan leaves undone, and why, in the planner's words; '' for nothing."""
+    assumed: str = ''
+    """How the planner reads what the task leaves open, in its words; '' for nothing."""
 
     @classmethod
-    def of(cls: type[_Made], plan: Plan, start: int, rest: str = '') -> _Made:
+    def of(cls: type[_Made], plan: Plan, start: int, rest: str = '', assumed: str = '') -> _Made:
         """Return the event of a plan whose steps from `start` on are new."""
-        return cls(tuple(step.text for step in plan.steps), start, rest=rest)
+        texts = tuple(step.text for step in plan.steps)
+        return cls(texts, start, rest=rest, assumed=assumed)
 
     @property
     def plan(self) -> Plan:
@@ -410,11 +420,14 @@ class FeedbackReceived:
     text: str
     by: str = ''
     """The program that sent it, for example `mcp`; '' for a person."""
+    question: str = ''
+    """The question that it answers; '' for none."""
 
     @property
     def sentence(self) -> str:
         """The remark as a sentence that is added to the task."""
-        return f'The {f"program {self.by}" if self.by else "person"} added: {self.text}'
+        did = f'answered "{self.question}" with' if self.question else 'added'
+        return f'The {f"program {self.by}" if self.by else "person"} {did}: {self.text}'
 
     @property
     def speaker(self) -> str:
@@ -426,6 +439,40 @@ def remarks_text(remarks: Iterable[FeedbackReceived]) -> str:
     """Return remarks with who sent them: `a person said: wait; the program mcp said: go on`."""
     parts = groupby(remarks, lambda remark: remark.speaker)
     return '; '.join(f'{who} said: {" / ".join(x.text for x in by)}' for who, by in parts)
+
+
+MOST_OPTIONS = 9
+"""How many options a question may have, so that each is one key."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """The planner asks a person how a task is meant; a remark answers it."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    """Answers to choose from; another answer is taken too."""
+    timeout_s: float = field(default=0.0, compare=False)
+    """How long an answer is waited for, wall clock [s]."""
+
+    def option_of(self, answer: str) -> str:
+        """Return the option that an answer names by its number from 1, else the answer."""
+        number = answer.strip().rstrip('.)')
+        if number.isdecimal() and 1 <= int(number[:3]) <= len(self.options):
+            return self.options[int(number[:3]) - 1]
+        return answer
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The question and its numbered options, for people."""
+        return (self.text, *(f'{i}: {option}' for i, option in enumerate(self.options, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGiven:
+    """The planner answers a question of the person."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -468,6 +515,8 @@ class EpisodeEnded:
     goal: str = ''
     """What the last scene shows of the goal: `met`, `unmet`, `met as far as checked` or
     `not checked`; '' where none was asked for."""
+    summary: str = ''
+    """What was done, and what not and why, for the person (core.dialogue)."""
 
 
 EventData = (
@@ -491,6 +540,8 @@ EventData = (
     | ModelReplied
     | ModelCall
     | FeedbackReceived
+    | QuestionAsked
+    | AnswerGiven
     | ApprovalAnswered
     | WarningRaised
     | EpisodeEnded
@@ -532,6 +583,8 @@ class EventKind(StrEnum):
     MODEL_TEXT = 'model_text', ModelReplied
     MODEL_CALL = 'model_call', ModelCall
     HUMAN_FEEDBACK = 'human_feedback', FeedbackReceived
+    QUESTION = 'question', QuestionAsked
+    ANSWER = 'answer', AnswerGiven
     APPROVAL = 'approval', ApprovalAnswered
     WARNING = 'warning', WarningRaised
     ENDED = 'ended', EpisodeEnded
@@ -602,6 +655,8 @@ class Episode:
     `not checked`; '' where none was asked for."""
     goal_stated: GoalStated = field(default_factory=GoalStated)
     """The conditions that were checked."""
+    summary: str = ''
+    """What was done, and what not and why, for the person."""
     model_calls: tuple[ModelCall, ...] = ()
     wall_s: float = 0.0
     robot_s: float = 0.0
@@ -629,8 +684,9 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             return [('scene', f'{moment}: {_scene(scene)}')]
         case GoalStated(conditions, why=why):
             return [('goal', text) for text in conditions or (f'not checked: {why}',)]
-        case PlanMade(steps, start, rest=rest):
+        case PlanMade(steps, start, rest=rest, assumed=assumed):
             lines = [f'  {index}: {text}' for index, text in enumerate(steps) if index >= start]
+            lines += [f'  assumed: {assumed}'] if assumed else []
             lines += [f'  left undone: {rest}'] if rest else []
             if not (lines and isinstance(data, PlanGrown)):
                 lines.insert(0, f'{len(steps[start:])} steps from step {start} on')
@@ -672,13 +728,18 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             return [('model', _model_call(data))]
         case FeedbackReceived(text, by):
             return [('program', f'{by}: {text}') if by else ('human', text)]
+        case QuestionAsked():
+            return [('question', line) for line in data.lines]
+        case AnswerGiven(text):
+            return [('answer', text)]
         case ApprovalAnswered(text=text):
             return [('approval', text)]
         case WarningRaised(text):
             return [('warning', text)]
         case EpisodeEnded(ending, message, goal=goal):
             head = ending.name + (f' (goal: {goal})' if goal else '')
-            return [('ended', head + (f': {message}' if message else ''))]
+            said = [('summary', data.summary)] if data.summary else []
+            return [('ended', head + (f': {message}' if message else '')), *said]
         case _:
             assert_never(data)
 

@@ -13,10 +13,12 @@ from bbllm.core.events import (
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    FeedbackReceived,
     Limits,
     PlanGrown,
     PlanMade,
     PlanRehearsed,
+    QuestionAsked,
     RepairBegun,
     SceneRecorded,
     StepBegun,
@@ -75,6 +77,8 @@ class Progress:
     """Simulated time of all calls that ended [s]."""
     activity: str = 'looking at the scene'
     """What goes on now, in a few words."""
+    question: QuestionAsked | None = None
+    """The question of the planner that waits for a person."""
     place: int | None = None
     """Of `current` among the rows."""
 
@@ -124,9 +128,15 @@ class Progress:
                 self.activity = f'rehearsed: {rehearsed.lines[0]}'
             case StepFailed(index, cause=cause):
                 self._mark(index, StepState.FAILED, cause)
+            case QuestionAsked(text):
+                self.question = event.data
+                self.activity = f'asks: {text}'
+            case FeedbackReceived():
+                self.question = None
             case ApprovalAnswered(text=text):
                 self.activity = text
             case EpisodeEnded(ending):
+                self.question = None
                 if ending in (Ending.FINISHED, Ending.PARTLY_DONE):
                     self._settle()
                 else:

@@ -489,6 +489,31 @@ class EpisodeContext(Protocol):
         """
         ...
 
+    @property
+    def talks(self) -> bool:
+        """Whether a person gave the task, who may also ask; not in a bench."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question would be answered: by a person, or as was chosen in advance."""
+        ...
+
+    def ask_person(
+        self, question: str, options: Sequence[str] = ()
+    ) -> tuple[FeedbackReceived, ...]:
+        """
+        Ask the person how the task is meant, and wait for the answer; nothing moves meanwhile.
+
+        Returns the answer, and what else was added to the task, all of it taken
+        (`take_human_feedback`).
+
+        Raises:
+            GaveUpError: Nobody answered in time; the text has the question.
+            BbllmError: The episode was cancelled, or a budget is used up.
+        """
+        ...
+
     def emit(self, data: EventData) -> None:
         """
         Record an event of the planner's work; the records are in core.events.

@@ -249,6 +249,8 @@ class Task:
     """What the world refuses whatever the plan is, such as `never touch blue_cube`."""
     worked: tuple[str, ...] = ()
     """What worked in similar situations, a text of earlier episodes each: data in prompts."""
+    history: tuple[str, ...] = ()
+    """Earlier turns of the conversation, a line each, oldest first (core.conversation)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ PAYLOADS: Mapping[EventKind, tuple[str, type]] = {
     EventKind.MODEL_TEXT: ('model_text', msgs.ModelText),
     EventKind.APPROVAL: ('approval', msgs.ApprovalAnswer),
     EventKind.HUMAN_FEEDBACK: ('remark', msgs.Remark),
+    EventKind.QUESTION: ('question', msgs.Question),
     EventKind.ENDED: ('ended', msgs.EpisodeEnd),
 }
 """The field of each kind and its type; those that are missing here are text, in `message`."""
@@ -116,7 +117,8 @@ def _model_call_to_msg(data: ModelCall) -> msgs.ModelCall:
 
 
 def _plan_to_msg(data: PlanMade) -> msgs.Plan:
-    return to_msg(data.plan, msgs.Plan, start=data.start, revision=data.revision, rest=data.rest)
+    names = ('start', 'revision', 'rest', 'assumed')
+    return to_msg(data.plan, msgs.Plan, **{name: getattr(data, name) for name in names})
 
 
 def _estimate_to_msg(data: BeliefsEstimated) -> msgs.Estimate:
@@ -209,7 +211,7 @@ def _start_from_msg(msg: msgs.EpisodeStart, episode_id: str) -> EpisodeStarted:
 
 def _plan_reader(record: type[PlanMade]) -> Callable[[msgs.Plan], PlanMade]:
     return lambda msg: record(
-        tuple(step.text for step in msg.steps), msg.start, msg.revision, msg.rest
+        tuple(step.text for step in msg.steps), msg.start, msg.revision, msg.rest, msg.assumed
     )
 
 

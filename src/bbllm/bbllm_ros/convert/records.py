@@ -26,6 +26,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Header
 
 from bbllm.core.approval import ApprovalRequest
+from bbllm.core.conversation import Turn
 from bbllm.core.events import (
     ApprovalAnswered,
     Ending,
@@ -75,6 +76,7 @@ MESSAGES: Mapping[type, type] = {
     SceneObject: msgs.SceneObject,
     Skill: msgs.Skill,
     SkillCall: msgs.SkillCall,
+    Turn: msgs.Turn,
 }
 RENAMED: Mapping[tuple[type, str], str] = {
     (ApprovalAnswered, 'what'): 'kind',
@@ -289,6 +291,7 @@ def episode_to_result(episode: Episode) -> RunTask.Result:
         ending=int(ending),
         message=episode.message,
         goal=episode.goal,
+        summary=episode.summary,
         wall_s=float(episode.wall_s),
         robot_s=float(episode.robot_s),
         **{name: sums[name] for name in (*names, 'completion_tokens')},

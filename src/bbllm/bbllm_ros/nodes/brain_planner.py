@@ -4,6 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from bbllm_interfaces.action import RunTask
+from bbllm_interfaces.msg import Conversation as ConversationMsg
 from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import Say
@@ -30,7 +31,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.types import Plan
 from bbllm_ros.convert.events import event_to_msg, feedback_event
-from bbllm_ros.convert.records import EVENTS, LATCHED, episode_to_result
+from bbllm_ros.convert.records import EVENTS, LATCHED, episode_to_result, to_msg
 from bbllm_ros.parameters.node_params import BrainPlannerParams
 from bbllm_ros.planner.camera_picture import taker
 from bbllm_ros.planner.episode_server import EpisodeDesk
@@ -74,6 +75,7 @@ class BrainPlanner(StackNode):
         )
         self._plans = self.create_publisher(PlanMsg, 'plan', LATCHED)
         self._markers = self.create_publisher(MarkerArray, 'plan_markers', LATCHED)
+        self._turns = self.create_publisher(ConversationMsg, 'conversation', LATCHED)
         self._plan, self._step = Plan(), 0
         self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.create_subscription(
@@ -117,18 +119,23 @@ class BrainPlanner(StackNode):
                     request.episode_id,
                     request.feedback_loops,
                     request.goal,
+                    request.ask,
+                    tuple(request.answers),
                     owner=bytes(goal.goal_id.uuid),
                     on_event=send,
                 )
             for each in sent:
                 each.result()
+            turns = [to_msg(turn) for turn in self._desk.conversation.turns]
+            self._turns.publish(ConversationMsg(turns=turns))
         except BbllmError as error:
             self.get_logger().warning(f'A task was refused: {error}')
             goal.abort()
             return RunTask.Result(message=str(error))
         ending = episode.ending
         cancelled = ending is Ending.CANCELLED
-        end_goal(goal, succeeded=ending is Ending.FINISHED, cancelled=cancelled)
+        succeeded = ending is not None and ending.is_success
+        end_goal(goal, succeeded=succeeded, cancelled=cancelled)
         return episode_to_result(episode)
 
     def _send(self, goal: ServerGoalHandle, event: Event, episode_id: str) -> None:
@@ -155,7 +162,7 @@ class BrainPlanner(StackNode):
         match event.data:
             case ModelCall(role='brain', duration_s=duration_s):
                 self._latency_s = duration_s
-            case EpisodeEnded(ending) if ending is not Ending.FINISHED:
+            case EpisodeEnded(ending) if not ending.is_success:
                 self.diagnostics.error(event_text(event.data))
 
     def _cancel(self, goal: Any) -> CancelResponse:
@@ -177,7 +184,9 @@ class BrainPlanner(StackNode):
             response.message = 'This serves.'
             return response
         try:
-            fate = self._desk.add_remark(request.text, request.by, request.episode_id)
+            fate = self._desk.add_remark(
+                request.text, request.by, request.episode_id, request.question
+            )
         except TaskError as error:
             response.message = str(error)
             self.get_logger().warning(f'A remark was refused. {error}')

@@ -24,6 +24,7 @@ from bbllm.api.config import (
     SeedChoice,
     SpeedChoice,
     StreamChoice,
+    TalkChoice,
 )
 from bbllm.api.settings import Settings, revised, setting
 from bbllm.core.approval import ApprovalMode
@@ -94,6 +95,7 @@ class BrainPlannerParams(
     LoopChoice,
     ExperienceChoice,
     GoalChoice,
+    TalkChoice,
     StreamChoice,
     LimitChoice,
     RehearsalChoice,

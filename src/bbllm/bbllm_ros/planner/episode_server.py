@@ -5,13 +5,16 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
-from bbllm.api.config import EpisodeConfig
+from bbllm.api.config import EpisodeConfig, TalkChoice
 from bbllm.api.setup import EpisodeSetup, RemoteBody
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import REHEARSAL_SAMPLES
+from bbllm.core.conversation import Conversation
+from bbllm.core.dialogue import AskingRules, AskMode
 from bbllm.core.episode import EpisodeRun, RemarkFate
 from bbllm.core.errors import BbllmError, TaskError, WorldError
 from bbllm.core.events import Episode, Event
@@ -74,6 +77,7 @@ class EpisodeDesk:
             callback_group=node.group,
         )
         self._folder = journal_folder(params)
+        self.conversation = Conversation(params.turns)
         self._lock = threading.Lock()
         self._task: Task | None = None
         self._owner = b''
@@ -95,6 +99,8 @@ class EpisodeDesk:
         episode_id: str,
         feedback_loops: int,
         goal: str,
+        ask: str = '',
+        answers: tuple[str, ...] = (),
         *,
         owner: bytes,
         on_event: Callable[[Event], None],
@@ -103,8 +109,9 @@ class EpisodeDesk:
         Run one task to its end; only *owner* may cancel it.
 
         Without an *episode_id* it gets a new one; negative *feedback_loops* are the parameter's.
-        An empty *goal* is the parameter's. Raises TaskError where the instruction cannot be taken,
-        or another task is under way, and ConfigError where the scene cannot have the goal.
+        An empty *goal* or *ask* is the parameter's. Raises TaskError where the instruction cannot
+        be taken, or another task is under way, and ConfigError where the scene cannot have the
+        goal.
         """
         task = make_task(instruction, episode_id)
         self._claim(task, owner)
@@ -112,10 +119,19 @@ class EpisodeDesk:
             k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
             goal = goal.strip() or self._params_now().goal
             check_wanted(goal, self._world.observe)
+            params = self._params_now()
+            talk = TalkChoice(
+                ask=AskMode(ask or params.ask),
+                answer=answers or params.answer,
+                answer_timeout_s=params.answer_timeout_s,
+            )
+            task = replace(task, history=self.conversation.history)
             with JournalWriter(self._folder, task.id) as journal:
                 drawn = PredictedPicture(journal.path)
                 sinks: list[EventSink] = [self._world.on_event, on_event, journal, drawn]
-                return self._run_planner(task, k, goal, sinks)
+                episode = self._run_planner(task, k, goal, sinks, talk.asking(attended=False))
+            self.conversation.add(episode)
+            return episode
         finally:
             with self._lock:
                 self._task = self._run = None
@@ -143,7 +159,9 @@ class EpisodeDesk:
         while self._task is not None and time.monotonic() < deadline_s:
             time.sleep(0.02)
 
-    def add_remark(self, text: str, by: str = '', episode_id: str = '') -> RemarkFate:
+    def add_remark(
+        self, text: str, by: str = '', episode_id: str = '', question: str = ''
+    ) -> RemarkFate:
         """
         Pass on a remark of a person, or of the program *by*, for any episode or for one.
 
@@ -160,7 +178,7 @@ class EpisodeDesk:
             )
         if by and not re.fullmatch(r'[a-z][a-z0-9_]{0,31}', by):
             raise TaskError(f'{by[:40]!r} names no program; use a-z, 0-9 and _, such as mcp.')
-        return run.add_feedback(text, by)
+        return run.add_feedback(text, by, question)
 
     def _claim(self, task: Task, owner: bytes) -> None:
         """
@@ -191,7 +209,12 @@ class EpisodeDesk:
         )
 
     def _run_planner(
-        self, task: Task, k: int, goal: str, sinks: Sequence[Callable[[Event], None]]
+        self,
+        task: Task,
+        k: int,
+        goal: str,
+        sinks: Sequence[Callable[[Event], None]],
+        asking: AskingRules,
     ) -> Episode:
         params, reported = self._params_now(), self._reported
         world = _rehearsed(self._world, params.rehearse)
@@ -215,7 +238,7 @@ class EpisodeDesk:
             ),
             check=self._world.check,
         ).keeping(self._world.constraints)
-        run, execute = setup.begin(task, sinks, k=k, goal=goal)
+        run, execute = setup.begin(task, sinks, k=k, goal=goal, asking=asking)
         self._world.interrupt = run.interruption()
         with self._lock:
             self._run = run

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from bbllm_interfaces.action import ExecuteSkill, RunTask
+from bbllm_interfaces.msg import Conversation as ConversationMsg
 from bbllm_interfaces.msg import EpisodeEvent
 from bbllm_interfaces.msg import Plan as PlanMsg
 from bbllm_interfaces.srv import MapStep, Say
@@ -15,12 +16,13 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 
 from bbllm.core.cancel import CancelToken
 from bbllm.core.constants import NAMESPACE
+from bbllm.core.conversation import Turn
 from bbllm.core.errors import LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, EpisodeEnded, Event
 from bbllm.core.tasks import new_episode_id
 from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm_ros.convert.events import event_from_msg
-from bbllm_ros.convert.records import EVENTS, from_msg, to_msg
+from bbllm_ros.convert.records import EVENTS, LATCHED, from_msg, to_msg
 from bbllm_ros.rclpy_support.calls import (
     ANSWER_S,
     ActionCall,
@@ -48,6 +50,7 @@ class TaskResult:
     steps: int = 0
     passed_steps: int = 0
     goal: str = ''
+    summary: str = ''
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -97,6 +100,11 @@ class StackClient(AbstractContextManager['StackClient']):
         """Called with every event of every episode, whoever began it, and the episode's id."""
         self.node.create_subscription(
             EpisodeEvent, 'episode_events', self._receive, EVENTS, callback_group=self.group
+        )
+        self.turns: tuple[Turn, ...] = ()
+        """The conversation of the stack so far, whoever gave the tasks."""
+        self.node.create_subscription(
+            ConversationMsg, 'conversation', self._take_turns, LATCHED, callback_group=self.group
         )
         self._own.spin(self.node, 'ros client')
 
@@ -155,15 +163,16 @@ class StackClient(AbstractContextManager['StackClient']):
         episode_id: str = '',
         feedback_loops: int = -1,
         goal: str = '',
+        ask: str = '',
+        answers: Sequence[str] = (),
         on_event: Callable[[Event], None] | None = None,
     ) -> TaskResult:
         """
         Give the stack a task and wait for its end; `cancel` from another thread stops it.
 
-        Without an *episode_id* it gets a new one, with K = -1 and without a *goal* the stack's
-        parameters. *on_event* is
-        called with every event, in the client's own thread. Raises LostNodeError where
-        `brain_planner` is not there, or has gone.
+        Without an *episode_id* it gets a new one, with K = -1 and without a *goal* or *ask* the
+        stack's parameters. *on_event* is called with every event, in the client's own thread.
+        Raises LostNodeError where `brain_planner` is not there, or has gone.
         """
         # The feedback of actions keeps ten messages and drops those that come after the result;
         # the topic keeps all.
@@ -180,7 +189,12 @@ class StackClient(AbstractContextManager['StackClient']):
         begun_s = time.monotonic()
         try:
             request = RunTask.Goal(
-                task=task, episode_id=episode_id, feedback_loops=feedback_loops, goal=goal
+                task=task,
+                episode_id=episode_id,
+                feedback_loops=feedback_loops,
+                goal=goal,
+                ask=ask,
+                answers=list(answers),
             )
             status, result = self._tasks.run(
                 request,
@@ -234,16 +248,25 @@ class StackClient(AbstractContextManager['StackClient']):
         return self._say.ready
 
     def send_remark(
-        self, text: str, *, by: str = '', episode_id: str = '', wait_s: float = 0.0
+        self,
+        text: str,
+        *,
+        by: str = '',
+        episode_id: str = '',
+        wait_s: float = 0.0,
+        question: str = '',
     ) -> str:
         """
         Send the planner a remark of a person, or of the program *by*.
 
-        It is for the episode under way, or only for *episode_id*. Returns what became of it, or
+        It is for the episode under way, or only for *episode_id*, and answers the question that
+        waits, or only *question*. Returns what became of it, or
         what was still waited for after *wait_s*, wall clock [s]. Raises TaskError where the
         planner refuses it, and LostNodeError where `brain_planner` does not answer.
         """
-        request = Say.Request(text=text, by=by, episode_id=episode_id, wait=wait_s)
+        request = Say.Request(
+            text=text, by=by, episode_id=episode_id, question=question, wait=wait_s
+        )
         reply = self._say.run(request, wait_s + ANSWER_S)
         if not reply.success:
             raise TaskError(reply.message)
@@ -256,6 +279,9 @@ class StackClient(AbstractContextManager['StackClient']):
         With *or_stopped* the last state of a stopped robot is good enough.
         """
         return self._scenes.get(or_stopped=or_stopped)
+
+    def _take_turns(self, msg: ConversationMsg) -> None:
+        self.turns = tuple(from_msg(Turn, turn) for turn in msg.turns)
 
     def _receive(self, msg: EpisodeEvent) -> None:
         listener = self._listeners.get(msg.episode_id)

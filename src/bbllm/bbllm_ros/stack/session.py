@@ -15,6 +15,8 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from bbllm.api.session import Health, Listener, Running, Seen, Session
+from bbllm.core.conversation import Turn
+from bbllm.core.dialogue import AskMode
 from bbllm.core.errors import ConfigError, LostNodeError, TaskError, WorldError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.journal import end_journal, episode_of, read_episode
@@ -116,14 +118,25 @@ class StackSession(Session):
         self._open = ''
         """The episode that was heard of last, unless it has ended."""
 
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The tasks of all clients; see `Session`."""
+        return self._client.turns
+
     def begin(self, task: Task, on_event: EventSink, *, goal: str | None = None) -> Running:
         """Return an episode of the stack; see `Session`."""
         client, loops = self._client, self._chosen.get('feedback_loops')
         wanted = goal or self._chosen.get('goal') or ''
+        ask = AskMode(self._chosen.get('ask') or AskMode.AUTO)
+        if ask is AskMode.AUTO and self.attended:
+            ask = AskMode.YES
+        answers = tuple(self._chosen.get('answer') or ())
 
         def execute() -> Episode:
             try:
-                return episode_on_stack(client, task, loops, on_event, goal=wanted)
+                return episode_on_stack(
+                    client, task, loops, on_event, goal=wanted, ask=ask, answers=answers
+                )
             except LostNodeError as error:
                 self._end_lost(task.id, str(error))
                 raise
@@ -137,8 +150,8 @@ class StackSession(Session):
             task=task,
             execute=execute,
             cancel=lambda reason: client.cancel(),
-            say=lambda text, wait_s, by: client.send_remark(
-                text, by=by, episode_id=task.id, wait_s=wait_s
+            say=lambda text, wait_s, by, question='': client.send_remark(
+                text, by=by, episode_id=task.id, wait_s=wait_s, question=question
             ),
             leave=leave,
         )
@@ -148,11 +161,11 @@ class StackSession(Session):
         super().watch(listener)
         self._client.on_any_event = self._receive
 
-    def say(self, text: str, wait_s: float) -> str:
+    def say(self, text: str, wait_s: float, question: str = '') -> str:
         """Send a remark on the task of any client; see `Session`."""
         words = make_remark(text)
         self._client.heartbeats.check_serving([PLANNER])
-        return self._client.send_remark(words, wait_s=wait_s)
+        return self._client.send_remark(words, wait_s=wait_s, question=question)
 
     def stop(self, reason: str) -> None:
         """Stop all goals of the planner and of the arm; WorldError with what was not stopped."""
@@ -223,6 +236,8 @@ def episode_on_stack(
     on_event: EventSink,
     *,
     goal: str = '',
+    ask: str = '',
+    answers: tuple[str, ...] = (),
 ) -> Episode:
     """
     Give a stack a task and return the episode: from its journal where events were not received.
@@ -242,6 +257,8 @@ def episode_on_stack(
         episode_id=task.id,
         feedback_loops=-1 if feedback_loops is None else feedback_loops,
         goal=goal,
+        ask=ask,
+        answers=answers,
         on_event=receive,
     )
     if result.refused:

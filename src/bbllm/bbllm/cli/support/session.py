@@ -21,7 +21,7 @@ from bbllm.cli.support.supervision import supervise
 from bbllm.cli.support.verb_group import FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.picture_files import Pictures, rendering_of, write_pictures
-from bbllm.cli.views.question import approval_prompt
+from bbllm.cli.views.question import can_ask, person_prompt
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, Event, WarningRaised
 from bbllm.core.journal import JournalWriter, read_episode, summarize
@@ -77,13 +77,14 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
     with open_stage(options) as stage, ExitStack() as files:
         view = output.view(stage.clock)
         session = LocalSession(stage.world, setup, never=options.constraints)
+        session.attended = can_ask(output)
         running = session.begin(task, view)
         journal = running.journal
         assert journal is not None  # the session keeps one
         motion = None
         if stage.record is not None:
             motion = files.enter_context(stage.record(journal.path))
-        with view:
+        with view, person_prompt(running, session.approvals, output, view):
             episode, interrupted = supervise(running)
         if interrupted:
             # An episode that hangs is on record.
@@ -129,9 +130,10 @@ def run_on_stack(
             text = f'The Brain is {with_remark(brain)}; docs/models.md shows how to name a model.'
             view(Event(event.stamp_s, WarningRaised(text)))
 
+    session.attended = can_ask(output)
     running = session.begin(task, on_event)
     too_late = threading.Timer(wall_limit_s, running.cancel, ('The time is over.',))
-    with view, approval_prompt(session.approvals, task.id, output, view, yes=yes):
+    with view, person_prompt(running, session.approvals, output, view, yes=yes):
         if wall_limit_s:
             too_late.start()
         try:
@@ -186,4 +188,5 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     )
     if ran.interrupted and ran.episode.ending is Ending.CANCELLED:
         raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(0 if ran.episode.ending is Ending.FINISHED and passed else FAILED)
+    ending = ran.episode.ending
+    raise typer.Exit(0 if ending is not None and ending.is_success and passed else FAILED)

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from bbllm.api.session import Approvals
+from bbllm.api.session import Approvals, Running
 from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import LiveView
 from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
-from bbllm.core.errors import ApprovalError, WorldError
+from bbllm.core.errors import ApprovalError, TaskError, WorldError
+from bbllm.core.events import QuestionAsked
 from bbllm.core.paths import episodes_dir, predicted_path
 from bbllm.core.text import escape_line
 
@@ -129,21 +130,22 @@ def _typed(text: str, output: Output, is_open: Callable[[], bool]) -> str | None
 
 
 @contextmanager
-def approval_prompt(
+def person_prompt(
+    running: Running,
     approvals: Approvals,
-    episode_id: str,
     output: Output,
     view: LineView | LiveView,
     *,
-    yes: bool,
+    yes: bool = False,
 ) -> Iterator[None]:
     """
-    Answer the requests of one episode in a thread: by a person here, or without one.
+    Answer what one episode asks in a thread: by a person here, or without one.
 
-    The view of the episode stands still during a question. With *yes* it answers in place of a
-    person, which only a simulated robot's executor takes.
+    That is approval, and how the task is meant. The view of the episode stands still during a
+    question. With *yes* it approves in place of a person, which only a simulated robot's executor
+    takes.
     """
-    done = threading.Event()
+    done, episode_id = threading.Event(), running.task.id
 
     def send(request: ApprovalRequest, answer: Answer) -> bool:
         try:
@@ -172,9 +174,31 @@ def approval_prompt(
         if answer is not None:
             send(request, answer)
 
+    def answer_question(question: QuestionAsked) -> None:
+        def is_open() -> bool:
+            return not done.is_set() and view.progress.question is question
+
+        with view.paused():
+            output.print()
+            for line in question.lines:
+                output.print(f'  ? {line}', 'bold cyan')
+            can = can_ask(output)
+            answer = _typed('Answer: ', output, is_open) if can else None
+        if answer:
+            with suppress(TaskError, WorldError):  # somebody else was faster, or it is over
+                running.say(answer, 0.0, '', question.text)
+        elif is_open() and not can:
+            output.print("  It waits for an answer: bbllm say '...'", 'cyan')
+
     def work() -> None:
         seen: ApprovalRequest | None = None
+        asked: QuestionAsked | None = None
         while not done.is_set():
+            question = view.progress.question
+            if question is not asked:
+                asked = question
+                if question is not None:
+                    answer_question(question)
             request = approvals.waiting
             if request is None or request == seen:
                 done.wait(NEXT_S)
@@ -183,7 +207,7 @@ def approval_prompt(
             if request.episode_id == episode_id:
                 handle(request)
 
-    thread = threading.Thread(target=work, name='approval_prompt', daemon=True)
+    thread = threading.Thread(target=work, name='person_prompt', daemon=True)
     thread.start()
     try:
         yield

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
-from bbllm.core.errors import BrokenPlanError, ParseError, SpokenError
-from bbllm.core.events import RepairBegun, remarks_text
+from bbllm.core.errors import AnsweredError, BrokenPlanError, ParseError, SpokenError
+from bbllm.core.events import AnswerGiven, RepairBegun, remarks_text
 from bbllm.core.protocols import Body, EpisodeContext, StepFailure, World, features_of
 from bbllm.core.types import PlanStep, Scene, SkillCall, Task
 from bbllm.planners.brain_body.attempts import attempt, leave, unfinished
@@ -97,6 +97,10 @@ class PlanSession:
         self._context.emit(_repair_begun(failure, remarked))
         try:
             new = self._requests.repaired(failure, old, loops_left)
+        except AnsweredError as error:
+            # The plan stays as it was: the remark was a question.
+            self._context.emit(AnswerGiven(str(error)))
+            return remarked
         except ParseError as error:
             self._context.warn(
                 f'The Brain gave no plan from step {start} on that can be read: {error}'

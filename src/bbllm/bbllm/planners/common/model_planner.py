@@ -64,4 +64,12 @@ class ModelPlanner:
     ) -> T:
         """Ask the brain, and report a second request and discarded lines; see `ask`."""
         read = reporting(read, context.emit)
-        return ask(self.brain, prompt, read, request=request, on_retry=context.warn, images=images)
+        return ask(
+            self.brain,
+            prompt,
+            read,
+            request=request,
+            on_retry=context.warn,
+            images=images,
+            person=context,
+        )

@@ -2,10 +2,12 @@
 The grammar of plans that a Brain may reply with.
 
 A plan is numbered lines, `0: pick red_cube`, that count up by one from the requested number; a
-whole plan may also count from 1. The line `Done` alone is a plan without steps. Other lines
-(markdown, chatter, an explanation) are ignored. The single line `cannot: <reason>` means that
-there is no plan. No text is ever executed. What each other kind of reply comes to:
-docs/planners/brain-body.md.
+whole plan may also count from 1. The line `Done` alone is a plan without steps. Lines `cannot:`,
+`assumed:` and `answer:` beside the steps are kept for the person. Other lines (markdown, chatter,
+an explanation) are ignored. The single line `cannot: <reason>` means that there is no plan;
+`ask: <question> | <option> | ...` and `answer: <text>` alone are no plans either
+(`reply_diagnostics.raise_if_spoken`). No text is ever executed. What each other kind of reply
+comes to: docs/planners/brain-body.md.
 """
 
 import re
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Plan, PlanStep, Scene
-from bbllm.planners.common.reply_diagnostics import is_done_line, reason_of
+from bbllm.planners.common.reply_diagnostics import is_done_line, line_after, reason_of
 from bbllm.planners.domains.languages import language_of
 
 MAX_CYCLE = 4
@@ -189,21 +191,28 @@ class PartialPlan:
     steps: tuple[PlanStep, ...]
     rest: str = ''
     """What is left undone and why; '' for nothing."""
+    assumed: str = ''
+    """How the task is read where it leaves something open; '' for nothing."""
+    answer: str = ''
+    """The answer to a question that the task contains; '' for none."""
 
 
 def parse_partial_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()) -> PartialPlan:
     """
     Parse a plan as `parse_plan` does, with a line `cannot: <rest>` after its steps or `Done`.
 
-    Without steps before it, that line refuses the whole task: GaveUpError.
+    Lines `assumed:` and `answer:` may stand anywhere in it. Without steps before it, a line
+    `cannot:` refuses the whole task: GaveUpError.
     """
     steps = parse_plan(text, start, form=form)
-    rests = [rest for line in _own_lines(text) if (rest := reason_of(line))]
+    lines = _own_lines(text)
+    rests = [rest for line in lines if (rest := reason_of(line))]
     if steps and (numbered := reason_of(steps[-1].text)):
         steps, rests = steps[:-1], [numbered]
         if not steps:
             raise GaveUpError(numbered)
-    return PartialPlan(steps, rests[-1] if rests else '')
+    assumed, answer = (line_after(word, lines) for word in ('assumed', 'answer'))
+    return PartialPlan(steps, rests[-1] if rests else '', assumed, answer)
 
 
 def first_steps(

@@ -1,6 +1,7 @@
 """Prompts: template files, the text of a scene, and the request for a reply."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from textwrap import shorten
 from typing import TypeVar
@@ -9,15 +10,24 @@ import jinja2
 
 from bbllm.core.arguments import KINDS
 from bbllm.core.cancel import CancelToken
-from bbllm.core.errors import ParseError
-from bbllm.core.protocols import ChatModel, JsonSchema, Message, ModelRequest, PromptRequest
+from bbllm.core.errors import AskedError, ParseError
+from bbllm.core.protocols import (
+    ChatModel,
+    EpisodeContext,
+    JsonSchema,
+    Message,
+    ModelRequest,
+    PromptRequest,
+)
 from bbllm.core.text import DATA_RULE, as_data, escape_line, untagged
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
+from bbllm.planners.common.reply_diagnostics import raise_if_spoken
 from bbllm.planners.domains.household.language import HOUSE_END
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.scene_graph import is_open, sensed_only
 
+EARLIER = 'Earlier turns with this person, oldest first, which the task may refer to:'
 COMMON = 'bbllm.planners.common'
 USER = '\x1e\n'
 """
@@ -69,6 +79,10 @@ def messages_of(
 
 T = TypeVar('T')
 
+NOBODY = (
+    'Nobody answers questions now. Write the plan of the most likely reading and state it in a '
+    'line "assumed: ", or "cannot: " and the reason.'
+)
 REPLY_KEPT = 4000
 """How much of a bad reply a retry repeats [characters]."""
 REPLY_QUOTED = 200
@@ -115,13 +129,28 @@ def one_line(text: str) -> str:
 def task_text(task: Task) -> str:
     """Return a task as prompts have it: its line, a line for each addition, the constraints."""
     lines = [one_line(line) for line in (task.instruction, *task.added)]
-    return '\n'.join([*lines, *filter(None, [forbidden(task)])])
+    return '\n'.join([*lines, *filter(None, [forbidden(task), _earlier(task)])])
+
+
+def _earlier(task: Task) -> str:
+    """Return the earlier turns of the conversation for a prompt; '' where there are none."""
+    turns = '\n'.join(map(one_line, task.history))
+    return f'{EARLIER}\n{as_data(turns)}' if turns else ''
 
 
 def forbidden(task: Task) -> str:
     """Return the line of a prompt with what the world refuses; '' where that is nothing."""
     words = one_line('; '.join(task.constraints))
     return f'A call that breaks this is refused: {words}' if words else ''
+
+
+def _with_person(messages: Sequence[Message], *, asks: bool) -> list[Message]:
+    """Return a prompt whose fixed part has what a person may ask and be asked as well."""
+    rules = render(COMMON, 'person', asks=asks)
+    first, *others = messages
+    if first.role != 'system':
+        return [Message('system', rules), *messages]
+    return [replace(first, content=f'{first.content}\n\n{rules}'), *others]
 
 
 def ask(
@@ -134,9 +163,13 @@ def ask(
     on_retry: Callable[[str], None] | None = None,
     cancel: CancelToken | None = None,
     images: tuple[bytes, ...] = (),
+    person: EpisodeContext | None = None,
 ) -> T:
     """
     Ask a model, and once more with the reason if `read` raises ParseError for its reply.
+
+    Where a *person* gave the task, a reply may be a question to the person, whose answer the model
+    then receives; AnsweredError where it is an answer to the person.
 
     `request` is the prompt as data, `images` are its pictures, `schema` is the JSON schema of the
     reply for a model that supports that, and `on_retry` receives the reason for the second
@@ -145,14 +178,27 @@ def ask(
     """
     wanted = schema if model.supports_schema else None
     messages = messages_of(prompt, request, images)
-    first = len(messages)
+    if person is not None and person.talks:
+        messages = _with_person(messages, asks=person.asks)
+    again = False
     while True:
         asked = ModelRequest(messages, schema=wanted, cancel=cancel)
         reply = without_reasoning(model.ask(asked).text)
         try:
-            return read(reply)
+            if person is None or not person.talks:
+                return read(reply)
+            try:
+                raise_if_spoken(reply)
+                return read(reply)
+            except AskedError as question:
+                if not person.asks:
+                    raise ParseError(NOBODY) from question
+                remarks = person.ask_person(str(question), question.options)
+                said = '\n'.join(one_line(remark.sentence) for remark in remarks)
+                messages += [Message('assistant', reply[:REPLY_KEPT])]
+                messages += [Message('user', f'{said}\nReply to the request with this.')]
         except ParseError as error:
-            if len(messages) > first:
+            if again:
                 printable = ''.join(char if char.isprintable() else ' ' for char in reply)
                 # Feedback to the Brain has this text, so it names no model.
                 raise ParseError(
@@ -161,6 +207,7 @@ def ask(
                 ) from error
             if on_retry is not None:
                 on_retry(f'A reply of {model.name} cannot be read, so it is asked again. {error}')
+            again = True
             messages += [
                 Message('assistant', reply[:REPLY_KEPT]),
                 Message('user', f'That reply cannot be used. {error} Please reply again.'),

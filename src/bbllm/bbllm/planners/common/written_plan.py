@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.errors import BrokenPlanError, GaveUpError, ParseError, SpokenError
-from bbllm.core.events import PlanGrown, PlanMade
+from bbllm.core.events import AnswerGiven, PlanGrown, PlanMade
 from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.protocols import (
     ChatModel,
@@ -204,22 +204,24 @@ class WrittenPlan:
             if found.steps[: self._n_begun] != begun:
                 self._steps = begun
                 raise BrokenPlanError(_broken('It replaces them by other steps.'))
-            self._show(found.steps, found.rest)
+            self._show(found.steps, found.rest, found.assumed)
+        if found.answer:
+            self._context.emit(AnswerGiven(found.answer))
         return found
 
-    def _show(self, steps: tuple[PlanStep, ...], rest: str = '') -> None:
+    def _show(self, steps: tuple[PlanStep, ...], rest: str = '', assumed: str = '') -> None:
         """Make steps known and announce them, as far as they are new."""
         self._steps, self._rest = steps, rest
         plan, shown = self.plan, self._shown
         if shown is None:
-            made = PlanMade.of(plan, len(self._kept.steps), rest)
+            made = PlanMade.of(plan, len(self._kept.steps), rest, assumed)
         else:
             n_shown = len(shown.steps)
             same = shown.plan.steps == plan.steps[:n_shown]
-            if same and (n_shown, shown.rest) == (len(plan.steps), rest):
+            if same and (n_shown, shown.rest, shown.assumed) == (len(plan.steps), rest, assumed):
                 return
             kind = PlanGrown if same else PlanMade
-            made = kind.of(plan, n_shown if same else len(self._kept.steps), rest)
+            made = kind.of(plan, n_shown if same else len(self._kept.steps), rest, assumed)
         self._shown = made
         self._context.emit(made)
         self._changed.notify_all()

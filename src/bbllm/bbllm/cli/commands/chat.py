@@ -1,0 +1,250 @@
+"""`bbllm chat`: a conversation with the robot in a terminal."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Literal
+
+from bbllm.api.chat import Chat, Reply
+from bbllm.api.config import HOUSE, EpisodeConfig, check_world
+from bbllm.api.local_session import LocalSession
+from bbllm.api.session import Session
+from bbllm.api.setup import make_setup
+from bbllm.api.stage import open_stage
+from bbllm.cli.support.options import JsonOption, RehearsalOptions, StackOptions
+from bbllm.cli.support.requests import flag, option, spelled
+from bbllm.cli.support.session import found_session
+from bbllm.cli.support.supervision import interrupts
+from bbllm.cli.support.verb_group import INTERRUPTED
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.plain_view import LineView
+from bbllm.cli.views.question import person, show
+from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.errors import BbllmError, LostNodeError
+from bbllm.core.events import (
+    AnswerGiven,
+    EpisodeEnded,
+    Event,
+    GoalStated,
+    PlanMade,
+    QuestionAsked,
+    RepairBegun,
+    WarningRaised,
+    describe,
+)
+from bbllm.core.text import escape_line
+from bbllm.core.types import Outcome
+
+POLL_S = 0.05
+"""How often the conversation looks for a line, an end or a question, wall clock [s]."""
+REMARK_S = 0.5
+"""How long the fate of an addition is waited for before the next line is read [s]."""
+SHOWN = (PlanMade, RepairBegun, GoalStated, Outcome, WarningRaised)
+"""Events that are lines of the conversation."""
+HELP = (
+    'Write what to do, ask, or correct. `stop` stops the arm. /turns lists the turns so far, '
+    '/help shows this, /quit ends.'
+)
+
+
+class ChatConfig(EpisodeConfig, RehearsalOptions):
+    """All that can be chosen for the episodes of the conversation."""
+
+
+def chat(
+    *,
+    world: Literal['auto', 'ros', 'tabletop', 'household'] = option(  # a name
+        'ros: the running stack. tabletop, household: simulate here, without ROS. auto: the '
+        'stack where one runs, else the table.',
+        default='auto',
+    ),
+    config: ChatConfig,
+    verbose: bool = flag('Print all events of each turn, as `bbllm run` does.', '-v'),
+    stack: StackOptions,
+    json: JsonOption = False,
+) -> None:
+    r"""
+    Talk with the robot: tasks, questions, corrections, answers.
+
+    The Brain decides what a line is. It has the turns before it, so that "put
+    it back" and "no, the other one" mean something. It may ask, and answer
+    questions without moving anything. A line during a motion is added to the
+    task; `stop` stops the arm at once, without a model.
+
+    Lines may come from a pipe: each waits for the end of the turn before it,
+    or for a question. With --json, stdout has one object for each turn.
+
+    Exit code: 0; 2 for input that cannot be used; 130 after Ctrl-C.
+
+    Examples:
+      bbllm chat
+      bbllm chat --world tabletop --scene tower
+      printf 'which cubes are there?\nput the red one on A\n' | bbllm chat
+    """
+    output = Output(json)
+    with _session(world, config, stack, output) as session:
+        talk = Talk(session, output, verbose=verbose)
+        with interrupts() as counter:
+            talk.run(lines_of(sys.stdin), lambda: counter.count > 0)
+        if counter.count:
+            raise SystemExit(INTERRUPTED)
+
+
+@contextmanager
+def _session(
+    world: str, config: ChatConfig, stack: StackOptions, output: Output
+) -> Iterator[Session]:
+    """Find the stack, or build a world in this process."""
+    in_house = bool(config.house) or world == 'household'
+    if world in ('auto', 'ros') and not in_house:
+        chosen = {} if world == 'auto' else config.given
+        check_world('ros', chosen, ChatConfig, spelled(ChatConfig))
+        try:
+            with found_session('bbllm chat', stack, output, config.of_task) as session:
+                yield session
+                return
+        except LostNodeError:
+            if world == 'ros':
+                raise
+            output.print('No stack runs; the table is simulated here.', style='dim')
+    house = (config.house or HOUSE) if in_house else ''
+    own = config.model_copy(update={'house': house, 'rehearse': config.samples()})
+    setup = make_setup(own, own.domain)
+    for notice in setup.models.notices:
+        output.print(notice, style='yellow')
+    with ExitStack() as opened:
+        with output.doing('Setting the table'):
+            stage = opened.enter_context(open_stage(own))
+        yield LocalSession(
+            stage.world,
+            setup,
+            never=own.constraints,
+            record=stage.record,
+            snapshot=stage.snapshot,
+        )
+
+
+def lines_of(source: object) -> Callable[[], str | None]:
+    """Return what takes a line that was typed: '' where none was yet, None after the last one."""
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in iter(source.readline, ''):  # type: ignore[attr-defined]  # a text file
+            lines.put(line.rstrip('\n'))
+        lines.put(None)
+
+    threading.Thread(target=read, name='lines', daemon=True).start()
+
+    def take() -> str | None:
+        try:
+            return lines.get(timeout=POLL_S)
+        except queue.Empty:
+            return ''
+
+    return take
+
+
+class Talk:
+    """The conversation as it is shown and read."""
+
+    def __init__(self, session: Session, output: Output, *, verbose: bool = False):
+        self._session, self._output = session, output
+        self._view = LineView(sys.stderr if output.json else sys.stdout) if verbose else None
+        self._chat = Chat(session, self._show)
+        self._asked: ApprovalRequest | None = None
+        self._told: QuestionAsked | None = None
+        self._typed = output.live and sys.stdin is not None and sys.stdin.isatty()
+        """Whether a person types, who may write at any time."""
+
+    def run(self, take: Callable[[], str | None], interrupted: Callable[[], bool]) -> None:
+        """Take lines until they end, `/quit` comes, or it is *interrupted*."""
+        print_, ended = self._output.print, False
+        print_(HELP, style='dim')
+        self._prompt()
+        try:
+            while not interrupted():
+                self._look()
+                if ended and not self._chat.is_busy:
+                    break
+                if ended or not (self._typed or self._is_open):
+                    time.sleep(POLL_S)
+                    continue
+                line = take()
+                if line is None:
+                    ended = True
+                elif text := line.strip():
+                    if text == '/quit':
+                        break
+                    self._take(text)
+        finally:
+            self._chat.close()
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the next line of a pipe has its turn."""
+        return not self._chat.is_busy or bool(self._chat.question or self._waiting)
+
+    @property
+    def _waiting(self) -> ApprovalRequest | None:
+        return self._session.approvals.waiting
+
+    def _take(self, text: str) -> None:
+        try:
+            if text in ('/turns', '/history'):
+                for turn in self._session.turns:
+                    self._output.print_item(turn.line)
+            elif text.startswith('/'):
+                self._output.print(HELP, style='dim')
+            elif self._asked is not None and text.lower() in ('y', 'yes', 'n', 'no'):
+                granted = text.lower() in ('y', 'yes')
+                self._session.approvals.answer(
+                    self._asked.hash, Answer(granted=granted, by=person())
+                )
+            else:
+                self._report(self._chat.begin(text, wait_s=REMARK_S))
+                return
+        except BbllmError as error:
+            self._output.print(f'! {error}', style='yellow')
+        self._prompt()
+
+    def _look(self) -> None:
+        """Show what has begun to wait for the person."""
+        request = self._waiting
+        if request != self._asked:
+            self._asked = request
+            if request is not None:
+                show(request, self._output, self._session.approvals.doubt)
+                self._output.print('Allow it? y or n, or write what to change.', style='bold cyan')
+        question = self._chat.question
+        if question is not self._told:
+            self._told = question
+            if question is not None:
+                for line in question.lines:
+                    self._output.print(f'? {escape_line(line)}', style='bold cyan')
+
+    def _report(self, reply: Reply | None) -> None:
+        if reply is not None and reply.text:
+            self._output.print(f'  {escape_line(reply.text)}', style='dim')
+
+    def _show(self, event: Event) -> None:
+        """Show an event of the turn; called in the thread of the episode."""
+        if self._view is not None:
+            self._view(event)
+        elif isinstance(event.data, SHOWN):
+            for word, text in describe(event.data):
+                self._output.print(f'  {word:<8} {escape_line(text)}', style='dim')
+        if isinstance(event.data, AnswerGiven):
+            return  # the summary has it
+        if isinstance(event.data, EpisodeEnded):
+            self._output.print(f'< {escape_line(event.data.summary)}', style='bold')
+            self._output.result({'ending': event.data.ending.name, 'reply': event.data.summary})
+            self._prompt()
+
+    def _prompt(self) -> None:
+        if self._typed:
+            self._output.console.print('> ', end='', style='bold green')
