@@ -64,7 +64,7 @@ from bbllm.core.events import (
     WarningRaised,
     steps_left,
 )
-from bbllm.core.goals import AS_FAR, NOT_CHECKED, GoalFinding, TaskGoal
+from bbllm.core.goals import AS_FAR, GIVEN, NOT_CHECKED, GoalFinding, TaskGoal
 from bbllm.core.journal import episode_of
 from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.naming import scene_fault
@@ -524,7 +524,8 @@ class EpisodeRun:
     def unfinished(self, scene: Scene | None = None) -> str:
         """Return what speaks against the end of the plan; see `EpisodeContext`."""
         self._await_goal()
-        return ' '.join(self._open_ends(self._settled() if scene is None else scene))
+        scene = self._settled() if scene is None else scene
+        return ' '.join(self._open_ends(scene, mendable=True))
 
     def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
         """Return the remarks since the last call, and add them to the task and its goal."""
@@ -858,12 +859,19 @@ class EpisodeRun:
             settle()
         return self._world.observe()
 
-    def _open_ends(self, scene: Scene) -> list[str]:
-        """Return what speaks against the end of the task in a scene, one sentence each."""
+    def _open_ends(self, scene: Scene, *, mendable: bool = False) -> list[str]:
+        """
+        Return what speaks against the end of the task in a scene, one sentence each.
+
+        *mendable* is whether the planner may still withdraw what it has read into the task.
+        """
         found = [fault for name in held_names(scene) if (fault := self._held_fault(name, scene))]
         finding = self._finding(scene)
         if finding and finding.unmet:
             found.append(f'The goal is not met: {"; ".join(finding.unmet)}.')
+            if mendable and self._goals and self._goals.by != GIVEN:
+                line = f'`goal: withdraw {finding.broken[0]}: <reason>`'
+                found.append(f'If the task does not ask for that, add a line {line}.')
         return found
 
     def _finding(self, scene: Scene) -> GoalFinding | None:

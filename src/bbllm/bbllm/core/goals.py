@@ -43,6 +43,8 @@ MAX_REST = 300
 """So much of what is not checked is kept [characters]."""
 NONE = 'none'
 """Reply of a model for a task of which conditions can express nothing."""
+GIVEN = 'person'
+"""In place of the name of the model that reads a goal, where a person gave it."""
 AUTO, NO_GOAL = 'auto', 'no'
 """What can be asked for beside conditions: that the Brain reads them from the task, or no check.
 """
@@ -286,6 +288,8 @@ class GoalFinding:
     """Why a condition cannot be decided, in one sentence; empty where each can."""
     n_met: int = 0
     """How many conditions hold."""
+    broken: tuple[GoalCondition, ...] = ()
+    """The conditions that do not."""
 
     @property
     def met(self) -> bool:

@@ -159,7 +159,10 @@ class PlanRequests:
 
         def ask(brain: ChatModel, read: Read) -> PartialPlan:
             asking = replace(self.planner, brain=brain)
-            return asking.ask(prompt, read, request, self.context, images(picture))
+            found = asking.ask(prompt, read, request, self.context, images(picture))
+            for condition, reason in found.withdrawn if request.failures else ():
+                self.context.withdraw(condition, reason)
+            return found
 
         return WrittenPlan(
             ask,

@@ -4,8 +4,9 @@ The grammar of plans that a Brain may reply with.
 A plan is numbered lines, `0: pick red_cube`, that count up by one from the requested number; a
 whole plan may also count from 1. The line `Done` alone is a plan without steps. Lines `cannot:`,
 `assumed:` and `answer:` beside the steps are kept for the person. Other lines (markdown, chatter,
-an explanation) are ignored. The single line `cannot: <reason>` means that there is no plan;
-`ask: <question> | <option> | ...` and `answer: <text>` alone are no plans either
+an explanation) are ignored. `goal: withdraw <condition>: <reason>` in a repair takes a condition
+of the goal back that the task does not ask for. The single line `cannot: <reason>` means that
+there is no plan; `ask: <question> | <option> | ...` and `answer: <text>` alone are no plans either
 (`reply_diagnostics.raise_if_spoken`). No text is ever executed. What each other kind of reply
 comes to: docs/planners/brain-body.md.
 """
@@ -34,6 +35,7 @@ _NEW_PLAN = re.compile(
     r'(?:the )?(?:new|updated|revised|corrected) plan[*_` ]*:[*_` ]*(.*)', re.IGNORECASE
 )
 _EXPLANATION = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
+_WITHDRAWN = re.compile(r'goal[*_` ]*:\s*withdraw\s+(.+?\))\W*:\s*(.+)', re.IGNORECASE)
 _NEXT_EXAMPLE = re.compile(r'(?:task|environment)[*_` ]*:', re.IGNORECASE)
 """Begins what a model writes that goes on with examples of its own."""
 _OPENING = re.compile(
@@ -195,6 +197,8 @@ class PartialPlan:
     """How the task is read where it leaves something open; '' for nothing."""
     answer: str = ''
     """The answer to a question that the task contains; '' for none."""
+    withdrawn: tuple[tuple[str, str], ...] = ()
+    """Conditions of the goal that the task does not ask for, and why."""
 
 
 def parse_partial_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()) -> PartialPlan:
@@ -212,7 +216,9 @@ def parse_partial_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()
         if not steps:
             raise GaveUpError(numbered)
     assumed, answer = (line_after(word, lines) for word in ('assumed', 'answer'))
-    return PartialPlan(steps, rests[-1] if rests else '', assumed, answer)
+    goals = filter(None, map(_WITHDRAWN.fullmatch, lines))
+    withdrawn = tuple((found[1].strip(_AFTER), found[2]) for found in goals)
+    return PartialPlan(steps, rests[-1] if rests else '', assumed, answer, withdrawn)
 
 
 def first_steps(

@@ -128,6 +128,7 @@ def check_goal(
     """
     check = _House(scene) if scene.is_symbolic else _Table(scene, start, limits, moves)
     unmet: list[str] = []
+    broken: list[GoalCondition] = []
     n_met = 0
     unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:
@@ -143,9 +144,10 @@ def check_goal(
             unseen = unseen or hidden
         elif fault:
             unmet.append(fault)
+            broken.append(condition)
         else:
             n_met += 1
-    return GoalFinding(tuple(unmet), unseen, n_met)
+    return GoalFinding(tuple(unmet), unseen, n_met, tuple(broken))
 
 
 def undecided(goal: TaskGoal, start: Scene) -> str:

@@ -4,7 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
-from bbllm.core.goals import AUTO, NO_GOAL, GoalFinding, TaskGoal, parse_goal, withdrawn
+from bbllm.core.goals import (
+    AUTO,
+    GIVEN,
+    NO_GOAL,
+    GoalFinding,
+    TaskGoal,
+    parse_goal,
+    withdrawn,
+)
 from bbllm.core.protocols import ChatModel, EpisodeContext, streams
 from bbllm.core.text import cut
 from bbllm.core.types import Scene, Task
@@ -29,7 +37,7 @@ class SceneGoals:
         self._brain = brain
         self._text = text
         self._moves = moves
-        self.by = 'person' if text else brain.name
+        self.by = GIVEN if text else brain.name
 
     @property
     def overlaps(self) -> bool:
