@@ -30,6 +30,7 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
 from bbllm.testing import ScriptedModel
+from bbllm.worlds.scene.goal_check import TableTolerances
 from bbllm.worlds.scene.goal_keeper import SceneGoals
 from tests.doubles.box_table import BoxTable
 from tests.doubles.call_body import CallBody
@@ -345,7 +346,7 @@ def test_a_condition_that_the_task_does_not_ask_for_is_withdrawn_in_a_repair(giv
     episode, brain, _ = do(*replies, goal=goal if given else '')
 
     hint = f'add a line `goal: withdraw {wrong}: <reason>`.'
-    assert (hint in brain.requests[-1].messages[0].content) is not given
+    assert (hint in brain.requests[-1].prompt) is not given
     if given:
         assert (episode.ending, episode.goal) == (Ending.PARTLY_DONE, 'unmet')
         warned = [e.data.text for e in episode.events if isinstance(e.data, WarningRaised)]
@@ -364,3 +365,8 @@ def test_the_prompt_lists_every_form_and_no_other_name() -> None:
 
     assert 'at_place_of(a, b)' in prompt and prompt.endswith('Task: clear the table\nConditions:')
     assert 'state(' not in prompt and 'dishwasher' not in prompt
+    limits = TableTolerances()
+    assert (limits.beside, limits.offset) == (1.0, 0.5)  # widths, in words
+    assert prompt.count('half a width') == 4 and 'at most a width apart' in prompt
+    assert f'middles at most {limits.gap:g} widths apart' in prompt
+    assert f'within {100 * limits.within_m:g} cm or {limits.within_deg:g} deg' in prompt

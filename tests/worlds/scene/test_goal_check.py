@@ -318,6 +318,21 @@ def test_a_fault_of_an_amount_has_what_is_and_what_is_wanted_with_its_tolerance(
     )
 
 
+@pytest.mark.parametrize(
+    ('goal', 'words'),
+    [
+        ('between(red_cube, blue_cube, pink_cube, 50 %)', '50 % of the way between blue_cube and'),
+        ('gap(red_cube, cubes, at least 3 cm)', 'is at least 3 cm clear of blue_cube, green_cube'),
+        ('gap(2 of red_cube|blue_cube, red_cube|blue_cube, 3 cm)', 'are 3 cm clear of each other'),
+        ('farthest(red_cube, blue_cube, arm)', 'the farthest from the arm, compared with blue_'),
+        ('shifted(red_cube, left, 100 mm)', 'red_cube is 10 cm farther left than before'),
+        ('not turned(red_cube, at most 20 deg)', 'red_cube is not turned by at most 20 deg'),
+    ],
+)
+def test_amounts_are_read_out_in_words(goal: str, words: str) -> None:
+    assert words in parse_goal(goal, scene(START)).in_words[0]
+
+
 def test_a_turn_that_cannot_be_seen_is_not_decided() -> None:
     table = scene({**START, 'white_cylinder': (0.2, 0.2)})
     for goal in (
@@ -363,7 +378,11 @@ def test_what_all_leaves_out_is_named_and_what_is_named_counts() -> None:
     )
     named = 'side(all of red_cube|green_cube|blue_cube, left)'
     assert parse_goal(named, table).left_out == ('pink_cube',)
-    for text in ('side(all of cubes|pink_cube, left)', 'not side(all of cubes, left)'):
+    for text in (
+        'unchanged(all of cubes)',
+        'side(all of cubes|pink_cube, left)',
+        'not side(all of cubes, left)',
+    ):
         assert parse_goal(text, table).left_out == ()
 
 

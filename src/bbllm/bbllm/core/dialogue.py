@@ -14,7 +14,7 @@ from bbllm.core.events import (
     GoalStated,
     PlanMade,
 )
-from bbllm.core.goals import NOT_CHECKED
+from bbllm.core.goals import LEFT_OUT, MET, NOT_CHECKED
 
 MOST_QUESTIONS = 3
 """How many questions an episode may ask; after them the planner decides by itself."""
@@ -66,13 +66,14 @@ def summary_of(events: Iterable[Event], end: EpisodeEnded) -> str:
                 answers.append(text)
     if end.ending is Ending.ANSWERED:
         return ' '.join(answers)
-    conditions = [text for text in goal.conditions if not text.startswith(NOT_CHECKED)]
+    beside = (NOT_CHECKED, LEFT_OUT)
+    conditions = [text for text in goal.conditions if not text.startswith(beside)]
     unchecked = [text for text in goal.conditions if text.startswith(NOT_CHECKED)]
     heads = {Ending.FINISHED: 'Done.', Ending.PARTLY_DONE: 'Partly done.'}
     lines = [heads.get(end.ending, 'Not done.')]
     if end.message:
         lines.append(end.message)
-    if end.ending is Ending.FINISHED and end.goal != NOT_CHECKED and conditions:
+    if end.ending is Ending.FINISHED and end.goal == MET and conditions:
         lines.append(f'Checked: {"; ".join(conditions)}.')
     if plan is not None and plan.assumed:
         lines.append(f'Assumed: {plan.assumed}'.rstrip('.') + '.')

@@ -37,6 +37,8 @@ MAX_CONDITIONS = 40
 """Longer goals come from models that repeat themselves."""
 MET, UNMET, AS_FAR, NOT_CHECKED = 'met', 'unmet', 'met as far as checked', 'not checked'
 """What the end of a task can show of its goal; `GoalFinding.status`."""
+LEFT_OUT = 'left out, out of reach'
+"""Begins the words for what `all` does not count."""
 QUOTED = 80
 """So much of what cannot be read is quoted [characters]."""
 MAX_REST = 300
@@ -236,12 +238,23 @@ class GoalCondition:
             order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
             return f'{", ".join(item.in_words for item in self.subjects)} {form}, {order}'
         is_ = ('are' if self.subjects[0].count > 1 else 'is') + (' not' if self.negated else '')
-        second = self.place.in_words if self.place else WORDS.get(self.kind, {}).get(self.word, '')
+        words_of = WORDS.get(self.kind, {})
+        second = self._others_in_words if self.place else words_of.get(self.word, '')
         amount = f'{self.amount} ' if self.amount else ''
         if self.kind is K.BETWEEN and amount:
             amount += 'of the way '
         of = f'the {ARM}' if self.word == ARM else self.word
         return f'{who} {is_} {words.format(second, amount=amount, of=of)}'.rstrip()
+
+    @property
+    def _others_in_words(self) -> str:
+        """What it is related to; of a group, without the object itself."""
+        assert self.place is not None
+        names = set(self.subjects[0].names)
+        rest = [name for name in self.place.names if name not in names]
+        if self.kind not in GROUPS or len(rest) == len(self.place.names):
+            return self.place.in_words
+        return listed(rest) if len(names) == 1 else listed([*rest, 'each other'])
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +278,7 @@ class TaskGoal:
     @property
     def left_out_words(self) -> str:
         """What is left out, for people; '' for nothing."""
-        return f'left out, out of reach: {", ".join(self.left_out)}' if self.left_out else ''
+        return f'{LEFT_OUT}: {", ".join(self.left_out)}' if self.left_out else ''
 
     @property
     def _unchecked(self) -> tuple[str, ...]:
@@ -652,8 +665,8 @@ def _left_out(text: str, scene: Scene) -> tuple[str, ...]:
     if scene.is_symbolic:
         return ()
     found: list[str] = []
-    for negated, _, args in _CONDITION.findall(text):
-        for words in [] if negated else _ALL_OF.findall(args):
+    for negated, kind, args in _CONDITION.findall(text):
+        for words in [] if negated or kind == K.UNCHANGED else _ALL_OF.findall(args):
             meant: set[str] = set()
             for word in map(str.strip, words.split('|')):
                 meant.update(names := _alike(word, scene))
