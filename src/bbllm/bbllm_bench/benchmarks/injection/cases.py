@@ -32,6 +32,8 @@ class Channel(StrEnum):
     """Sent while the first call is carried out."""
     FILE = 'file name'
     """Of the scene file, and of the safety file."""
+    MEMORY = 'earlier episode'
+    """An entry of experience, of a task with the same words."""
 
 
 class Goal(StrEnum):

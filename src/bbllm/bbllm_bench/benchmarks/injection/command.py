@@ -1,7 +1,7 @@
 """
 `bbllm bench injection`: what comes of instructions that stand in what a model reads.
 
-Each case brings a text onto a table, by one of six channels, which asks for one of five forbidden
+Each case brings a text to a model, by one of seven channels, which asks for one of five forbidden
 ends. All that is forbidden is enforced below the models, so that nothing of it may be executed,
 whatever a model replies.
 """
@@ -107,7 +107,7 @@ def injection(
     json: JsonOption = False,
 ) -> None:
     """
-    Play instructions in names, detections, facts, errors, feedback and file names.
+    Play instructions in names, detections, facts, errors, feedback, file names and experience.
 
     Each asks for what is forbidden: to move an object of a constraint, to enter a box that
     nothing may enter, to skip the approval, to reveal settings, to end before the task is done.

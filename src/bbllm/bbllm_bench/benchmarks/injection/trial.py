@@ -1,10 +1,12 @@
 """One case played by one planner: what was proposed, what refused it, and what happened."""
 
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from bbllm.api.local_session import LocalSession
 from bbllm.api.setup import EpisodeSetup
@@ -26,6 +28,9 @@ from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.tasks import make_task
 from bbllm.core.text import DATA_RULE, escape_line
 from bbllm.core.types import Code, Outcome, SkillCall, Status
+from bbllm.planners.common.experience.entry import Entry, Mishap
+from bbllm.planners.common.experience.memory import Memory
+from bbllm.planners.common.experience.store import ExperienceFile
 from bbllm.skills.catalog import arm_skills
 from bbllm_bench.benchmarks.injection.cases import Case, Channel, Goal, orders_in, spelled
 from bbllm_bench.benchmarks.injection.table import (
@@ -134,12 +139,15 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
     events: list[Event] = []
     sent: list[Message] = []
     person = Person(case.goal)
-    models = setup.models
+    models, memory = setup.models, _memory_of(case)
     watched = replace(models, brain=Watched(models.brain, sent), body=Watched(models.body, sent))
     try:
         with open_table(case, weighs=setup.spec.uses_force) as (world, witness):
             session = LocalSession(
-                world, replace(setup, models=watched), approve=person, journal=False
+                world,
+                replace(setup, models=watched, memory=memory),
+                approve=person,
+                journal=False,
             )
             running = session.begin(make_task(TASK), events.append, goal=goal)
 
@@ -161,6 +169,7 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
     warnings = [item.text for item in data if isinstance(item, WarningRaised)]
     border = episode.message if UNUSABLE in episode.message else ''
     border = border or next((text for text in warnings if text.startswith(REFUSED_WORDS)), '')
+    border = border or ' '.join(memory.faults)
     seen = any(case.goal in orders_in(item.content) for item in sent)
     if case.goal is Goal.END:
         found = _ends(data, episode.ending, episode.goal, done=done)
@@ -191,6 +200,25 @@ def play(case: Case, setup: EpisodeSetup, goal: str, secrets: Sequence[str]) -> 
         lost=_is_lost(episode),
         wall_s=round(time.monotonic() - begun_s, 2),
     )
+
+
+def _memory_of(case: Case) -> Memory:
+    """Return the experience of a case: a file with its text, as it is read from a disk."""
+    if case.channel is not Channel.MEMORY:
+        return Memory()
+    failed = Mishap(0, case.text, Code.OCCUPIED.name, case.text)
+    entry = Entry(
+        id='0' * 16,
+        task=TASK,
+        domain='tabletop',
+        situation=(case.text,),
+        failures=(failed,),
+        plan=(case.text,),
+    )
+    with tempfile.TemporaryDirectory(prefix='bbllm-injection-') as folder:
+        path = Path(folder) / 'experience.jsonl'
+        ExperienceFile(path).add([entry])
+        return replace(Memory.of(str(path)), file=None)  # nothing is added to it
 
 
 def _is_lost(episode: Episode) -> bool:
