@@ -114,6 +114,5 @@ def test_a_case_is_shown_entries_and_leaves_one_where_the_judge_passed_it(tmp_pa
 
 PLAN = '0: walk to the tv\n1: open the tv\n2: Done'
 REPAIR = (
-    'It was off.\nNew plan:\n1: switch on the tv\n2: walk to the sofa\n3: sit on the sofa\n'
-    '4: watch the tv\n5: Done'
+    'It was off.\nNew plan:\n1: switch on the tv\n2: walk to the sofa\n3: sit on the sofa\n4: Done'
 )
