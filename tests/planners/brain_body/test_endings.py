@@ -276,10 +276,10 @@ def test_what_cannot_be_set_down_is_added_to_the_reason_for_giving_up(
             return super().execute(call)
 
     episode, _, _ = do(
-        'none', '0: pick(red_cube)\n1: pick(moon)', 'cannot: it is glued', world=Broken(PLACES)
+        'none', '0: pick(red_cube)\n1: pick(a moon)', 'cannot: it is glued', world=Broken(PLACES)
     )
     spent, _, _ = do(
-        *('none', '0: pick(red_cube)\n1: pick(moon)', 'cannot: it is glued'),
+        *('none', '0: pick(red_cube)\n1: pick(a moon)', 'cannot: it is glued'),
         limits=Limits(steps=2),
     )
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from bbllm.core.errors import ParseError
 from bbllm.core.observation import LostObject, lost_facts
 from bbllm.core.skill_calls import check_call, code_behind
-from bbllm.core.types import Code, Fact, Scene, Skill, SkillCall
-from bbllm.planners.common.step_grammar import FORMS, call_of
+from bbllm.core.types import Code, Fact, PlanStep, Scene, Skill, SkillCall
+from bbllm.planners.common.step_grammar import FORMS, call_of, check_names
 from bbllm.planners.domains.household.actions import shown_to_body
 from bbllm.planners.domains.languages import language_of
 from bbllm.skills.catalog import SKILLS
@@ -161,6 +161,30 @@ def test_placing_another_object_than_that_in_the_hand_is_refused_and_never_done(
         with pytest.raises(ParseError, match=r'because red_cube is in the hand\. To') as caught:
             call_of(f'place blue_cube on {target}', HOLDING)
     assert code_behind(caught.value) is Code.NOT_HOLDING
+
+
+@pytest.mark.parametrize(
+    ('step', 'unknown'),
+    [
+        ('pick violet_cube', 'violet_cube'),
+        ('place(location_Z)', 'location_Z'),
+        ('put the red cube on location_Q', 'location_Q'),
+        ('place red_cube on blue_cube', ''),
+        ('pick the cube', ''),  # a Body may see which
+        ('pick the tallest one', ''),
+        ('place it at 0.48 -0.12 0.02', ''),
+        ('put it there', ''),
+        ('tidy up purple_cube', ''),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused_when_a_plan_is_read(step: str, unknown: str) -> None:
+    plan = (PlanStep(0, 'pick red_cube'), PlanStep(1, step))
+
+    if not unknown:
+        check_names(plan, TABLE)
+        return
+    with pytest.raises(ParseError, match=f'Step 1 .*{unknown.lower()}.*Known: .*red_cube'):
+        check_names(plan, TABLE)
 
 
 def test_two_names_of_the_same_letters_are_left_to_the_model() -> None:

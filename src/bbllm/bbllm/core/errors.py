@@ -38,7 +38,15 @@ class UnknownNameError(BbllmError):
 
 
 class ParseError(BbllmError):
-    """Text from a model that its grammar does not accept; contains what it would accept."""
+    """
+    Text from a model that its grammar does not accept; contains what it would accept.
+
+    `fault` is the same without the form of a reply, which only its own model can use.
+    """
+
+    def __init__(self, fault: str, form: str = ''):
+        super().__init__(f'{fault} {form}'.rstrip())
+        self.fault = fault
 
 
 class ModelError(BbllmError):

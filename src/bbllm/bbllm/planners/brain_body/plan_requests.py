@@ -30,6 +30,7 @@ from bbllm.planners.common.plan_grammar import (
     parse_partial_plan,
     plan_form,
 )
+from bbllm.planners.common.step_grammar import check_names
 from bbllm.planners.common.written_plan import Read, WrittenPlan
 
 FEW_CALLS = 20
@@ -157,6 +158,12 @@ class PlanRequests:
         """Return the request for a plan that goes on after other steps."""
         form = plan_form(scene)
 
+        def read(text: str) -> PartialPlan:
+            found = parse_partial_plan(text, request.start, form=form)
+            if self.options.read_calls and scene.whole:
+                check_names(found.steps, scene)
+            return found
+
         def ask(brain: ChatModel, read: Read) -> PartialPlan:
             asking = replace(self.planner, brain=brain)
             found = asking.ask(prompt, read, request, self.context, images(picture))
@@ -166,7 +173,7 @@ class PlanRequests:
 
         return WrittenPlan(
             ask,
-            partial(parse_partial_plan, start=request.start, form=form),
+            read,
             partial(first_steps, start=request.start, form=form, headed=bool(request.failures)),
             self.context,
             kept,

@@ -16,7 +16,7 @@ from bbllm.core.errors import ParseError
 from bbllm.core.observation import lost_names
 from bbllm.core.protocols import PASS, JsonSchema, Pass
 from bbllm.core.skill_calls import CallError, check_call, plain
-from bbllm.core.types import Code, Scene, Skill, SkillCall
+from bbllm.core.types import MOVABLE, Code, Scene, Skill, SkillCall
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.scene_graph import squeezed
 
@@ -87,7 +87,8 @@ class CallForm:
         """The whole form in words, with an action and objects of the scene, for a refusal."""
         number = self.number or 0
         skills = sorted(self.scene.skills, key=lambda skill: abs(len(skill.params) - 1))
-        names = self.scene.names or ('object',)
+        movable = [item.name for item in self.scene.objects if item.kind in MOVABLE]
+        names = movable or self.scene.names or ('object',)
         args = tuple(names[i % len(names)] for i in range(len(skills[0].params) if skills else 1))
         call = SkillCall(skills[0].name if skills else 'action', args)
         a_call, a_pass = self.write(number, call), self.write(number, Pass('why'))
@@ -116,12 +117,12 @@ def parse_reply(text: str, form: CallForm) -> SkillCall | Pass:
     """
     found = list(_entries(text, form))
     if len(found) > 1:
-        raise ParseError(f'{len(found)} actions were found, but a step is one. {form.text}')
+        raise ParseError(f'{len(found)} actions were found, but a step is one.', form.text)
     ((number, mapped),) = found
     if form.number is not None and number not in (None, form.number):
         mapped = ParseError('No call for a step was found.')
     if isinstance(mapped, ParseError):
-        raise ParseError(f'{mapped} {form.text}') from mapped
+        raise ParseError(mapped.fault, form.text) from mapped
     return mapped
 
 
@@ -189,7 +190,7 @@ def _entries(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedStep
     read = _from_json(text[found_json.start() :], form) if found_json else _from_lines(text, form)
     found = list(read)
     if not found:
-        raise ParseError(f'No action was found in {text.strip()[:80]!r}. {form.text}')
+        raise ParseError(f'No action was found in {text.strip()[:80]!r}.', form.text)
     yield from ((number, _named(mapped, form)) for number, mapped in found)
 
 
@@ -247,28 +248,26 @@ def _from_json(text: str, form: CallForm) -> Iterator[tuple[int | None, MappedSt
     try:
         data, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f'The JSON cannot be read: {error}. {form.text}') from error
+        raise ParseError(f'The JSON cannot be read: {error}.', form.text) from error
     if text[end:].lstrip().startswith(('{', '[')):
-        raise ParseError(f'More than one JSON value was found. {form.text}')
+        raise ParseError('More than one JSON value was found.', form.text)
     listed = data.get('calls', [data]) if isinstance(data, dict) else data
     for entry in listed if isinstance(listed, list) else [listed]:
         if not isinstance(entry, dict):
-            yield None, ParseError(f'{str(entry)[:120]!r} is no entry. {form.text}')
+            yield None, ParseError(f'{str(entry)[:120]!r} is no entry.')
             continue
         number = entry.get('step')
-        yield (number if isinstance(number, int) else None), _from_entry(entry, form)
+        yield (number if isinstance(number, int) else None), _from_entry(entry)
 
 
-def _from_entry(entry: Mapping[str, Any], form: CallForm) -> MappedStep:
+def _from_entry(entry: Mapping[str, Any]) -> MappedStep:
     skill, args, numbers = entry.get('skill'), entry.get('args', []), entry.get('numbers', [])
     none = skill is None and not args and ('skill' in entry or 'reason' in entry)
     if entry.get('pass') is True or none or plain(str(skill)) in ('pass', '<pass>'):
         return _passed(str(entry.get('reason') or ''))
     lists = isinstance(skill, str) and isinstance(args, list) and isinstance(numbers, list)
     if not lists or not all(isinstance(arg, str | int | float) for arg in args + numbers):
-        return ParseError(
-            f'{json.dumps(entry)[:120]!r} does not name a skill and its arguments. {form.text}'
-        )
+        return ParseError(f'{json.dumps(entry)[:120]!r} does not name a skill and its arguments.')
     literal = (' '.join(str(number) for number in numbers),) if numbers else ()
     return SkillCall(str(skill), tuple(str(arg) for arg in args) + literal)
 

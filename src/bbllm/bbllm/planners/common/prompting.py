@@ -202,7 +202,7 @@ def ask(
                 printable = ''.join(char if char.isprintable() else ' ' for char in reply)
                 # Feedback to the Brain has this text, so it names no model.
                 raise ParseError(
-                    f'Neither of two replies can be read. {error} The second was: '
+                    f'Neither of two replies can be read. {error.fault} The second was: '
                     f'{shorten(printable, REPLY_QUOTED, placeholder=" ...")!r}'
                 ) from error
             if on_retry is not None:

@@ -7,14 +7,21 @@ more or less, a negation, a description or another language is left to the Body.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from bbllm.core.arguments import KINDS
-from bbllm.core.errors import ParseError
+from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.skill_calls import is_pose_like, plain
-from bbllm.core.types import Scene, Skill, SkillCall
-from bbllm.planners.common.call_grammar import checked, named_alike, not_held, skill_named
+from bbllm.core.types import PlanStep, Scene, Skill, SkillCall
+from bbllm.planners.common.call_grammar import (
+    checked,
+    known_names,
+    named_alike,
+    not_held,
+    skill_named,
+)
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.phrases import PHRASES
 from bbllm.skills.catalog import find_skill
@@ -44,6 +51,11 @@ PLACING = tuple(f'{verb} {{}} {word} {{}}' for verb in ('place', 'put', 'move')
 """Phrases of a `place` that takes the target alone: what is held, and the target."""
 _IT = 'it'
 """What is in the hand."""
+NOT_NAMES = frozenset(
+    f'{_IT} that this them there here all everything one table hand away down up back aside off '
+    'inside outside somewhere elsewhere'.split()
+)
+"""Words in the place of a name that mean an object of the scene, or a place."""
 
 _FUNCTION = re.compile(r'(?P<skill>[A-Za-z_]\w*) ?\((?P<args>[^()]*)\)')
 _BRACKETS = re.compile(r'(?:<\w+>)? ?\[(?P<skill>[\w ]+)\] ?(?P<args>(?: ?<[^<>]*>)*)')
@@ -58,11 +70,61 @@ def call_of(text: str, scene: Scene) -> SkillCall | None:
         ParseError: The step is to place an object while another one is in the hand.
     """
     scene = language_of(scene).answer_scene(scene)
-    step = ' '.join(_QUOTES.sub('', text).split()).rstrip('. ')
+    step = _plain_step(text)
     if len(step) > MAX_STEP:
         return None
     found = {*_literal(step, scene)} or {*_phrases(step.lower(), scene)}
     return found.pop() if len(found) == 1 else None
+
+
+def check_names(steps: Sequence[PlanStep], scene: Scene) -> None:
+    """Raise ParseError for a step that names an object which the scene lacks, with all it has."""
+    language = language_of(scene)
+    scene = replace(language.answer_scene(scene), skills=language.skills(scene))
+    for step in steps:
+        if word := unknown_name(step.text, scene):
+            error = UnknownNameError('object', word, known_names(scene))
+            raise ParseError(
+                f'Step {step.index} cannot be carried out. {error} '
+                'What cannot be done with these is left out: `cannot: <what and why>`.'
+            )
+
+
+def unknown_name(text: str, scene: Scene) -> str:
+    """
+    Return the name in a step that is of no object of the scene; '' where that is not sure.
+
+    A word that is a part of a name, and several words, may describe an object: they are the
+    Body's to judge.
+    """
+    step = _plain_step(text).lower()
+    parts = {part for name in known_names(scene) for part in name.lower().split('_')} | NOT_NAMES
+    found = []
+    for params, words in _readings(step, scene):
+        named = [
+            word
+            for param, word in zip(params, words, strict=True)
+            if not (param in KINDS or is_pose_like(word) or named_alike(word, scene))
+        ]
+        unknown = (word for word in named if re.fullmatch(r'[a-z]\w+', word))
+        found.append(next((word for word in unknown if word not in parts), ''))
+    return found[0] if found and all(found) else ''
+
+
+def _readings(step: str, scene: Scene) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield each way to read a step as a phrase of a skill: its parameters, and words for them."""
+    for skill in scene.skills:
+        forms = [(form, skill.params) for form in _forms(skill, scene)]
+        forms += [(skill.name + f'({", ".join(["{}"] * len(skill.params))})', skill.params)]
+        if _takes_target_alone(skill):
+            forms += [(form, ('object', 'target')) for form in PLACING]
+        for form, params in forms:
+            if matched := _pattern(form, params).fullmatch(step):
+                yield params, matched.groups()
+
+
+def _plain_step(text: str) -> str:
+    return ' '.join(_QUOTES.sub('', text).split()).rstrip('. ')
 
 
 def _literal(step: str, scene: Scene) -> Iterator[SkillCall]:
