@@ -52,10 +52,15 @@ PICK, PLACE = SkillCall('pick', ('red_cube',)), SkillCall('place', ('location_A'
 class Recorded:
     """A table of which every motion that was sent is kept."""
 
-    def __init__(self, safety: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        safety: dict[str, Any] | None = None,
+        red: ObjectSpec = RED,
+        a: LocationSpec = PLACE_A,
+    ) -> None:
         self.sent: list[JointTrajectory] = []
         envelope = SafetyEnvelope.model_validate(safety or {})
-        scene = SceneFile(objects=(RED,), locations=(PLACE_A,))
+        scene = SceneFile(objects=(red,), locations=(a,))
         self.world = TabletopWorld(scene, wrap_driver=self._wrap, safety=envelope)
 
     def _wrap(self, driver: ArmDriver) -> ArmDriver:
@@ -138,6 +143,25 @@ def test_a_pick_that_breaks_a_rule_is_refused_by_its_name_and_nothing_moves(
     after = table.world.driver.joint_state()
     assert np.array_equal(after.position_rad, before.position_rad)
     assert after.width_m == before.width_m
+
+
+def test_between_two_places_inside_the_arm_takes_a_way_that_stays_inside() -> None:
+    narrow = {'min_m': [0.2, -0.6, -0.02], 'max_m': [0.5, 0.6, 1.0]}
+    ends = (
+        ObjectSpec(name='red_cube', kind='cube', xy=(0.35, 0.45)),
+        LocationSpec(name='location_A', xy=(0.35, -0.45)),
+    )
+    table, straight = Recorded({'workspace': narrow}, *ends), Recorded({}, *ends)
+    straight.run(PICK)
+    straight.hold_to(workspace=narrow)
+
+    outcomes = table.run(PICK, PLACE, SkillCall('return_to_base'))
+    (swung,) = straight.run(PLACE)
+
+    assert refused(swung, SafetyRule.WORKSPACE), 'the quickest way leaves it'
+    assert 'x = 0.5' in swung.message and 'may come to 0.5 m' in swung.message
+    assert [outcome.message for outcome in outcomes] == ['', '', '']
+    assert max(tcp_positions(positions(move, 0.02))[:, 0].max() for move in table.sent) < 0.501
 
 
 def test_an_arm_is_not_folded_into_itself_and_nothing_moves() -> None:

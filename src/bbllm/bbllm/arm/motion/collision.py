@@ -8,7 +8,7 @@ is grasped. A hidden twin of each finger finds what fingers at another width tou
 check.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -121,6 +121,11 @@ class Contact:
         return f'{self.first} and {self.second}'
 
 
+WORKSPACE = 'workspace/edge'
+"""Stands for what is outside of the workspace; no object has such a name."""
+OUTSIDE = Contact('the tool', WORKSPACE)
+
+
 class CollisionChecker:
     """
     Finds contacts at joint positions; keeps its model between calls.
@@ -137,6 +142,8 @@ class CollisionChecker:
         held: Held | None = None,
     ) -> None:
         self.robot = robot
+        self.within: Callable[[Array], bool] | None = None
+        """Whether a path, shape (n, 7) [rad], stays in the workspace; None where it need not."""
         self._forms: tuple[Form, ...] | None = None
         self.update(obstacles, held)
 
@@ -190,10 +197,11 @@ class CollisionChecker:
         *path* is a trajectory, or joint positions of shape (n, 7) that are joined by straight
         lines [rad]; it is sampled so densely that no part moves more than 2 cm in between.
         """
-        for q in _evenly(path, self.robot.lever_m):
+        way = _evenly(path, self.robot.lever_m)
+        for q in way:
             if self._collide(q) and (contacts := self._contacts(ignore, clearance_m)):
                 return contacts[0]
-        return None
+        return None if self.within is None or self.within(way) else OUTSIDE
 
     def is_clear_at_both(self, path: JointTrajectory | Array, width_m: float) -> bool:
         """

@@ -21,6 +21,7 @@ from bbllm.arm.envelope import (
     Nevers,
     Point,
     SafetyRule,
+    Workspace,
     constraint_refusal,
     kept_out,
     refusal,
@@ -34,7 +35,7 @@ from bbllm.arm.motion.cartesian_path import (
     rising_path,
     time_before_end,
 )
-from bbllm.arm.motion.collision import CollisionChecker, Contact
+from bbllm.arm.motion.collision import WORKSPACE, CollisionChecker, Contact
 from bbllm.arm.motion.reachability import (
     Q7_GRIDS,
     approach_postures,
@@ -43,7 +44,7 @@ from bbllm.arm.motion.reachability import (
     top_down,
 )
 from bbllm.arm.motion.rrt_connect import find_way
-from bbllm.arm.motion.sweep import sweep
+from bbllm.arm.motion.sweep import beyond, broken_at, corners, sweep
 from bbllm.arm.motion.trajectory import (
     NoPathError,
     amended,
@@ -57,9 +58,16 @@ from bbllm.arm.motion.trajectory import (
     spline_of,
     waypoint_move,
 )
-from bbllm.arm.obstacles import forbidden_bodies, forbidden_by, held_by, obstacles_from_scene
+from bbllm.arm.obstacles import (
+    forbidden_bodies,
+    forbidden_by,
+    held_by,
+    obstacle_from_object,
+    obstacles_from_scene,
+)
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
+from bbllm.robots.kinematics import TCP
 from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.grasps import Grip, Hand
 from bbllm.skills.segments import Glide, MoveAbove
@@ -96,9 +104,9 @@ def plan_transit(
     for parts in _raised_ways(robot, q_start, q_goal, scale):
         if all(checker.path_clear(part) is None for part in parts):
             return reduce(lambda one, other: join(one, other, checker, scale=scale), parts)
-    for turned in (q_start, q_goal):
-        ready = np.concatenate([turned[:1], robot.home_rad[1:]])
-        way = [np.asarray(q_start), ready, np.asarray(q_goal)]
+    first, last = (np.concatenate([q[:1], robot.home_rad[1:]]) for q in (q_start, q_goal))
+    for ready in ([first], [last], [first, last]):
+        way = [np.asarray(q_start), *ready, np.asarray(q_goal)]
         if checker.path_clear(np.stack(way)) is None:
             return _played(way, checker, scale)
     found = find_way(robot.limits, q_start, q_goal, lambda path: checker.path_clear(path) is None)
@@ -336,6 +344,8 @@ class GraspPlannerParams:
     """The same on any way; what would be faster is slowed down as a whole [m/s]."""
     joint_share: float = 1.0
     """Share of their speed limits that joints may take on any way, likewise."""
+    workspace: Workspace | None = None
+    """Where the tool and the grasped object stay on the way to a place inside; None: anywhere."""
     keep_out: tuple[KeepOut, ...] = ()
     never: Nevers = ()
 
@@ -403,11 +413,17 @@ class GraspPlanner:
         self._checker = CollisionChecker(robot)
         self._holding = False
         self._width_m = robot.hand.max_width_m
+        self._points_m = np.zeros((1, 3))
+        """What stays in the workspace, in the frame of the tool: it, and corners of the object."""
 
     def update(self, scene: Scene, hand: Hand) -> None:
         """Set the objects, the grasped one and the opening of the fingers."""
         held = None if scene.held is None else held_by(scene.object(scene.held), hand)
         self._holding, self._width_m = held is not None, hand.width_m
+        self._points_m = np.zeros((1, 3))
+        if scene.held is not None and held is not None:
+            size_m = obstacle_from_object(scene.object(scene.held)).size_m
+            self._points_m = np.vstack([self._points_m, corners(size_m, held.T_tcp_object)])
         boxes = (box.obstacle for box in self.params.keep_out)
         bodies = forbidden_bodies(self.params.never, scene)
         obstacles = (*obstacles_from_scene(scene), *bodies, *boxes)
@@ -573,7 +589,9 @@ class GraspPlanner:
             bent, before = map(spline_of(joined).positions_at, (changed, whole))
             if not self._is_clear(bent, known_m) or not self._is_clear(before, others_m):
                 continue
-            approach = self._within_speed(joined)
+            approach, stays = self._swept(joined)
+            if not stays:
+                continue
             if not holds:
                 return replace(way, approach=approach)
             # Without an amendment, what is hastened ends above the place.
@@ -618,8 +636,14 @@ class GraspPlanner:
 
     def _within_speed(self, move: JointTrajectory) -> JointTrajectory:
         """Slow a motion down on which the tool or a joint would be too fast."""
+        return self._swept(move)[0]
+
+    def _swept(self, move: JointTrajectory) -> tuple[JointTrajectory, bool]:
+        """Return a motion that is slow enough, and whether it stays in the workspace."""
+        stays: bool | None = None
         for _ in range(_SLOWINGS):  # as a slower motion is looked at in other places
             way = sweep(self.robot, move)
+            stays = self._stays_within(way.frames) if stays is None else stays
             factor = max(
                 float(way.tcp_speed_m_s.max()) / self._tcp_speed_m_s,
                 float(way.joint_share.max()) / self.params.joint_share,
@@ -627,13 +651,39 @@ class GraspPlanner:
             if factor <= 1.0:
                 break
             move = slowed(move, factor / _SAFE)
-        return move
+        return move, bool(stays)
 
     def _transit(self, q_now: Array, q_goal: Array, *, is_clear: bool = False) -> JointTrajectory:
         """Plan a free way; *is_clear* is whether the straight one is known to be one."""
         scale = self.params.scale
         way = joint_move(self.robot, q_now, q_goal, scale=scale) if is_clear else None
-        return self._within_speed(way or self._free_way(q_now, q_goal))
+        move, stays = self._swept(way or self._free_way(q_now, q_goal))
+        if stays:
+            return move
+        frames = self.robot.kinematics.link_frames
+        self._checker.within = lambda path: broken_at(self._beyond_m(frames(path))) is None
+        try:
+            return self._within_speed(self._free_way(q_now, q_goal))
+        finally:
+            self._checker.within = None
+
+    def _stays_within(self, frames: Array) -> bool:
+        """
+        Return whether a motion stays in the workspace, as the guard judges, or ends outside.
+
+        There the guard refuses it, with its numbers.
+        """
+        if self.params.workspace is None:
+            return True
+        depth_m = self._beyond_m(frames)
+        return broken_at(depth_m) is None or broken_at(depth_m[[0, -1]]) is not None
+
+    def _beyond_m(self, frames: Array) -> Array:
+        """Return how far beyond the workspace frames are, (n, 10, 4, 4), shape (n,) [m]."""
+        box, tcp = self.params.workspace, frames[:, TCP]
+        assert box is not None  # the caller looked
+        points = self._points_m @ tcp[:, :3, :3].swapaxes(1, 2) + tcp[:, None, :3, 3]
+        return beyond(points, np.array(box.min_m), np.array(box.max_m)).max(axis=(1, 2))
 
     def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
         scale = self.params.scale
@@ -671,7 +721,10 @@ def _no_path(problem: NoPathError | None, activity: str, where: str) -> SkillErr
     """Return that there is no way, or none but through what the arm is kept out of."""
     blockers = () if problem is None else problem.blockers
     code = Code.NO_PATH
-    if boxes := kept_out(blockers):
+    if WORKSPACE in blockers:
+        why = 'every way that was tried leads out of it; a target further in would do'
+        code, message = Code.UNSAFE, refusal(SafetyRule.WORKSPACE, activity, why)
+    elif boxes := kept_out(blockers):
         why = (
             f'every way that was tried leads through {listed(boxes)}; a target further from it '
             'would do'

@@ -94,6 +94,28 @@ def sweep(robot: RobotModel, trajectory: JointTrajectory) -> Sweep:
     )
 
 
+SLACK_M = 5e-4
+"""How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
+
+
+def broken_at(depth: Array) -> int | None:
+    """
+    Return where along a motion a rule is broken most, None where it is kept.
+
+    *depth* is how far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
+    """
+    start = max(float(depth[0]), 0.0)
+    worst = int(np.argmax(np.nan_to_num(depth, nan=np.inf)))
+    if not float(depth[worst]) <= start + SLACK_M:
+        return worst
+    return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
+
+
+def beyond(points_m: Array, low_m: Array, high_m: Array) -> Array:
+    """Return how far points, shape (..., 3), are beyond the sides of a box, shape (..., 6) [m]."""
+    return np.concatenate([low_m - points_m, points_m - high_m], axis=-1)
+
+
 def solid_names(robot: RobotModel) -> tuple[str, ...]:
     """Return the body of each solid, in the order of `Sweep.lowest_m`."""
     return _solids(robot).names

@@ -18,7 +18,7 @@ from bbllm.arm.envelope import (
 from bbllm.arm.failures import SkillError
 from bbllm.arm.motion.collision import TABLE, CollisionChecker, Contact
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
-from bbllm.arm.motion.sweep import Sweep, corners, solid_names, sweep
+from bbllm.arm.motion.sweep import Sweep, beyond, broken_at, corners, solid_names, sweep
 from bbllm.arm.obstacles import (
     Held,
     Obstacle,
@@ -36,8 +36,6 @@ from bbllm.skills.grasps import Hand
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import Motion
 
-SLACK_M = 5e-4
-"""How much deeper than at its start a motion may break a rule, for noise and rounding [m]."""
 SLACK_SHARE = 1e-3
 """How much faster than its limit a motion may be, for rounding, as a share of the limit."""
 SAME_WIDTH_M = 1e-3
@@ -65,19 +63,6 @@ def rounded_up(value: float) -> str:
     return f'{math.ceil(value * 100) / 100:.2f}'
 
 
-def broken_at(depth: Array) -> int | None:
-    """
-    Return where along a motion a rule is broken most, None where it is kept.
-
-    *depth* is how far beyond the rule, negative within it, shape (n,) [m]. NaN breaks it.
-    """
-    start = max(float(depth[0]), 0.0)
-    worst = int(np.argmax(np.nan_to_num(depth, nan=np.inf)))
-    if not float(depth[worst]) <= start + SLACK_M:
-        return worst
-    return len(depth) - 1 if start > SLACK_M and not float(depth[-1]) < start else None
-
-
 def _widths_m(width_m: float, opening_m: float) -> Array:
     """Return the widths to check between two, both included, shape (n,) [m]."""
     return np.linspace(width_m, opening_m, 2 + int(abs(opening_m - width_m) / FINGER_STEP_M))
@@ -91,6 +76,7 @@ def bounded(ways: GraspPlannerParams, envelope: SafetyEnvelope) -> GraspPlannerP
         line_speed_m_s=min(ways.line_speed_m_s, envelope.tcp_speed.max_m_s),
         joint_share=min(ways.joint_share, envelope.joint_speed.max_share),
         tcp_speed_m_s=min(ways.tcp_speed_m_s, envelope.tcp_speed.max_m_s),
+        workspace=envelope.workspace,
         keep_out=(*ways.keep_out, *envelope.keep_out),
         never=(*ways.never, *envelope.never),
     )
@@ -257,17 +243,17 @@ class EnvelopeGuard:
             )
 
     def _check_workspace(self, way: Sweep, held_m: Array | None, activity: str) -> None:
-        low, high = np.array(self.envelope.workspace.min_m), self.envelope.workspace.max_m
+        low, high = map(np.array, (self.envelope.workspace.min_m, self.envelope.workspace.max_m))
         named = [('the tool', way.tcp_m[:, None])]
         if held_m is not None and self._held is not None:
             named.append((self._held.name, held_m))
         for name, points in named:
-            beyond = np.concatenate([low - points, points - high], axis=-1)  # (n, m, 6)
-            row = broken_at(beyond.max(axis=(1, 2)))
+            excesses = beyond(points, low, high)  # (n, m, 6)
+            row = broken_at(excesses.max(axis=(1, 2)))
             if row is None:
                 continue
-            point, side = np.unravel_index(int(beyond[row].argmax()), beyond.shape[1:])
-            axis, excess = 'xyz'[side % 3], float(beyond[row, point, side])
+            point, side = np.unravel_index(int(excesses[row].argmax()), excesses.shape[1:])
+            axis, excess = 'xyz'[side % 3], float(excesses[row, point, side])
             limit = float(np.concatenate([low, high])[side])
             would = float(points[row, point, side % 3])
             raise unsafe(
