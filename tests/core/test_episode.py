@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,7 @@ from bbllm.core.events import (
     StepPassed,
 )
 from bbllm.core.goals import GoalFinding, TaskGoal, parse_goal
+from bbllm.core.observation import Observed
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
@@ -215,7 +216,7 @@ class SlowGoals:
         return parse_goal('held(red_cube)', scene)
 
     def check(
-        self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+        self, goal: TaskGoal, scene: Scene, start: Scene, observations: Sequence[Observed] | None
     ) -> GoalFinding:
         return GoalFinding(unmet=('red_cube is not held',))
 

@@ -1,6 +1,6 @@
 """How episodes of a person's sentence end: by what the scene shows, not by what the plan says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -24,6 +24,7 @@ from bbllm.core.events import (
 )
 from bbllm.core.goals import GoalFinding, TaskGoal
 from bbllm.core.journal import line_of, read_line, summarize
+from bbllm.core.observation import Observed
 from bbllm.core.protocols import ModelRequest
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, SkillCall
@@ -291,7 +292,11 @@ def test_what_cannot_be_set_down_is_added_to_the_reason_for_giving_up(
 def test_a_fault_while_the_goal_is_checked_does_not_keep_the_end_off_the_record() -> None:
     class Faulty(SceneGoals):
         def check(
-            self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+            self,
+            goal: TaskGoal,
+            scene: Scene,
+            start: Scene,
+            observations: Sequence[Observed] | None,
         ) -> GoalFinding:
             raise KeyError('plate')
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.errors import ParseError, UnknownNameError
 from bbllm.core.goals import TABLE_KINDS, TaskGoal, parse_goal, parse_goal_reply, withdrawn
-from bbllm.core.observation import last_moves, observed
+from bbllm.core.observation import Observed, last_moves, observed
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 from bbllm.scene.relations import build_scene
 from bbllm.skills.shapes import yaw_pose
@@ -350,20 +351,45 @@ def test_the_order_of_moves_is_that_of_the_last_places() -> None:
     start = scene(START)
     first = {**START, 'red_cube': (0.5, 0.0)}
     second = {**first, 'blue_cube': (0.6, 0.0)}
-    looks = [observed(scene(places)) for places in (START, first, second, second)]
-    moves = last_moves(looks)
-    back = last_moves([*looks, observed(scene({**second, 'red_cube': (0.4, 0.0)}))])
+    seen = [observed(scene(places)) for places in (START, first, second, second)]
+    back = [*seen, observed(scene({**second, 'red_cube': (0.4, 0.0)}))]
 
-    def faults(goal: str, moves: Mapping[str, int]) -> tuple[str, ...]:
-        return check_goal(parse_goal(goal, start), start, start, moves=moves).unmet
+    def faults(goal: str, seen: Sequence[Observed]) -> tuple[str, ...]:
+        return check_goal(parse_goal(goal, start), start, start, observations=seen).unmet
 
-    assert moves == {'red_cube': 1, 'blue_cube': 2}
-    assert faults('moved_before(red_cube, others)', moves) == ()
-    assert faults('moved_before(blue_cube, green_cube)', moves) == ()
+    assert last_moves(seen) == {'red_cube': 1, 'blue_cube': 2}
+    assert faults('moved_before(red_cube, others)', seen) == ()
+    assert faults('moved_before(blue_cube, green_cube)', seen) == ()
     assert faults('moved_before(red_cube, blue_cube)', back) == (
         'red_cube was moved after blue_cube was in its last place',
     )
-    assert faults('moved_before(green_cube, red_cube)', moves) == ('green_cube was not moved',)
+    assert faults('moved_before(green_cube, red_cube)', seen) == ('green_cube was not moved',)
+
+
+def test_what_had_to_hold_once_is_judged_by_the_looks_on_the_way() -> None:
+    start = scene(START)
+    over = {**START, 'red_cube': (0.50, 0.20, ON_RED)}
+    seen = [observed(scene(places)) for places in (START, over, START)]
+    held = [seen[0], replace(seen[1], eef=(0.50, 0.20, 0.07, 0.0, 0.0, 0.0, 1.0)), seen[2]]
+
+    def status(goal: str, seen: Sequence[Observed] | None) -> str:
+        return check_goal(parse_goal(goal, start), start, start, observations=seen).status
+
+    assert status('once on(red_cube, blue_cube); unchanged(red_cube)', seen) == 'met'
+    assert status('once tower(blue_cube, red_cube)', seen) == 'met'
+    assert status('once on(red_cube, blue_cube)', held) == 'unmet'
+    assert status('once on(red_cube, blue_cube)', seen[:1]) == 'unmet'
+    assert status('once on(red_cube, blue_cube)', None) == 'not checked'
+    goal = parse_goal('once on(red_cube, blue_cube)', start)
+    assert parse_goal(str(goal), start) == goal
+    assert goal.in_words == ('red_cube is on blue_cube, at some time on the way',)
+    for wrong in (
+        'once held(red_cube)',
+        'once not on(red_cube, table)',
+        'once once moved(red_cube)',
+    ):
+        with pytest.raises(ParseError):
+            parse_goal(wrong, start)
 
 
 def test_what_all_leaves_out_is_named_and_what_is_named_counts() -> None:

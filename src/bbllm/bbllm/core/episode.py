@@ -68,7 +68,7 @@ from bbllm.core.goals import AS_FAR, GIVEN, NOT_CHECKED, GoalFinding, TaskGoal
 from bbllm.core.journal import episode_of
 from bbllm.core.model_wrapper import ModelWrapper
 from bbllm.core.naming import scene_fault
-from bbllm.core.observation import Observed, held_names, last_moves, observed
+from bbllm.core.observation import Observed, held_names, observed
 from bbllm.core.prompt_size import SentPrompts, cut_of
 from bbllm.core.protocols import (
     ChatModel,
@@ -524,8 +524,8 @@ class EpisodeRun:
     def unfinished(self, scene: Scene | None = None) -> str:
         """Return what speaks against the end of the plan; see `EpisodeContext`."""
         self._await_goal()
-        scene = self._settled() if scene is None else scene
-        return ' '.join(self._open_ends(scene, mendable=True))
+        seen = self._settled() if scene is None else scene
+        return ' '.join(self._open_ends(seen, mendable=True, predicted=scene is not None))
 
     def take_human_feedback(self) -> tuple[FeedbackReceived, ...]:
         """Return the remarks since the last call, and add them to the task and its goal."""
@@ -849,7 +849,7 @@ class EpisodeRun:
             self._n_in_goal = known
             break
         self.emit(stated)
-        if self._goal and not known and self._goals.check(self._goal, scene, scene, {}).met:
+        if self._goal and not known and self._goals.check(self._goal, scene, scene, ()).met:
             self.warn('The goal is already met, before anything has moved.')
 
     def _settled(self) -> Scene:
@@ -859,14 +859,17 @@ class EpisodeRun:
             settle()
         return self._world.observe()
 
-    def _open_ends(self, scene: Scene, *, mendable: bool = False) -> list[str]:
+    def _open_ends(
+        self, scene: Scene, *, mendable: bool = False, predicted: bool = False
+    ) -> list[str]:
         """
         Return what speaks against the end of the task in a scene, one sentence each.
 
-        *mendable* is whether the planner may still withdraw what it has read into the task.
+        *mendable* is whether the planner may still withdraw what it has read into the task, and
+        *predicted* whether the scene is one that has not been seen.
         """
         found = [fault for name in held_names(scene) if (fault := self._held_fault(name, scene))]
-        finding = self._finding(scene)
+        finding = self._finding(scene, predicted=predicted)
         if finding and finding.unmet:
             found.append(f'The goal is not met: {"; ".join(finding.unmet)}.')
             if mendable and self._goals and self._goals.by != GIVEN:
@@ -874,12 +877,12 @@ class EpisodeRun:
                 found.append(f'If the task does not ask for that, add a line {line}.')
         return found
 
-    def _finding(self, scene: Scene) -> GoalFinding | None:
+    def _finding(self, scene: Scene, *, predicted: bool = False) -> GoalFinding | None:
         """Return what a scene shows of the goal; None where there is none."""
         if self._goal is None or self._goals is None or self.before is None:
             return None
-        looks = [observed(self.before), *self._all(Observed), observed(scene)]
-        return self._goals.check(self._goal, scene, self.before, last_moves(looks))
+        seen = [observed(self.before), *self._all(Observed), observed(scene)]
+        return self._goals.check(self._goal, scene, self.before, None if predicted else seen)
 
     def _held_fault(self, name: str, scene: Scene) -> str:
         """

@@ -9,7 +9,7 @@ The goal of a task: what the scene must be like at the end, as conditions in a f
 
     goal      = condition {";" condition} [";" rest]   one a line in a reply of a model
     rest      = "not checked:" words                    what no condition expresses
-    condition = ["not"] kind "(" argument {"," argument} ")"
+    condition = ["not" | "once"] kind "(" argument {"," argument} ")"
     argument  = [(number | "all") "of"] name {"|" name} | amount
     amount    = ["at least" | "at most"] number ("mm" | "cm" | "m" | "deg" | "%")
 
@@ -17,7 +17,8 @@ A name is that of an object of the scene. In a household it is also a class, whi
 objects of the class; on a table also a kind, as in `all of cubes`, which stands for those within
 reach, or `others`: all that can be moved and that the goal does not speak of. What `all of cubes`
 and `all of others` leave out as out of reach is a part of the goal's words. Without a number, one
-of the names has to fit; with `not`, none of them may. A goal with a rest can be unmet, and is at
+of the names has to fit; with `not`, none of them may. With `once`, it had to be so at some
+time on the way, as observations show it. A goal with a rest can be unmet, and is at
 most met as far as checked. A goal is text from a model or a person: it is read here, checked
 against a scene, and never executed.
 """
@@ -221,15 +222,23 @@ class GoalCondition:
     """A side, a state, or from where `nearest` and `farthest` are measured."""
     negated: bool = False
     amount: Amount | None = None
+    once: bool = False
+    """Whether it only had to be so at some time on the way."""
 
     def __str__(self) -> str:
         more = [str(part) for part in (self.place, self.word, self.amount) if part]
         text = f'{self.kind.value}({", ".join([*map(str, self.subjects), *more])})'
-        return f'not {text}' if self.negated else text
+        return f'not {text}' if self.negated else f'once {text}' if self.once else text
 
     @property
     def in_words(self) -> str:
         """The condition as a sentence without its full stop, for people."""
+        return (
+            f'{self._now_in_words}, at some time on the way' if self.once else self._now_in_words
+        )
+
+    @property
+    def _now_in_words(self) -> str:
         who, words = self.subjects[0].in_words, self.kind.words
         if self.kind in SHAPES:
             form = f'{"do not form" if self.negated else "form"} one {words}'
@@ -300,7 +309,7 @@ class GoalFinding:
     unseen: str = ''
     """Why a condition cannot be decided, in one sentence; empty where each can."""
     n_met: int = 0
-    """How many conditions hold."""
+    """How many conditions are met."""
     broken: tuple[GoalCondition, ...] = ()
     """The conditions that do not."""
 
@@ -332,7 +341,7 @@ def goal_form(domain: str) -> str:
 
 _MARKS = ' \t\r>*_#`~-•.;"'
 _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
-_CONDITION = re.compile(r'(not\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
+_CONDITION = re.compile(r'((?:not|once)\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
 _REST = re.compile(rf'(?:^|[;\n])[\s*`-]*{NOT_CHECKED}:(.*)', re.IGNORECASE | re.DOTALL)
 _COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
 _OTHERS = re.compile(r'(\ball\s+of\s+)?\bothers\b', re.IGNORECASE)
@@ -386,7 +395,7 @@ def _bare(line: str) -> str:
 
 def kinds_in(text: str) -> Iterator[str]:
     """Yield the kinds of the conditions of a goal, but for those with `not`."""
-    return (kind for negated, kind, _ in _CONDITION.findall(text) if not negated)
+    return (kind for before, kind, _ in _CONDITION.findall(text) if not before)
 
 
 def parse_goal(text: str, scene: Scene) -> TaskGoal:
@@ -408,7 +417,11 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
     for match in _CONDITION.finditer(text):
         if not re.fullmatch(r'[\s,;.]*(?:and\b)?\s*', text[at : match.start()]):
             raise _unreadable(text[at : match.end()], scene)
-        found.append(_condition(match[2], match[3], bool(match[1]), scene))
+        before = (match[1] or '').strip().lower()
+        made = _condition(match[2], match[3], before == 'not', scene)
+        if before == 'once' and (scene.is_symbolic or made.kind in (K.HELD, K.MOVED_BEFORE)):
+            raise ParseError(f'`once` goes with conditions on places of a table, not {match[0]}.')
+        found.append(replace(made, once=before == 'once'))
         at = match.end()
     if not found or text[at:].strip(' \t\r\n;,.'):
         raise _unreadable(text[at:], scene)
@@ -638,7 +651,13 @@ def _with_others(text: str, scene: Scene) -> str:
     rest = _others(text, scene)
     if not rest:  # of nothing else, all is so that may not be
         text = _CONDITION.sub(
-            lambda m: '' if (m[1] or m[2] == K.UNCHANGED) and _OTHERS.search(m[3]) else m[0], text
+            lambda m: (
+                ''
+                if ((m[1] or '').lower().startswith('not') or m[2] == K.UNCHANGED)
+                and _OTHERS.search(m[3])
+                else m[0]
+            ),
+            text,
         )
     near = [name for name in rest if not _is_far(name, scene)]
 
@@ -665,8 +684,9 @@ def _left_out(text: str, scene: Scene) -> tuple[str, ...]:
     if scene.is_symbolic:
         return ()
     found: list[str] = []
-    for negated, kind, args in _CONDITION.findall(text):
-        for words in [] if negated or kind == K.UNCHANGED else _ALL_OF.findall(args):
+    for before, kind, args in _CONDITION.findall(text):
+        judged = before.lower().startswith('not') or kind == K.UNCHANGED
+        for words in [] if judged else _ALL_OF.findall(args):
             meant: set[str] = set()
             for word in map(str.strip, words.split('|')):
                 meant.update(names := _alike(word, scene))

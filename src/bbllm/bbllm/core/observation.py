@@ -14,12 +14,14 @@ A lost object, seen and no longer there to be seen, is a fact and no object: `(r
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bbllm.core.types import MOVABLE, Fact, Pose, Scene
 
 MOVED_M = 0.01
 """What is farther than this from where it was has moved [m]."""
+IN_HAND_M = 0.03
+"""What is nearer than this to the tool centre point was in the hand [m]."""
 NOT_MEASURED = 'not measured'
 """What stands for a force that nothing measures."""
 
@@ -63,16 +65,30 @@ def observed(scene: Scene) -> Observed:
     )
 
 
-def last_moves(looks: Iterable[Observed]) -> Mapping[str, int]:
-    """Return the number of the look in which each object was first seen in its last place."""
+def last_moves(observations: Iterable[Observed]) -> Mapping[str, int]:
+    """Return in which observation, by number, each object was first in its last place."""
     places: dict[str, Seven] = {}
     moves: dict[str, int] = {}
-    for number, look in enumerate(looks):
-        for name, pose in look.blocks.items():
+    for number, seen in enumerate(observations):
+        for name, pose in seen.blocks.items():
             was = places.setdefault(name, pose)
             if math.dist(was[:3], pose[:3]) > MOVED_M:
                 places[name], moves[name] = pose, number
     return moves
+
+
+def as_seen(scene: Scene, seen: Observed) -> Scene:
+    """Return a scene as it was observed: where what moves was, and what was in the hand."""
+    places = {name: Pose(position_m=p[:3], quat_xyzw=p[3:]) for name, p in seen.blocks.items()}
+    items = (item for item in scene.objects if item.kind not in MOVABLE or item.name in places)
+    held = [
+        Fact(name, 'held_by', 'hand')
+        for name, pose in seen.blocks.items()
+        if seen.eef and math.dist(pose[:3], seen.eef[:3]) < IN_HAND_M
+    ]
+    near = [fact for fact in scene.facts if fact.predicate == 'reachable']
+    objects = tuple(replace(item, pose=places.get(item.name, item.pose)) for item in items)
+    return replace(scene, objects=objects, facts=(*near, *held))
 
 
 def _seven(pose: Pose) -> Seven:

@@ -10,6 +10,7 @@ from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event, EventData, FeedbackReceived, PlanRehearsed
 from bbllm.core.goals import GoalFinding, TaskGoal
+from bbllm.core.observation import Observed
 from bbllm.core.text import without_delimiters
 from bbllm.core.types import Code, Outcome, PlanStep, Scene, Skill, SkillCall, Task
 
@@ -579,13 +580,13 @@ class GoalKeeper(Protocol):
         ...
 
     def check(
-        self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+        self, goal: TaskGoal, scene: Scene, start: Scene, observations: Sequence[Observed] | None
     ) -> GoalFinding:
         """
         Return what a settled scene shows of a goal.
 
-        `start` is the scene before the task, and `moves` is when each object was last moved
-        (`observation.last_moves`).
+        `start` is the scene before the task, and `observations` are all from it to
+        `scene`; None where these are not known, as of a predicted one.
         """
         ...
 

@@ -94,7 +94,7 @@ def is_round(item: SceneObject) -> bool:
 
 def yaw_of(item: SceneObject) -> tuple[float, float] | None:
     """
-    Return the yaw of an object's edges, and after what turn it looks the same [deg].
+    Return the yaw of an object's edges, and after what turn it is seen to be the same [deg].
 
     None for what is round seen from above, or stands on an edge.
     """

@@ -27,6 +27,7 @@ from bbllm.core.goals import (
     Selection,
     TaskGoal,
 )
+from bbllm.core.observation import Observed, as_seen, last_moves
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Fact, Kind, Scene, SceneObject
 from bbllm.files.yaml_files import FileRecord
@@ -113,7 +114,7 @@ def check_goal(
     scene: Scene,
     start: Scene,
     limits: TableTolerances = DEFAULTS,
-    moves: Mapping[str, int] | None = None,
+    observations: Sequence[Observed] | None = None,
 ) -> GoalFinding:
     """
     Return what a scene shows of a goal.
@@ -123,17 +124,23 @@ def check_goal(
         scene: The settled scene.
         start: The scene before the task, for what has moved.
         limits: What counts on a table.
-        moves: When each object was last moved, as `observation.last_moves` has it; None where
-            that is not known.
+        observations: All of the table from the start to the end, which have the order of moves
+            and what was so on the way; None where they are not known.
     """
+    moves = None if observations is None else last_moves(observations)
     check = _House(scene) if scene.is_symbolic else _Table(scene, start, limits, moves)
+    past = [
+        _Table(as_seen(start, seen), start, limits, moves) for seen in (observations or ())[1:]
+    ]
     unmet: list[str] = []
     broken: list[GoalCondition] = []
     n_met = 0
     unseen = f'no condition expresses {goal.rest!r}' if goal.rest else ''
     for condition in goal.conditions:
         try:
-            fault = check.fault(condition)
+            if condition.once and observations is None:
+                raise NoGoalError('what was so on the way is not known')
+            fault = _never(condition, past) if condition.once else check.fault(condition)
         except NoGoalError as error:
             unseen = unseen or str(error)
             continue
@@ -148,6 +155,16 @@ def check_goal(
         else:
             n_met += 1
     return GoalFinding(tuple(unmet), unseen, n_met, tuple(broken))
+
+
+def _never(condition: GoalCondition, past: Sequence['_Table']) -> str:
+    """Return that a condition was so at no time on the way, '' if it was."""
+    now = replace(condition, once=False)
+    return (
+        ''
+        if any(not table.fault(now) for table in past)
+        else f'at no time on the way: {now.in_words}'
+    )
 
 
 def undecided(goal: TaskGoal, start: Scene) -> str:
@@ -227,7 +244,7 @@ def leaning(item: SceneObject, tilt_deg: float | None) -> str:
 
 
 def _rest(angle_deg: float, alike_deg: float) -> float:
-    """Return the smallest turn that looks like one [deg]."""
+    """Return the smallest turn that has the same result [deg]."""
     return angle_deg - alike_deg * round(angle_deg / alike_deg)
 
 
@@ -554,7 +571,7 @@ class _Table:
     # --- turns ----------------------------------------------------------------------------------
 
     def _yaw(self, item: SceneObject) -> tuple[float, float]:
-        """Return an object's yaw, and after what turn it looks the same [deg]."""
+        """Return an object's yaw, and after what turn it is seen to be the same [deg]."""
         found = yaw_of(item)
         if found is None:
             raise NoGoalError(f'{item.name} has no yaw: it is round seen from above, or leans')

@@ -1,6 +1,6 @@
 """The goal of a person's sentence: read by the Brain or given by the person, checked by poses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bbllm.core.errors import ConfigError, NoGoalError, ParseError, UnknownNameError
@@ -13,6 +13,7 @@ from bbllm.core.goals import (
     parse_goal,
     withdrawn,
 )
+from bbllm.core.observation import Observed
 from bbllm.core.protocols import ChatModel, EpisodeContext, streams
 from bbllm.core.text import cut
 from bbllm.core.types import Scene, Task
@@ -63,12 +64,12 @@ class SceneGoals:
         return goal
 
     def check(
-        self, goal: TaskGoal, scene: Scene, start: Scene, moves: Mapping[str, int]
+        self, goal: TaskGoal, scene: Scene, start: Scene, observations: Sequence[Observed] | None
     ) -> GoalFinding:
         """Return what a settled scene shows of a goal; see `GoalKeeper`."""
         if not self._moves:
             return GoalFinding(unseen='nothing moves')
-        return check_goal(goal, scene, start, moves=moves)
+        return check_goal(goal, scene, start, observations=observations)
 
     def withdraw(self, goal: TaskGoal, condition: str, reason: str, start: Scene) -> TaskGoal:
         """Return a goal with one condition as what is not checked; see `GoalKeeper`."""
