@@ -89,6 +89,23 @@ def test_what_cannot_be_done_is_rejected_and_nothing_moves(
     assert arm.sent == []
 
 
+def test_a_reach_into_something_names_a_pose_above_that_works() -> None:
+    tower = replace(cube('tower', 0.45, 0.2, 0.1), size_m=(0.04, 0.04, 0.2))
+    arm = KinematicArm(tower)
+
+    into, above = run(
+        arm, SkillCall('reach', ('0.45 0.2 0.02',)), SkillCall('reach', ('0.45 0.2 0.18',))
+    )
+
+    assert into == (
+        Status.REJECTED,
+        Code.NO_PATH,
+        'no free way to the pose 0.45 0.2 0.02 was found: tower is in the way; '
+        'the pose 0.45 0.2 0.18 would do.',
+    )
+    assert above == DONE
+
+
 def test_stop_ends_the_call_that_runs_and_what_is_held_stays_held() -> None:
     arm = KinematicArm(cube('red_cube', 0.45, 0.15), location('location_A', 0.5, -0.2))
     executor = executor_on(arm)

@@ -8,6 +8,7 @@ at several heights; by way of the ready posture turned towards either end; RRT-C
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice, zip_longest
@@ -74,6 +75,8 @@ from bbllm.skills.segments import Glide, MoveAbove
 
 _CORNER_SAMPLES = 12
 _RISES_M = (0.06, 0.12, 0.2, 0.3)
+_HIGHER_M = tuple(0.02 * step for step in range(1, 16))
+"""How far above a pose that cannot be reached another one is looked for [m]."""
 
 
 def plan_transit(
@@ -438,7 +441,7 @@ class GraspPlanner:
                 return self._without_stop(way) if motion.hover_m > 0.0 else way
             except NoPathError as error:
                 problem = problem or error
-        raise self._failure(motion, problem)
+        raise self._failure(motion, problem, q_now)
 
     def is_clear_opening(self, way: JointTrajectory, width_m: float) -> bool:
         """Return whether the fingers may move to another width anywhere on a way [m]."""
@@ -683,7 +686,8 @@ class GraspPlanner:
         box, tcp = self.params.workspace, frames[:, TCP]
         assert box is not None  # the caller looked
         points = self._points_m @ tcp[:, :3, :3].swapaxes(1, 2) + tcp[:, None, :3, 3]
-        return beyond(points, np.array(box.min_m), np.array(box.max_m)).max(axis=(1, 2))
+        excess_m = beyond(points, np.array(box.min_m), np.array(box.max_m))
+        return np.asarray(excess_m.max(axis=(1, 2)))
 
     def _free_way(self, q_now: Array, q_goal: Array) -> JointTrajectory:
         scale = self.params.scale
@@ -695,15 +699,34 @@ class GraspPlanner:
             rise, plan_transit(rise.position_rad[-1], q_goal, self._checker, scale=scale)
         )
 
-    def _failure(self, motion: MoveAbove, problem: NoPathError | None) -> SkillError:
+    def _failure(self, motion: MoveAbove, problem: NoPathError | None, q_now: Array) -> SkillError:
         if any(
             reachable_top_down(
                 self.robot, grip.position_m, (grip.yaw_rad,), hover_m=motion.hover_m
             )
             for grip in motion.grips
         ):
-            return _no_path(problem, f'going to {motion.target}', f'to {motion.target}')
+            failed = _no_path(problem, f'going to {motion.target}', f'to {motion.target}')
+            if failed.code is Code.NO_PATH and (higher := self._free_above(motion, q_now)):
+                failed.args = (f'{str(failed).rstrip(".")}; {higher} would do.',)
+            return failed
         return out_of_reach(motion.target, str(problem or ''))
+
+    def _free_above(self, motion: MoveAbove, q_now: Array) -> str:
+        """Return the lowest pose above that a reach can go to, `the pose 0.5 0 0.12`, or ''."""
+        for rise_m in _HIGHER_M if motion.hover_m == 0.0 else ():
+            x, y, z = motion.grips[0].position_m
+            higher = x, y, math.ceil((z + rise_m) * 100 - 1e-6) / 100
+            grips = [replace(grip, position_m=higher) for grip in motion.grips]
+            try:
+                approach = self._postures(motion, grips, q_now, 1)[0]
+            except NoPathError:
+                continue  # something is there too
+            with suppress(NoPathError):
+                self._way_by(approach, grips[approach.index], q_now)
+                return f'the pose {" ".join(f"{value:.4g}" for value in higher)}'
+            return ''
+        return ''
 
 
 def _evenly_timed(start_s: float, end_s: float) -> Array:
