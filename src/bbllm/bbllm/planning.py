@@ -21,7 +21,7 @@ from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm.planners.common.grounding import Policy, Referents, absent_text, ground, meant_text
-from bbllm.planners.common.matching import MatchingBody, words_of
+from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.plan_mapper import PlanMapper
@@ -48,7 +48,6 @@ from bbllm.planners.common.steps import failure_cause, map_step
 from bbllm.planners.domains.household.language import HOUSE_END
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ROOMS, ShortNames, changes, text_of
-from bbllm.planners.domains.phrases import PHRASES
 from bbllm.planners.domains.scene_graph import (
     CHARACTER,
     classes,
@@ -64,7 +63,6 @@ __all__ = [
     'DATA_RULE',
     'HOUSE_END',
     'MOVABLE',
-    'PHRASES',
     'ROOMS',
     'TAKING',
     'Body',
@@ -129,5 +127,4 @@ __all__ = [
     'templates',
     'text_of',
     'withdrawn',
-    'words_of',
 ]

@@ -126,7 +126,7 @@ class Settings(BaseModel):
             name = str(first['loc'][0])
         if first['type'] == 'extra_forbidden':
             raise UnknownNameError('option', name, cls.model_fields)
-        if words := words_of(cls.model_fields[name]):
+        if words := choices_of(cls.model_fields[name]):
             raise UnknownNameError(name, str(chosen.get(name)), words)
         raise ConfigError(
             f'{name} cannot be {chosen.get(name)!r}. It is: {describe(cls.model_fields[name])}'
@@ -139,7 +139,7 @@ class Settings(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name in chosen}
 
 
-def words_of(item: FieldInfo) -> tuple[str, ...]:
+def choices_of(item: FieldInfo) -> tuple[str, ...]:
     """Return the words that a setting takes, none where it takes others too."""
     kind = item.annotation
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
