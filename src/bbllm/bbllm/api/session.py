@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from queue import SimpleQueue
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from bbllm.core.approval import Answer, ApprovalRequest
@@ -38,6 +39,8 @@ class Seen(NamedTuple):
     """Shape (7,)."""
     width_m: float | None = None
     """Distance of the fingers [m]."""
+    pictures: Mapping[str, bytes] = MappingProxyType({})
+    """The newest picture of each camera with what was found in it, a JPEG file by its name."""
 
 
 class Health(NamedTuple):

@@ -45,7 +45,7 @@ class Stage:
     render: Callable[[Path], None]
     """Draws a table as it is now into a PNG file; raises BbllmError where it cannot."""
     record: Callable[[Path], AbstractContextManager[MotionWriter]] | None = None
-    """Writes how arm and objects move beside a journal; None in a house, where nothing moves."""
+    """Writes how arm and objects move beside a journal, and what cameras saw; None in a house."""
     snapshot: Callable[[], Seen] = Seen
     """Returns where arm and objects are, while they move; nothing in a house."""
 
@@ -59,6 +59,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         return
     from bbllm.sim.motion_recorder import MotionRecorder
     from bbllm.sim.render import save_picture, viewer
+    from bbllm.worlds.tabletop.object_source import CameraSource
     from bbllm.worlds.tabletop.tabletop import TabletopWorld
 
     watchers: list[Callable[[], None]] = []
@@ -90,7 +91,17 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
     def snapshot() -> Seen:
         with world.robot.paused() as simulation:
             state, objects = simulation.joint_state(), simulation.objects()
-        return Seen(objects=objects, joints_rad=state.position_rad, width_m=state.width_m)
+        pictures = {} if marked is None else marked.newest()
+        return Seen(None, objects, state.position_rad, state.width_m, pictures)
+
+    marked = world.source.marked if isinstance(world.source, CameraSource) else None
+
+    @contextmanager
+    def record(journal: Path) -> Iterator[MotionWriter]:
+        with motion.record(journal) as writer, ExitStack() as pictures:
+            if marked is not None:
+                pictures.enter_context(marked.recorded(journal))
+            yield writer
 
     with ExitStack() as stack:
         stack.callback(world.close)
@@ -98,7 +109,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
         watchers.append(motion.sample)
         if options.viewer:
             watchers.append(stack.enter_context(viewer(world.robot)).sync)
-        yield Stage(world, lambda: world.time_s, settle, render, motion.record, snapshot)
+        yield Stage(world, lambda: world.time_s, settle, render, record, snapshot)
 
 
 def _household(options: EpisodeConfig) -> Stage:

@@ -53,6 +53,11 @@ def predicted_path(journal: Path) -> Path:
     return journal.with_name(f'{journal.stem}-predicted.png')
 
 
+def camera_pictures(journal: Path, camera: str = '*', moment: str = '*') -> Path:
+    """Return the place, beside a journal, of a picture of a camera; `*` makes a pattern."""
+    return journal.with_name(f'{journal.stem}-camera-{camera}-{moment}.jpg')
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file, or raise OSError and leave none, for example where the disk is full."""
     try:

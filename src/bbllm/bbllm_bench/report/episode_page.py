@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -9,6 +10,8 @@ from urllib.parse import quote
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode, EpisodeStarted, ModelCall
 from bbllm.core.journal import read_damaged, summarize
+from bbllm.core.paths import camera_pictures
+from bbllm.core.protocols import data_url
 from bbllm.core.records import to_json
 from bbllm.core.types import Scene
 from bbllm_bench.log.results import EpisodeResult
@@ -85,6 +88,7 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
         roles=tuple(_roles_of(episode.model_calls)),
         replay=embedded_replay(episode, journal),
         pictures=pictures,
+        seen=tuple(_seen_by_cameras(journal)),
         picture_problem=problem,
         is_house=is_house,
         drawings=drawings,
@@ -93,6 +97,15 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
         journal=journal.name,
         journal_address=quote(journal.name),
     )
+
+
+def _seen_by_cameras(journal: Path) -> Iterator[tuple[str, str]]:
+    """Yield a caption and the address of each picture of a camera beside a journal."""
+    paths = journal.parent.glob(camera_pictures(journal).name)
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns):
+        camera, _, moment = path.stem.partition('-camera-')[2].rpartition('-')
+        with suppress(OSError, ValueError):
+            yield f'{camera}, {moment}', data_url(path.read_bytes())
 
 
 def _stand_ins_of(episode: Episode) -> list[str]:

@@ -21,6 +21,7 @@ from bbllm.scene.hand_force import STILL_RAD_S
 from bbllm.sim.driver import SimDriver
 from bbllm.skills.grasps import Hand
 from bbllm.skills.shapes import Vector
+from bbllm.worlds.tabletop.marked_pictures import MarkedPictures
 from bbllm.worlds.tabletop.table import ObservedTable, TableView
 
 PICTURE_PERIOD_S = 1.0 / 15.0
@@ -152,6 +153,7 @@ class CameraSource:
         self._looked: tuple[float, TableView] | None = None
         self.close = close_cameras
         self.count = PictureCount()
+        self.marked = MarkedPictures()
 
     def take_hand(self) -> None:
         # A driver that hangs measures nothing new; whoever asks it is told.
@@ -198,6 +200,7 @@ class CameraSource:
             )
             found = self._read(taken, known)
             seen.update(detection.name for detection in found.detections)
+            self.marked.take(taken.camera, image, found.detections)
             batch = DetectionBatch(
                 source=taken.camera,
                 frame=image.frame,
