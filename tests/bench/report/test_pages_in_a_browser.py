@@ -35,7 +35,7 @@ def visit(browser: Any) -> Iterator[Open]:
     visitors: list[Visitor] = []
 
     def visit(file: Path, **options: Any) -> Visitor:
-        visitors.append(Visitor(browser, file.as_uri(), **options))
+        visitors.append(Visitor(browser, file.as_uri(), **{'reduced_motion': 'reduce', **options}))
         return visitors[-1]
 
     yield visit
@@ -72,6 +72,18 @@ def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> 
     drawn = "(() => { const c = document.getElementById('replay-canvas'); return c.width; })()"
     shown.wait_until(f'{drawn} > 300')
     assert shown.page.locator('#story').count() == 1
+
+
+def test_it_plays_at_once_but_for_people_who_asked_for_less_motion(
+    tmp_path: Path, visit: Open
+) -> None:
+    page = page_of(tmp_path)
+    shown = visit(page, reduced_motion='no-preference')
+    shown.wait_until("document.querySelector('.scrubber .at').textContent > '0:00.1'")
+    shown.wait_for('#replay-rows .running')
+
+    still = visit(page)
+    assert still.page.get_by_role('button', name='Play').is_visible()
 
 
 def test_it_plays_at_a_chosen_speed_pauses_and_begins_anew_from_the_end(

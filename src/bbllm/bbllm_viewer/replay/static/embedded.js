@@ -24,5 +24,7 @@
   $('note').hidden = !$('note').textContent;
   const plan = new PlanRows($('rows'));
   plan.list.classList.add('replayed');
-  new Replay(record, { box: $('controls'), view, plan, showers, keys: $('stage') });
+  const replay = new Replay(record, { box: $('controls'), view, plan, showers, keys: $('stage') });
+  // At once, so that a visitor sees something happen; people who asked for less motion begin it.
+  if (!matchMedia('(prefers-reduced-motion: reduce)').matches) replay.play();
 })();
