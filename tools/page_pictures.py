@@ -70,25 +70,19 @@ class Camera:
 def console() -> Iterator[str]:
     """Serve the console of a simulated arm, and yield its address."""
     from bbllm.api.config import EpisodeConfig
-    from bbllm.api.local_session import LocalSession
-    from bbllm.api.setup import make_setup
-    from bbllm.api.stage import open_stage
+    from bbllm_bench.commands.demo_browser import SimulatedArms
     from bbllm_viewer.console.server import PageServer
     from bbllm_viewer.console.session_desk import SessionDesk
     from bbllm_viewer.web.server import Address
 
-    options = EpisodeConfig(scene='plus_sign', brain='offline', body='offline', speed=2.0)
-    with open_stage(options) as stage:
-        session = LocalSession(
-            stage.world,
-            make_setup(options, options.domain),
-            asks=True,
-            snapshot=stage.snapshot,
-            record=stage.record,
-            name=f'simulated arm · {options.scene}',
-        )
-        with SessionDesk(session) as desk, PageServer(desk, Address()) as server:
-            yield server.url
+    options = EpisodeConfig(
+        scene='plus_sign', brain='offline', body='offline', speed=2.0, sources='camera'
+    )
+    arms = SimulatedArms(options, asks=True)
+    session = arms.open(arms.scene, arms.model)
+    with SessionDesk(session, arms) as desk, PageServer(desk, Address()) as server:
+        yield server.url
+    session.close()
 
 
 def main(folder: Path) -> None:
@@ -110,7 +104,14 @@ def main(folder: Path) -> None:
         page.click('#approve:enabled')
         page.wait_for_timeout(2000)
         camera.take('console')
-        page.wait_for_selector('.said .good >> text=finished')
+        page.wait_for_selector('.said .good:has(.note)')
+        page.click('#list')
+        page.click('#episodes-list button')
+        page.wait_for_selector('#past .scrubber')
+        page.wait_for_timeout(5000)
+        camera.take('console-past')
+        page.keyboard.press('Escape')
+        page.keyboard.press('Escape')
         page.fill('#words', 'swap the hat and the moon')
         page.click('#send')
         page.wait_for_selector('#said-after .bad, #said-before .bad')

@@ -16,11 +16,14 @@ class ScriptedDesk:
     def begin(self, instruction: str) -> None:
         self._take('begin', instruction)
 
-    def say(self, text: str) -> None:
-        self._take('say', text)
+    def say(self, text: str, question: str = '') -> None:
+        self._take('say', text, *filter(None, [question]))
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
         self._take('answer', hash, granted, reason)
+
+    def choose(self, scene: str, model: str) -> None:
+        self._take('choose', scene, model)
 
     def stop(self) -> None:
         self._take('stop')

@@ -30,6 +30,7 @@ from bbllm.core.events import (
     ModelCall,
     ModelReplied,
     PlanMade,
+    QuestionAsked,
     RepairBegun,
     StepBegun,
     SubGoalBegun,
@@ -37,7 +38,8 @@ from bbllm.core.events import (
 )
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, SkillCall
+from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm_bench.commands.demo_browser import SimulatedArms
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.console.session_desk import SessionDesk
 from bbllm_viewer.web.server import Address
@@ -241,7 +243,7 @@ def test_person_approves_and_denies_exactly_what_is_shown(desk: ScriptedDesk, vi
     approve = page.page.get_by_role('button', name='Approve')
     desk.feed.show_request(REQUEST)
     page.wait_for('#approval', REQUEST.title)
-    assert page.page.locator('#approval-lines li').all_inner_texts() == [*REQUEST.lines]
+    assert page.page.locator('#approval-lines .words').all_inner_texts() == [*REQUEST.lines]
     assert REQUEST.lines[-1] == 'the planner states: checked at the end: a is on b'
     assert page.text('#approval-name') == REQUEST.name
     approve.click()
@@ -249,10 +251,18 @@ def test_person_approves_and_denies_exactly_what_is_shown(desk: ScriptedDesk, vi
 
     desk.feed.show_request(None)
     page.page.locator('#approval').wait_for(state='hidden')
-    second = replace(REQUEST, nonce='second')
+    desk.start('pick a', 'place a on b')
+    desk.feed.take(Event(102.0, StepBegun(0, 'pick a')))
+    desk.feed.take(Event(102.1, SkillCall('pick', ('a',))))
+    desk.feed.take(Event(103.0, Outcome(call=SkillCall('pick', ('a',)), status=Status.SUCCEEDED)))
+    second = replace(REQUEST, nonce='second', steps=('pick a', 'place a on c'))
     desk.feed.show_request(second)
     words = page.page.get_by_label('Words for the robot')
     page.wait_for('#deny:enabled')
+    marked = page.page.locator('#approval-lines li').evaluate_all(
+        'items => items.map((item) => item.className)'
+    )
+    assert marked == ['done', 'dropped', 'new', '']
     words.fill('Yes!')
     words.press('Enter')
     page.wait_for('#told', 'Press Approve')
@@ -268,6 +278,37 @@ def test_person_approves_and_denies_exactly_what_is_shown(desk: ScriptedDesk, vi
     desk.feed.show_request(third)
     page.page.get_by_role('button', name='The robot may go on').click()
     until(lambda: desk.asked[-1] == ('answer', third.hash, True, ''), 'answer')
+
+
+def test_question_of_the_planner_is_answered_by_button_number_or_words(
+    desk: ScriptedDesk, visit: Open
+) -> None:
+    page = visit()
+    desk.start()
+    question = QuestionAsked('Which cube?', ('the red one', 'the blue one'), timeout_s=300.0)
+    for number, answer in enumerate(('the red one', 'the blue one', 'both')):
+        desk.feed.take(Event(102.0 + 2 * number, question))
+        page.wait_for('#state.waits', 'waits for your answer')
+        page.wait_for('#said-before .question', 'Which cube?') if not number else None
+        page.wait_for('#options button:enabled', 'the red one')
+        if answer == 'the red one':
+            page.page.get_by_role('button', name=answer).click()
+        elif answer == 'the blue one':
+            page.page.locator('h1').click()
+            page.page.keyboard.press('2')
+        else:
+            page.page.get_by_label('Words for the robot').fill(answer)
+            page.page.get_by_role('button', name='Answer').click()
+        until(lambda said=answer: desk.asked[-1:] == [('say', said, 'Which cube?')], answer)
+        desk.feed.take(Event(103.0 + 2 * number, FeedbackReceived(answer, '', 'Which cube?')))
+        page.page.locator('#question').wait_for(state='hidden')
+
+    end = EpisodeEnded(Ending.FINISHED, '', goal='met', summary='Done. Checked: a is on b.')
+    desk.feed.take(Event(110.0, PlanMade(('pick a',), 0, assumed='both are meant')))
+    desk.feed.take(Event(111.0, end))
+    page.wait_for('#said-after .good', 'Done. Checked: a is on b.')
+    page.wait_for('#said-after .note', 'finished · goal met')
+    page.wait_for('#said-after .warning, #said-before .warning', 'I assume: both are meant')
 
 
 def test_question_takes_no_click_that_was_meant_for_what_was_there_before(
@@ -331,7 +372,7 @@ def arm(tmp_path: Path) -> Iterator[SessionDesk]:
             yield desk
 
 
-def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
+def test_person_with_a_browser_approves_sees_the_arm_repair_its_plan_and_denies(
     arm: SessionDesk, browser: Any
 ) -> None:
     with PageServer(arm, Address()) as server:
@@ -341,17 +382,15 @@ def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
         page.page.get_by_role('button', name='Begin').click()
         page.wait_for('#approval', 'May it be done?')
         assert page.page.locator('#rows li.done').count() == 0
-        page.wait_for('#deny:enabled')
-        page.page.get_by_label('Words for the robot').fill('aqua_cube is glued to the table')
-        page.page.get_by_label('Words for the robot').press('Enter')
-        page.wait_for('#rows li.replaced', 'aqua_cube is glued to the table')
-        for _ in range(4):  # the repaired plans
-            page.page.locator(f'#approve:enabled:visible, {ENDING}').first.wait_for()
-            if page.page.locator(ENDING).count():
-                break
+        for repaired in ('aqua_cube', 'white_cube'):
             page.page.click('#approve')
-            page.wait_for('#told', 'Approved.')
-        page.wait_for(ENDING)
+            page.wait_for('#rows li.replaced', f'{repaired} is out of the workspace')
+            page.wait_for('#approval-lines li.dropped', repaired)
+            assert page.page.locator('#approval-lines li.done').count() >= 4
+        page.wait_for('#deny:enabled')
+        page.page.get_by_label('Words for the robot').fill('the orange one is glued')
+        page.page.get_by_label('Words for the robot').press('Enter')
+        page.wait_for(ENDING, 'the orange one is glued')
         page.page.locator('#before').click()
         page.page.locator('dialog summary').first.click()
         page.wait_for('dialog pre', 'A robot is given a task')
@@ -359,9 +398,9 @@ def test_person_with_a_browser_denies_approves_and_sees_the_arm_repair_its_plan(
         page.close()
     episode = read_episode(episodes_dir() / f'{arm.feed.episode_id}.jsonl')
     answers = [e.data for e in episode.events if isinstance(e.data, ApprovalAnswered)]
-    assert [answer.granted for answer in answers[:2]] == [False, True]
+    assert [answer.granted for answer in answers] == [True, True, False]
     assert {(answer.by, answer.automatic) for answer in answers} == {(person(), False)}
-    assert answers[0].reason == 'aqua_cube is glued to the table'
+    assert answers[-1].reason == 'the orange one is glued'
 
 
 def test_view_follows_the_arm(arm: SessionDesk, browser: Any) -> None:
@@ -375,11 +414,47 @@ def test_view_follows_the_arm(arm: SessionDesk, browser: Any) -> None:
         before = pose()
         arm.begin('put the red cube on location_A')
         page.wait_for('#approve:enabled')
+        until(lambda: page.page.evaluate('window.view.extra.ghosts.length'), 'ghost')
+        assert page.page.evaluate('window.view.extra.ghosts[0][0]') == 'red_cube'
+        page.page.get_by_role('button', name='aqua_cube').click()
+        page.wait_for('.names .marked', 'aqua_cube')
+        page.page.get_by_role('button', name='Names and reach').click()
+        until(lambda: page.page.locator('.names span:visible').count() == 1, 'no other name')
         assert pose() == before
         page.page.click('#approve')
         page.wait_for(ENDING, 'finished')
         until(lambda: pose() != before, 'motion')
         page.close()
+
+
+def test_person_begins_anew_with_another_scene_and_replays_an_episode(browser: Any) -> None:
+    options = EpisodeConfig(scene='plus_sign', brain='offline', body='offline', speed=0.0)
+    arms = SimulatedArms(options, asks=False)
+    session = arms.open(arms.scene, arms.model)
+    with SessionDesk(session, arms) as desk, PageServer(desk, Address()) as server:
+        page = Visitor(browser, server.url)
+        page.page.get_by_label('Words for the robot').fill('put the red cube on location_A')
+        page.page.get_by_role('button', name='Begin', exact=True).click()
+        page.wait_for(ENDING, 'finished')
+
+        page.page.select_option('#scene', 'tower')
+        page.page.get_by_role('button', name='Begin anew').click()
+        page.wait_for('#robot', 'tower')
+        page.wait_for('#told', 'as its file has it')
+        assert desk.session is not session
+        page.page.get_by_label('Model').fill('no-such-model')
+        page.page.get_by_role('button', name='Begin anew').click()
+        page.wait_for('#told.fault')
+        page.faults.clear()  # the refusal that was asked for
+
+        page.page.get_by_role('button', name='Episodes').click()
+        page.page.locator('#episodes-list button', has_text='on location_A').first.click()
+        page.wait_for('#past .scrubber')
+        page.page.locator('#past-rows').press('End')
+        page.wait_for('#past-now', 'finished')
+        assert page.faults == []
+        page.close()
+    desk.session.close()
 
 
 def test_feed_sends_each_browser_only_what_is_new(desk: ScriptedDesk) -> None:

@@ -29,8 +29,9 @@ from tests.console.desks import ScriptedDesk
 PATIENCE_S = 30.0
 ACTS = {
     'task': {'task': 'stack them'},
-    'say': {'text': 'not the red one'},
+    'say': {'text': 'not the red one', 'question': 'Which one?'},
     'answer': {'hash': 'abc', 'granted': True, 'reason': ''},
+    'choose': {'scene': 'tower', 'model': 'gpt'},
     'stop': {},
 }
 
@@ -96,8 +97,9 @@ def test_what_the_page_asks_for_reaches_the_desk(server: PageServer, desk: Scrip
 
     assert desk.asked == [
         ('begin', 'stack them'),
-        ('say', 'not the red one'),
+        ('say', 'not the red one', 'Which one?'),
         ('answer', 'abc', True, ''),
+        ('choose', 'tower', 'gpt'),
         ('stop',),
     ]
 
@@ -361,13 +363,13 @@ def test_stop_goes_ahead_of_requests_that_wait_for_a_node_that_has_gone(
     answers = threading.Event()
     waiting = threading.Semaphore(0)
 
-    def say(text: str) -> None:
+    def say(text: str, question: str) -> None:
         waiting.release()
         assert answers.wait(PATIENCE_S)
 
     monkeypatch.setattr(desk, 'say', say)
     others = [
-        threading.Thread(target=request, args=(server, 'say', {'text': 'hello'}))
+        threading.Thread(target=request, args=(server, 'say', {'text': 'hello', 'question': ''}))
         for _ in range(50)
     ]
     for other in others:

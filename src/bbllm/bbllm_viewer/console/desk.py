@@ -22,12 +22,20 @@ class Desk(Protocol):
         """Begin a task; it goes on whatever becomes of the browser."""
         ...
 
-    def say(self, text: str) -> str:
-        """Send the planner a remark, and return what became of it within `REMARK_S`."""
+    def say(self, text: str, question: str = '') -> str:
+        """
+        Send the planner a remark, and return what became of it within `REMARK_S`.
+
+        *question* is the one that it answers, and no other; '' where it answers none.
+        """
         ...
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
         """Approve or deny what waits, by its whole hash, in the name of the person here."""
+        ...
+
+    def choose(self, scene: str, model: str) -> None:
+        """Begin anew with a scene as its file has it, and a model that plans; a robot at rest."""
         ...
 
     def stop(self) -> None:

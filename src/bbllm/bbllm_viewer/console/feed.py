@@ -1,14 +1,15 @@
 """What the page shows: the state of a robot and the events of one episode, for all browsers."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bbllm.core.approval import ApprovalRequest
+from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.paths import episodes_dir
+from bbllm.core.plan_change import ChangedStep, plan_change
 from bbllm.core.records import to_json
 from bbllm.core.text import json_text
 from bbllm.core.types import Scene
@@ -49,6 +50,8 @@ class Feed:
         self._rows: list[tuple[int, str]] = []
         self._events: list[str] = []
         self._turns: list[tuple[int, str]] = []
+        self._asked = ApprovalRequest(kind=RequestKind.NOTHING, title='')
+        self._lines: list[tuple[str, str]] = []
         self._episode = 0
         self._episode_id = ''
         self._is_running = False
@@ -141,13 +144,23 @@ class Feed:
         """
         Show what waits for a person's answer, or that nothing does.
 
+        A plan is shown as a difference to the one that was asked for before in its episode.
         *doubt* is why it may come from another program than the executor, if there is a reason.
         """
         if request is None:
             self.set('request', None)
             return
-        shown = {'hash': request.hash, 'lines': [*request.lines], 'doubt': doubt}
+        if request.hash != self._asked.hash:
+            before = self._asked.steps if request.episode_id == self._asked.episode_id else ()
+            change = plan_change(request.steps, before, self._shown.done_steps)
+            self._lines, self._asked = [*_marked(request, change)], request
+        shown = {'hash': request.hash, 'lines': self._lines, 'doubt': doubt}
         self.set('request', {**to_json(request), **shown})
+
+    @property
+    def done_steps(self) -> frozenset[int]:
+        """Indices of the steps of the plan in force that are done."""
+        return self._shown.done_steps
 
     def news(self, cursor: Cursor) -> str:
         """Return what a browser has not received as JSON, and note it; '' for nothing."""
@@ -190,3 +203,11 @@ class Feed:
         old = self._values.get(name)
         if old is None or old[1] != text:
             self._values[name] = (self._next(), text)
+
+
+def _marked(request: ApprovalRequest, change: Iterable[ChangedStep]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a request with their marks, its steps as a change; '' is no mark."""
+    lines, n_about = request.lines, len(request.about)
+    yield from (('', line) for line in lines[:n_about])
+    yield from ((step.mark.value, str(step)) for step in change)
+    yield from (('', line) for line in lines[n_about + len(request.steps) :])

@@ -1,4 +1,4 @@
-"""The page of a robot: its files, one stream of events, four ways to act."""
+"""The page of a robot: its files, one stream of events, five ways to act."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from bbllm.core.errors import BbllmError
+from bbllm.core.paths import episodes_dir
 from bbllm.core.prompt_store import prompts_path, read_pictures, read_prompts
 from bbllm.core.protocols import data_url
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
-from bbllm.core.text import escape_hidden
+from bbllm.core.text import escape_hidden, json_text
 from bbllm_viewer.console.desk import Desk
+from bbllm_viewer.console.past import past_episodes, past_record
 from bbllm_viewer.replay.pages import static
 from bbllm_viewer.view3d.drawn_scene import script
 from bbllm_viewer.web.server import Address, SecretServer
@@ -64,8 +66,9 @@ def make_app(desk: Desk) -> Starlette:
     """Return what serves the page of a desk, without any check of who asks."""
     acts: dict[str, Act] = {
         'task': lambda given: desk.begin(_text(given, 'task')),
-        'say': lambda given: desk.say(_text(given, 'text')),
+        'say': lambda given: desk.say(_text(given, 'text'), _text(given, 'question')),
         'answer': lambda given: _answer(desk, given),
+        'choose': lambda given: desk.choose(_text(given, 'scene'), _text(given, 'model')),
     }
     return Starlette(
         routes=[
@@ -73,6 +76,10 @@ def make_app(desk: Desk) -> Starlette:
             *(Route(f'/{path}', _text_file(*page)) for path, page in SHARED.items()),
             Route('/events', _events(desk)),
             Route('/prompt', _prompt(desk)),
+            Route('/episodes', _data(lambda _: past_episodes(episodes_dir()))),
+            Route(
+                '/record', _data(lambda given: past_record(episodes_dir(), given.get('id', '')))
+            ),
             *(Route(f'/{name}', _action(act), methods=['POST']) for name, act in acts.items()),
             # Not behind the threads of the others, which may wait for a node that has gone.
             Route('/stop', _action(lambda _: desk.stop(), CapacityLimiter(4)), methods=['POST']),
@@ -135,6 +142,18 @@ def _prompt(desk: Desk) -> Endpoint:
             fault = 'This text is not kept on this machine.'
             return JSONResponse({'error': fault}, status_code=404)
         return JSONResponse({'text': escape_hidden(text)})
+
+    return endpoint
+
+
+def _data(read: Callable[[Mapping[str, str]], object]) -> Endpoint:
+    """Return what answers with JSON values, by the names behind the address."""
+
+    def endpoint(request: Request) -> Response:
+        try:
+            return Response(json_text(read(request.query_params)), media_type='application/json')
+        except BbllmError as error:
+            return JSONResponse({'error': escape_hidden(str(error))}, status_code=404)
 
     return endpoint
 

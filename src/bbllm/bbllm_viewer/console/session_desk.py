@@ -1,23 +1,29 @@
 """A session with a robot, in this process or on a stack, as the page directs it."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
+from typing import Protocol
 
 from bbllm.api.session import Session
 from bbllm.cli.views.question import person
-from bbllm.core.approval import Answer
-from bbllm.core.errors import BbllmError, ConfigError, LostNodeError
-from bbllm.core.events import Episode, EpisodeStarted, Event
+from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.errors import BbllmError, ConfigError, LostNodeError, TaskError
+from bbllm.core.events import Episode, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import read_damaged
 from bbllm.core.paths import episodes_dir
+from bbllm.core.protocols import data_url
+from bbllm.core.stop_words import is_stop
 from bbllm.core.tasks import make_task
-from bbllm.core.types import SceneObject
+from bbllm.core.types import Scene, SceneObject
 from bbllm_viewer.console.desk import REMARK_S
 from bbllm_viewer.console.examples import examples_of
 from bbllm_viewer.console.feed import Feed
-from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row
+from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row, position_of
+from bbllm_viewer.view3d.ghosts import ghosts_of
 
 CHECK_EVERY = 4
 """One check for requests and for nodes that have gone for so many pictures."""
@@ -28,6 +34,25 @@ PERIOD_S = 0.05
 """Between two pictures, wall clock [s]."""
 
 
+class Choices(Protocol):
+    """The robots that a page can begin anew with; each takes the place of the one before."""
+
+    scene: str
+    model: str
+    scenes: tuple[str, ...]
+    """Names of all scenes."""
+    models: tuple[str, ...]
+    """Names of some models that may plan; others can be used too."""
+
+    def open(self, scene: str, model: str) -> Session:
+        """Return a session at its start; BbllmError with the reason where there is none."""
+        ...
+
+    def close(self) -> None:
+        """Release all but the session that was opened last."""
+        ...
+
+
 class SessionDesk(AbstractContextManager['SessionDesk']):
     """
     Directs a session from the page, and shows every episode of its robot, whoever began it.
@@ -35,15 +60,16 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
     Use it with `with`: a task that the page began and that is under way at the end is stopped.
     """
 
-    def __init__(self, session: Session):
+    def __init__(self, session: Session, choices: Choices | None = None):
         self.feed = Feed()
-        self.session = session
-        self.feed.set('robot', session.name)
-        with suppress(BbllmError):  # the page shows the scene once there is one
-            scene = session.world.observe()
-            self.feed.show_scene(scene)
-            self.feed.set('examples', examples_of(scene))
-        session.watch(self._receive)
+        self._choices = choices
+        self._changing = threading.Lock()
+        """While one session takes the place of another."""
+        self._scene: Scene | None = None
+        """The newest."""
+        self._imagined: tuple[str, Scene | None] = '', None
+        """The hash of the question and the scene of the ghosts that are shown."""
+        self._use(session)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, name='session_desk', daemon=True)
         self._thread.start()
@@ -55,6 +81,9 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
 
     def begin(self, instruction: str) -> None:
         """Begin a task; see `Desk`. A refusal of a stack is shown when it comes."""
+        if is_stop(instruction):
+            self.stop()
+            return
         task = make_task(instruction)
 
         def show_fault(future: Future[Episode]) -> None:
@@ -70,20 +99,53 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
         self.feed.set('fault', '')
         future.add_done_callback(show_fault)
 
-    def say(self, text: str) -> str:
-        """Send a remark; see `Desk`."""
-        return self.session.say(text, REMARK_S)
+    def say(self, text: str, question: str = '') -> str:
+        """Send a remark, an answer, or a word that stops; see `Desk`."""
+        if is_stop(text):
+            self.stop()
+            return 'Stopped.'
+        return self.session.say(text, REMARK_S, question)
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
-        """Approve or deny; see `Desk`."""
+        """Approve or deny, or stop where the reason is a word that stops; see `Desk`."""
+        if not granted and is_stop(reason):
+            self.stop()
+            return
         self.session.approvals.answer(hash, Answer(granted=granted, reason=reason, by=person()))
 
     def stop(self) -> None:
         """Stop whatever moves the arm; see `Desk`."""
         self.session.stop(STOPPED)
 
+    def choose(self, scene: str, model: str) -> None:
+        """Begin anew; see `Desk`."""
+        if self._choices is None:
+            raise TaskError('The scene and the models of a stack are chosen when it is started.')
+        with self._changing:
+            running = self.session.running
+            if running is not None and running.is_under_way:
+                raise TaskError('A task is under way. Wait for its end, or stop it.')
+            self._use(self._choices.open(scene, model))
+            self._choices.close()
+
+    def _use(self, session: Session) -> None:
+        """Direct and show a session from now on."""
+        self.session = session
+        session.attended = True
+        self.feed.set('robot', session.name)
+        if (chosen := self._choices) is not None:
+            names = {'scenes': [*chosen.scenes], 'models': [*chosen.models]}
+            self.feed.set('choices', {**names, 'scene': chosen.scene, 'model': chosen.model})
+        with suppress(BbllmError):  # the page shows the scene once there is one
+            self._scene = scene = session.world.observe()
+            self.feed.show_scene(scene)
+            self.feed.set('examples', examples_of(scene))
+        session.watch(self._receive)
+
     def _receive(self, episode_id: str, event: Event) -> None:
         is_start = isinstance(event.data, EpisodeStarted)
+        if isinstance(event.data, SceneRecorded) and event.data.moment != 'predicted':
+            self._scene = event.data.scene
         if episode_id != self.feed.episode_id and not is_start:
             self._catch_up(episode_id, event.stamp_s)
         if episode_id == self.feed.episode_id or is_start:
@@ -102,21 +164,48 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
 
     def _watch(self) -> None:
         """Show what waits and what has gone, and where all is while anybody watches."""
-        drawing, shown, turn = LiveScene(self.feed), None, 0
+        drawing, turn = LiveScene(self.feed), 0
         while not self._done.wait(PERIOD_S):
-            if turn % CHECK_EVERY == 0:
-                approvals = self.session.approvals
-                self.feed.show_request(approvals.waiting, approvals.doubt)
-                missing, text = self.session.check()
-                self.feed.set('nodes', {'missing': [*missing], 'text': text})
-            if self.feed.watched:
-                seen = self.session.snapshot()
-                if seen.scene is not None and seen.scene is not shown:
-                    shown = seen.scene
-                    self.feed.show_scene(shown)
-                if seen.objects and seen.joints_rad is not None and seen.width_m is not None:
-                    drawing.show(seen.objects, seen.joints_rad.tolist(), seen.width_m)
+            with self._changing:
+                if self.feed.watched:
+                    self._show(drawing)
+                if turn % CHECK_EVERY == 0:
+                    self._check()
             turn += 1
+
+    def _show(self, drawing: LiveScene) -> None:
+        """Show where all is."""
+        seen = self.session.snapshot()
+        if seen.scene is not None and seen.scene is not self._scene:
+            self._scene = seen.scene
+            self.feed.show_scene(seen.scene)
+        if seen.pictures:
+            shown = {name: data_url(picture) for name, picture in seen.pictures.items()}
+            self.feed.set('pictures', shown)
+        if seen.objects and seen.joints_rad is not None and seen.width_m is not None:
+            drawing.show(seen.objects, seen.joints_rad.tolist(), seen.width_m)
+
+    def _check(self) -> None:
+        """Show what waits, and what has gone."""
+        approvals = self.session.approvals
+        request = approvals.waiting
+        asked, (imagined, scene) = request.hash if request else '', self._imagined
+        if imagined != asked or scene is not self._scene:
+            self._imagined = asked, self._scene
+            self._show_ghosts(request)
+        self.feed.show_request(request, approvals.doubt)
+        missing, text = self.session.check()
+        self.feed.set('nodes', {'missing': [*missing], 'text': text})
+
+    def _show_ghosts(self, request: ApprovalRequest | None) -> None:
+        """Show where what is asked for would leave the objects."""
+        ghosts: list[object] = []
+        if request is not None and self._scene is not None:
+            done = self.feed.done_steps
+            texts = [text for at, text in enumerate(request.steps) if at not in done]
+            for item in ghosts_of(texts or request.about[:1], self._scene):
+                ghosts.append([item.name, plain_row(position_of(item.pose))])
+        self.feed.set('ghosts', ghosts)
 
 
 class LiveScene:

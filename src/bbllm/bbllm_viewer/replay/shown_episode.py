@@ -6,6 +6,7 @@ from itertools import compress, count
 from operator import is_not
 
 from bbllm.core.events import (
+    AnswerGiven,
     ApprovalAnswered,
     BeliefsEstimated,
     Ending,
@@ -18,6 +19,7 @@ from bbllm.core.events import (
     ModelCall,
     ModelReplied,
     PlanMade,
+    QuestionAsked,
     RepairBegun,
     SceneRecorded,
     SubGoalBegun,
@@ -35,7 +37,10 @@ COUNTED = (
     *('calls', 'repairs', 'most_repairs', 'remarks', 'most_remarks'),
     *('models', 'tokens', 'robot_s'),
 )
-BLANK: Mapping[str, object] = {'goal': [], 'sub_goals': None, 'beliefs': None, 'ending': None}
+BLANK: Mapping[str, object] = {
+    'goal': [],
+    **dict.fromkeys(('sub_goals', 'beliefs', 'ending', 'question')),
+}
 """Values of an episode that has only begun."""
 
 
@@ -70,7 +75,8 @@ class ShownEpisode:
     """Number of the repair that replaced a row, by its place."""
     _talk: list[Mapping[str, object]] = field(default_factory=list)
     _planned: bool = False
-    _rest: str = ''
+    _stated: list[str] = field(default_factory=list)
+    """What the planner assumes and leaves undone, as it was said before."""
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +97,7 @@ class ShownEpisode:
         if sentences := [*self._sentences(event.data)]:
             self._talk += sentences
             values['talk'] = [*self._talk]
-        self._planned |= isinstance(event.data, PlanMade)
+        self._planned |= isinstance(event.data, PlanMade) and bool(event.data.steps)
         return PageChange(
             values={name: visible(value) for name, value in values.items()},
             rows=dict(self._changed_rows()),
@@ -110,6 +116,12 @@ class ShownEpisode:
                 counts['most_repairs'] = most if isinstance(most, int) else 0
                 counts['most_remarks'] = data.limits.remarks
                 yield from BLANK.items()
+            case QuestionAsked():
+                until_s = self._progress.events[-1].stamp_s + data.timeout_s
+                texts = {'text': data.text, 'options': list(data.options)}
+                yield 'question', {**texts, 'until_s': until_s}
+            case FeedbackReceived():
+                yield 'question', None
             case GoalStated():
                 yield 'goal', list(data.conditions) or [f'not checked: {data.why}']
             case SubGoalBegun(text, index, of):
@@ -122,8 +134,9 @@ class ShownEpisode:
             case SceneRecorded(moment, scene):
                 yield 'scene', scene_value(scene, moment)
             case EpisodeEnded():
-                is_good = data.ending is Ending.FINISHED
+                is_good = data.ending.is_success
                 yield 'ending', {'text': ending_text(data), 'good': is_good}
+                yield 'question', None
                 yield 'running', False
             case Outcome(duration_s=duration_s):
                 counts['calls'] += 1
@@ -155,14 +168,21 @@ class ShownEpisode:
                 verdict = 'approved' if granted else 'denied' if by else 'no answer'
                 text = f'{what} {verdict}' + (f': {reason}' if reason else '')
                 yield sentence('person' if by else 'robot', text, 'good' if granted else 'bad')
-            case PlanMade(rest=rest) if rest and rest != self._rest:
-                self._rest = rest
-                yield sentence('robot', f'I leave undone: {rest}', 'warning')
+            case QuestionAsked(text):
+                yield sentence('robot', text, 'question')
+            case AnswerGiven(text):
+                yield sentence('robot', text, 'good')
+            case PlanMade(rest=rest, assumed=assumed):
+                for text in (f'I assume: {assumed}', f'I leave undone: {rest}'):
+                    if not text.endswith(': ') and text not in self._stated:
+                        self._stated.append(text)
+                        yield sentence('robot', text, 'warning')
             case WarningRaised(text):
                 yield sentence('robot', text, 'warning')
-            case EpisodeEnded():
-                is_good = data.ending is Ending.FINISHED
-                yield sentence('robot', ending_text(data), 'good' if is_good else 'bad')
+            case EpisodeEnded() if data.ending is not Ending.ANSWERED:
+                tone, text = 'good' if data.ending.is_success else 'bad', ending_text(data)
+                note = {'note': status_text(data)} if data.summary else {}
+                yield {**sentence('robot', data.summary or text, tone), **note}
 
     def _changed_rows(self) -> Iterator[tuple[int, Mapping[str, object]]]:
         rows, old = self._progress.rows, self._rows
@@ -201,10 +221,15 @@ class ShownEpisode:
         return line
 
 
+def status_text(ended: EpisodeEnded) -> str:
+    """Return the word for how an episode ended, and whether its goal is met."""
+    goal = f' · goal {ended.goal}' if ended.goal else ''
+    return ended.ending.name.replace('_', ' ').lower() + goal
+
+
 def ending_text(ended: EpisodeEnded) -> str:
     """Return how an episode ended, in one line."""
-    goal = f' · goal {ended.goal}' if ended.goal else ''
-    words = ended.ending.name.replace('_', ' ').lower() + goal
+    words = status_text(ended)
     return f'{words}: {ended.message}' if ended.message else words
 
 

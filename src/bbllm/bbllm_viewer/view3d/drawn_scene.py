@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS
+from bbllm.core.text import escape_hidden
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.robots.registry import load_robot
 from bbllm.robots.robot_model import RobotModel
 from bbllm.sim.build import CAMERA, drawn_model
+from bbllm.worlds.scene.reaching import reach_ring_m
 
 Array = NDArray[np.float64]
 
@@ -53,14 +55,15 @@ class DrawnScene:
         *robot* is the default one where it is None.
         """
         robot = robot or load_robot()
-        drawn = [item for item in objects if _is_drawn(item)]
+        self._robot = robot
+        self._drawn = drawn = [item for item in objects if _is_drawn(item)]
         moved = [item for item in drawn if item.kind not in (Kind.FIXTURE, Kind.LOCATION)]
         self.names = tuple(item.name for item in moved)
         """Of all that can move, in the order of positions."""
         self.model = drawn_model(robot, drawn)
         fingers = [robot.hand.max_width_m / 2] * 2
         self._rest: Array = np.concatenate(
-            [robot.home_rad, fingers, *(_position_of(item.pose) for item in moved)]
+            [robot.home_rad, fingers, *(position_of(item.pose) for item in moved)]
         )
 
     def qpos(
@@ -98,14 +101,21 @@ class DrawnScene:
 
     @cached_property
     def description(self) -> dict[str, object]:
-        """What `View3D.load` takes, as plain values: bodies, shapes, camera, first positions."""
+        """
+        What `View3D.load` takes, as plain values: bodies, shapes, camera, first positions.
+
+        Bodies and shapes of objects have their names. `reach_m` is how near and how far from its
+        axis the arm can grasp.
+        """
         model, data = self.model, mujoco.MjData(self.model)
         data.qpos[:] = self._rest
         mujoco.mj_forward(model, data)
         camera = model.camera(CAMERA).id
+        names = {f'object {n}': escape_hidden(item.name) for n, item in enumerate(self._drawn)}
         return {
-            'bodies': [_body(model, body) for body in range(model.nbody)],
-            'shapes': [*_shapes(model), *_marks(model)],
+            'bodies': [_body(model, body, names) for body in range(model.nbody)],
+            'shapes': [*_shapes(model), *_marks(model, names)],
+            'reach_m': reach_ring_m(self._robot),
             'eye': _plain(data.cam_xpos[camera]),
             'target': _plain(data.body('camera_target').xpos),
             'fov_deg': float(model.cam_fovy[camera]),
@@ -118,7 +128,8 @@ def plain_row(row: Array) -> list[float]:
     return _plain(row)
 
 
-def _position_of(pose: Pose) -> Array:
+def position_of(pose: Pose) -> Array:
+    """Return the positions of a free joint at a pose, shape (7,)."""
     x, y, z, w = pose.quat_xyzw
     return np.array([*pose.position_m, w, x, y, z])
 
@@ -131,13 +142,15 @@ def _is_drawn(item: SceneObject) -> bool:
     return known and all(length > 0 for length in lengths) and any(item.pose.quat_xyzw)
 
 
-def _body(model: mujoco.MjModel, body: int) -> dict[str, object]:
+def _body(model: mujoco.MjModel, body: int, names: Mapping[str, str]) -> dict[str, object]:
     """Return a body: where it is in its parent, and the joint that moves it."""
     data: dict[str, object] = {
         'parent': int(model.body_parentid[body]),
         'pos': _plain(model.body_pos[body]),
         'quat': _plain(model.body_quat[body]),
     }
+    if model.body(body).name in names:
+        data['name'] = names[model.body(body).name]
     if model.body_jntnum[body]:
         joint = int(model.body_jntadr[body])
         kinds = {
@@ -166,11 +179,12 @@ def _shapes(model: mujoco.MjModel) -> list[dict[str, object]]:
     ]
 
 
-def _marks(model: mujoco.MjModel) -> list[dict[str, object]]:
+def _marks(model: mujoco.MjModel, names: Mapping[str, str]) -> list[dict[str, object]]:
     """Return the locations, which are sites; those of the robot are points, and not drawn."""
     return [
         {
             'body': 0,
+            'name': names[model.site(site).name],
             'shape': 'box',
             'size': _plain(model.site_size[site]),
             'pos': _plain(model.site_pos[site]),

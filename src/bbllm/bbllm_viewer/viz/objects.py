@@ -3,9 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
-from bbllm.core.types import Kind, Pose, Scene, SceneObject
+from bbllm.core.types import Kind, Scene, SceneObject
 from bbllm.skills.containers import is_container
 from bbllm.skills.shapes import half_extent, is_round, outline
 from bbllm_viewer.viz.colors import color_of, edge_of, mix
@@ -53,29 +52,14 @@ def draw_grid(view: View) -> list[Flat]:
     return shapes
 
 
-@cache
-def _reach_m() -> tuple[float, float]:
-    """
-    Return how near and how far from its axis the hand can grasp, straight ahead [m].
-
-    The question is the one that scenes answer with `reachable`, at many distances. The base
-    joint turns nearly all the way round, so that the reach is the same all around.
-    """
-    # Here, so that what draws no table imports no simulator.
-    from bbllm.robots.registry import load_robot
-    from bbllm.worlds.scene.reaching import ReachCache
-
-    poses = [Pose(position_m=(0.01 * index, 0.0, 0.0)) for index in range(5, 105)]
-    reach = ReachCache(load_robot())
-    places = [SceneObject(name='here', kind=Kind.LOCATION, pose=pose) for pose in poses]
-    good = [place.pose.position_m[0] for place in places if reach(place)]
-    return good[0], good[-1]
-
-
 def draw_reach(view: View) -> list[Flat]:
     """Return the ring of what the hand can reach, and its border."""
+    # Here, so that what draws no table imports no simulator.
+    from bbllm.robots.registry import load_robot
+    from bbllm.worlds.scene.reaching import reach_ring_m
+
     base = view.at(0, 0)
-    inner, outer = (radius * view.scale for radius in _reach_m())
+    inner, outer = (radius * view.scale for radius in reach_ring_m(load_robot()))
     line = Paint(stroke=REACH, stroke_opacity=0.75, width=1.4, dash=(7, 5))
     return [
         Polygon(ring_points(base, inner, outer), Paint(fill='#ffffff', fill_opacity=0.62)),

@@ -2,10 +2,12 @@
 
 import math
 import threading
+from bisect import bisect_left
+from functools import cache
 
 from bbllm.arm.motion.collision import CollisionChecker
 from bbllm.arm.motion.reachability import reachable_top_down
-from bbllm.core.types import Kind, SceneObject
+from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.robots.robot_model import RobotModel
 from bbllm.skills.containers import floor_z
 from bbllm.skills.grasps import Grip, grips_for
@@ -14,6 +16,8 @@ from bbllm.skills.shapes import top_z, yaw_pose
 
 EDGE_M = 0.04
 """A location or container is in reach when a cube of this edge can be put there [m]."""
+_MIDDLE_CM = 45
+"""A distance that every arm of this size reaches [cm]."""
 
 Key = tuple[Kind, tuple[float, ...]]
 
@@ -47,6 +51,25 @@ class ReachCache:
                     checker=self._checker,
                 )
             return self._known[key]
+
+
+@cache
+def reach_ring_m(robot: RobotModel) -> tuple[float, float]:
+    """
+    Return how near and how far from its axis the hand can grasp, straight ahead [m].
+
+    The question is the one that scenes answer with `reachable`, at distances of 1 cm. The base
+    joint turns nearly all the way round, so that the reach is the same all around.
+    """
+    reach = ReachCache(robot)
+
+    def reaches(centimetres: int) -> bool:
+        pose = Pose(position_m=(0.01 * centimetres, 0.0, 0.0))
+        return reach(SceneObject(name='here', kind=Kind.LOCATION, pose=pose))
+
+    near = bisect_left(range(_MIDDLE_CM), True, key=reaches)
+    far = bisect_left(range(_MIDDLE_CM, 150), True, key=lambda at: not reaches(at))
+    return 0.01 * near, 0.01 * (_MIDDLE_CM + far - 1)
 
 
 def _grips(item: SceneObject) -> tuple[Grip, ...]:

@@ -156,17 +156,41 @@ const showers = {
   },
   scene: showScene,
   drawn: showDrawn,
+  ghosts(ghosts) { if (!view.problem) view.set({ ghosts }); },
   qpos(positions) { if (view.scene) view.show(positions); },
   request: showRequest,
+  question: showQuestion,
+  choices: showChoices,
+  pictures: showPictures,
   nodes: showTrouble,
   fault: showTrouble,
   end: showTrouble,
 };
 
+// What the cameras saw last, with boxes around what was found.
+function showPictures(pictures) {
+  show('pictures-part', Object.keys(pictures).length > 0);
+  $('pictures').replaceChildren(...Object.entries(pictures).map(([name, address]) => {
+    const figure = el('figure'), picture = el('img');
+    picture.src = address;
+    picture.alt = `What ${name} saw last`;
+    figure.append(picture, el('figcaption', 'dim', name));
+    return figure;
+  }));
+}
+
+function showChoices({ scenes, scene, models, model }) {
+  $('scene').replaceChildren(...scenes.map((name) => new Option(name, name, false, name === scene)));
+  $('models').replaceChildren(...models.map((name) => new Option(name)));
+  $('model').value = model;
+  show('choices', true);
+}
+
 function showDrawn(description) {
   if (view.problem) return;
   show('canvas', true);
   show('no-view', false);
+  show('names', true);
   view.load(description);
 }
 
@@ -174,16 +198,34 @@ function showScene(scene) {
   const movable = scene.objects.filter((item) => !['fixture', 'location', 'hand'].includes(item.kind));
   const rest = scene.objects.filter((item) => ['fixture', 'location'].includes(item.kind));
   $('objects').replaceChildren(...[...movable, ...rest].map((item) => {
-    const node = el('li');
-    if (item.color && CSS.supports('color', item.color)) node.append(swatch(item.color));
-    node.append(el('span', '', item.name));
-    node.title = `${item.kind} at ${item.position_m.join(', ')} m`;
+    const node = el('li'), button = el('button');
+    if (item.color && CSS.supports('color', item.color)) button.append(swatch(item.color));
+    button.append(el('span', '', item.name));
+    button.type = 'button';
+    button.title = `${item.kind} at ${item.position_m.join(', ')} m`;
+    button.setAttribute('aria-pressed', String(item.name === chosen));
+    button.addEventListener('click', () => choose(item.name));
+    for (const kind of ['mouseenter', 'focus']) button.addEventListener(kind, () => mark(item.name));
+    for (const kind of ['mouseleave', 'blur']) button.addEventListener(kind, () => mark(chosen));
+    node.append(button);
     return node;
   }));
   list('facts', scene.facts.map((fact) => fact.join(' ')));
   $('n-facts').textContent = scene.facts.length;
   show('held', Boolean(scene.held));
   $('held').textContent = `in the hand: ${scene.held}`;
+}
+
+let chosen = '';      // the object that shines in the view also when the pointer has gone
+
+function mark(name) { if (!view.problem) view.set({ marked: name }); }
+
+function choose(name) {
+  chosen = name === chosen ? '' : name;
+  mark(chosen);
+  for (const button of $('objects').querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', String(button.textContent === chosen));
+  }
 }
 
 function swatch(color) {
@@ -210,9 +252,9 @@ function showTrouble() {
 
 function showState() {
   const request = values.request;
-  const text = request ? 'waits for your answer' : values.running ? values.activity : 'ready for a task';
+  const text = request || values.question ? 'waits for your answer' : values.running ? values.activity : 'ready for a task';
   if ($('state').textContent !== text) $('state').textContent = text;
-  $('state').className = request ? 'waits' : values.running ? 'runs' : '';
+  $('state').className = request || values.question ? 'waits' : values.running ? 'runs' : '';
   show('plan-part', Boolean(values.episode));
   $('plan-title').textContent = rows.length ? 'Plan' : 'No plan';
   const [button, hint] = MODES[modeNow()];
@@ -224,17 +266,22 @@ function showState() {
 const MODES = {
   task: ['Begin', 'What shall the robot do?'],
   remark: ['Send', 'A remark: the planner reads it before its next step'],
+  answer: ['Answer', 'Your answer: a number, or in your words'],
   reason: ['Deny', 'Why not, or what instead: this denies the plan, and the planner reads it'],
 };
 
-function modeNow() { return values.request ? 'reason' : values.running ? 'remark' : 'task'; }
+function modeNow() {
+  if (values.request) return 'reason';
+  return values.question ? 'answer' : values.running ? 'remark' : 'task';
+}
 
 // --- The conversation ----------------------------------------------------------------------------------------
 
-function bubble({ who, text, tone }) {
+function bubble({ who, text, tone, note }) {
   const node = el('li', `${who === 'robot' ? 'robot' : 'person'} ${tone}`);
   if (who !== 'robot' && who !== 'person') node.append(el('span', 'dim', `${who} `));
   node.append(el('span', 'unseen', who === 'robot' ? 'Robot: ' : 'Person: '), el('span', '', text));
+  if (note) node.append(el('span', 'note dim', note));
   return node;
 }
 
@@ -270,6 +317,34 @@ function exampleNode(text) {
   return item;
 }
 
+// --- Questions -----------------------------------------------------------------------------------------------
+
+function showQuestion(question) {
+  show('question', Boolean(question));
+  $('options').replaceChildren(...(question?.options ?? []).map((option, i) => {
+    const item = el('li'), button = el('button');
+    button.type = 'button';
+    button.append(el('span', 'dim', `${i + 1} `), el('span', '', option));
+    button.addEventListener('click', () => ask('say', { text: option, question: question.text }, 'Answered.'));
+    item.append(button);
+    return item;
+  }));
+  if (!question) return;
+  enableOptions(false);
+  setTimeout(() => { if (values.question === question) enableOptions(true); }, UNREAD_MS);
+  $('question').scrollIntoView({ block: 'nearest' });
+  showLeft();
+}
+
+function enableOptions(enabled) {
+  for (const button of $('options').querySelectorAll('button')) button.disabled = !enabled;
+}
+
+document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, altKey }) => {
+  if (!/^[1-9]$/.test(key) || ctrlKey || metaKey || altKey || target.closest('input, select, dialog')) return;
+  $('options').querySelectorAll('button')[key - 1]?.click();
+});
+
 // --- Approval ------------------------------------------------------------------------------------------------
 
 let asked = '';
@@ -283,7 +358,7 @@ function showRequest(request) {
   asked = hash;
   $('told').textContent = '';
   $('approval-title').textContent = request.title;
-  list('approval-lines', request.lines);
+  $('approval-lines').replaceChildren(...request.lines.map(([mark, text]) => changeNode(mark, text)));
   $('approval-reason').textContent = request.reason ? `Why: ${request.reason}.` : '';
   $('approval-name').textContent = `${request.kind} ${hash.slice(0, 12)}`;
   $('approve').textContent = request.kind === 'resume' ? 'The robot may go on' : 'Approve';
@@ -293,7 +368,19 @@ function showRequest(request) {
   showLeft();
 }
 
+const CHANGES = { done: '✓', kept: '', new: '+', dropped: '−' };
+
+function changeNode(mark, text) {
+  const node = el('li', mark), sign = el('span', 'sign', CHANGES[mark] ?? '');
+  sign.setAttribute('aria-hidden', 'true');
+  node.append(sign, el('span', 'words', text));
+  if (CHANGES[mark]) node.append(el('span', 'unseen', ` (${mark})`));
+  return node;
+}
+
 function showLeft() {
+  const question = values.question;
+  if (question) $('question-left').textContent = `waits ${Math.max(0, Math.round(question.until_s - Date.now() / 1000))} s more`;
   const request = values.request;
   if (!request) return;
   const leftS = Math.max(0, request.since_s + request.timeout_s - Date.now() / 1000);
@@ -343,7 +430,7 @@ function refuseWords(text) {
 
 $('words-form').addEventListener('submit', async (event) => {
   event.preventDefault();
-  const text = $('words').value, mode = modeNow();
+  const text = $('words').value, mode = modeNow(), question = values.question?.text ?? '';
   if (mode === 'reason') {
     if ($('deny').disabled) return;
     if (CONSENT.test(text.trim())) return refuseWords('Press Approve to allow this; words here deny it.');
@@ -352,7 +439,8 @@ $('words-form').addEventListener('submit', async (event) => {
   if (mode === 'remark') $('told').textContent = 'Sent; waits for the planner ...';
   const sent = await {
     task: () => ask('task', { task: text }, ''),
-    remark: () => ask('say', { text }, 'Sent.'),
+    remark: () => ask('say', { text, question: '' }, 'Sent.'),
+    answer: () => ask('say', { text, question }, 'Answered.'),
     reason: () => answer(false, text.slice(0, 500), 'Denied.'),
   }[mode]();
   if (!sent && !$('words').value) $('words').value = text;
@@ -360,6 +448,11 @@ $('words-form').addEventListener('submit', async (event) => {
 $('stop').addEventListener('click', () => ask('stop', {}, 'Stopped. The hand keeps what it holds.'));
 $('approve').addEventListener('click', () => answer(true, '', 'Approved.'));
 $('deny').addEventListener('click', () => answer(false, '', 'Denied.'));
+$('choices').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  $('told').textContent = 'Begins anew ...';
+  await ask('choose', { scene: $('scene').value, model: $('model').value }, 'The scene is as its file has it.');
+});
 $('before').addEventListener('click', () => openExchanges(-1, 'Goal and plan'));
 $('events').closest('details').addEventListener('toggle', () => {
   showCounts();
@@ -372,6 +465,60 @@ setInterval(showLeft, 1000);
 show('canvas', false);
 export const view = new View3D($('canvas'));
 if (view.problem) $('no-view').textContent = view.problem;
+$('names').addEventListener('click', () => {
+  const names = $('names').getAttribute('aria-pressed') !== 'true';
+  $('names').setAttribute('aria-pressed', String(names));
+  view.set({ names });
+});
+
+// --- Episodes on record ----------------------------------------------------------------------------
+
+async function read(address) {
+  try {
+    const answer = await fetch(address), data = await answer.json();
+    return answer.ok ? data : { error: data.error };
+  } catch {
+    return { error: 'The console does not answer.' };
+  }
+}
+
+$('list').addEventListener('click', async () => {
+  $('episodes-list').replaceChildren(el('li', 'dim', '…'));
+  $('episodes').showModal();
+  const entries = await read('episodes');
+  const nodes = entries.error ? [el('li', 'fault', entries.error)] : entries.map(([id, ending, task]) => {
+    const node = el('li'), button = el('button', 'link', task);
+    button.type = 'button';
+    button.addEventListener('click', () => replay(id, task));
+    node.append(button, el('span', 'dim', ` ${ending} · ${id}`));
+    return node;
+  });
+  $('episodes-list').replaceChildren(...(nodes.length ? nodes : [el('li', 'dim', 'None yet.')]));
+});
+
+let replayed = null;
+
+async function replay(id, task) {
+  const record = await read(`record?id=${encodeURIComponent(id)}`);
+  for (const part of ['view', 'controls', 'rows']) $(`past-${part}`).replaceChildren();
+  $('past-title').textContent = task;
+  $('past-now').textContent = record.error ?? '';
+  $('past').showModal();
+  if (record.error) return;
+  const canvas = el('canvas'), now = (text) => { if (text) $('past-now').textContent = text; };
+  $('past-view').append(canvas);
+  const showers = { activity: now, ending: (of) => now(of?.text) };
+  const shown = new PlanRows($('past-rows'));
+  shown.list.classList.add('replayed');
+  replayed = new Replay(record, { box: $('past-controls'), view: new View3D(canvas), plan: shown, showers, keys: $('past') });
+  replayed.play();
+}
+
+$('past').addEventListener('close', () => {
+  replayed?.pause();
+  replayed?.view.gl?.getExtension('WEBGL_lose_context')?.loseContext();     // a browser has few of them
+  replayed = null;
+});
 
 // --- The plan --------------------------------------------------------------------------------------
 

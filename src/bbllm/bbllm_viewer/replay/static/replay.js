@@ -307,7 +307,7 @@ class Replay {
     const key = el('p', 'key');
     for (const word of Object.keys(LINES)) {
       const n = recording.marks.filter((mark) => mark[1] === word).length;
-      if (n) key.append(el('span', word, count(n, word)));
+      if (n) key.append(el('span', word, word === 'step' ? `${count(n, 'step')} begun` : count(n, word)));
     }
     if (record.longest_s) key.append(el('span', '', `waits above ${record.longest_s} s are shortened`));
     box.classList.add('scrubber');
@@ -340,7 +340,7 @@ class Replay {
     keys.addEventListener('keydown', (event) => {
       const { key, target } = event, act = acts[key];
       if (!act || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-      if (document.querySelector('dialog[open]') || target.closest('input, select, textarea')) return;
+      if (target.closest('input, select, textarea')) return;
       if (key === ' ' && target.closest('button, a, summary')) return;
       event.preventDefault();
       act();

@@ -4,6 +4,10 @@
 //   const view = new View3D(canvas);   // view.problem is a sentence where nothing can be drawn
 //   view.load(description);            // DrawnScene.description
 //   view.show(qpos);                   // DrawnScene.qpos, at any rate
+//   view.set({ names: true, marked: 'red_cube', ghosts: [['red_cube', pose]] });
+//
+// Names stand in a layer over the canvas, with the ring of what the arm reaches below them. What is
+// marked shines; a ghost is an object where a plan would leave it, by the seven numbers of its pose.
 //
 // Quaternions are w, x, y, z and matrices column by column. z points up.
 
@@ -96,6 +100,12 @@ const tubeTriangles = () => roundTriangles(
 const lidTriangles = () => [-1, 1].flatMap((side) => roundTriangles(
   (u, turn) => [u * Math.cos(turn), -u * Math.sin(turn) * side, side, 0, 0, side], 1, 32));
 
+// A thin ring of radius 1 on the table.
+const ringTriangles = () => roundTriangles((u, turn) => {
+  const r = 0.992 + 0.008 * u;
+  return [r * Math.cos(turn), r * Math.sin(turn), 0, 0, 0, 1];
+}, 1, 128);
+
 const VERTEX_SHADER = `#version 300 es
 layout(location = 0) in vec3 point;
 layout(location = 1) in vec3 normal;
@@ -141,6 +151,20 @@ const drawsInSoftware = () => {
 const ON_TABLE = new Float32Array(
   [1, 0, 0, 0, 0, 1, 0, 0, -LIGHT[0] / LIGHT[2], -LIGHT[1] / LIGHT[2], 0, 0, 0, 0, 5e-4, 1]);
 const SHADOW = [0.05, 0.06, 0.09, 0.22];
+const REACH = [0.16, 0.56, 0.5, 0.9];
+const SHINE = [1, 0.72, 0.1, 0.55];
+const GHOST = 0.5;
+// Places of a name, by direction and distance from the edge of its object [px]: near ones first.
+const SPOTS = [3, 14, 28, 44, 64].flatMap((gap) => (
+  [-90, 90, 0, 180, -45, 45, -135, 135].map((angle) => (
+    [Math.cos(angle * Math.PI / 180), Math.sin(angle * Math.PI / 180), gap]))));
+const LEADER_FROM = 10;      // a name further off has a line to its object [px]
+
+// What is left of names without a beginning that they share: location_A is A.
+const shortNames = (names) => {
+  const begins = new Set(names.map((name) => name.slice(0, name.lastIndexOf('_') + 1)));
+  return names.map((name) => (begins.size === 1 ? name.slice(name.lastIndexOf('_') + 1) : name));
+};
 
 class View3D {
   constructor(canvas) {
@@ -153,6 +177,12 @@ class View3D {
       return;
     }
     this.gl = gl;
+    this.extra = { names: true, marked: '', ghosts: [] };
+    this.layer = document.createElement('div');
+    this.layer.className = 'names';
+    this.layer.setAttribute('aria-hidden', 'true');
+    canvas.parentElement.style.position = 'relative';
+    canvas.after(this.layer);
     this.build();
     this.steer();
     new ResizeObserver(() => this.redraw()).observe(canvas);
@@ -168,6 +198,25 @@ class View3D {
     this.far = Math.hypot(...away);
     this.around = Math.atan2(away[1], away[0]);
     this.above = Math.asin(away[2] / this.far);
+    const { bodies, shapes } = description;
+    const marks = shapes.filter((shape) => shape.name), short = shortNames(marks.map((x) => x.name));
+    const named = [
+      ...bodies.flatMap((body, place) => (body.name ? [{ name: body.name, text: body.name, place }] : [])),
+      ...marks.map(({ name, pos }, i) => ({ name, text: short[i], pos })),
+    ];
+    this.labels = named.map((label) => {
+      const node = document.createElement('span'), line = document.createElement('i');
+      node.textContent = label.text;
+      const sizes = shapes.filter((shape) => !label.pos && shape.body === label.place).map((shape) => Math.max(...shape.size));
+      return { ...label, node, line, radius: Math.max(0, ...sizes) };
+    });
+    this.layer.replaceChildren(...this.labels.flatMap(({ line, node }) => [line, node]));
+    for (const label of this.labels) label.size = [label.node.offsetWidth, label.node.offsetHeight];
+    this.redraw();
+  }
+
+  set(extra) {
+    Object.assign(this.extra, extra);
     this.redraw();
   }
 
@@ -226,7 +275,7 @@ class View3D {
     this.meshes = {};
     for (const [name, triangles] of [
       ['box', boxTriangles()], ['ball', sphereTriangles()],
-      ['tube', tubeTriangles()], ['lids', lidTriangles()]]) {
+      ['tube', tubeTriangles()], ['lids', lidTriangles()], ['ring', ringTriangles()]]) {
       const vertices = gl.createVertexArray();
       gl.bindVertexArray(vertices);
       gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
@@ -262,7 +311,7 @@ class View3D {
       Math.sin(this.above) * this.far]);
     // A narrow picture keeps its width, a wide one its height.
     const aspect = width / height, half = Math.tan(this.scene.fov_deg * Math.PI / 360);
-    const fov = 2 * Math.atan(half * Math.max(1, 1.2 / aspect));
+    const fov = this.fov = 2 * Math.atan(half * Math.max(1, 1.2 / aspect));
     const camera = matrixTimes(perspective(fov, aspect, 0.1 * this.far, 30), lookAt(eye, this.target));
     gl.uniformMatrix4fv(at.camera, false, camera);
     gl.uniform3fv(at.eye, eye);
@@ -277,14 +326,89 @@ class View3D {
     gl.enable(gl.CULL_FACE);
     this.paint(pieces.filter((piece) => piece.still));
     gl.stencilFunc(gl.EQUAL, 1, 255);
-    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     gl.depthMask(false);
     gl.disable(gl.CULL_FACE);
+    if (this.extra.names) {
+      gl.stencilOp(gl.KEEP, gl.KEEP, gl.KEEP);
+      this.paint(this.scene.reach_m.map((r) => (
+        { mesh: 'ring', scale: [r, r, 1], color: REACH, world: poseMatrix([0, 0, 1e-3], [1, 0, 0, 0], [r, r, 1]) })), null, true);
+    }
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     this.paint(pieces.filter((piece) => !piece.still), ON_TABLE);
     gl.depthMask(true);
     gl.enable(gl.CULL_FACE);
     gl.disable(gl.STENCIL_TEST);
     this.paint(pieces.filter((piece) => !piece.still));
+    gl.depthMask(false);
+    this.paint(this.ghosts(poses));
+    gl.depthMask(true);
+    this.write(poses, camera);
+  }
+
+  // Objects where a plan would leave them, and what shines around the one that is marked.
+  ghosts(poses) {
+    const { bodies, shapes } = this.scene, { marked, ghosts } = this.extra, pieces = [];
+    const add = (name, pose, change) => {
+      for (const shape of shapes) {
+        if ((bodies[shape.body].name ?? shape.name) !== name) continue;
+        const where = pose ?? poses[shape.body];
+        pieces.push(...this.pieces({ ...shape, ...change(shape) }, where));
+      }
+    };
+    for (const [name, p] of ghosts) {
+      add(name, [p.slice(0, 3), p.slice(3)], ({ rgba }) => ({ rgba: [...rgba.slice(0, 3), GHOST * rgba[3]] }));
+    }
+    if (marked) add(marked, null, ({ size }) => ({ size: size.map((x) => 1.2 * x + 4e-3), rgba: SHINE }));
+    return pieces;
+  }
+
+  // Names beside their objects, each where no other name or object is; one without room is left out.
+  write(poses, camera) {
+    const { canvas, layer, labels } = this, { names, marked } = this.extra;
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    for (const [side, value] of [['left', canvas.offsetLeft], ['top', canvas.offsetTop], ['width', width], ['height', height]]) {
+      layer.style[side] = `${value}px`;
+    }
+    const pixels = height / 2 / Math.tan(this.fov / 2);
+    const seenAt = ([x, y, z], radius) => {
+      const [a, b, w] = [0, 1, 3].map((row) => camera[row] * x + camera[4 + row] * y + camera[8 + row] * z + camera[12 + row]);
+      const at = [(0.5 + a / w / 2) * width, (0.5 - b / w / 2) * height], r = radius * pixels / w;
+      return { at, r, seen: w > 0, body: [at[0] - r, at[1] - r, at[0] + r, at[1] + r] };
+    };
+    for (const label of labels) Object.assign(label, seenAt(label.pos ?? poses[label.place][0], label.radius));
+    const taken = this.extra.ghosts.map(([name, pose]) => (
+      seenAt(pose, labels.find((label) => label.name === name)?.radius ?? 0).body));
+    const apart = (a, b) => a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
+    const free = (box, own) => box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height
+      && taken.every((other) => apart(box, other))
+      && labels.every((other) => other === own || !other.r || apart(box, other.body));
+    // The marked one first, since it is always shown; then places, whose names stand on them.
+    const rank = ({ name, pos }) => (name === marked ? 0 : pos ? 1 : 2);
+    const order = [...labels].sort((a, b) => rank(a) - rank(b));
+    for (const label of order) {
+      const { name, at, r, size: [w, h], node, line } = label, spots = label.pos ? [[0, 0, 0]] : SPOTS;
+      let box = null, far = 0;
+      if (label.seen && (names || name === marked)) {
+        const boxes = spots.map(([dx, dy, gap]) => {
+          const side = (d) => Math.sign(Math.round(3 * d));
+          const x = at[0] + dx * (r + gap) + side(dx) * w / 2, y = at[1] + dy * (r + gap) + side(dy) * h / 2;
+          return [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
+        });
+        const place = boxes.findIndex((one) => free(one, label));
+        box = boxes[place] ?? (name === marked ? boxes[0] : null);
+        far = spots[Math.max(0, place)][2];
+      }
+      node.hidden = !box;
+      line.hidden = !box || far < LEADER_FROM;
+      node.classList.toggle('marked', name === marked);
+      if (!box) continue;
+      taken.push(box);
+      node.style.transform = `translate(${box[0].toFixed(1)}px, ${box[1].toFixed(1)}px)`;
+      const end = [Math.min(Math.max(at[0], box[0]), box[2]), Math.min(Math.max(at[1], box[1]), box[3])];
+      line.style.width = `${Math.hypot(end[0] - at[0], end[1] - at[1]).toFixed(1)}px`;
+      const turn = Math.atan2(end[1] - at[1], end[0] - at[0]);
+      line.style.transform = `translate(${at[0].toFixed(1)}px, ${at[1].toFixed(1)}px) rotate(${turn.toFixed(3)}rad)`;
+    }
   }
 
   // The meshes of a shape: [name, matrix, scale].
@@ -306,9 +430,9 @@ class View3D {
     }
   }
 
-  paint(pieces, projection) {
+  paint(pieces, projection, flat = Boolean(projection)) {
     const { gl, at } = this;
-    gl.uniform1i(at.flat_color, projection ? 1 : 0);
+    gl.uniform1i(at.flat_color, flat ? 1 : 0);
     for (const { mesh, scale, color, world } of pieces) {
       const [vertices, count] = this.meshes[mesh];
       gl.uniformMatrix4fv(at.world, false, projection ? matrixTimes(projection, world) : world);
