@@ -331,10 +331,14 @@ def test_constraints_stand_in_the_prompt_of_a_plan_and_not_in_that_of_a_goal() -
         )
 
     brain = ScriptedModel([answer, answer])
-    with Robot('sim', never='touch the white cylinder', brain=brain) as robot:
+    box = '0.2 0.5 0 0.6 0.9 0.3'
+    with Robot('sim', never='touch the white cylinder', keep_out=box, brain=brain) as robot:
         robot.do('put the red cube on the white cylinder')
 
-    line = 'A call that breaks this is refused: never touch the white cylinder'
+    line = (
+        'A call that breaks this is refused: never touch the white cylinder; '
+        'never enter x 0.2 to 0.6, y 0.5 to 0.9, z 0 to 0.3 m (box_1), with arm, hand or object'
+    )
     prompts = {request.prompt.splitlines()[-1]: request.prompt for request in brain.requests}
     assert line in prompts['Step-by-step plan:'].splitlines()
     assert line not in prompts['Conditions:']

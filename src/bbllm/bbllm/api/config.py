@@ -495,6 +495,11 @@ class EpisodeConfig(
         """What an arm that is simulated here never does; raises as `envelope`."""
         return () if self.house else self.envelope.never
 
+    @property
+    def kept_out(self) -> tuple[str, ...]:
+        """Which space it never enters, in words; raises as `envelope`."""
+        return () if self.house else self.envelope.kept_out
+
     def rehearsed(self, world: World) -> World:
         """Return a world whose plans are rehearsed, where these options ask for it."""
         if not (samples := self.samples()):

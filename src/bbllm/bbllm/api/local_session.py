@@ -65,6 +65,7 @@ class LocalSession(Session):
         record: Writes how arm and objects move beside a journal; None where nothing can be
             sampled.
         never: Constraints of the world, which plans are shown with.
+        kept_out: Space that the world refuses to enter, in words; planners are told both.
         snapshot: Returns where the arm and the objects are; None where nothing can be sampled.
         close: Releases what is in use.
     """
@@ -81,6 +82,7 @@ class LocalSession(Session):
         journal: bool = True,
         record: Record | None = None,
         never: tuple[Never, ...] = (),
+        kept_out: tuple[str, ...] = (),
         snapshot: Callable[[], Seen] = Seen,
         close: Callable[[], object] = lambda: None,
         name: str = '',
@@ -88,7 +90,7 @@ class LocalSession(Session):
         super().__init__()
         self.world = world
         self.name = name
-        self._setup = setup.keeping(never)
+        self._setup = setup.keeping((*never, *kept_out))
         self.approvals = ApprovalQueue(timeout_s=ANSWER_S, simulated=True)
         self._approve = self._ask if asks else approve
         self._journal, self._record, self._never = journal, record, never

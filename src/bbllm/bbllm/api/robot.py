@@ -314,6 +314,7 @@ def _here(
         close=stack.close,
         record=sample,
         never=never,
+        kept_out=config.kept_out if simulated else (),
     )
 
 

@@ -48,6 +48,8 @@ SHOULDER_M = (0.0, 0.0, 0.333)
 REACH_M = 1.2
 """How far from the shoulder any part comes at most: the arm with its finger tips 1.0 m, and what
 they hold [m]."""
+CARRIED_M = 0.5
+"""How high above the table arm and objects are in nearly all motions [m]."""
 PEAK_GRIP_N = 140.0
 """Peak force of the Franka Hand by its data sheet; 70 N continuously [N]."""
 
@@ -289,6 +291,24 @@ class SafetyEnvelope(_Section):
         """Return a line for each box with its size, for people: the workspace, then keep_out."""
         kept_out = (f'keep_out {box.name}: {box}' for box in self.keep_out)
         return (f'workspace: {self.workspace}', *kept_out)
+
+    @property
+    def kept_out(self) -> tuple[str, ...]:
+        """
+        Return the boxes of `keep_out` that a plan has to mind, in words like those of `never`.
+
+        Left out are boxes that begin too high above the table for what stands or is carried there.
+        """
+        low = (box for box in self.keep_out if box.min_m[2] < self.table_height.top_m + CARRIED_M)
+        return tuple(
+            'never enter '
+            + ', '.join(
+                f'{axis} {start:g} to {end:g}'
+                for axis, start, end in zip('xyz', box.min_m, box.max_m, strict=True)
+            )
+            + f' m ({box.name}), with arm, hand or object'
+            for box in low
+        )
 
     def stricter(self, never: Iterable[str] = (), keep_out: Iterable[str] = ()) -> SafetyEnvelope:
         """

@@ -81,6 +81,7 @@ class SimulatedArms:
                 asks=self._asks,
                 record=stage.record,
                 never=options.constraints,
+                kept_out=options.kept_out,
                 snapshot=stage.snapshot,
                 name=f'simulated arm · {scene}',
                 close=stack.pop_all().close,

@@ -181,7 +181,8 @@ class ExecutorSettingsClient:
         Raises ConfigError as `envelope`: none would be shown while some are enforced.
         """
         try:
-            return [*map(str, self.envelope(cancel).never)]
+            envelope = self.envelope(cancel)
+            return [*map(str, envelope.never), *envelope.kept_out]
         except WorldError:
             return []
 

@@ -124,6 +124,7 @@ def _session(
             stage.world,
             setup,
             never=own.constraints,
+            kept_out=own.kept_out,
             record=stage.record,
             snapshot=stage.snapshot,
         )

@@ -76,7 +76,9 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
         )
     with open_stage(options) as stage, ExitStack() as files:
         view = output.view(stage.clock)
-        session = LocalSession(stage.world, setup, never=options.constraints)
+        session = LocalSession(
+            stage.world, setup, never=options.constraints, kept_out=options.kept_out
+        )
         session.attended = can_ask(output)
         running = session.begin(task, view)
         journal = running.journal
