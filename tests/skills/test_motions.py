@@ -63,8 +63,8 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
 @pytest.mark.parametrize(
     ('pattern', 'higher_m'),
     [
-        (r'have to be (\d+) mm between', 0.0),
-        (r'(\d+) if that is higher than what is gripped', 0.013),
+        (r'where (\d+) mm have to be free', 0.0),
+        (r'(\d+) beside what is higher than the object', 0.013),
         (r'(\d+) if by 14 mm or more', 0.015),
     ],
 )

@@ -123,7 +123,7 @@ def test_the_examples_of_the_prompts_can_be_read_as_replies() -> None:
     programs = direct.split('Program:\n')[1:]
 
     assert len(parse_plan(planning.split(USER)[0])) == 6
-    assert len(parse_plan(example.split('\n\nEnd of')[0].rpartition('New plan:')[2], 3)) == 3
+    assert len(parse_plan(example.split('\n\nThe real')[0].rpartition('New plan:')[2], 3)) == 3
     shown = shown_to_body(scene)
     for program in programs[:-1]:
         for step in parse_plan(program.split('\n\n')[0]):

@@ -87,6 +87,6 @@ def test_where_every_size_is_another_one_none_counts_as_usual() -> None:
 
     header, *_, table, pear = table_environment(Scene(items, (), (), 0.0), reach=True).splitlines()
 
-    assert ', size [m]. As seen' in header
+    assert ', size [m]. Seen' in header
     assert table.endswith('size 1 x 1 x 1')
     assert pear.endswith('size 0.05 x 0.05 x 0.05')

@@ -3,6 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from bbllm.core.types import Fact
+from bbllm.planners.domains.household.scene_text import house_environment
 from bbllm.worlds.household.constraints import Constraint, faults_of_constraints
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household
@@ -55,6 +57,9 @@ def test_a_full_toaster_takes_a_second_slice_when_the_first_is_out() -> None:
         kitchen(), constraints=[constraint(holds_at_most={'thing': 'toaster', 'count': 1})]
     )
 
+    shown = [fact for fact in world.observe().facts if fact.predicate == 'limit']
+    assert shown == [Fact('toaster_103', 'limit', 'holds 1 at most')]
+    assert 'toaster (off, holds 1 at most)' in house_environment(world.observe())
     in_it = ['walk breadslice_104', 'grab breadslice_104', 'walk breadslice_105',
              'grab breadslice_105', 'walk toaster_103']  # fmt: skip
     assert does(world, *in_it, 'putin breadslice_104 toaster_103') == ''
@@ -152,7 +157,8 @@ def test_what_is_stuck_neither_opens_nor_starts() -> None:
 
     assert does(world, 'walk toaster_103', 'switchon toaster_103').startswith('stuck: ')
     assert does(world, 'walk fridge_107', 'close fridge_107') == ''
-    assert does(world, 'open fridge_107').startswith('stuck: <fridge> (107) is stuck')
+    refused = does(world, 'open fridge_107')
+    assert refused.startswith('stuck: <fridge> (107) is stuck, and stays so')
 
 
 def test_no_scene_shows_a_state_that_is_unseen_though_it_is_so() -> None:

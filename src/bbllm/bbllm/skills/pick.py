@@ -156,12 +156,11 @@ PICK = ArmSkill(
     signature=Skill(
         'pick',
         ('object',),
-        'grip an object from above by two opposite sides, which the arm chooses, '
-        f'{WIDEST_GRASP_M * 1000:.0f} mm apart at most, and lift it. A finger is '
-        f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide and comes down at the middle of its '
-        f'side. In pick and place there have to be {_room_mm(0)} mm between that side and what '
-        f'stands beside it, {_room_mm(1)} if that is higher than what is gripped, '
-        f'{_room_mm(2)} if by {HIGH_MM} mm or more; the other sides need none',
+        'grip an object from above by two opposite sides, which the arm chooses, at most '
+        f'{WIDEST_GRASP_M * 1000:.0f} mm apart, and lift it. In pick and place a finger, '
+        f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide, comes down at the middle of each of '
+        f'these sides, where {_room_mm(0)} mm have to be free, {_room_mm(1)} beside what is '
+        f'higher than the object, {_room_mm(2)} if by {HIGH_MM} mm or more',
         ('grasp',),
     ),
     needs=(

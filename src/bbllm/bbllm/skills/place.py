@@ -149,7 +149,7 @@ PLACE = ArmSkill(
         ('target',),
         'put down what is held: at a free location, on top of an object, or with its centre at '
         '`x y z` [m] or `x y z yaw_deg` (without a yaw, its sides are parallel to x and y or to '
-        'what is below); `x y z qx qy qz qw` is a pose of the hand. The hand reaches the table at '
+        'what is below). The hand reaches the table at '
         f'{REACH_M[0]:g} to {REACH_M[1]:g} m from the base',
     ),
     needs=(

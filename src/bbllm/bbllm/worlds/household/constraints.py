@@ -1,7 +1,8 @@
 """
 Additional constraints of a house: an object without a grip, a toaster for one slice.
 
-No scene shows a constraint. It is felt by a step that fails, with a message of its own:
+A constraint is felt by a step that fails, with a message of its own. Scenes show beforehand how
+much fits and what takes both hands; what slips, is stuck or runs is not to be seen:
 
     {not_graspable: {thing: fryingpan, count: 1}}    those with the lowest ids; all without count
     {holds_at_most: {thing: toaster, count: 1}}      each of them, of what is in or on it
@@ -89,6 +90,13 @@ class Constraint(_Record):
         about = next((value for _, value in self if isinstance(value, AboutObject)), None)
         return about.thing if about else ''
 
+    @property
+    def shown(self) -> str:
+        """What scenes show of its objects; '' for nothing."""
+        if self.holds_at_most is not None:
+            return f'holds {self.holds_at_most.count} at most'
+        return 'takes both hands' if self.needs_both_hands is not None else ''
+
     @model_serializer(mode='wrap')
     def _only_what_is_given(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
         # Cases of suites without the later kinds keep their fingerprints.
@@ -143,7 +151,9 @@ def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
         return [(Action.GRAB, alone), (Action.GRAB, free)]
     elif jammed := constraint.stuck:
         chosen = _first(jammed, graph)
-        check = Check('stuck', lambda s: s.objects[0].id not in chosen, '{a} is stuck')
+        check = Check(
+            'stuck', lambda s: s.objects[0].id not in chosen, '{a} is stuck, and stays so'
+        )
         return [(Action.OPEN, check), (Action.SWITCHON, check)]
     elif running := constraint.shut_while_on:
         rests = Check('runs', _rests(running.thing), '{b} is on, and nothing goes in')

@@ -40,6 +40,10 @@ def name_of(graph: Graph, node_id: int) -> str:
     return instance_name(graph.nodes[node_id].class_name, node_id)
 
 
+LIMIT = 'limit'
+"""Predicate of what is to be seen of an object's use."""
+
+
 def build_scene(
     graph: Graph,
     known: Collection[int],
@@ -49,6 +53,7 @@ def build_scene(
     *,
     whole: bool = True,
     unseen: Collection[str] = (),
+    limits: Sequence[tuple[str, str]] = (),
     offers_all: bool = False,
 ) -> Scene:
     """
@@ -57,6 +62,7 @@ def build_scene(
     `close_to` is what actions take for close (`checks.close_to`), and only of characters.
 
     *whole* is whether nothing can be out of sight, *unseen* are derived states that are left out.
+    *limits* are classes with what is to be seen of their objects, such as `takes both hands`.
     *offers_all* is whether tasks ask for any action.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
@@ -66,6 +72,11 @@ def build_scene(
     facts: list[Fact] = []
     for node_id in names:
         facts.extend(_facts_of(graph, node_id, names, derived, unseen))
+        facts += [
+            Fact(names[node_id], LIMIT, words)
+            for class_name, words in limits
+            if class_name == graph.nodes[node_id].class_name
+        ]
         for character in characters:
             if node_id in close[character]:
                 facts.append(Fact(names[node_id], 'close_to', names[character]))
@@ -216,6 +227,7 @@ class HouseholdWorld:
                 self.time_s,
                 whole=whole,
                 unseen=self._unseen,
+                limits=[(x.class_name, x.shown) for x in self.household.constraints if x.shown],
                 offers_all=self.household.mode is Mode.EAI,  # its goals name actions, too
             )
         return self._scene

@@ -23,8 +23,14 @@ def house_environment(scene: Scene) -> str:
             contents.setdefault(other, {}).setdefault(relation, []).append(name)
     placed = {name for lists in contents.values() for names in lists.values() for name in names}
 
+    limits: dict[str, list[str]] = {}
+    for fact in scene.facts:
+        if fact.predicate == 'limit':
+            limits.setdefault(fact.subject, []).append(fact.object)
+
     def described(name: str, above: frozenset[str] = frozenset()) -> str:
         states = [s for s in around.states.get(name, ()) if s not in EXPECTED_STATES]
+        states += limits.get(name, [])
         parts = [', '.join(states)] if states else []
         above |= {name}
         for relation, words in _WORDS.items():

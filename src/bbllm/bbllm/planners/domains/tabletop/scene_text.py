@@ -46,12 +46,11 @@ def table_environment(scene: Scene, *, reach: bool) -> str:
     usual = max(every, key=lambda size: (sizes[size], size), default='')
     if len(every) > 1 and sizes[usual] < 2:  # every size is another one
         usual = ''
-    sized = f', size [m]{f" where it is not {usual}" if usual else ""}' if every else ''
+    sized = f', size [m]{f" if not {usual}" if usual else ""}' if every else ''
     header = (
-        'A row for each object: name, kind, colour, x y z of its centre [m], yaw [deg] where it '
-        f'is not 0{sized}. As seen from the base of the arm, x points away from it, which is up '
-        'in a letter or figure, y to the left, z up from the table top at z = 0. What no line '
-        'shows elsewhere is on the table.'
+        'A row for each object: name, kind, colour, x y z of its centre [m], yaw [deg] if not 0'
+        f'{sized}. Seen from the base of the arm, x points away (up in a letter or figure), y '
+        'left, z up from the table top at z = 0. What no line shows elsewhere is on the table.'
     )
     there = {item.kind for item in scene.objects}
     kinds = [text for kind, text in KINDS.items() if kind in there]
