@@ -360,6 +360,8 @@ class EpisodeRun:
             events=lambda: tuple(self.events),
             remarks=lambda: tuple(self._remarks[: self._known]),
             not_understood=self._report_not_understood,
+            talks=lambda: self.talks,
+            asks=lambda: self.asks,
         )
         model = in_episode(inner, situation)
         return GuardedModel(self, model, role, self.warn, check, self.interruption)

@@ -238,6 +238,10 @@ class Situation:
     """Return what was added to the task that the request is about, oldest first."""
     not_understood: Callable[[str], None] = lambda text: None
     """Report the text of a remark that the model did not understand."""
+    talks: Callable[[], bool] = lambda: False
+    """Return whether a person gave the task, who can be answered."""
+    asks: Callable[[], bool] = lambda: False
+    """Return whether a question would be answered."""
 
 
 @runtime_checkable

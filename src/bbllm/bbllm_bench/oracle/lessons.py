@@ -3,12 +3,12 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import PromptRequest, StepFailure
 from bbllm.core.types import Scene
-from bbllm_bench.oracle.instruction import names_in, read_instruction
+from bbllm_bench.oracle.instruction import names_in
 from bbllm_bench.oracle.table_goals import RefusalError, TableGoal, objects_of
 
 TRIES = 2
@@ -29,7 +29,11 @@ class Lessons:
     """What an episode has shown so far."""
 
     def __init__(
-        self, request: PromptRequest, scene: Scene, remarks: Sequence[FeedbackReceived] = ()
+        self,
+        request: PromptRequest,
+        scene: Scene,
+        read: Callable[[str], Sequence[TableGoal]] = lambda text: (),
+        remarks: Sequence[FeedbackReceived] = (),
     ):
         self.bad: dict[str, str] = {}
         """Objects and places that cannot be used, names or `x y` of a pose, and why."""
@@ -59,8 +63,9 @@ class Lessons:
             *remarks,
             *(remark for failure in request.failures for remark in failure.human),
         ]
-        for text in dict.fromkeys(remark.text for remark in received if remark.text):
-            self._learn_wish(text, scene.held)
+        wishes = (remark.text for remark in received if not remark.question)
+        for text in dict.fromkeys(text for text in wishes if text):
+            self._learn_wish(text, read)
 
     def failed_at(self, x: float, y: float) -> bool:
         """Whether placing something there, or within 3 cm, has failed before."""
@@ -85,7 +90,7 @@ class Lessons:
         if self._tries[step] >= TRIES:
             self.bad.setdefault(name, failure.cause)
 
-    def _learn_wish(self, text: str, held: str | None) -> None:
+    def _learn_wish(self, text: str, read: Callable[[str], Sequence[TableGoal]]) -> None:
         """Take in `not location_B`, `use aqua_cube instead of the red one` or a new task."""
         wanted, instead, unwanted = text.lower().partition('instead of')
         negative = _NEGATIVE.search(text.lower())
@@ -100,6 +105,6 @@ class Lessons:
         if good or bad:
             return
         try:
-            self.wishes += read_instruction(text, self._objects, held)
+            self.wishes += read(text)
         except RefusalError:
             self.notes.append(text)

@@ -42,7 +42,7 @@ def call_text(step: str, scene: Scene | None) -> str:
     try:
         # `it` is what is in the hand; what it is makes no difference to a call.
         held = scene.held or next((n for n, entity in objects.items() if entity.movable), None)
-        (goal, *_) = read_instruction(step, objects, held)
+        (goal, *_) = read_instruction(step, objects, held, answers=None)
     except RefusalError:
         return PASS
     skill, *args = _call(goal)

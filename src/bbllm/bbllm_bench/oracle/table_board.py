@@ -2,14 +2,23 @@
 
 import itertools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
 from bbllm.core.types import Scene
 from bbllm_bench.oracle.lessons import Lessons
-from bbllm_bench.oracle.table_goals import RefusalError, Select, Side, TableObject, objects_of
+from bbllm_bench.oracle.table_goals import (
+    Point,
+    RefusalError,
+    Select,
+    Side,
+    TableObject,
+    beyond_middle,
+    objects_of,
+    stands,
+)
 
 NEAR_M, PLACED_M = 0.02, 0.006
 """Closer than this to a place is at it, and need not be put there again [m]."""
@@ -23,6 +32,10 @@ POSES_X_M = (0.475, 0.50, 0.45, 0.525, 0.425, 0.55, 0.40, 0.575, 0.375, 0.35)
 POSES_Y_M = tuple(0.03 * i for i in range(13))
 POSE_RANGE_M = (0.30, 0.65)
 """Least and greatest distance of a chosen pose from the arm's axis [m]."""
+FARTHEST_M = 0.68
+"""The greatest distance of a pose from the arm's axis where the words leave no other [m]."""
+BESIDE_ROOM_M, CLOSE_M = 0.07, 0.052
+"""Objects are at least this far from a place beside another, and from one between two [m]."""
 SIDE_M = 0.03
 """How far from the middle line a place on a side is [m]."""
 
@@ -44,7 +57,7 @@ class TablePlace:
 
     def on_side(self, side: Side | None) -> bool:
         """Whether it is on the side that is asked for, if any is."""
-        return side is None or (self.y > SIDE_M if side == 'left' else self.y < -SIDE_M)
+        return side is None or beyond_middle((self.x, self.y, 0.0), side) > SIDE_M
 
 
 @dataclass(frozen=True)
@@ -61,7 +74,15 @@ class Region:
     side: Side | None = None
 
 
-Where: TypeAlias = TablePlace | OnTop | Region
+@dataclass(frozen=True)
+class Related:
+    """Any free place so related to one or two objects, as they stand when it is filled."""
+
+    relation: str
+    refs: tuple[str, ...]
+
+
+Where: TypeAlias = TablePlace | OnTop | Region | Related
 
 
 def cell_of(location: TableObject) -> TablePlace:
@@ -91,6 +112,24 @@ def patterns(
         if all(c.on_side(side) and near <= math.hypot(c.x, c.y) <= far for c in cells):
             found.append(cells)
     return tuple(sorted(dict.fromkeys(found), key=off_middle))
+
+
+def related_points(relation: str, refs: Sequence[Point]) -> Iterator[tuple[float, float]]:
+    """Yield points with a relation to one or two others, the best first [m]."""
+    x, y, _ = refs[0]
+    if relation == 'between':
+        dx, dy = refs[1][0] - x, refs[1][1] - y
+        for step in range(10):
+            for part in {0.5 - 0.04 * step, 0.5 + 0.04 * step}:
+                yield x + part * dx, y + part * dy
+        return
+    ways = {'behind': [0], 'leftof': [90], 'infront': [180], 'rightof': [-90]}
+    turns = (0, 15, -15, 30, -30, 40, -40)
+    for far_m in (0.075,) if relation == 'beside' else (0.08, 0.10, 0.12, 0.15, 0.20):
+        for turn in turns:
+            for way in ways.get(relation, [90, -90, 180, 0]):
+                angle = math.radians(way + turn)
+                yield x + far_m * math.cos(angle), y + far_m * math.sin(angle)
 
 
 def gap(cells: Sequence[TablePlace], x: float, y: float) -> float:
@@ -155,12 +194,18 @@ class Board:
             case _ if name == self.held:
                 return False
             case TablePlace():
-                return where.near(self.objects[name], PLACED_M)
+                turned = len(where.pose.split()) > 3  # by how much is not known
+                there = where.near(self.objects[name], PLACED_M)
+                return there and (name in self.moved or not turned)
             case OnTop():
                 return self.on.get(name) == where.base
             case Region(side=None):
                 return name in self.moved
-        return self.objects[name].side == where.side
+            case Related():
+                at, refs = self.objects[name].at, self._points(where)
+                there = at is not None and bool(refs) and stands(where.relation, at, refs)
+                return there and name in self.moved
+        return self.objects[name].is_on(where.side)
 
     def standing_at(self, cell: TablePlace, within: float = NEAR_M) -> list[str]:
         """Return the objects near a place, the lowest first."""
@@ -191,7 +236,8 @@ class Board:
             named.sort(key=lambda cell: off_middle([cell]))
         poses = [cell for (cell,) in patterns(((0, 0),), side)]
         poses.sort(key=lambda c: any(gap([c], at.x, at.y) < FREE_M for at in self.locations))
-        ruled_out = {*self.lessons.bad, *self.lessons.taken}
+        far = {item.name for item in self.objects.values() if item.in_reach is False}
+        ruled_out = {*self.lessons.bad, *self.lessons.taken, *far}
         return [
             cell
             for cells, room_m in ((named, TIGHT_M), (poses, self._room_m))
@@ -201,6 +247,24 @@ class Board:
             and not self.standing_at(cell, room_m)
             and (side or all(gap(box, cell.x, cell.y) >= least for box, least in self.away))
         ]
+
+    def related_cells(self, where: Related) -> list[TablePlace]:
+        """Return free places with a relation to other objects, the best first."""
+        refs = self._points(where)
+        room_m = CLOSE_M if where.relation == 'between' else BESIDE_ROOM_M
+        return [
+            cell
+            for x, y in related_points(where.relation, refs) if refs
+            for cell in [TablePlace(f'{x + 0.0:.3f} {y + 0.0:.3f}', x, y)]
+            if cell.key not in self.lessons.bad
+            and POSE_RANGE_M[0] <= math.hypot(x, y) <= FARTHEST_M
+            and not self.standing_at(cell, room_m)
+        ]  # fmt: skip
+
+    def _points(self, where: Related) -> list[Point]:
+        """Return where the objects of a relation are; none while one is in the hand."""
+        at = [self.objects[name].at for name in where.refs]
+        return [point for point in at if point] if all(at) else []
 
     # --- which objects ----------------------------------------------------------------------
 
@@ -259,8 +323,12 @@ class Board:
     def put(self, where: Where) -> None:
         assert self.held is not None  # steps that place come after steps that pick
         item, half = self.objects[self.held], self.objects[self.held].height / 2
-        if isinstance(where, Region):
-            cells = self.free_cells(where.side)
+        if isinstance(where, Region | Related):
+            cells = (
+                self.free_cells(where.side)
+                if isinstance(where, Region)
+                else self.related_cells(where)
+            )
             if not cells:
                 raise RefusalError(f'There is no free place for {self.held}.')
             asked_for = (cell for cell in cells if cell.key in self.lessons.preferred)

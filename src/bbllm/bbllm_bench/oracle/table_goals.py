@@ -1,14 +1,16 @@
 """What an instruction asks for on a table, as data, and as conditions in the grammar of goals."""
 
 import itertools
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from bbllm.core.goals import NONE
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
+from bbllm.skills.shapes import yaw_of
 
-Side = Literal['left', 'right']
+Side = Literal['left', 'right', 'near', 'far']
 SIDE_MARGIN_M = 0.025
 """How far beyond the middle line counts as left or right [m]."""
 COLORS_OF_THE_ARC = {
@@ -23,11 +25,31 @@ COLORS_OF_THE_ARC = {
 COLORS = frozenset(COLORS_OF_THE_ARC) | {
     *('white', 'black', 'grey', 'gray', 'silver', 'beige', 'ivory')
 }
+Point = tuple[float, float, float]
 MOVABLE_KINDS = frozenset(kind.value for kind in MOVABLE)
+
+
+MIDDLE_X_M = 0.45
+"""Where the near half of a table ends where no other table is known [m]."""
+
+
+def beyond_middle(at: Point, side: Side) -> float:
+    """Return how far a point is on a side of the table, below 0 on the other [m]."""
+    x, y, _ = at
+    ways = {'left': y, 'right': -y, 'near': MIDDLE_X_M - x, 'far': x - MIDDLE_X_M}
+    return ways[side]
 
 
 class RefusalError(Exception):
     """A task that is not understood, or that cannot be done; the text names what."""
+
+
+class AskError(RefusalError):
+    """A task with several readings; the text is a question."""
+
+    def __init__(self, question: str, options: Sequence[str]):
+        super().__init__(question)
+        self.options = tuple(options)
 
 
 @dataclass(frozen=True)
@@ -37,21 +59,26 @@ class TableObject:
     name: str
     kind: str
     color: str = ''
-    at: tuple[float, float, float] | None = None
+    at: Point | None = None
     """Centre; None while it is held [m]."""
     height: float = 0.04
     """Extent along z [m]."""
+    below: tuple[str, ...] = ()
+    """What it is on or in."""
+    yaw_deg: float = 0.0
+    """How its edges are turned [deg]."""
+    in_reach: bool | None = None
+    """Whether the arm reaches it; None where that is not known."""
 
     @property
     def movable(self) -> bool:
         return self.kind in MOVABLE_KINDS
 
-    @property
-    def side(self) -> Side | None:
-        """The side of the arm's middle line that it is on; None if neither."""
-        if self.at is None or abs(self.at[1]) <= SIDE_MARGIN_M:
-            return None
-        return 'left' if self.at[1] > 0 else 'right'
+    def is_on(self, side: Side | None) -> bool:
+        """Whether it is on a side, and not on the line."""
+        return self.at is not None and (
+            side is None or beyond_middle(self.at, side) > SIDE_MARGIN_M
+        )
 
     @property
     def hue(self) -> float:
@@ -62,14 +89,27 @@ class TableObject:
 
 def objects_of(scene: Scene) -> dict[str, TableObject]:
     """Return the objects of a scene by name."""
-    return {item.name: _object(item) for item in scene.objects}
+    below: dict[str, list[str]] = {}
+    for fact in scene.facts:
+        if fact.predicate in ('on', 'in'):
+            below.setdefault(fact.subject, []).append(fact.object)
+    reach = {f.subject: f.object == 'yes' for f in scene.facts if f.predicate == 'reachable'}
+    return {
+        item.name: replace(
+            _object(item), below=(*below.get(item.name, ()),), in_reach=reach.get(item.name)
+        )
+        for item in scene.objects
+    }
 
 
 def _object(item: SceneObject) -> TableObject:
     words = item.name.lower().split('_')
     color = item.color or next((word for word in words if word in COLORS), '')
     size = item.size_m[2] if item.kind is not Kind.LOCATION and item.size_m[2] else 0.04
-    return TableObject(item.name, item.kind.value, color, item.pose.position_m, size)
+    yaw = yaw_of(item)
+    yaw_deg = yaw[0] if yaw else 0.0
+    at = item.pose.position_m
+    return TableObject(item.name, item.kind.value, color, at, size, yaw_deg=yaw_deg)
 
 
 @dataclass(frozen=True)
@@ -84,6 +124,8 @@ class Select:
     """How many of them are meant; None for as many as possible."""
     counted: bool = False
     """Whether the words give the number: `one cube`, `a cube`."""
+    vague: bool = False
+    """Whether it is one certain object, and the words do not state which: `the cube`."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +136,8 @@ class Arrange:
     """
     `spots`, `side`, `tower` (bottom first) or `free` (anywhere on the table); plus, triangle,
     square, L, row or column; `parted`: the first items and the others on different sides;
-    `per side`: so many of each on both sides, each on a location.
+    `per side`: so many of each on both sides, each on a location; or a relation to `spots`, such
+    as `behind` or `between`.
     """
     items: tuple[Select, ...]
     spots: tuple[str, ...] = ()
@@ -105,6 +148,8 @@ class Arrange:
     """Whether a row goes by colour in the order of the visible spectrum."""
     reverse: bool = False
     """Whether that order goes from right to left."""
+    stated: tuple[str, ...] = ()
+    """Conditions that state it, where those of its shape do not."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +175,48 @@ class Use:
     """Its further arguments, as a call has them."""
     words: str
     """The same in the words of a step."""
+    stated: str
+    """The condition that states it."""
     shift_m: tuple[float, float] = (0.0, 0.0)
     """How far it moves the object in x and y of the robot's base."""
+    instead: str = ''
+    """The pose to place it at where the skill is not offered; empty where none will do."""
 
 
 TableGoal: TypeAlias = Arrange | Act | Use
 
 
 LINES = ('row', 'column')
+RELATED = {
+    **{'behind': 'farther', 'infront': 'nearer', 'leftof': 'left_of', 'rightof': 'right_of'},
+    **{'beside': 'beside', 'between': 'between'},
+}
+"""Where one object is to another, as seen from the arm, with the conditions that state it."""
+BESIDE_M = 0.08
+"""Up to here the middles of two cubes are beside each other [m]."""
+CLEAR_M = 0.06
+"""So far apart, no cube reaches beyond the edge of another, however they are turned [m]."""
+OFF_LINE_M = 0.015
+"""So far from their line something is between two others [m]."""
+LEVEL_M = 0.025
+"""Middles that differ in height by less are level [m]."""
+
+
+def stands(relation: str, at: Point, refs: Sequence[Point]) -> bool:
+    """Return whether a point is so related to one or two others."""
+    (x, y, z), (rx, ry, _) = at, refs[0]
+    if any(abs(z - ref[2]) > LEVEL_M for ref in refs):
+        return False
+    if relation == 'between':
+        (sx, sy, _) = refs[1]
+        way, off = complex(sx - rx, sy - ry), complex(x - rx, y - ry)
+        part = off / way if way else 0j
+        return 0 < part.real < 1 and abs(part.imag) * abs(way) <= OFF_LINE_M
+    dx, dy = x - rx, y - ry
+    if relation == 'beside':
+        return math.hypot(dx, dy) <= BESIDE_M
+    along = {'behind': dx, 'infront': -dx, 'leftof': dy, 'rightof': -dy}[relation]
+    return along >= CLEAR_M and along >= math.hypot(dx, dy) * math.sqrt(0.5)
 
 
 def conditions_text(
@@ -148,7 +227,8 @@ def conditions_text(
 
     Of `all` objects, those that are *far*, out of reach, do not count, as the prompt states.
     """
-    goals = [_in_reach(goal, far) for goal in goals]
+    goals = [all_in_reach(goal, far) for goal in goals]
+    goals = [goal for i, goal in enumerate(goals) if not _is_undone(goal, goals[i + 1 :])]
     if any(_named(a) & _moved(b) for a, b in itertools.combinations(goals, 2)):
         return NONE  # what one part of the sentence arranges is moved by a later one
     lines: list[str] = []
@@ -156,8 +236,10 @@ def conditions_text(
         last = i == len(goals) - 1
         if isinstance(goal, Arrange):
             found = [*_arranged(goal, items)]
+        elif isinstance(goal, Use):
+            found = [goal.stated]
         else:
-            held = isinstance(goal, Act) and goal.verb == 'pick' and last
+            held = goal.verb == 'pick' and last
             found = [f'held({_written(goal.items[0])})'] if held else []
         if not found:
             return NONE
@@ -165,7 +247,15 @@ def conditions_text(
     return '\n'.join(dict.fromkeys(lines)) or NONE
 
 
-def _in_reach(goal: TableGoal, far: Collection[str]) -> TableGoal:
+def _is_undone(goal: TableGoal, later: Sequence[TableGoal]) -> bool:
+    """Whether an object is picked that a later part places."""
+    if not isinstance(goal, Act) or goal.verb != 'pick':
+        return False
+    return any(isinstance(one, Arrange) and one.items == goal.items for one in later)
+
+
+def all_in_reach(goal: TableGoal, far: Collection[str]) -> TableGoal:
+    """Return a goal in which all of some objects are all but those that are out of reach."""
     if not isinstance(goal, Arrange):
         return goal
     items = []
@@ -193,6 +283,9 @@ def _all_of(items: Sequence[Select]) -> set[str]:
 
 def _arranged(goal: Arrange, entities: Mapping[str, TableObject]) -> Iterator[str]:
     """Yield the conditions of one goal; none where they could not express all of it."""
+    if goal.stated:
+        yield from goal.stated
+        return
     items, places = goal.items, [spot for spot in goal.spots if spot in entities]
     if len(places) < len(goal.spots):
         return  # a pose in numbers
@@ -209,6 +302,9 @@ def _arranged(goal: Arrange, entities: Mapping[str, TableObject]) -> Iterator[st
             yield from (f'on({"|".join(items[0].names)}, {place})' for place in places)
         case 'spots' if len(places) == 1:
             yield from (f'on({_written(item)}, {places[0]})' for item in items)
+        case shape if shape in RELATED:
+            form = f'{RELATED[shape]}({{}}, {", ".join(places)})'
+            yield from (form.format(_written(item)) for item in items)
         case 'tower' if len(items) > 1 and all(item.count == 1 for item in items):
             yield from _somewhere(goal, items[0])
             for below, above in itertools.pairwise(items):

@@ -17,6 +17,7 @@ from bbllm_bench.oracle.table_board import (
     Board,
     OnTop,
     Region,
+    Related,
     TablePlace,
     TableStep,
     Where,
@@ -24,7 +25,15 @@ from bbllm_bench.oracle.table_board import (
     off_middle,
     patterns,
 )
-from bbllm_bench.oracle.table_goals import Act, Arrange, RefusalError, Side, TableGoal, Use
+from bbllm_bench.oracle.table_goals import (
+    RELATED,
+    Act,
+    Arrange,
+    RefusalError,
+    Side,
+    TableGoal,
+    Use,
+)
 
 Targets = dict[str, Where]
 
@@ -64,9 +73,11 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
     board = Board(scene, lessons)
     goals = [*task, *lessons.wishes]
     offered = {skill.name for skill in scene.skills}
-    for goal in goals:
+    for i, goal in enumerate(goals):
         if isinstance(goal, Use) and goal.skill not in offered:
-            raise RefusalError(f'there is no skill here to {goal.skill} objects.')
+            if not goal.instead:
+                raise RefusalError(f'there is no skill here to {goal.skill} objects.')
+            goals[i] = Arrange('spots', goal.items, (goal.instead,))
     for _, stage in itertools.groupby(goals, lambda goal: isinstance(goal, Arrange)):
         arranged: list[Arrange] = []
         for goal in stage:
@@ -141,6 +152,9 @@ def _arrange(goals: Sequence[Arrange], board: Board) -> None:
                 targets |= _shared(goal, board)
             case 'spots' | 'free' | 'side':
                 targets |= _loose(goal, board, targets)
+            case shape if shape in RELATED:
+                where = Related(shape, goal.spots)
+                targets |= dict.fromkeys(board.choose(goal.items, goal.spots, targets), where)
             case _:
                 pairs, more = _pattern(goal, board)
                 targets |= pairs
@@ -190,7 +204,8 @@ def _next(todo: Targets, there: Iterable[str], board: Board) -> str:
     An object comes after the one that it is to stand on, and one that stands beside the place of
     another leaves before that place is filled.
     """
-    ready = [n for n, where in todo.items() if getattr(where, 'base', '') not in todo] or [*todo]
+    below = {n: (getattr(w, 'base', ''), *getattr(w, 'refs', ())) for n, w in todo.items()}
+    ready = [n for n, names in below.items() if todo.keys().isdisjoint(names)] or [*todo]
     if board.held in ready:
         return board.held
     cells = {name: where for name, where in todo.items() if isinstance(where, TablePlace)}
