@@ -13,9 +13,13 @@ from bbllm.core.protocols import ModelRequest
 from bbllm.core.types import Scene
 from bbllm.testing import ScriptedModel
 from tests.planners.symbolic_table import SymbolicTabletop
+from tests.twenty_turns import LINES, reply_to
 
 RED_ON_A = '0: pick red_cube\n1: place red_cube on location_A\n2: Done'
-TABLE = {'red_cube': (0.4, 0.1), 'blue_cube': (0.4, -0.1), 'location_A': (0.5, 0.0)}
+TABLE = {
+    **{f'{color}_cube': (0.4, 0.1 * i) for i, color in enumerate(('red', 'blue', 'green'))},
+    **{f'location_{letter}': (0.6, 0.1 * i) for i, letter in enumerate('ABCDE')},
+}
 ASK = 'ask: Which cube? | red_cube | blue_cube'
 
 
@@ -152,3 +156,36 @@ def test_a_line_that_cannot_be_taken_leaves_the_conversation_as_it_was(text: str
     with pytest.raises(TaskError):
         talker.chat.say(text)
     assert talker.chat.say('هل هناك مكعب أحمر؟').turn is not None
+
+
+def test_twenty_lines_of_a_conversation() -> None:
+    def reply(request: ModelRequest) -> str:
+        return reply_to([{'role': m.role, 'content': m.content} for m in request.messages])
+
+    talker = Talker(*[reply] * (2 * len(LINES)), turns=20)
+    for line in LINES:
+        if (said := talker.chat.begin(line.text)) is not None:
+            assert said.text  # it answers a question
+        if line.ending:
+            running = talker.robot._session.running
+            assert running is not None and running.future is not None
+            turn = talker.chat.reply_of(running.future.result(30)).turn
+            assert turn is not None
+            assert (turn.ending, line.says in turn.reply) == (line.ending, True), turn
+        else:
+            assert talker.asked.wait(30)
+            talker.asked.clear()
+    assert len(talker.chat.turns) == 18
+
+
+def test_the_report_is_in_the_language_of_the_person() -> None:
+    german = 'Fertig. Der red_cube steht auf location_A.'
+    talker = Talker(f'language: German\n{RED_ON_A}', german, 'language: german\nanswer: Ja.')
+    assert talker.chat.say('Stell den roten Würfel auf A').text == german
+    assert 'into German' in talker.prompt(1) and 'Done.' in talker.prompt(1)
+    assert talker.chat.say('Steht er dort?').text == 'Ja.'
+
+
+def test_a_report_without_a_translation_stays_as_it_is() -> None:
+    talker = Talker(f'language: German\n{RED_ON_A}', 'x' * 10_000)
+    assert talker.chat.say('Stell den roten Würfel auf A').text.startswith('Done.')

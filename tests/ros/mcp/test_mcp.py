@@ -110,7 +110,7 @@ def test_arm_moves_for_a_client_only_after_a_person_has_permitted_the_plan(
     async def use(client: Client) -> None:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         seen = await reported(client, 'scene')
-        assert 'red_cube' in {item['name'] for item in seen['objects']}
+        assert 'red_cube' in {line.split()[0] for line in seen['scene']}
         planned = await reported(client, 'plan', task=TASK)
         assert planned['plan'][0]['call'] == 'pick(red_cube)'
         assert 'No task was begun yet' in await refused(client, 'task_status')
@@ -192,9 +192,7 @@ def test_server_over_http_serves_who_has_the_address_and_no_page_of_another_port
     stack: Running, tmp_path: Path
 ) -> None:
     async def use(client: Client) -> None:
-        assert 'red_cube' in {
-            item['name'] for item in (await reported(client, 'scene'))['objects']
-        }
+        assert 'red_cube' in ' '.join((await reported(client, 'scene'))['scene'])
         assert 'No task of this server' in await refused(client, 'say', text=MORE)
 
     with over_http(tmp_path / 'log') as address:

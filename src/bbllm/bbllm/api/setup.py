@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bbllm.api.config import AnyModel, AnyPlanner, EpisodeConfig
@@ -13,7 +14,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, Event, Limits, never_of
 from bbllm.core.goals import NO_GOAL
-from bbllm.core.protocols import Body, EventSink, World
+from bbllm.core.protocols import Body, ChatModel, EventSink, World
 from bbllm.core.registry import PlannerSpec, fault_of, load_planner
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Outcome, Scene, Skill, SkillCall, Status, Task
@@ -101,6 +102,7 @@ class EpisodeSetup:
             asking=asking,
         )
         brain = run.model(models.brain, 'brain', self.check)
+        run.translate = partial(_translated, brain, task.instruction)
         body = make_body(mapping, run, models) if remote is None else remote.connect(run)
         loops = self.options.feedback_loops if k is None else k
         planner = self.spec.build(brain, body, k=loops)
@@ -133,6 +135,12 @@ class EpisodeSetup:
         asking = self.options.asking(attended=False)
         _, execute = self.begin(task, k=0, moves=False, asking=asking)
         return execute(StillWorld(scene))
+
+
+def _translated(brain: ChatModel, task: str, report: str, language: str) -> str:
+    from bbllm.planners.common.translation import translated
+
+    return translated(brain, report, language, task)
 
 
 class StillWorld:

@@ -233,6 +233,10 @@ class EpisodeRun:
         self._question: QuestionAsked | None = None
         """The question that waits for an answer."""
         self._n_questions = 0
+        self._language = ''
+        """The language of the person; '' for English."""
+        self.translate: Callable[[str, str], str] = lambda report, language: report
+        """Returns the report at the end in a language."""
         self._keep_prompts = keep_prompts
         """Whether what is sent to models goes on record."""
         self.stream = stream
@@ -343,8 +347,15 @@ class EpisodeRun:
             self._settle(NOT_READ, self._n_taken)
             self._settle(TAKEN_UP)
             end = EpisodeEnded(ending, message, error_type, status)
-            self.emit(replace(end, summary=summary_of(self.events, end)))
+            self.emit(replace(end, summary=self._summary(end)))
         return episode_of(self.events)
+
+    def _summary(self, end: EpisodeEnded) -> str:
+        report = summary_of(self.events, end)
+        # What was cancelled ends at once, and an answer is in the language of the person already.
+        if not self._language or end.ending in (Ending.ANSWERED, Ending.CANCELLED):
+            return report
+        return self.translate(report, self._language)
 
     def model(
         self, inner: ChatModel, role: str, check: Callable[[], object] | None = None
@@ -577,6 +588,10 @@ class EpisodeRun:
     def question(self) -> QuestionAsked | None:
         """The question that waits for an answer."""
         return self._question
+
+    def note_language(self, name: str) -> None:
+        """Note the language of the person; see `EpisodeContext`."""
+        self._language = name
 
     def ask_person(
         self, question: str, options: Sequence[str] = ()

@@ -504,6 +504,10 @@ class EpisodeContext(Protocol):
         """Whether a question would be answered: by a person, or as was chosen in advance."""
         ...
 
+    def note_language(self, name: str) -> None:
+        """Note the language of the person, by its English name, for the report at the end."""
+        ...
+
     def ask_person(
         self, question: str, options: Sequence[str] = ()
     ) -> tuple[FeedbackReceived, ...]:

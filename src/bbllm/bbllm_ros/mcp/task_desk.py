@@ -7,8 +7,9 @@ from typing import Any
 
 from bbllm.core.approval import SHORT, ApprovalMode, ApprovalRequest
 from bbllm.core.cancel import CancelToken
+from bbllm.core.conversation import Turn
 from bbllm.core.errors import ApprovalError, TaskError
-from bbllm.core.events import Event
+from bbllm.core.events import Event, QuestionAsked
 from bbllm.core.progress import Progress
 from bbllm.core.tasks import make_remark, make_task
 from bbllm.core.types import Task
@@ -33,11 +34,14 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
 
     def __init__(self, client: StackClient):
         self._session = StackSession(client)
+        self._session.attended = True
         self._mode = ExecutorSettingsClient(client.node, client.group)
         self._lock = threading.Lock()
         self._progress = Progress()
         self._seen: ApprovalRequest | None = None
         """The request that was reported last."""
+        self._heard: QuestionAsked | None = None
+        """The question that was reported last."""
 
     def __exit__(self, *_: object) -> None:
         self._session.end('The client has left.')
@@ -60,7 +64,7 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
                     f'The task {running.task.instruction!r} is under way. Wait for its end with '
                     'task_status, or call stop.'
                 )
-            self._progress, self._seen = Progress(), None
+            self._progress, self._seen, self._heard = Progress(), None, None
             self._session.start(task, self._take)
 
     def say(self, text: str, wait_s: float = 0.0) -> str:
@@ -98,9 +102,9 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
         """
         Return the state of the newest task as JSON values.
 
-        Waits at most *wait_s* for its end, or for a request to a person that was not returned
-        before [s]. Raises TaskError where there is no task, or the stack refused it; BbllmError
-        where a node has gone.
+        Waits at most *wait_s* for its end, or for a request to a person or a question of the
+        planner that was not returned before [s]. Raises TaskError where there is no task, or the
+        stack refused it; BbllmError where a node has gone.
         """
         running = self._session.running
         if running is None or running.future is None:
@@ -111,6 +115,10 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
             if (request is not None and request != self._seen) or time.monotonic() >= deadline_s:
                 self._seen = request
                 return {**self._report(running.task, 'running'), **_permit(request)}
+            question = self._progress.question
+            if question is not None and question is not self._heard:
+                self._heard = question
+                return {**self._report(running.task, 'asks'), **_asked(question)}
             time.sleep(POLL_S)
         episode = running.future.result()
         assert episode.ending is not None
@@ -119,7 +127,13 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
             'ending': episode.ending.name,
             'goal': episode.goal,
             'message': episode.message,
+            'summary': episode.summary,
         }
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The conversation of the stack, whoever gave the tasks."""
+        return self._session.turns
 
     def stop(self) -> None:
         """Stop whatever moves the arm, whoever began it; raises WorldError where that failed."""
@@ -151,6 +165,15 @@ class TaskDesk(AbstractContextManager['TaskDesk']):
                     for row in self._progress.rows
                 ],
             }
+
+
+def _asked(question: QuestionAsked) -> dict[str, Any]:
+    """Return what the planner asks, and how to answer."""
+    return {
+        'question': {'text': question.text, 'options': list(question.options)},
+        'next': 'Nothing moves until it is answered: say(text) with the answer of the person, or '
+        'the number of an option from 1. Then call task_status.',
+    }
 
 
 def _permit(request: ApprovalRequest | None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from bbllm.core.protocols import (
 from bbllm.core.text import DATA_RULE, as_data, escape_line, untagged
 from bbllm.core.types import Scene, Skill, Task
 from bbllm.llm.reply_text import without_reasoning
-from bbllm.planners.common.reply_diagnostics import raise_if_spoken
+from bbllm.planners.common.reply_diagnostics import language_of_reply, raise_if_spoken
 from bbllm.planners.domains.household.language import HOUSE_END
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.scene_graph import is_open, sensed_only
@@ -188,6 +188,8 @@ def ask(
             if person is None or not person.talks:
                 return read(reply)
             try:
+                if language := language_of_reply(reply):
+                    person.note_language(language)
                 raise_if_spoken(reply)
                 return read(reply)
             except AskedError as question:

@@ -18,7 +18,10 @@ _MARKS = ' \t\r>*_#`~-•'
 _DONE = re.compile(r'(?:all )?done\b[\s.!]*(?:\(\s*\)|\s\(.*\))?[\s.!]*', re.IGNORECASE)
 _SPOKEN = re.compile(r'(ask|answer)[*_`\s]*:(.*)', re.IGNORECASE)
 _NUMBERED = re.compile(r'\d{1,4}:\s')
-_EXPLAINS = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
+_EXPLAINS = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:.*', re.IGNORECASE)
+_LANGUAGE = re.compile(
+    r'^[^\w\n]*language[*_` ]*:[^\w\n]*([A-Za-z]{2,30})[^\w\n]*$', re.IGNORECASE | re.MULTILINE
+)
 _OPENS = re.compile(r'`*\w*|(?:the )?(?:new )?plan[*_` ]*:', re.IGNORECASE)
 """A line that opens a block of code, or the heading of a plan."""
 MAX_QUESTION = 300
@@ -54,6 +57,12 @@ def refuse_if_impossible(lines: Iterable[str]) -> None:
             raise GaveUpError(reason)
 
 
+def language_of_reply(reply: str) -> str:
+    """Return the language that a line `language: German` names; '' where none does."""
+    found = _LANGUAGE.search(reply)
+    return found[1].capitalize() if found else ''
+
+
 def raise_if_spoken(reply: str) -> None:
     """
     Raise AskedError or AnsweredError for a reply that is a question or an answer, and no plan.
@@ -66,7 +75,7 @@ def raise_if_spoken(reply: str) -> None:
     """
     lines = [line.strip(_MARKS) for line in reply.split('\n')]
     lines = [line for line in lines if line]
-    while lines and (_EXPLAINS.match(lines[0]) or _OPENS.fullmatch(lines[0])):
+    while lines and any(each.fullmatch(lines[0]) for each in (_EXPLAINS, _OPENS, _LANGUAGE)):
         lines = lines[1:]
     found = _SPOKEN.fullmatch(lines[0]) if lines else None
     if found is None or any(map(_NUMBERED.match, lines[1:])):
