@@ -21,7 +21,8 @@ pytestmark = pytest.mark.ros
 def stack(ros_domain: int, tmp_path_factory: Any) -> Iterator[Running]:
     with ModelServer(scripted) as server:
         config = served_by(server, tmp_path_factory.mktemp('llm'))
-        config['params']['brain_planner'] |= {'goal': 'no', 'turns': 20}
+        params = config['params']
+        params['brain_planner'] = {**params['brain_planner'], 'goal': 'no', 'turns': 20}
         with started(**config) as running:
             yield running
 
