@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bbllm.core.constants import OptionWord
@@ -13,6 +13,7 @@ from bbllm.core.events import (
     Event,
     GoalStated,
     PlanMade,
+    QuestionAsked,
 )
 from bbllm.core.goals import LEFT_OUT, MET, NOT_CHECKED
 
@@ -46,6 +47,8 @@ class AskingRules:
     """Answers that were given in advance, in the order of the questions."""
     person: bool = True
     """Whether a person can answer those that are left."""
+    reply: Callable[[QuestionAsked], str] | None = None
+    """Answers those that are left in place of a person, at once."""
 
 
 def summary_of(events: Iterable[Event], end: EpisodeEnded) -> str:

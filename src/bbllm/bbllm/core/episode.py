@@ -607,6 +607,8 @@ class EpisodeRun:
             self._question = asked
         if number < len(rules.answers):
             self.add_feedback(rules.answers[number])
+        elif rules.person and rules.reply is not None:
+            self.add_feedback(rules.reply(asked))
         deadline_s = time.monotonic() + (rules.timeout_s if rules.person else 0.0)
         try:
             while not self.spoken:

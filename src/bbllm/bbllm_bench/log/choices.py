@@ -1,5 +1,9 @@
 """Which options of an episode a run of the bench has; `EpisodeConfig` declares them."""
 
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
 from bbllm.api.config import (
     ExperienceChoice,
     LimitChoice,
@@ -8,9 +12,11 @@ from bbllm.api.config import (
     RecordChoice,
     RehearsalChoice,
     SourceChoice,
+    TalkChoice,
     model_setting,
 )
-from bbllm.api.settings import revised
+from bbllm.api.settings import Settings, revised
+from bbllm.core.dialogue import AskMode
 
 
 class PlannerName(PlannerChoice):
@@ -19,8 +25,20 @@ class PlannerName(PlannerChoice):
     planner: str = revised(PlannerChoice, 'planner')
 
 
+class AskChoice(Settings):
+    """Whether a planner may ask the person of a case."""
+
+    ask: Annotated[AskMode, BeforeValidator(AskMode)] = revised(TalkChoice, 'ask')
+
+
 class PlayChoice(
-    LimitChoice, RehearsalChoice, SourceChoice, MappingChoice, ExperienceChoice, PlannerName
+    LimitChoice,
+    RehearsalChoice,
+    SourceChoice,
+    MappingChoice,
+    ExperienceChoice,
+    AskChoice,
+    PlannerName,
 ):
     """What decides how episodes go, beside models."""
 

@@ -114,6 +114,12 @@ class EpisodeResult:
     where the task needs nothing."""
     information: str = ''
     """By which rule it was enough, or what was lacking."""
+    ask: str = ''
+    """Whether the planner had to ask how the task is meant, see `suites.person`."""
+    asked: bool | None = None
+    """Whether it asked, where it had to before anything moved; None where that is not measured."""
+    answer: str = ''
+    """Of a question of the person: `right`, `wrong`, or `refused` without any; else ''."""
     false_success: bool = False
     """Whether the planner ended as done although the checker denies it."""
     prompt_chars: int = 0

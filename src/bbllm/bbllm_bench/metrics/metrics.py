@@ -108,6 +108,11 @@ def _of_pictures(
     return lambda result: None if result.by_pictures is None else value(result.by_pictures)
 
 
+def _answered(kind: str) -> Callable[[EpisodeResult], bool | None]:
+    """Return what measures whether an answer to the person is of a kind; None for other tasks."""
+    return lambda result: result.answer == kind if result.answer else None
+
+
 # fmt: off
 _METRICS = (
     Metric('sr', 'SR', 'success rate', lambda r: r.passed, 'higher', 'rate', counts_lost=True),
@@ -118,6 +123,19 @@ _METRICS = (
     Metric('informed', 'Informed', 'informed success',
            lambda r: None if r.informed is None else r.informed_success, 'higher', 'rate',
            counts_lost=True),
+    Metric('asked_needed', 'asked', 'asked before moving, of the tasks that are unclear',
+           lambda r: r.asked if r.ask == NEEDED else None, 'higher', 'rate', counts_lost=True),
+    Metric('asked_needless', 'needless', 'asked, of the tasks in which nothing had to be asked',
+           lambda r: r.asked if r.ask not in ('', NEEDED) else None, 'lower', 'rate',
+           less='has fewer'),
+    Metric('wrong_unasked', 'wrong unasked', 'ended as done without a question, and wrong',
+           lambda r: r.false_success and not r.asked if r.ask else None, 'lower', 'rate',
+           less='has fewer'),
+    Metric('answer_right', 'right', 'right answers, of the questions of the person',
+           _answered('right'), 'higher', 'rate'),
+    Metric('answer_wrong', 'wrong', 'wrong answers', _answered('wrong'), 'lower', 'rate'),
+    Metric('answer_refused', 'refused', 'questions without an answer that there is',
+           _answered('refused'), 'lower', 'rate'),
     Metric('false_success', 'False success', 'false success', lambda r: r.false_success, 'lower',
            'rate', usual=0, less='has fewer'),
     Metric('gcr', 'GCR', 'goal conditions', lambda r: r.gcr, 'higher'),
@@ -157,11 +175,17 @@ METRICS: Mapping[str, Metric] = {metric.key: metric for metric in _METRICS}
 
 SUMMARY = (*('sr', 'state', 'informed', 'gcr', 'exec', 'loops'),)
 """Estimated for every group of episodes of a run."""
+OF_TALK = (
+    *('asked_needed', 'asked_needless', 'wrong_unasked'),
+    *('answer_right', 'answer_wrong', 'answer_refused'),
+)
+"""The same where a person gives the tasks."""
 BY_PICTURES = (
     *('judge', 'false_accept', 'false_refuse'),
     *('recall', 'precision', 'position_mm', 'position_p95_mm', 'turned_deg'),
 )
 """The same where scenes come from pictures."""
+NEEDED = 'needed'
 COSTS = ('repaired', 'model_calls', 'tokens', 'steps', 'stable_share')
 """Estimated for each planner of a comparison too."""
 PAIRED = (

@@ -17,7 +17,7 @@ from bbllm.scene.sources import TRUTH
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings
 from bbllm_bench.log.store import Session, episodes_per_minute
-from bbllm_bench.metrics.metrics import BY_PICTURES, SUMMARY, Figures, SummaryRecord
+from bbllm_bench.metrics.metrics import BY_PICTURES, OF_TALK, SUMMARY, Figures, SummaryRecord
 from bbllm_bench.metrics.pairs import ks_of
 from bbllm_bench.oracle.notices import handed_the_goal, notices_about, notices_of_changes
 from bbllm_bench.report.words import interval
@@ -174,11 +174,12 @@ def closing_line(summary: RunSummary) -> str:
         rates = (f'{key.upper()}={rate_text(top, key)}' for key in ('state', 'informed'))
         knowing = f'{" ".join(rates)} needing={top.needing} '
     seen = f'sources={summary.sources} JUDGE={rate_text(top, "judge")} ' if summary.sees else ''
+    talk = ''.join(f'{key.upper()}={rate_text(top, key)} ' for key in OF_TALK if top.rate(key).n)
     changed = 'changed_prompts=yes ' if summary.changed else ''
     return (
         f'{summary.suite} planner={summary.planner} brain={summary.brain} {changed}'
         f'SR={rate_text(top, "sr")} GCR={_two_digits(top.value("gcr"))} '
-        f'EXEC={_two_digits(top.value("exec"))} {knowing}{seen}n={top.n}'
+        f'EXEC={_two_digits(top.value("exec"))} {knowing}{talk}{seen}n={top.n}'
     )
 
 
@@ -190,7 +191,9 @@ def rate_text(figures: Figures, key: str) -> str:
 
 def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: int) -> KFigures:
     group = [result for result in results if result.key.k == k]
-    metrics = SUMMARY if settings.sources == TRUTH else (*SUMMARY, *BY_PICTURES)
+    talk = any(result.ask or result.answer for result in results)
+    pictures = settings.sources != TRUTH
+    metrics = (*SUMMARY, *(OF_TALK if talk else ()), *(BY_PICTURES if pictures else ()))
     return KFigures.of(
         group,
         metrics,
@@ -207,6 +210,7 @@ def _figures_of_k(settings: RunSettings, results: Sequence[EpisodeResult], k: in
         groups=tuple(
             GroupFigures.of(
                 [result for result in group if result.key.task in tasks],
+                metrics,
                 name=name,
                 n_tasks=len(tasks),
             )

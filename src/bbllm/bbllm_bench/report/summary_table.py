@@ -8,7 +8,7 @@ from rich.console import Console
 from bbllm.core.events import Ending
 from bbllm.core.text import count_of
 from bbllm.scene.sources import NO_TROUBLE
-from bbllm_bench.metrics.metrics import BY_PICTURES, METRICS, Figures
+from bbllm_bench.metrics.metrics import BY_PICTURES, METRICS, OF_TALK, Figures
 from bbllm_bench.report.grid import Grid, grid_of, print_grid
 from bbllm_bench.report.summary import (
     GroupFigures,
@@ -111,7 +111,7 @@ def _group_cells(row: GroupFigures) -> dict[str, str]:
         'n': str(row.n),
         # An interval over one case says nothing.
         'SR': rate_text(row, 'sr') if row.n > 1 else _number(row, 'sr'),
-        **{METRICS[key].label: _number(row, key) for key in ('gcr', 'exec')},
+        **{METRICS[key].label: _number(row, key) for key in ('gcr', 'exec', *OF_TALK)},
     }
 
 
@@ -151,6 +151,10 @@ def _k_lines(group: KFigures) -> Iterator[str]:
             f'{count_of(group.needing, "episode")}): state {rate_text(group, "state")}, '
             f'informed {rate_text(group, "informed")}.'
         )
+    for key in OF_TALK:
+        if n := group.rate(key).n:
+            title = METRICS[key].title
+            yield f'{title[0].upper()}{title[1:]} (K = {group.k}, {n}): {rate_text(group, key)}.'
     if group.endings.keys() - {Ending.FINISHED.name}:
         yield f'Endings with K = {group.k}: {_counts(group.endings)}.'
     if group.codes:

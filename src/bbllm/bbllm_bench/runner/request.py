@@ -15,7 +15,7 @@ from bbllm.api.config import (
 from bbllm.api.settings import FilePath, revised, setting
 from bbllm.cli.support.options import WorldName
 from bbllm.core.errors import ConfigError
-from bbllm_bench.log.choices import PlannerName, ReplayChoice
+from bbllm_bench.log.choices import AskChoice, PlannerName, ReplayChoice
 from bbllm_bench.runner.runner import GIVE_UP_AFTER
 
 MAX_TRIALS = 999
@@ -39,7 +39,13 @@ TaskNames = Annotated[
 
 
 class RunChoice(
-    LimitChoice, RehearsalChoice, SourceChoice, ExperienceChoice, MappingChoice, ModelChoice
+    LimitChoice,
+    RehearsalChoice,
+    SourceChoice,
+    ExperienceChoice,
+    MappingChoice,
+    AskChoice,
+    ModelChoice,
 ):
     """Which episodes of a suite run, with which models, where, and within which limits."""
 

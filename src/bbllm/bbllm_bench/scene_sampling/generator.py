@@ -82,6 +82,7 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         limit_steps=spec.limit_steps,
         earlier=spec.earlier,
         solution=solution,
+        person=spec.person,
     )
 
 

@@ -9,7 +9,7 @@ unless the goal is to hold something.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from bbllm_bench.scorers import arrangements, blocks, patterns
+from bbllm_bench.scorers import arrangements, blocks, patterns, talk
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites import goals
 from bbllm_bench.suites.scores import Condition, FinalState, Score
@@ -24,6 +24,7 @@ SCORERS: Mapping[type[object], Callable[[Any, Table], Iterable[Condition]]] = {
     goals.Corners: blocks.corners,
     goals.Hold: blocks.hold,
     goals.Layout: blocks.layout,
+    goals.Spoken: talk.spoken,
 }
 
 

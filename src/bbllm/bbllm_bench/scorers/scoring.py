@@ -21,9 +21,11 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm_bench.metrics.metrics import goal_recall
+from bbllm_bench.scorers import talk
 from bbllm_bench.scorers.information import gathered
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.scorers.pictures import unseen_score
+from bbllm_bench.scorers.talk import answer_of
 from bbllm_bench.suites.case import Case, fingerprint
 from bbllm_bench.suites.scores import FinalState, Score
 
@@ -87,6 +89,8 @@ def score(
         case_hash=fingerprint(job.case),
         loops=episode.feedback_loops,
         informed=_informed_of_lost(job.case),
+        ask=talk.asking_of(job.case),
+        asked=talk.asked(job.case, episode),
         executable=executable,
         attempted=executable + codes.total(),
         passes=passes,
@@ -111,7 +115,7 @@ def score(
         return account
     start, end = judged or (
         _judged(job.case, before, before, names=names),
-        _judged(job.case, before, after, _moves(episode), names),
+        _judged(job.case, before, after, _moves(episode), names, answer_of(episode)),
     )
     conditions = _conditions(end)
     known = gathered(job.case, episode)
@@ -123,6 +127,7 @@ def score(
         gcr=goal_recall(_conditions(start), conditions),
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
+        answer=talk.answered(job.case, answer_of(episode), end),
         false_success=episode.ending is Ending.FINISHED and not end.passed,
     )
 
@@ -260,6 +265,7 @@ def _judged(
     now: Scene,
     moves: tuple[tuple[str, str], ...] = (),
     names: Mapping[str, str] = MappingProxyType({}),
+    answer: str | None = None,
 ) -> Score:
     def called(name: str) -> str:
         return names.get(name, name)
@@ -272,6 +278,7 @@ def _judged(
         fixed=frozenset(called(spec.name) for spec in case.table.objects if spec.fixed),
         held=now.held or '',
         moves=moves,
+        answer=answer,
     )
     return judge(case.table_goal, state)
 

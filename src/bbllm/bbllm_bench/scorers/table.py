@@ -36,6 +36,7 @@ class Table:
         self.fixed = state.fixed
         self.held = state.held
         self.moves = state.moves
+        self.answer = state.answer
         self.names = tuple(dict.fromkeys((*self.start, *self.now)))
         """Everything that there was or is, in the order of the start."""
         self.movables = tuple(name for name in self.names if self.known(name).kind in MOVABLE)

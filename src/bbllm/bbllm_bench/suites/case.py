@@ -15,6 +15,7 @@ from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.visibility import SeenWord, Visibility
 from bbllm_bench.suites.goals import Goal, Needs
 from bbllm_bench.suites.house_goals import HouseGoal
+from bbllm_bench.suites.person import Person
 
 
 class HouseStart(FileRecord):
@@ -69,6 +70,8 @@ class Case:
     earlier: tuple[str, ...] = ()
     solution: tuple[tuple[str, str], ...] = ()
     """Moves that reach the goal of a puzzle: what is picked, and where it is put."""
+    person: Person | None = None
+    """Who gives the task and answers questions; None where nobody is assumed."""
 
     def limits(self, of_run: Limits) -> Limits:
         """Return what an episode may use: what the run allows, and of steps no more than this."""
@@ -112,6 +115,8 @@ def fingerprint(case: Case) -> str:
         parts['limit_steps'] = case.limit_steps
     if case.earlier:
         parts['earlier'] = case.earlier
+    if case.person is not None:
+        parts['person'] = case.person.model_dump()
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 

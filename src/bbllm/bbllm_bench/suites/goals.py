@@ -6,6 +6,7 @@ No planner ever sees a goal. Lengths in metres; edges are lengths in edges of a 
 y > 0, right is y < 0, as the robot sees it; x points away from it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -16,6 +17,17 @@ from pydantic import AfterValidator, Field
 from bbllm.files.yaml_files import FileRecord
 from bbllm.worlds.scene.goal_check import DEFAULTS, TableTolerances
 
+
+def _compiled(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f'{pattern!r} is no regular expression: {error}') from error
+    return pattern
+
+
+Pattern = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_compiled)]
+"""A regular expression that is searched for, whatever the case of letters."""
 Positive = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 Degrees = Annotated[float, Field(gt=0, lt=45, allow_inf_nan=False)]
 Bar = Annotated[int, Field(ge=1, le=12)]
@@ -228,8 +240,28 @@ class Layout(GoalRecord):
     """How many objects may stand on each other, at any moment."""
 
 
+class Spoken(GoalRecord):
+    """An answer to the person, and everything where it was."""
+
+    kind: Literal['spoken']
+    says: Annotated[tuple[Pattern, ...], Field(min_length=1)]
+    """What the answer has to contain, each of them."""
+    never_says: tuple[Pattern, ...] = ()
+    still_m: Positive
+    """How far an object may be from where it was [m]."""
+
+
 Goal = Annotated[
-    LetterL | ColorLine | Triangle | PlusSign | Conditions | Tower | Corners | Hold | Layout,
+    LetterL
+    | ColorLine
+    | Triangle
+    | PlusSign
+    | Conditions
+    | Tower
+    | Corners
+    | Hold
+    | Layout
+    | Spoken,
     Field(discriminator='kind'),
 ]
 

@@ -29,6 +29,8 @@ class FinalState:
     moves: tuple[tuple[str, str], ...] = ()
     """Each object that was picked, and the target of the call that put it down, '' while it is in
     the hand and where it was let go."""
+    answer: str | None = None
+    """What the person was told in place of a plan; None where the episode did not end so."""
 
 
 @dataclass(frozen=True, slots=True)

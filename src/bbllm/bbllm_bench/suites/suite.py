@@ -92,10 +92,7 @@ class Suite:
         """Hash of all that counts: not of comments, labels and descriptions."""
         parts = {
             'name': self.name,
-            'tasks': [
-                task.model_dump(exclude={'scene', 'houses', 'at_first', 'shuffled', *KNOWN_ONLY})
-                for task in self.tasks
-            ],
+            'tasks': [task.model_dump(exclude=_not_in_hash(task)) for task in self.tasks],
             'scenes': {
                 task: scene.model_dump(exclude={'name', 'description'})
                 for task, scene in self.scenes.items()
@@ -127,6 +124,11 @@ class Suite:
         if name not in found:
             raise UnknownNameError(f'task of the suite {self.name}', name, found)
         return found[name]
+
+
+def _not_in_hash(task: TaskSpec) -> set[str]:
+    of_houses = {'scene', 'houses', 'at_first', 'shuffled'}
+    return {*of_houses, *KNOWN_ONLY, *(['person'] if task.person is None else [])}
 
 
 def _hash(value: object) -> str:

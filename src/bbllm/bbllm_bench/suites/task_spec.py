@@ -12,6 +12,7 @@ from bbllm.scene.scene_file import Name
 from bbllm.worlds.household.constraints import Constraint
 from bbllm_bench.suites.goals import NEEDING, Goal, Layout, Needs
 from bbllm_bench.suites.house_goals import HouseCondition, HouseGoal
+from bbllm_bench.suites.person import Person
 from bbllm_bench.suites.scene_recipe import PuzzleRecipe, Recipe
 
 AnyGoal = Annotated[Goal | HouseGoal, Field(discriminator='kind')]
@@ -61,6 +62,8 @@ class TaskSpec(FileRecord):
     """Length of the shortest plan there is, where that is proven (docs/household.md)."""
     earlier: Annotated[tuple[Instruction, ...], Field(max_length=10)] = ()
     """What is asked for before, at the same table: an episode each, which is not judged."""
+    person: Person | None = None
+    """Who gives the task and answers questions; None where nobody is assumed."""
 
     @property
     def table_goal(self) -> Goal:
