@@ -80,14 +80,14 @@ def test_costs_end_with_the_recovery() -> None:
 
 
 def test_steps_without_a_call_are_failures_and_words_of_a_person_are_not() -> None:
-    plans = ['0: pick(red_cube)\n1: place(location_A)', '0: pick(unicorn)', FAR[0]]
+    plans = ['0: pick(red_cube)\n1: place(location_A)', '0: pick(a unicorn)', FAR[0]]
     replies = [plans[0], *(f'New plan:\n{plan}' for plan in plans[1:]), FAR[1]]
 
     episode, _ = play(far_table(), replies, remark='leave the green cube')
 
     unknown, far = failures_of(episode)
     assert (unknown.status, unknown.code, unknown.call) == (NOT_TRIED, 'UNKNOWN_OBJECT', '')
-    assert (unknown.step, unknown.recovered) == ('pick(unicorn)', 'task')
+    assert (unknown.step, unknown.recovered) == ('pick(a unicorn)', 'task')
     assert far.code == 'OUT_OF_WORKSPACE'
     assert (episode.feedback_loops, episode.remarks) == (2, 1)
 
