@@ -75,11 +75,12 @@ def doctor(
     failed = {finding.name for finding in findings if finding.level is Level.FAIL}
     works = not failed
     if not output.json:
-        output.print()
-        output.print(verdicts[0] if works else verdicts[1])
+        verdict = verdicts[0] if works else verdicts[1]
         if failed and failed <= set(BRAIN_AND_BODY) and not real:
             stand_ins = ' '.join(f'--{role} {fallback_name()}' for role in sorted(failed))
-            output.print(f'Without that language model it does: `bbllm demo {stand_ins}`.')
+            verdict = f'Without that language model, `bbllm demo {stand_ins}` works here.'
+        output.print()
+        output.print(verdict)
     output.result({key: works, 'findings': to_json(findings)})
     raise typer.Exit(0 if works else FAILED)
 

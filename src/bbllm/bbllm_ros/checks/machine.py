@@ -140,6 +140,17 @@ def check_models() -> list[Finding]:
     ]
 
 
+def check_local_servers(ports: Mapping[str, int] | None = None) -> list[Finding]:
+    """Look for model servers of this machine, each with the command that uses it."""
+    from bbllm.llm.openai.local import PORTS, local_servers
+
+    ports = PORTS if ports is None else ports
+    if found := local_servers(ports):
+        return [ok('local', server.sentence, server.use) for server in found]
+    looked = ', '.join(f'{name} ({port})' for name, port in ports.items())
+    return [ok('local', f'no model server on this machine: {looked}')]
+
+
 def check_compilers() -> Finding:
     """Check for what building the interface packages needs."""
     tools = {'c++': 'g++', 'cmake': 'cmake', 'colcon': ''}
@@ -382,6 +393,7 @@ def check_machine(namespace: str | None, on_progress: Callable[[str], None]) -> 
     packages = check_packages()
     yield from (check_python(), packages, check_config(), check_state())
     yield from check_models()
+    yield from check_local_servers()
     for check in (check_rendering, check_display, check_page, check_compilers):
         yield check()
     if packages.level is Level.OK:  # robots and skills import them
