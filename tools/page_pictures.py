@@ -29,6 +29,9 @@ LOOKS = {
     'phone': (NARROW, 'light'),
     'phone_dark': (NARROW, 'dark'),
 }
+PUBLISHED = ('console', 'console-approval')
+"""Pictures that pages of the docs show."""
+PATIENCE_MS = 300_000.0
 TASK = 'create a plus sign using the cubes'
 
 
@@ -44,12 +47,16 @@ class Camera:
             look: Visitor(browser, url, viewport=size, color_scheme=scheme)
             for look, (size, scheme) in looks.items()
         }
+        for visitor in self.visitors.values():
+            visitor.page.set_default_timeout(PATIENCE_MS)
 
     @property
     def page(self) -> Page:
         return self.visitors['light'].page
 
     def take(self, name: str) -> None:
+        if self.folder == DOCS and name not in PUBLISHED:
+            return
         for look, visitor in self.visitors.items():
             visitor.page.wait_for_timeout(1500)  # the view is drawn smoothly once it rests
             width = visitor.page.evaluate('document.documentElement.scrollWidth')

@@ -199,7 +199,16 @@ def test_page_requests_nothing_from_elsewhere(server: PageServer, visit: Open) -
 
     assert {urlsplit(x).netloc for x in page.requested} == {url.netloc}
     assert {x.removeprefix(server.url) for x in page.requested} == {
-        *('', 'console.css', 'console.js', 'replay.css', 'replay.js', 'view3d.js', 'events')
+        *(
+            '',
+            'console.css',
+            'console.js',
+            'replay.css',
+            'replay.js',
+            'view3d.js',
+            'events',
+            'meshes',
+        )
     }
     blocked = page.page.evaluate(
         "fetch('http://127.0.0.2:1/').then(() => 'sent', error => String(error))"

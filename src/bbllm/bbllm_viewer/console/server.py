@@ -25,6 +25,7 @@ from bbllm_viewer.console.desk import Desk
 from bbllm_viewer.console.past import past_episodes, past_record
 from bbllm_viewer.replay.pages import static
 from bbllm_viewer.view3d.drawn_scene import script
+from bbllm_viewer.view3d.meshes import robot_meshes
 from bbllm_viewer.web.server import Address, SecretServer
 
 TICK_S = 0.05
@@ -76,6 +77,7 @@ def make_app(desk: Desk) -> Starlette:
             *(Route(f'/{path}', _text_file(*page)) for path, page in SHARED.items()),
             Route('/events', _events(desk)),
             Route('/prompt', _prompt(desk)),
+            Route('/meshes', _data(lambda _: robot_meshes())),
             Route('/episodes', _data(lambda _: past_episodes(episodes_dir()))),
             Route(
                 '/record', _data(lambda given: past_record(episodes_dir(), given.get('id', '')))

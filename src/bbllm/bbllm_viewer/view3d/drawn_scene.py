@@ -104,8 +104,8 @@ class DrawnScene:
         """
         What `View3D.load` takes, as plain values: bodies, shapes, camera, first positions.
 
-        Bodies and shapes of objects have their names. `reach_m` is how near and how far from its
-        axis the arm can grasp.
+        Bodies and shapes of objects have their names. `robot` is that of the robot, and `reach_m`
+        is how near and how far from its axis the arm can grasp.
         """
         model, data = self.model, mujoco.MjData(self.model)
         data.qpos[:] = self._rest
@@ -115,6 +115,7 @@ class DrawnScene:
         return {
             'bodies': [_body(model, body, names) for body in range(model.nbody)],
             'shapes': [*_shapes(model), *_marks(model, names)],
+            'robot': self._robot.name,
             'reach_m': reach_ring_m(self._robot),
             'eye': _plain(data.cam_xpos[camera]),
             'target': _plain(data.body('camera_target').xpos),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bbllm.core.errors import ParseError
 from bbllm.core.types import Scene, SceneObject
@@ -22,7 +23,9 @@ def ghosts_of(steps: Iterable[str], scene: Scene) -> tuple[SceneObject, ...]:
     """
     if scene.is_symbolic:
         return ()
-    table = ImaginedTable(scene)
+    # For the eye, an estimate is good enough: a ghost is no promise.
+    facts = tuple(replace(fact, estimated=False) for fact in scene.facts)
+    table = ImaginedTable(replace(scene, facts=facts))
     for text in steps:
         try:
             call = call_of(text, table.observe())

@@ -465,6 +465,7 @@ setInterval(showLeft, 1000);
 show('canvas', false);
 export const view = new View3D($('canvas'));
 if (view.problem) $('no-view').textContent = view.problem;
+if (!view.problem) read('meshes').then((meshes) => { if (meshes.shapes) view.dress(meshes); });
 $('names').addEventListener('click', () => {
   const names = $('names').getAttribute('aria-pressed') !== 'true';
   $('names').setAttribute('aria-pressed', String(names));

@@ -4,6 +4,7 @@
 //   const view = new View3D(canvas);   // view.problem is a sentence where nothing can be drawn
 //   view.load(description);            // DrawnScene.description
 //   view.show(qpos);                   // DrawnScene.qpos, at any rate
+//   view.dress(meshes);                // meshes.robot_meshes: real shapes in place of plain ones
 //   view.set({ names: true, marked: 'red_cube', ghosts: [['red_cube', pose]] });
 //
 // Names stand in a layer over the canvas, with the ring of what the arm reaches below them. What is
@@ -105,6 +106,19 @@ const ringTriangles = () => roundTriangles((u, turn) => {
   const r = 0.992 + 0.008 * u;
   return [r * Math.cos(turn), r * Math.sin(turn), 0, 0, 0, 1];
 }, 1, 128);
+
+// A surface from view3d/meshes.py, with the normal of each point between those of its faces.
+const meshTriangles = ({ points, faces }) => {
+  const numbers = (text, Kind) => new Kind(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+  const at = Float32Array.from(numbers(points, Int16Array), (x) => x * 1e-4), corners = numbers(faces, Uint16Array);
+  const point = (i) => at.subarray(3 * i, 3 * i + 3), normals = new Float32Array(at.length), out = [];
+  for (let face = 0; face < corners.length; face += 3) {
+    const [a, b, c] = corners.subarray(face, face + 3), normal = cross(minus(point(b), point(a)), minus(point(c), point(a)));
+    for (const i of [a, b, c]) normal.forEach((x, axis) => { normals[3 * i + axis] += x; });
+  }
+  for (const i of corners) out.push(...point(i), ...normals.subarray(3 * i, 3 * i + 3));
+  return out;
+};
 
 const VERTEX_SHADER = `#version 300 es
 layout(location = 0) in vec3 point;
@@ -215,6 +229,19 @@ class View3D {
     this.redraw();
   }
 
+  dress(meshes) {
+    this.dressed = meshes;
+    this.build();
+    this.redraw();
+  }
+
+  // All shapes, those of the robot as it is dressed.
+  shapes() {
+    const { shapes, bodies, robot } = this.scene, { dressed } = this;
+    if (dressed?.robot !== robot) return shapes;
+    return [...shapes.filter(({ body }) => body === 0 || bodies[body].name !== undefined), ...dressed.shapes];
+  }
+
   set(extra) {
     Object.assign(this.extra, extra);
     this.redraw();
@@ -273,7 +300,9 @@ class View3D {
       this.at[name] = gl.getUniformLocation(program, name);
     }
     this.meshes = {};
+    const own = (this.dressed?.meshes ?? []).map((mesh, i) => [`mesh ${i}`, meshTriangles(mesh)]);
     for (const [name, triangles] of [
+      ...own,
       ['box', boxTriangles()], ['ball', sphereTriangles()],
       ['tube', tubeTriangles()], ['lids', lidTriangles()], ['ring', ringTriangles()]]) {
       const vertices = gl.createVertexArray();
@@ -318,7 +347,7 @@ class View3D {
     gl.uniform3fv(at.light, LIGHT);
 
     const poses = this.poses();
-    const pieces = this.scene.shapes.flatMap((shape) => this.pieces(shape, poses[shape.body]));
+    const pieces = this.shapes().flatMap((shape) => this.pieces(shape, poses[shape.body]));
     gl.enable(gl.STENCIL_TEST);
     // What stands still comes first: shadows fall on it, and each of its pixels takes one.
     gl.stencilFunc(gl.ALWAYS, 1, 255);
@@ -418,6 +447,7 @@ class View3D {
     const piece = (mesh, scale, where = pos) => (
       { mesh, scale, color, still, world: poseMatrix(where, quat, scale) });
     switch (shape.shape) {
+      case 'mesh': return [piece(`mesh ${shape.mesh}`, [1, 1, 1])];
       case 'box': return [piece('box', [a, b, c])];
       case 'ellipsoid': return [piece('ball', [a, b, c])];
       case 'cylinder': return [piece('tube', [a, a, b]), piece('lids', [a, a, b])];
