@@ -267,6 +267,7 @@ def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
         ('on(red_cube, red_cube)', 'relates an object to itself. on(a, b) takes different'),
         ('between(red_cube, red_cube, blue_cube)', 'relates an object to itself'),
         ('between(red_cube, blue_cube, blue_cube)', 'two different ones'),
+        ('between(red_cube, blue_cube|pink_cube, blue_cube)', 'two different ones'),
         ('between(red_cube, blue_cube)', 'write between(a, b, c, 50 %)'),
         ('distance(red_cube, blue_cube)', 'ends with an amount in cm, "at least" or'),
         ('gap(red_cube, blue_cube, 5 deg)', "not with '5 deg'; write gap(a, b, 5 cm)"),

@@ -564,7 +564,7 @@ def _place(kind: ConditionKind, parts: Sequence[str], scene: Scene) -> Selection
             f'{parts[0][:QUOTED]!r} cannot come second: that is one object, or several of which '
             'any will do: a|b.'
         )
-    if len(chosen) > 1 and len(set(names)) != len(chosen):
+    if len(chosen) > 1 and not len(set(names)) == len(names) == len(chosen):
         raise ParseError(
             f'{K.BETWEEN.form} takes b and c as one object each, and two different ones.'
         )
