@@ -27,10 +27,10 @@ from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.prompting import (
     ask,
+    beside,
     declared,
     describe_skill,
     environment,
-    forbidden,
     one_line,
     render,
     source,
@@ -86,6 +86,7 @@ __all__ = [
     'absent_text',
     'as_data',
     'ask',
+    'beside',
     'changes',
     'check_call',
     'class_of',
@@ -96,7 +97,6 @@ __all__ = [
     'describe_skill',
     'environment',
     'failure_cause',
-    'forbidden',
     'further_skills',
     'ground',
     'id_of',

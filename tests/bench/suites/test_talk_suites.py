@@ -133,11 +133,13 @@ ON_A = '0: pick {}\n1: place {} on location_A\n2: return to base\n3: Done'
 ASK = 'ask: Which cylinder? | white_cylinder | black_cylinder'
 
 
-def played(name: str, *replies: str, ask: str = 'auto', **changes: Any) -> EpisodeResult:
-    case, model = case_of(name), ScriptedModel(replies)
-    config = RunConfig(
-        **{'planner': 'brain_body', 'llm': {}, 'ask': ask, 'mapping': 'text', **changes}
-    )
+def played(name: str, *replies: str, **changes: Any) -> EpisodeResult:
+    return play(name, ScriptedModel(replies), **changes)
+
+
+def play(name: str, model: ScriptedModel, **changes: Any) -> EpisodeResult:
+    case = case_of(name)
+    config = RunConfig(**{'planner': 'brain_body', 'llm': {}, 'mapping': 'text', **changes})
     job = EpisodeSpec(key=EpisodeKey(case.task, 0, 0), case=case, config=config)
     result = play_with(job, Models(model, model), lambda event: None, Alone())
     assert not result.lost, result.reason
@@ -182,3 +184,28 @@ def test_an_answer_is_right_wrong_or_refused(name: str, reply: str) -> None:
 def test_an_answer_of_a_planner_moves_nothing_and_is_judged() -> None:
     result = played('cubes', 'answer: There are eight cubes (a row for each).')
     assert (result.answer, result.ending, result.passed) == ('right', 'ANSWERED', True)
+
+
+STEP = 'Robot thought: It is meant.\nRobot action: pick(white_cylinder)'
+ON_TABLES = ('base_llm', 'inner_monologue', 'llm_pop', 'llm_state', 'prog_prompt', 'lang_prompt')
+
+
+@pytest.mark.parametrize('planner', ON_TABLES)
+def test_each_planner_may_ask_and_reads_answer_and_turns(planner: str) -> None:
+    before = ['FAIL\nIt is not there.'] if planner == 'llm_pop' else []
+    model = ScriptedModel([*before, 'ask: Which? | red_cube', *['cannot: enough']] * 3)
+
+    assert play('other_of_many', model, planner=planner).asked
+
+    asked, answered = model.requests[len(before) :][:2]
+    assert 'A person gives the task' in asked.messages[0].content
+    assert 'put a cube on location_G' in asked.prompt
+    assert 'I mean the yellow_cube' in answered.prompt
+
+
+def test_an_answer_stays_in_a_monologue() -> None:
+    model = ScriptedModel([ASK, STEP, 'cannot: enough'])
+
+    play('two_cylinders', model, planner='inner_monologue')
+
+    assert 'Human: white_cylinder' in model.requests[2].prompt

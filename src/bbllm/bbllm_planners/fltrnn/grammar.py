@@ -269,7 +269,7 @@ def ask_plan(
         return plan
 
     try:
-        return ask(model, prompt, read, request=request, on_retry=context.warn)
+        return ask(model, prompt, read, request=request, on_retry=context.warn, person=context)
     except errors.ParseError as error:
         if not latest:
             raise

@@ -88,7 +88,7 @@ def ask_sub_goals(
 
     request = PromptRequest(kind='sub_goals', scene=scene)
     try:
-        return ask(model, prompt, read, request=request, on_retry=context.warn)
+        return ask(model, prompt, read, request=request, on_retry=context.warn, person=context)
     except errors.ParseError:
         if not latest:
             raise

@@ -17,8 +17,8 @@ from bbllm.planning import (
     PlannerSpec,
     PromptRequest,
     ShortNames,
+    beside,
     changes,
-    forbidden,
     language_of,
     one_line,
     render,
@@ -93,7 +93,7 @@ def next_prompt(task: Task, monologue: Monologue, scene: Scene) -> str:
         f'{language.name}/next',
         actions=action_forms(skills),
         documented=action_forms(skills, documented=True),
-        task='\n'.join(filter(None, [one_line(task.instruction), forbidden(task)])),
+        task='\n'.join(filter(None, [one_line(task.instruction), beside(task)])),
         said=list(map(_remark_line, monologue.remarks)),
         n_left_out=monologue.n_left_out,
         told=monologue.reported,
@@ -141,7 +141,7 @@ class InnerMonologue(ModelPlanner):
             read = partial(parse_next, actions=hands.actions)
             request = PromptRequest(kind='next_action', scene=hands.scene)
             try:
-                step = self.ask(prompt, read, request, context)
+                step = self.ask(prompt, read, request, context, on_answer=monologue.take_remarks)
             except errors.SpokenError:
                 continue
             for line in step.extra:

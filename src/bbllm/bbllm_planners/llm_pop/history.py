@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bbllm import ChatModel, errors
+from bbllm import ChatModel, EpisodeContext, errors
 from bbllm.planning import Observed, PromptRequest, ask, most_tokens, one_line, prompt_limit
 
 T = TypeVar('T')
@@ -113,6 +113,7 @@ class PromptHistory:
         *,
         request: PromptRequest | None = None,
         on_retry: Callable[[str], None] | None = None,
+        person: EpisodeContext | None = None,
     ) -> T:
         """
         Ask as `ask` does, with as much of the history as the model has space for.
@@ -128,7 +129,9 @@ class PromptHistory:
         while True:
             text = self.text(fits)
             try:
-                return ask(model, write(text), read, request=request, on_retry=on_retry)
+                return ask(
+                    model, write(text), read, request=request, on_retry=on_retry, person=person
+                )
             except errors.PromptTooLongError:
                 self.budget = len(text) // 2
                 if len(self.text(fits)) >= len(text):

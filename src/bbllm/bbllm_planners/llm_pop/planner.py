@@ -230,6 +230,7 @@ class LLMPop(ModelPlanner):
             partial(parse_planner, may_end=not self.evaluated),
             request=PromptRequest(kind='plan', scene=scene),
             on_retry=context.warn,
+            person=context,
         )
         if not reply.actions:
             context.report_done()

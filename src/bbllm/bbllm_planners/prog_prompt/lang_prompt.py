@@ -12,6 +12,7 @@ from bbllm.planning import (
     Policy,
     PromptRequest,
     Referents,
+    beside,
     declared,
     language_of,
     map_step,
@@ -58,7 +59,7 @@ def steps_prompt(
     return render(
         PACKAGE,
         'steps/plan',
-        task=one_line(task.instruction),
+        task='\n'.join(filter(None, [one_line(task.instruction), beside(task)])),
         examples=list(map(str, examples)),
         objects=objects,
         actions=actions,

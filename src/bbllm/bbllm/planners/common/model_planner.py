@@ -1,9 +1,10 @@
 """What planners have in common: their models, and the request for a reply, with its history."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import (
     Body,
     ChatModel,
@@ -61,6 +62,7 @@ class ModelPlanner:
         request: PromptRequest,
         context: EpisodeContext,
         images: tuple[bytes, ...] = (),
+        on_answer: Callable[[Sequence[FeedbackReceived]], None] | None = None,
     ) -> T:
         """Ask the brain, and report a second request and discarded lines; see `ask`."""
         read = reporting(read, context.emit)
@@ -72,4 +74,5 @@ class ModelPlanner:
             on_retry=context.warn,
             images=images,
             person=context,
+            on_answer=on_answer,
         )

@@ -11,6 +11,7 @@ import jinja2
 from bbllm.core.arguments import KINDS
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import AskedError, ParseError
+from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import (
     ChatModel,
     EpisodeContext,
@@ -129,7 +130,7 @@ def one_line(text: str) -> str:
 def task_text(task: Task) -> str:
     """Return a task as prompts have it: its line, a line for each addition, the constraints."""
     lines = [one_line(line) for line in (task.instruction, *task.added)]
-    return '\n'.join([*lines, *filter(None, [forbidden(task), _earlier(task)])])
+    return '\n'.join([*lines, *filter(None, [beside(task)])])
 
 
 def _earlier(task: Task) -> str:
@@ -138,10 +139,11 @@ def _earlier(task: Task) -> str:
     return f'{EARLIER}\n{as_data(turns)}' if turns else ''
 
 
-def forbidden(task: Task) -> str:
-    """Return the line of a prompt with what the world refuses; '' where that is nothing."""
+def beside(task: Task) -> str:
+    """Return what a prompt has below a task: what the world refuses, and earlier turns."""
     words = one_line('; '.join(task.constraints))
-    return f'A call that breaks this is refused: {words}' if words else ''
+    refused = f'A call that breaks this is refused: {words}' if words else ''
+    return '\n'.join(filter(None, [refused, _earlier(task)]))
 
 
 def _with_person(messages: Sequence[Message], *, asks: bool) -> list[Message]:
@@ -164,12 +166,13 @@ def ask(
     cancel: CancelToken | None = None,
     images: tuple[bytes, ...] = (),
     person: EpisodeContext | None = None,
+    on_answer: Callable[[Sequence[FeedbackReceived]], None] | None = None,
 ) -> T:
     """
     Ask a model, and once more with the reason if `read` raises ParseError for its reply.
 
     Where a *person* gave the task, a reply may be a question to the person, whose answer the model
-    then receives; AnsweredError where it is an answer to the person.
+    then receives, as does *on_answer*; AnsweredError where it is an answer to the person.
 
     `request` is the prompt as data, `images` are its pictures, `schema` is the JSON schema of the
     reply for a model that supports that, and `on_retry` receives the reason for the second
@@ -196,6 +199,8 @@ def ask(
                 if not person.asks:
                     raise ParseError(NOBODY) from question
                 remarks = person.ask_person(str(question), question.options)
+                if on_answer is not None:
+                    on_answer(remarks)
                 said = '\n'.join(one_line(remark.sentence) for remark in remarks)
                 messages += [Message('assistant', reply[:REPLY_KEPT])]
                 messages += [Message('user', f'{said}\nReply to the request with this.')]
