@@ -135,6 +135,19 @@ class EmbeddingConfig(ServerConfig):
     timeout_s: _Seconds = 60.0
 
 
+class SpeechConfig(ServerConfig):
+    """The section of what turns speech into text."""
+
+    provider: Literal['auto', 'local', 'openai'] = 'auto'
+    """`auto` is `local`, so that no recording leaves this machine unasked."""
+    model: Annotated[str, Field(max_length=1000)] = ''
+    """Of `local` a folder with a Whisper model for CTranslate2, '' for tiny.en; of `openai` a
+    name."""
+    language: Annotated[str, Field(pattern=r'^([a-z]{2,3})?$')] = 'en'
+    """ISO code; '' lets the model decide."""
+    timeout_s: _Seconds = 30.0
+
+
 Section = TypeVar('Section', bound=ServerConfig)
 
 
@@ -146,6 +159,8 @@ class LlmConfig(FileRecord):
     embeddings: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
     eyes: ModelConfig = Field(default_factory=ModelConfig)
     """What the detector `vlm` asks for boxes."""
+    speech: SpeechConfig = Field(default_factory=SpeechConfig)
+    """What turns speech into text."""
     keep_prompts: bool = True
     """Whether prompts are kept beside the journals of episodes."""
 
@@ -175,7 +190,7 @@ def parse_config(text: str, source: str, *, with_goal: bool = False) -> LlmConfi
     if not isinstance(data, dict):
         raise ConfigError(
             f'{source} is no configuration of models: expected the sections `brain:`, `body:`, '
-            '`embeddings:` and `eyes:`, or `keep_prompts:`.'
+            '`embeddings:`, `eyes:` and `speech:`, or `keep_prompts:`.'
         )
     for place, value in _values(data):
         _refuse_secrets(place, value, source)

@@ -82,6 +82,10 @@ BENCHMARKS = {
         'injection.command',
         'What comes of instructions in names, facts, errors, feedback and file names.',
     ),
+    'voice': (
+        'voice.command',
+        'Word errors, delays and missed stops of synthesised speech in noise (minutes).',
+    ),
     'faults': (
         'faults.command',
         'Inject faults into the robot (needs ROS), or cross them with faults of the model.',

@@ -57,6 +57,7 @@ class Feed:
         self._is_running = False
         self._n_browsers = 0
         self.closed = False
+        self.names: tuple[str, ...] = ()  # of the objects of the newest scene
 
     @property
     def episode_id(self) -> str:
@@ -138,6 +139,7 @@ class Feed:
 
     def show_scene(self, scene: Scene) -> None:
         """Show objects and facts."""
+        self.names = tuple(item.name for item in scene.objects)
         self.set('scene', scene_value(scene))
 
     def show_request(self, request: ApprovalRequest | None, doubt: str = '') -> None:

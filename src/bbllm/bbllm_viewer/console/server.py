@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from bbllm.core.errors import BbllmError
 from bbllm.core.paths import episodes_dir
+from bbllm.core.plugins import load_part
 from bbllm.core.prompt_store import prompts_path, read_pictures, read_prompts
 from bbllm.core.protocols import data_url
 from bbllm.core.tasks import MAX_TASK_CHARACTERS
@@ -34,12 +35,15 @@ BEAT_S = 10.0
 """Silence after which an empty line is sent, so that a browser that has gone is noticed [s]."""
 MOST_BYTES = 4 * MAX_TASK_CHARACTERS + 1000
 """The longest request that is read."""
+MOST_SPEECH_BYTES = 2_100_000
+"""The longest recording that is read: a minute at 16 kHz and a little more."""
 MOST_BROWSERS = 32
 """How many streams there are at most; every other request is answered at once."""
 PAGES = {
     '': ('index.html', 'text/html'),
     'console.css': ('console.css', 'text/css'),
     'console.js': ('console.js', 'text/javascript'),
+    'microphone.js': ('microphone.js', 'text/javascript'),
 }
 """Files of the page, by what a browser requests."""
 SHARED: dict[str, tuple[Callable[[], str], str]] = {
@@ -83,12 +87,15 @@ def make_app(desk: Desk) -> Starlette:
                 '/record', _data(lambda given: past_record(episodes_dir(), given.get('id', '')))
             ),
             *(Route(f'/{name}', _action(act), methods=['POST']) for name, act in acts.items()),
+            # One at a time is transcribed; others must not take all threads meanwhile.
+            Route('/speech', _speech(desk, CapacityLimiter(2)), methods=['POST']),
             # Not behind the threads of the others, which may wait for a node that has gone.
             Route('/stop', _action(lambda _: desk.stop(), CapacityLimiter(4)), methods=['POST']),
         ]
     )
 
 
+TOO_LONG = JSONResponse({'error': 'The request is too long.'}, status_code=413)
 Endpoint = Callable[[Request], Any]
 Act = Callable[[Mapping[str, object]], object]
 
@@ -160,15 +167,44 @@ def _data(read: Callable[[Mapping[str, str]], object]) -> Endpoint:
     return endpoint
 
 
+def _speech(desk: Desk, limiter: CapacityLimiter) -> Endpoint:
+    """Return what transcribes a recording for the field of words; a stop word stops at once."""
+
+    def transcribe(recording: bytes) -> dict[str, object]:
+        transcript, stops = load_part('bbllm.voice', 'understand')(recording, desk.feed.names)
+        if stops:
+            desk.stop()
+        return {'text': escape_hidden(transcript.text), 'stopped': stops}
+
+    async def endpoint(request: Request) -> Response:
+        recording = await _body(request, MOST_SPEECH_BYTES)
+        if recording is None:
+            return TOO_LONG
+        try:
+            return JSONResponse(await to_thread.run_sync(transcribe, recording, limiter=limiter))
+        except BbllmError as error:
+            return JSONResponse({'error': escape_hidden(str(error))}, status_code=409)
+
+    return endpoint
+
+
+async def _body(request: Request, most: int) -> bytes | None:
+    """Read the body of a request; None where it is longer than *most* bytes."""
+    body = b''
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            return None
+    return body
+
+
 def _action(act: Act, limiter: CapacityLimiter | None = None) -> Endpoint:
     """Return what acts in a thread, by default one of those that all requests share."""
 
     async def endpoint(request: Request) -> Response:
-        body = b''
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                return JSONResponse({'error': 'The request is too long.'}, status_code=413)
+        body = await _body(request, MOST_BYTES)
+        if body is None:
+            return TOO_LONG
         try:
             given = json.loads(body)
             if not isinstance(given, dict):

@@ -227,6 +227,38 @@ class ModelClient:
         vectors = tuple(item.embedding for item in found)
         return vectors, answer.model or '', Usage(used.prompt_tokens) if used else None
 
+    def transcribe(self, recording: bytes, prompt: str, language: str) -> str:
+        """
+        Return the text of a WAV file; *language* is '' where the server is to find out.
+
+        Raises:
+            ModelError: No usable reply, in one attempt: a person repeats it sooner.
+        """
+        limit_s = self.settings.timeout_s
+
+        async def ask() -> str:
+            with attempt_limits(limit_s, limit_s, limit_s):
+                raw = await self._sdk.audio.transcriptions.with_raw_response.create(
+                    model=self.settings.model,
+                    file=('speech.wav', recording, 'audio/wav'),
+                    prompt=prompt,
+                    response_format='json',
+                    language=language or openai.omit,
+                )
+            try:
+                return _Transcript.model_validate_json(raw.content).text
+            except pydantic.ValidationError:
+                stated = _beginning(raw.content)
+                raise OddReplyError(
+                    f'answered with something that is no transcript: {stated}'
+                ) from None
+
+        got = self.run(self.attempt(ask()))
+        if isinstance(got, Failure):
+            text = f'{self.label} {got.what.rstrip(".")}. {got.hint}'.strip()
+            raise got.kind(self.redactor.hide(text))
+        return ' '.join(got.split())
+
     async def models(self, timeout_s: float) -> tuple[str, ...]:
         with attempt_limits(timeout_s, timeout_s, timeout_s):
             page = await self._sdk.models.list(timeout=timeout_s)
@@ -405,6 +437,10 @@ def _whole(raw: bytes) -> Piece:
 
 def _beginning(raw: bytes) -> str:
     return ' '.join(raw[:300].decode(errors='replace').split())
+
+
+class _Transcript(pydantic.BaseModel):
+    text: Annotated[str, pydantic.Field(max_length=10_000)]
 
 
 class _Tokens(pydantic.BaseModel):

@@ -93,15 +93,17 @@ def openai_settings(
             'may have been copied with a line end or a quotation mark.'
         )
     url = section.base_url or environ.get(section.base_url_env, '').strip() or OPENAI_URL
-    given = section.model_dump(exclude={'provider', 'recording', 'goal'})
+    given = section.model_dump(exclude={'provider', 'recording', 'goal', 'language'})
     settings = OpenAISettings.model_validate({**given, 'base_url': url, 'api_key': key or None})
     # Servers of one's own mostly want no key; one that was asked for by name must be there.
     needed = urlsplit(url).hostname == OPENAI_HOST or section.api_key_env != _DEFAULT_KEY_ENV
     if not key and settings.login is None and needed:
         asked = section.model or 'a model'
-        keyless = {'embeddings': '--body lexical', 'eyes': 'another detector than `vlm`'}.get(
-            role, f'--{role} {fallback_name()}'
-        )
+        keyless = {
+            'embeddings': '--body lexical',
+            'eyes': 'another detector than `vlm`',
+            'speech': 'provider: local',
+        }.get(role, f'--{role} {fallback_name()}')
         raise ConfigError(
             f'The {role} is to be {asked} at {settings.host}, but '
             f'${section.api_key_env} is not set. Set it (export {section.api_key_env}=...), or '
