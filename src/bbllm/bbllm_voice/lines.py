@@ -41,7 +41,7 @@ class SpokenLines:
         is_shut: Whether spoken lines wait, as during an approval, which is typed.
         is_noisy: Whether this program itself speaks; only a stop counts meanwhile.
         types: Whether a person types at any time. Without, each line that comes from a pipe
-            answers one spoken line.
+            answers one spoken line, or an approval.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class SpokenLines:
                 f'Understood: “{self._asked.text}” ({self._asked.confidence:.0%} sure). '
                 'Enter: yes; n: no; or write what you meant.'
             )
-        if self._asked is None and not self._types:
+        if self._asked is None and not self._types and not self._is_shut():
             return self._wait()
         line = self._typed()
         if self._asked is None or not line:
@@ -141,5 +141,9 @@ class SpokenLines:
 
     def _stop(self, reason: str) -> None:
         # Before the line is shown: nothing may delay it.
-        self._on_stop(reason)
-        self._show(f'{reason} The robot was stopped.')
+        try:
+            self._on_stop(reason)
+        except BbllmError as error:
+            self._show(f'{reason} The robot was NOT stopped: {error}')
+        else:
+            self._show(f'{reason} The robot was stopped.')

@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 from bbllm.core.stop_words import STOP_WORDS
-
 from bbllm_voice.libraries import library
 from bbllm_voice.sound import RATE_HZ, Sound, pcm
 

@@ -37,6 +37,7 @@ from bbllm.core.events import (
     WarningRaised,
     describe,
 )
+from bbllm.core.plugins import load_part
 from bbllm.core.text import escape_line
 from bbllm.core.types import Outcome
 
@@ -64,6 +65,14 @@ def chat(
         default='auto',
     ),
     config: ChatConfig,
+    voice: str | None = option(
+        'Take spoken lines too: `microphone`, a WAV file, or a folder of them (docs/voice.md).',
+        metavar='SOURCE',
+    ),
+    speak: str | None = option(
+        'Speak replies: `auto` by espeak-ng, or a command that speaks its standard input.',
+        metavar='COMMAND',
+    ),
     verbose: bool = flag('Print all events of each turn, as `bbllm run` does.', '-v'),
     stack: StackOptions,
     json: JsonOption = False,
@@ -79,18 +88,30 @@ def chat(
     Lines may come from a pipe: each waits for the end of the turn before it,
     or for a question. With --json, stdout has one object for each turn.
 
+    With --voice, what was understood is shown, and counts after Enter; "stop"
+    stops the arm unconfirmed. Approvals are typed.
+
     Exit code: 0; 2 for input that cannot be used; 130 after Ctrl-C.
 
     Examples:
       bbllm chat
+      bbllm chat --voice microphone --speak auto
       bbllm chat --world tabletop --scene tower
       printf 'which cubes are there?\nput the red one on A\n' | bbllm chat
     """
     output = Output(json)
-    with _session(world, config, stack, output) as session:
-        talk = Talk(session, output, verbose=verbose)
+    speaker = load_part('bbllm.voice', 'speaker')(speak) if speak else None
+    with ExitStack() as opened:
+        session = opened.enter_context(_session(world, config, stack, output))
+        talk = Talk(session, output, verbose=verbose, speak=speaker and speaker.speak)
+        take = lines_of(sys.stdin)
+        if voice:
+            open_voice = load_part('bbllm.voice', 'lines')
+            take = opened.enter_context(
+                open_voice(voice, session, take, talk.notice, speaker, types=talk.types)
+            )
         with interrupts() as counter:
-            talk.run(lines_of(sys.stdin), lambda: counter.count > 0)
+            talk.run(take, lambda: counter.count > 0)
         if counter.count:
             raise SystemExit(INTERRUPTED)
 
@@ -131,12 +152,16 @@ def _session(
 
 
 def lines_of(source: object) -> Callable[[], str | None]:
-    """Return what takes a line that was typed: '' where none was yet, None after the last one."""
+    """
+    Return what takes a line that was typed, without its end unless it is empty.
+
+    It returns '' where none was typed yet, and None after the last one.
+    """
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def read() -> None:
         for line in iter(source.readline, ''):  # type: ignore[attr-defined]  # a text file
-            lines.put(line.rstrip('\n'))
+            lines.put(line.rstrip('\n') or line)
         lines.put(None)
 
     threading.Thread(target=read, name='lines', daemon=True).start()
@@ -153,13 +178,20 @@ def lines_of(source: object) -> Callable[[], str | None]:
 class Talk:
     """The conversation as it is shown and read."""
 
-    def __init__(self, session: Session, output: Output, *, verbose: bool = False):
-        self._session, self._output = session, output
+    def __init__(
+        self,
+        session: Session,
+        output: Output,
+        *,
+        verbose: bool = False,
+        speak: Callable[[str], object] | None = None,
+    ):
+        self._session, self._output, self._speak = session, output, speak
         self._view = LineView(sys.stderr if output.json else sys.stdout) if verbose else None
         self._chat = Chat(session, self._show)
         self._asked: ApprovalRequest | None = None
         self._told: QuestionAsked | None = None
-        self._typed = output.live and sys.stdin is not None and sys.stdin.isatty()
+        self.types = output.live and sys.stdin is not None and sys.stdin.isatty()
         """Whether a person types, who may write at any time."""
 
     def run(self, take: Callable[[], str | None], interrupted: Callable[[], bool]) -> None:
@@ -172,7 +204,7 @@ class Talk:
                 self._look()
                 if ended and not self._chat.is_busy:
                     break
-                if ended or not (self._typed or self._is_open):
+                if ended or not (self.types or self._is_open):
                     time.sleep(POLL_S)
                     continue
                 line = take()
@@ -184,6 +216,10 @@ class Talk:
                     self._take(text)
         finally:
             self._chat.close()
+
+    def notice(self, text: str) -> None:
+        """Print a line that is no part of the conversation; from any thread."""
+        self._output.print(escape_line(text), style='cyan')
 
     @property
     def _is_open(self) -> bool:
@@ -227,6 +263,8 @@ class Talk:
             if question is not None:
                 for line in question.lines:
                     self._output.print(f'? {escape_line(line)}', style='bold cyan')
+                if self._speak is not None:
+                    self._speak(' '.join(question.lines))
 
     def _report(self, reply: Reply | None) -> None:
         if reply is not None and reply.text:
@@ -243,9 +281,11 @@ class Talk:
             return  # the summary has it
         if isinstance(event.data, EpisodeEnded):
             self._output.print(f'< {escape_line(event.data.summary)}', style='bold')
+            if self._speak is not None:
+                self._speak(event.data.summary)
             self._output.result({'ending': event.data.ending.name, 'reply': event.data.summary})
             self._prompt()
 
     def _prompt(self) -> None:
-        if self._typed:
+        if self.types:
             self._output.console.print('> ', end='', style='bold green')
