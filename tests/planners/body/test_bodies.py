@@ -1,6 +1,7 @@
 """Bodies by the name of their method, and the whole loop with each of them."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.errors import ConfigError, ParseError
 from bbllm.core.events import Ending
 from bbllm.core.protocols import ModelRequest
-from bbllm.core.types import PlanStep, SkillCall, Task
+from bbllm.core.types import Kind, PlanStep, SceneObject, SkillCall, Task
 from bbllm.llm.models.factory import parse_config
 from bbllm.planners.assembly import build_planner
 from bbllm.planners.body.mapping import BodyLLM, MappingMethod, body_of, models_for
@@ -143,12 +144,18 @@ def test_a_step_in_words_is_asked_for_with_its_scene_in_one_form(
 def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_whole_form() -> None:
     model = ScriptedModel(['4: [pick] <pyramid>', '4: [pick] <pyramid>'])
 
-    with pytest.raises(ParseError, match="There is no object named 'pyramid'"):
-        BodyLLM(model).map(STEP_IN_WORDS, busy_table().observe())
+    scene = busy_table().observe()
+    table = SceneObject(name='a_table', kind=Kind.FIXTURE, pose=scene.objects[0].pose)
+    scene = replace(scene, objects=(table, *scene.objects))
+
+    with pytest.raises(ParseError, match="There is no object named 'pyramid'") as caught:
+        BodyLLM(model).map(STEP_IN_WORDS, scene)
 
     again = model.requests[1].messages[-1].content
     assert "There is no object named 'pyramid'" in again
     assert 'Reply with one line for step 4, such as `4: <rob0>[pick] <' in again
+    assert '[pick] <a_table>' not in again
+    assert 'Reply with' not in str(caught.value)  # the Brain has another form
 
 
 @pytest.mark.parametrize('make', [BRAIN_BODY, LANG_PROMPT])
