@@ -73,6 +73,7 @@ from bbllm_bench.oracle.vocabulary import (
     WAIT,
     A,
     is_number,
+    spoken,
     words_of,
 )
 
@@ -255,7 +256,7 @@ class _Reader(Phrases):
                 return [self._noted(goal) for goal in goals]
         if self.faults:
             raise RefusalError(min(self.faults, key=len))
-        raise RefusalError(f"I do not understand '{' '.join(words)[:80]}'. {HINT}")
+        raise RefusalError(f"I do not understand '{spoken(words)[:80]}'. {HINT}")
 
     def _noted(self, goal: TableGoal) -> TableGoal:
         """Return a goal whose objects are certain; raises AskError where they are not."""
@@ -411,21 +412,23 @@ class _Reader(Phrases):
 
     def moves(self, i: int) -> Reading[Moves]:
         """Read pairs of what is moved and where to; `it` may be left out."""
-        for selects, j in [*self.selection(i), *([(self.last, i)] if self.last else [])]:
+        # The shortest first: `the red cube` `left of A`, not `the red cube left of A`.
+        for selects, j in [*[*self.selection(i)][::-1], *([(self.last, i)] if self.last else [])]:
             if not all(self.objects[name].movable for one in selects for name in one.names):
                 continue
             for place, k in self.place(j):
                 chain = self._chained(selects, place, k)
                 for pairs, m in chain:
                     yield pairs, m
-                    n = self.skip(m, CONJUNCTIONS)
+                    n = self.skip(m, CONJUNCTIONS - {'or'})
                     for more, end in self.moves(n) if n > m else ():
                         yield [*pairs, *more], end
 
     def _chained(self, selects: tuple[Select, ...], place: Place, i: int) -> Reading[Moves]:
         """Read on from `A on B`: with `on C`, B is moved to C first."""
-        single = place.kind == 'on' and len(place.refs) == 1
-        for below, j in self.place(i) if single else ():
+        names = [name for one in place.refs for name in one.names]
+        single = len(place.refs) == 1 and all(self.objects[name].movable for name in names)
+        for below, j in self.place(i) if single and place.kind == 'on' else ():
             for pairs, k in self._chained(place.refs, below, j):
                 yield [*pairs, (selects, place)], k
         yield [(selects, place)], i
@@ -434,7 +437,7 @@ class _Reader(Phrases):
         """Return the goals that objects are at a place."""
         kind = place.kind
         if kind == 'table':
-            return [Arrange('free', selects)]
+            return [Arrange('free', tuple(map(self._off_table, selects)))]
         if kind == 'aside':
             stated = tuple(f'moved({name})' for one in selects for name in self._names(one))
             return [Arrange('free', selects, stated=stated)]
@@ -446,6 +449,8 @@ class _Reader(Phrases):
             return self._onto(selects, place.refs, verb)
         if kind in RELATED and place.by_m is None:
             refs = tuple(name for one in place.refs for name in self._ends(one))
+            if not {*refs}.isdisjoint(name for one in selects for name in one.names):
+                raise RefusalError(f'{refs[0]} cannot be related to itself.')
             return [Arrange(kind, selects, refs)]
         # What is left goes to a place of its own: one object at a time.
         goals: list[TableGoal] = []
@@ -453,6 +458,12 @@ class _Reader(Phrases):
             for name in self._names(select) if kind == 'back' else (self._one(select),):
                 goals.append(self._exact(replace(select, names=(name,), count=1), name, place))
         return goals
+
+    def _off_table(self, select: Select) -> Select:
+        """Return those of all objects that are not on the table itself, where some are not."""
+        tables = {item.name for item in self.objects.values() if item.kind == 'fixture'}
+        names = tuple(n for n in select.names if not {*self.objects[n].below} <= tables)
+        return replace(select, names=names) if select.count is None and names else select
 
     def _to_side(self, selects: tuple[Select, ...], place: Place) -> list[TableGoal]:
         names = [name for one in selects for name in one.names]
@@ -502,6 +513,8 @@ class _Reader(Phrases):
         if place.kind == 'back' and name in self._earlier and name not in self.named:
             spot = self._earlier[name]
             stated = [f'on({name}, {spot})' if spot in self.objects else f'moved({name})']
+        elif place.kind == 'back' and name not in self.named:
+            raise RefusalError(f'I do not know where {name} was before.')
         elif place.kind == 'back':
             spot, stated = self._place_of(name), [f'not moved({name})']
         elif place.kind == 'placeof':
@@ -563,6 +576,8 @@ class _Reader(Phrases):
                 return [self._emptied(cast('Side', side.word))]
         for selects in self._whole(self.selection):
             spots = tuple(name for one in selects for name in self._names(one))
+            if any(self.objects[name].kind == 'fixture' for name in spots):
+                continue
             there = self._on(spots)
             pairs = ((n, spot) for one in there for n in one.names for spot in spots)
             stated = tuple(f'not on({n}, {spot})' for n, spot in pairs)
@@ -695,7 +710,7 @@ class _Reader(Phrases):
 
     def _several(self, got: _Pattern, items: tuple[Select, ...]) -> list[TableGoal]:
         """Return several towers of about the same height."""
-        if got.shape != 'tower' or got.spots or got.side:
+        if got.shape != 'tower' or got.spots or got.side or len(items) != 1:
             return []
         counted = len(items) == 1 and items[0].count is not None
         names = [n for one in items for n in one.names if self.objects[n].in_reach is not False]

@@ -49,6 +49,7 @@ from bbllm_bench.oracle.vocabulary import (
     WAYS,
     A,
     is_number,
+    spoken,
 )
 
 T = TypeVar('T')
@@ -244,7 +245,8 @@ class Phrases:
     @rule
     def restriction(self, i: int) -> Reading[tuple[Test | None, Rank | None]]:
         """Read what a description adds behind its noun."""
-        j = self.skip(i, ('that', 'which'))
+        also = self.word(i) == 'and' and self.word(i + 1) == 'not'
+        j = self.skip(i + also, ('that', 'which'))
         j = self.skip(j, LINKS)
         linked = j > i
         negated = self.word(j) == 'not'
@@ -270,8 +272,12 @@ class Phrases:
                 yield _rank(way, at), end
 
     def _tests(self, i: int, linked: bool) -> Reading[Test]:
-        if linked and (self.word(i) in COLORS or self.word(i) in ISH):
-            yield _colored(self.word(i), False), i + 1
+        colors: list[Test] = []
+        j = i
+        while linked and (self.word(j) in COLORS or self.word(j) in ISH):
+            colors.append(_colored(self.word(j), False))
+            yield functools.partial(_is_any, (*colors,)), j + 1
+            j = self.skip(j + 1, CONJUNCTIONS)
         if self.word(i) in ('withinreach', 'outofreach'):
             yield functools.partial(_reached, self.word(i) == 'withinreach'), i + 1
         if linked and self.word(i) == 'free':
@@ -321,7 +327,7 @@ class Phrases:
         return tuple(chosen)
 
     def _select(self, piece: _Piece, noun: str, left_out: set[str]) -> tuple[Select, ...] | None:
-        words = ' '.join(
+        words = spoken(
             dict.fromkeys(w for w in (*piece.words, noun) if w and w not in ARTICLES | ALL | A)
         )
         if piece.pronoun:
@@ -483,9 +489,10 @@ class Phrases:
         if is_number(number) and unit[:1] in ('m', 'c') and unit != 'clockwise':
             (length_m,) = lengths_m(f'{number} {unit}')
             low_m, high_m = DISTANCES_M
-            if low_m <= length_m <= high_m:
-                yield length_m, self.skip(j + 2, ('further', 'farther', 'more'))
-            self.faults.append(f'A distance is {low_m:g} to {high_m:g} m.')
+            if not low_m <= length_m <= high_m:
+                self.faults.append(f'A distance is {low_m:g} to {high_m:g} m.')
+                return
+            yield length_m, self.skip(j + 2, ('further', 'farther', 'more'))
 
 
 def question_of(select: Select) -> AskError:
@@ -528,6 +535,10 @@ def _colored(word: str, negated: bool) -> Test:
         return bool(meant & {item.color, *item.name.lower().split('_')}) is not negated
 
     return test
+
+
+def _is_any(tests: Sequence[Test], item: TableObject) -> bool:
+    return any(test(item) for test in tests)
 
 
 def _fails(test: Test, item: TableObject) -> bool:

@@ -14,6 +14,7 @@ from bbllm.core.text import listed
 from bbllm_bench.oracle.instruction import HINT
 from bbllm_bench.oracle.phrases import Phrases
 from bbllm_bench.oracle.table_goals import RefusalError, Select, TableObject
+from bbllm_bench.oracle.vocabulary import spoken
 
 REACH = ('withinreach', 'outofreach')
 ASKING = frozenset({'what', 'which', 'where', 'how', 'is', 'are', *REACH})
@@ -70,7 +71,7 @@ class _Answers(Phrases):
             case ['is' | 'are', *rest] | rest:
                 found = self._which(rest, counts=True)
         if not found:
-            unread = f"I do not understand '{' '.join(words)[:80]}'."
+            unread = f"I do not understand '{spoken(words)[:80]}'."
             raise RefusalError(min(self.faults, key=len, default=unread))
         return found
 
@@ -80,7 +81,7 @@ class _Answers(Phrases):
         while words[-1:] in (['is'], ['are']):
             words.pop()
         if not words or words[0] in ('is', 'are', *REACH):
-            words = ['everything', *words]  # `what is on location_A`
+            words = ['object' if words[:1] == ['is'] else 'everything', *words]
         self.begin(words)
         ends = len(words)
         for selects, j in self.selection(0):
@@ -89,7 +90,7 @@ class _Answers(Phrases):
                 return f'{len(names)}: {listed(names)}.' if counts else f'{listed(names)}.'
         # Where nothing fits, all that the restriction is about is there.
         for _, j in self.selection(0):
-            if any(end == ends for _, end in self.restriction(j)):
+            if any(test and end == ends for (test, _), end in self.restriction(j)):
                 return '0: none.' if counts else 'None.'
         return ''
 

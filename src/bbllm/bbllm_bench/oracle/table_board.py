@@ -250,11 +250,12 @@ class Board:
 
     def related_cells(self, where: Related) -> list[TablePlace]:
         """Return free places with a relation to other objects, the best first."""
-        refs = self._points(where)
+        if not (refs := self._points(where)):
+            return []
         room_m = CLOSE_M if where.relation == 'between' else BESIDE_ROOM_M
         return [
             cell
-            for x, y in related_points(where.relation, refs) if refs
+            for x, y in related_points(where.relation, refs)
             for cell in [TablePlace(f'{x + 0.0:.3f} {y + 0.0:.3f}', x, y)]
             if cell.key not in self.lessons.bad
             and POSE_RANGE_M[0] <= math.hypot(x, y) <= FARTHEST_M

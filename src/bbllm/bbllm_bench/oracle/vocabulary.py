@@ -1,7 +1,7 @@
 """The words that `offline` reads, and how a sentence becomes a list of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bbllm_bench.oracle.table_goals import COLORS, RELATED, TableObject
@@ -168,6 +168,14 @@ SPELLINGS = (
 """Patterns and what stands for them, in this order."""
 
 
+SPOKEN = {
+    **{'leftof': 'left of', 'rightof': 'right of', 'infront': 'in front of'},
+    **{'withinreach': 'within reach', 'outofreach': 'out of reach'},
+    **{'backthere': 'back where it was', 'placeof': 'in the place of'},
+}
+"""What a word of this grammar stands for."""
+
+
 def words_of(text: str, objects: Mapping[str, TableObject]) -> list[str]:
     """
     Return the words of a text; a name of the scene is one word, also if it has spaces.
@@ -186,6 +194,11 @@ def words_of(text: str, objects: Mapping[str, TableObject]) -> list[str]:
     )
     words = [word if word in known else _corrected(word) for word in words]
     return _with_locations(words, objects)
+
+
+def spoken(words: Iterable[str]) -> str:
+    """Return words for a message: with `left of` for `leftof`."""
+    return ' '.join(SPOKEN.get(word, word) for word in words)
 
 
 def is_number(word: str) -> bool:
