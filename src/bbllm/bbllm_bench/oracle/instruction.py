@@ -448,7 +448,10 @@ class _Reader(Phrases):
         if kind == 'on':
             return self._onto(selects, place.refs, verb)
         if kind in RELATED and place.by_m is None:
-            refs = tuple(name for one in place.refs for name in self._ends(one))
+            ends = kind == 'between'
+            refs = tuple(
+                name for x in place.refs for name in (self._ends(x) if ends else [self._one(x)])
+            )
             if not {*refs}.isdisjoint(name for one in selects for name in one.names):
                 raise RefusalError(f'{refs[0]} cannot be related to itself.')
             return [Arrange(kind, selects, refs)]
