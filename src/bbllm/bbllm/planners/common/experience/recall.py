@@ -11,9 +11,9 @@ from bbllm.planners.common.experience.entry import Entry, in_roles, mishaps, rol
 
 SHOWN = 2
 """How many entries a prompt has at most."""
-LEAST = 0.35
-"""Entries that are less similar are of no use."""
-BY_TASK, BY_SITUATION, BY_CODE = 0.7, 0.3, 0.2
+LEAST = 0.65
+"""Entries that are less similar are of other tasks (design/experience.md)."""
+BY_TASK, BY_SITUATION, BY_CODE = 0.7, 0.3, 0.1
 """What the cosines of task and situation count, and a code that fails here as it did there."""
 
 
