@@ -19,7 +19,17 @@ from bbllm_viewer.viz.objects import (
     draw_traces,
     radius_of,
 )
-from bbllm_viewer.viz.shapes import Flat, Paint, Panel, Point, Polygon, Text, rectangle, text_width
+from bbllm_viewer.viz.shapes import (
+    Flat,
+    Paint,
+    Panel,
+    Point,
+    Polygon,
+    Text,
+    circle_points,
+    rectangle,
+    text_width,
+)
 from bbllm_viewer.viz.view import BASE_M, View
 
 GROUND = '#eceae5'
@@ -139,8 +149,11 @@ def _names(
             wanted.append((Wanted(text, centre, radius, 10.0), color))
     labels = tuple(label for label, _ in wanted)
     placed = place_labels(labels, tuple(boxes), view.width, view.height, tuple(rivals))
-    leader = Paint(stroke=INK, stroke_opacity=0.5, width=0.8)
-    shapes += [Polygon(x.leader, leader, closed=False) for x in placed if x.leader is not None]
+    line, dot = Paint(stroke=INK, stroke_opacity=0.8, width=1.1), Paint(fill=INK, stroke=PAPER)
+    for leader in (spot.leader for spot in placed if spot.leader is not None):
+        # The dot is in the object, so that a line past others is no question.
+        shapes.append(Polygon(leader, line, closed=False))
+        shapes.append(Polygon(circle_points(leader[0], 2.4), dot))
     for (label, color), spot in zip(wanted, placed, strict=True):
         lines = label.text.split('\n')
         x, top = spot.middle[0], spot.middle[1] - (len(lines) - 1) * label.line / 2
@@ -262,7 +275,7 @@ def _leader(label: Wanted, box: Box, gap: float) -> Leader | None:
     x, y = label.centre
     end = (min(max(x, box[0] + 2), box[2] - 2), min(max(y, box[1] + 1), box[3] - 1))
     length = math.dist((x, y), end)
-    share = label.radius * 0.8 / length
+    share = label.radius * 0.4 / length
     return (x + (end[0] - x) * share, y + (end[1] - y) * share), end
 
 
