@@ -382,3 +382,33 @@ def test_stop_goes_ahead_of_requests_that_wait_for_a_node_that_has_gone(
     answers.set()
     for other in others:
         other.join(PATIENCE_S)
+
+
+@pytest.mark.parametrize(('text', 'stops'), [('put it back', False), ('please stop', True)])
+def test_a_recording_becomes_text_to_check_and_a_stop_word_stops(
+    monkeypatch: pytest.MonkeyPatch,
+    server: PageServer,
+    desk: ScriptedDesk,
+    text: str,
+    stops: bool,
+) -> None:
+    pytest.importorskip('pocketsphinx', reason='the extra `voice` is not installed: make extras')
+    from bbllm_voice import recordings
+    from bbllm_voice.sound import wav
+    from tests.voice.parts import ScriptedTranscriber, noise
+
+    transcriber = ScriptedTranscriber([text])
+    monkeypatch.setattr(recordings, '_transcriber', lambda: transcriber)
+
+    status, reply, _ = request(server, 'speech', wav(noise(1.0)))
+
+    assert (status, json.loads(reply)) == (200, {'text': text, 'stopped': stops})
+    assert desk.asked == ([('stop',)] if stops else [])
+
+
+def test_a_recording_that_is_none_or_too_long_is_refused(server: PageServer) -> None:
+    from bbllm_viewer.console.server import MOST_SPEECH_BYTES
+
+    assert request(server, 'speech', b'no sound')[0] == 409
+    assert request(server, 'speech', bytes(MOST_SPEECH_BYTES + 1))[0] == 413
+    assert request(server, 'speech', b'no sound', Origin='http://elsewhere')[0] == 403
