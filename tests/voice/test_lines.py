@@ -72,11 +72,9 @@ def test_without_an_answer_nothing_that_was_spoken_counts() -> None:
 def test_a_stop_is_not_asked_about_and_is_no_line() -> None:
     person = Person([])
 
-    found, _ = lines_of(
-        spoken('please stop now'), ['Please stop now.'], person, is_moving=lambda: False
-    )
+    found, _ = lines_of(spoken('stop'), ['No, stop it.'], person, is_moving=lambda: False)
 
-    assert (found, person.stops) == ([], ['“Please stop now.” was said.'])
+    assert (found, person.stops) == ([], ['“No, stop it.” was said.'])
 
 
 def test_a_stop_word_stops_before_the_utterance_has_ended() -> None:

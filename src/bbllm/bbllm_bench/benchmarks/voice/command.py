@@ -51,7 +51,7 @@ class Trial:
 def voice(
     snr: Annotated[
         str, typer.Option(metavar='LIST', help='Ratios of speech to noise [dB].')
-    ] = '30,15,5',
+    ] = '20',
     sentences: Annotated[
         int, typer.Option(min=1, max=len(COMMANDS), help='How many commands.')
     ] = len(COMMANDS),
@@ -79,7 +79,8 @@ def voice(
     transcriber = make_transcriber(load_config(llm_config).speech)
     voices = (*VOICES, *((Voice(str(piper)),) if piper else ()))
     ratios = _ratios(snr)
-    sounds = list(_sounds(voices, ratios, COMMANDS[:sentences], np.random.default_rng(seed)))
+    commands = COMMANDS[:: len(COMMANDS) // sentences][:sentences]
+    sounds = list(_sounds(voices, ratios, commands, np.random.default_rng(seed)))
     trials, spotter = [], StopSpotter()
     with TrialBar(len(sounds), every=50) as bar:
         for item in sounds:
@@ -99,7 +100,7 @@ def _ratios(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(','))
     except ValueError:
-        raise ConfigError(f'--snr {text} is no list of numbers; write 30,15,5.') from None
+        raise ConfigError(f'--snr {text} is no list of numbers; write 30,20,10.') from None
 
 
 Item = tuple[str, str, str, float, float, Sound]
