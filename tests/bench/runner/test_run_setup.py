@@ -27,7 +27,7 @@ def test_settings_record_all_that_decides_the_results(tmp_path: Path) -> None:
     assert {'bbllm', 'source', 'commit', 'python', 'mujoco', 'numpy', 'ruckig', 'openai'} <= set(
         data['versions']
     )
-    assert len(data['prompts']['brain_body/prompts/tabletop/planning.md.j2']) == 64
+    assert len(data['prompts']['brain_body/prompts/planning.md.j2']) == 64
     assert 'llm_state/prompts/policy.md.j2' in data['prompts']
     assert data['llm'] == {'brain': {'provider': 'offline'}, 'body': {'provider': 'offline'}}
     assert len(settings.keys) == 7 * 2 * 2
