@@ -74,7 +74,7 @@ def test_plan_is_approved_by_its_hash_in_the_name_of_the_person(
     desk.begin(TASK)
     until(lambda: reader.value('request'), 'request')
     request = reader.value('request')
-    assert request['lines'][0] == '0: pick red_cube'
+    assert request['lines'][0] == ['kept', '0: pick red_cube']
     assert request['hash'] == request_of(stack).hash
     with pytest.raises(TaskError, match='under way'):
         desk.begin(TASK)
