@@ -120,3 +120,13 @@ def test_an_animation_that_would_be_too_long_is_refused_with_what_works(
 
     with pytest.raises(ConfigError, match=r'\d+ pictures.* Name an \.mp4 file'):
         write_film(repaired(), journal, tmp_path / 'long.gif', 0.5)
+
+
+def test_a_film_of_several_episodes_is_theirs_one_after_the_other(tmp_path: Path) -> None:
+    episode = repaired()
+    journal = tmp_path / f'{episode.id}.jsonl'
+    one = write_film(episode, journal, tmp_path / 'one.webp')
+
+    two = write_film(episode, journal, tmp_path / 'two.webp', earlier=[(episode, journal)])
+
+    assert (two.frames, len(two.hints)) == (2 * one.frames, 2 * len(one.hints))

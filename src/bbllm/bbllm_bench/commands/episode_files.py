@@ -8,7 +8,7 @@ from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.rich_view import print_progress
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Episode, EpisodeEnded
-from bbllm.core.journal import summarize
+from bbllm.core.journal import list_journals, read_damaged, summarize
 from bbllm.core.paths import write_whole
 from bbllm.core.progress import progress_of
 from bbllm_viewer.commands.prompt_view import chosen, exchange_data, print_exchanges
@@ -31,9 +31,18 @@ def write_page(journal: Path, page: Path) -> None:
 
 
 def write_video(
-    episode: Episode, journal: Path, path: Path, speed: float | None, output: Output
+    episode: Episode,
+    journal: Path,
+    path: Path,
+    speed: float | None,
+    output: Output,
+    turns: int = 1,
 ) -> None:
-    """Write an episode's video; raises ConfigError, see `bbllm_viewer.video.film.write_film`."""
+    """
+    Write the video of an episode, and of those before it as the last of so many *turns*.
+
+    Raises ConfigError, see `bbllm_viewer.video.film.write_film`.
+    """
     from bbllm_viewer.video.film import SPEED, write_film
 
     with output.bar() as bar:
@@ -41,7 +50,11 @@ def write_video(
         def show(done: int, total: int) -> None:
             bar(completed=done, description=f'{done} of {total} frames drawn', total=total)
 
-        film = write_film(episode, journal, path.expanduser(), speed or SPEED, show)
+        before = [each for each in list_journals(journal.parent) if each.stem < journal.stem]
+        earlier = [(read_damaged(each)[0], each) for each in before[len(before) - turns + 1 :]]
+        film = write_film(
+            episode, journal, path.expanduser(), speed or SPEED, show, earlier=earlier
+        )
     output.print_path('video', film.path.resolve())
     for hint in film.hints:
         output.print(f'  {hint}', style='yellow')

@@ -83,6 +83,12 @@ def show(
         min=0.1,
         max=100.0,
     ),
+    turns: int = option(
+        'With --video: so many episodes as one film, this one the last, as of a conversation.',
+        default=1,
+        min=1,
+        max=100,
+    ),
     draw: bool | None = option(
         'Draw the pictures anew, or not at all; by default, where they are missing.',
         '--draw/--no-draw',
@@ -117,8 +123,8 @@ def show(
         show_failures(episode, failed, output)
         return
     check_failure_options(failed)
-    if speed is not None and video is None:
-        raise ConfigError('--speed is of a video: add --video FILE.')
+    if (speed is not None or turns > 1) and video is None:
+        raise ConfigError('--speed and --turns are of a video: add --video FILE.')
     if everything:
         _print_list(output)
         return
@@ -134,7 +140,7 @@ def show(
         output.result({'page': str(html.resolve()), 'journal': str(path)})
         raise typer.Exit(BAD_INPUT if faults else 0)
     if video is not None:
-        write_video(record, path, video, speed, output)
+        write_video(record, path, video, speed, output, turns)
         raise typer.Exit(BAD_INPUT if faults else 0)
     if prompts or call:
         print_prompts(record, path, call, output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 
 import mujoco
@@ -72,6 +72,8 @@ def write_film(
     path: Path,
     speed: float = SPEED,
     on_progress: Callable[[int, int], None] | None = None,
+    *,
+    earlier: Sequence[tuple[Episode, Path]] = (),
 ) -> Film:
     """
     Write the video of an episode from its journal and the motion beside it; nothing is simulated.
@@ -84,6 +86,7 @@ def write_film(
         path: The video; its name ends as `sim.video_file.VIDEO_SUFFIXES` has it.
         speed: How many times as fast as the robot was, over 0.
         on_progress: Called with the number of frames that are drawn, and of all.
+        earlier: Episodes with their journals that the video begins with, as of a conversation.
 
     Raises:
         ConfigError: The file cannot be written, nothing can be drawn on this machine, or the
@@ -92,15 +95,22 @@ def write_film(
     check_video(path)
     light = path.suffix.lower() != '.mp4'
     fps, scale = (LIGHT_FPS, LIGHT_SCALE) if light else (FPS, SCALE)
-    arm, hints = _arm_of(episode, journal)
-    if arm is None:
+    parts, hints = list[tuple[Episode, _Arm | None]](), list[str]()
+    for record, written in (*earlier, (episode, journal)):
+        arm, missing = _arm_of(record, written)
+        parts.append((record, arm))
+        hints += missing
+    if not any(arm for _, arm in parts):
         fps = STILL_FPS
-    frames = frames_of(episode, arm.motion if arm else None, speed, fps)
+    frames = [frames_of(each, arm.motion if arm else None, speed, fps) for each, arm in parts]
+    total = sum(map(len, frames))
     if light:
-        _check_length(path, len(set(frames)))
-    pictures = _counted(_Pictures(episode, arm, scale).drawn(frames), len(frames), on_progress)
-    save_video(path, pictures, fps)
-    return Film(path, len(frames), len(frames) / fps, hints)
+        _check_length(path, sum(len(set(each)) for each in frames))
+    drawn = chain.from_iterable(
+        _Pictures(*part, scale).drawn(each) for part, each in zip(parts, frames)
+    )
+    save_video(path, _counted(drawn, total, on_progress), fps)
+    return Film(path, total, total / fps, tuple(hints))
 
 
 class _Arm:

@@ -11,6 +11,7 @@ from bbllm.core.events import (
     EpisodeStarted,
     Event,
     PlanGrown,
+    QuestionAsked,
     SceneRecorded,
     describe,
 )
@@ -43,11 +44,13 @@ TONES = {
     **dict.fromkeys(('step', 'call'), Tone.WORK),
     **dict.fromkeys(('failed', 'rejected', 'given up'), Tone.FAILURE),
     **dict.fromkeys(('repair', 'human', 'program'), Tone.REPAIR),
-    **dict.fromkeys(('pass', 'approval'), Tone.OPEN),
+    **dict.fromkeys(('pass', 'approval', 'question'), Tone.OPEN),
+    'answer': Tone.SUCCESS,
 }
 """Of the words of `core.events.describe` that make a caption, beside `ended`."""
 ENDINGS = {
     'FINISHED': Tone.SUCCESS,
+    'ANSWERED': Tone.SUCCESS,
     'PARTLY_DONE': Tone.OPEN,
     'CANCELLED': Tone.OPEN,
 }
@@ -82,15 +85,19 @@ class Story:
         if isinstance(data, SceneRecorded):
             self.timed = not data.scene.is_symbolic
         word, text = describe(data)[0]
+        if isinstance(data, QuestionAsked):
+            text = ' / '.join(data.lines)
         tone = TONES.get(word)
         if isinstance(data, EpisodeEnded):
             tone = ENDINGS.get(data.ending.name, Tone.FAILURE)
-            text = f'{text} · {self.counts}'
+            text = f'{data.summary or text} · {self.counts}'
         if tone is None or isinstance(data, PlanGrown):
             return
         hold_s = {Tone.WORK: 0.0, Tone.PLAIN: GLANCE_S, Tone.OPEN: GLANCE_S}.get(
             tone, min(END_S, max(LEAST_S, PER_CHARACTER_S * len(text)))
         )
+        if isinstance(data, QuestionAsked):
+            hold_s = END_S
         if isinstance(data, EpisodeEnded):
             hold_s = END_S
         self.caption = Caption(word.upper(), cut(text, MOST_CHARACTERS), tone, hold_s)
