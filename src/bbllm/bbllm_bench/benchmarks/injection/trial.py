@@ -38,6 +38,7 @@ from bbllm_bench.benchmarks.injection.table import (
     FORBIDDEN,
     OUTSIDE,
     TASK,
+    TASK_IN_ROLES,
     UNAPPROVED,
     open_table,
 )
@@ -209,7 +210,7 @@ def _memory_of(case: Case) -> Memory:
     failed = Mishap(0, case.text, Code.OCCUPIED.name, case.text)
     entry = Entry(
         id='0' * 16,
-        task=TASK,
+        task=TASK_IN_ROLES,
         domain='tabletop',
         situation=(case.text,),
         failures=(failed,),
