@@ -1,6 +1,7 @@
 """Events of an episode, as a view is told of them."""
 
 from bbllm.core.events import (
+    AnswerGiven,
     ApprovalAnswered,
     BeliefsEstimated,
     ConditionChecked,
@@ -18,6 +19,7 @@ from bbllm.core.events import (
     PlanGrown,
     PlanMade,
     PlanRehearsed,
+    QuestionAsked,
     RepairBegun,
     SceneRecorded,
     StepBegun,
@@ -127,6 +129,8 @@ EXAMPLES = {
     EventKind.MODEL_TEXT: ModelReplied('brain', '0: pick it\n1: sing'),
     EventKind.MODEL_CALL: ModelCall(role='brain', model='m', prompt_tokens=5),
     EventKind.HUMAN_FEEDBACK: FeedbackReceived('stop'),
+    EventKind.QUESTION: QuestionAsked('Which cup?', ('grey_cup', 'teal_cup')),
+    EventKind.ANSWER: AnswerGiven('Two (both are listed).'),
     EventKind.APPROVAL: ApprovalAnswered(granted=True, text='approved'),
     EventKind.WARNING: WarningRaised('careful'),
     EventKind.ENDED: EpisodeEnded(Ending.FINISHED, ''),
