@@ -102,6 +102,12 @@ def test_a_sentence_with_several_readings_is_asked_about(
     assert reply(sentence, scene, answer=unclear).startswith(('ask: ', 'cannot: '))
 
 
+def test_nothing_is_picked_for_a_place_that_is_out_of_reach(scene: Scene) -> None:
+    text = reply('put the closest cube on the farthest location', scene)
+
+    assert text.startswith('cannot: location_H is out of the workspace')
+
+
 def test_without_a_fact_on_reach_it_is_not_known(scene: Scene) -> None:
     blind = replace(scene, facts=tuple(x for x in scene.facts if x.predicate != 'reachable'))
 

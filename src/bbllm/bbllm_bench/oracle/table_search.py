@@ -230,6 +230,9 @@ def _loose(goal: Arrange, board: Board, used: Targets) -> Targets:
     if first is not None and first.kind != 'location':
         return _inside(goal, board, used)
     cells = [cell for spot in goal.spots for cell in board.locations if cell.key == spot]
+    for spot in goal.spots:
+        if spot in board.objects and board.objects[spot].in_reach is False:
+            raise RefusalError(f'{spot} is out of the workspace of the robot.')
     if not cells:
         x, y, *_ = goal.spots[0].split()
         cells = [TablePlace(f'{x} {y}', float(x), float(y), goal.spots[0])]
