@@ -7,6 +7,11 @@ from typing import Any
 
 from bbllm.testing import Handler, replies
 
+TABLE = {
+    **{f'{color}_cube': (0.4, 0.1 * i) for i, color in enumerate(('red', 'blue', 'green'))},
+    **{f'location_{letter}': (0.6, 0.1 * i) for i, letter in enumerate('ABCDE')},
+}
+"""Where the objects of the conversation are on a table of symbols [m]."""
 Messages = list[Mapping[str, Any]]
 Reply = str | Callable[[str], str]
 

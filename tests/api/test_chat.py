@@ -13,13 +13,9 @@ from bbllm.core.protocols import ModelRequest
 from bbllm.core.types import Scene
 from bbllm.testing import ScriptedModel
 from tests.planners.symbolic_table import SymbolicTabletop
-from tests.twenty_turns import LINES, reply_to
+from tests.twenty_turns import LINES, TABLE, reply_to
 
 RED_ON_A = '0: pick red_cube\n1: place red_cube on location_A\n2: Done'
-TABLE = {
-    **{f'{color}_cube': (0.4, 0.1 * i) for i, color in enumerate(('red', 'blue', 'green'))},
-    **{f'location_{letter}': (0.6, 0.1 * i) for i, letter in enumerate('ABCDE')},
-}
 ASK = 'ask: Which cube? | red_cube | blue_cube'
 
 

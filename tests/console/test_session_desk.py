@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,9 +17,13 @@ from bbllm.core.errors import ApprovalError, TaskError
 from bbllm.core.events import ApprovalAnswered, Ending, Episode
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
+from bbllm.core.protocols import ModelRequest
+from bbllm.testing import ScriptedModel
 from bbllm_viewer.console.feed import Cursor, Feed
 from bbllm_viewer.console.session_desk import SessionDesk
 from tests.doubles.paper_world import PaperWorld
+from tests.planners.symbolic_table import SymbolicTabletop
+from tests.twenty_turns import LINES, TABLE, reply_to
 
 TASK = 'stack the red cube on the blue cube'
 PATIENCE_S = 60.0
@@ -145,3 +150,35 @@ def test_what_ends_a_task_without_an_episode_is_shown(
 
     until(lambda: shown(desk.feed, 'fault'), 'the fault')
     assert shown(desk.feed, 'fault') == 'Fault in the program: ZeroDivisionError: a bug'
+
+
+def test_twenty_lines_on_the_page() -> None:
+    def reply(request: ModelRequest) -> str:
+        return reply_to([{'role': m.role, 'content': m.content} for m in request.messages])
+
+    brain = ScriptedModel([reply] * 40)
+    options = EpisodeConfig(brain=brain, body=brain, goal='no', turns=20)
+    session = LocalSession(SymbolicTabletop(TABLE), make_setup(options, 'tabletop'))
+    with SessionDesk(session) as desk:
+
+        def asks(question: str) -> bool:
+            return question in json.dumps(shown(desk.feed, 'talk'))
+
+        question = ''
+        for line in LINES:
+            if desk.feed.running:
+                desk.say(line.text, question)
+            else:
+                desk.begin(line.text)
+            if not line.ending:
+                question = line.reply.partition('|')[0].removeprefix('ask:').strip()
+                until(partial(asks, question), question)
+                continue
+            assert session.running is not None and session.running.future is not None
+            episode = session.running.future.result(PATIENCE_S)
+            assert episode.ending is not None
+            assert (episode.ending.name, line.says in episode.summary) == (line.ending, True)
+        until(lambda: not desk.feed.running, 'the end of the last turn')
+        sent = json.loads(desk.feed.news(Cursor()))
+    assert len(session.turns) == 18
+    assert len(sent['turns']) == 17, 'the last one is shown open'
