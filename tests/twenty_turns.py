@@ -39,7 +39,7 @@ def back(name: str) -> Callable[[str], str]:
     """Return what puts an object where the turn before took it from, as the prompt has it."""
 
     def reply(prompt: str) -> str:
-        found = re.findall(rf'{name} from (\S+ \S+ \S+) on table to', prompt)
+        found = re.findall(rf'{name} from (\S+ \S+ \S+) on table(?:, yaw \S+)? to', prompt)
         return moved(name, found[-1])
 
     return reply

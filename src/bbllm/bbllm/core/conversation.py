@@ -7,6 +7,7 @@ other one" have something to refer to.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from bbllm.core.events import Episode, FeedbackReceived, QuestionAsked, SceneRecorded
 from bbllm.core.text import cut
-from bbllm.core.types import MOVABLE, Scene
+from bbllm.core.types import MOVABLE, Scene, SceneObject
 
 MOST_TURNS = 6
 """How many turns a task is given with, where no number is chosen."""
@@ -93,7 +94,7 @@ def moves(before: Scene, after: Scene) -> Iterable[str]:
             continue
         a, b = old.pose.position_m, new.pose.position_m
         if max(abs(x - y) for x, y in zip(a, b)) > MOVED_M:
-            ends = (f'{_triple(at)} {place}'.rstrip() for at, place in zip((a, b), places))
+            ends = (_where(item, place) for item, place in zip((old, new), places))
             yield f'{old.name} from {" to ".join(ends)}'
 
 
@@ -102,8 +103,12 @@ def _place(scene: Scene, name: str) -> str:
     return ' and '.join(sorted(f'{f.predicate} {f.object}' for f in facts))
 
 
-def _triple(position: tuple[float, float, float]) -> str:
-    return ' '.join(f'{x:.3f}' for x in position)
+def _where(item: SceneObject, place: str) -> str:
+    """Return the pose of an object that stands upright, and what it is on, as prompts have it."""
+    at = ' '.join(f'{x:.3f}' for x in item.pose.position_m)
+    z, w = item.pose.quat_xyzw[2:]
+    yaw_deg = round(math.degrees(2.0 * math.atan2(z, w)))
+    return f'{at} {place}'.rstrip() + (f', yaw {yaw_deg}' if yaw_deg else '')
 
 
 class Conversation:
