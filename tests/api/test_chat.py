@@ -28,9 +28,8 @@ class Talker:
             SymbolicTabletop(TABLE),
             brain=self.brain,
             body=self.brain,
-            goal='no',
             journal=False,
-            **options,
+            **{'goal': 'no', **options},
         )
         self.events: list[Event] = []
         self.asked = threading.Event()
@@ -64,7 +63,7 @@ def test_a_turn_is_given_with_those_before_it() -> None:
     assert turn is not None
     assert [move.partition(' ')[0] for move in turn.moved] == ['red_cube']
     talker.chat.say('put it back')
-    assert '"move the red cube to A" | came to: Done.' in talker.prompt(1)
+    assert '"move the red cube to A" | moved: red_cube' in talker.prompt(1)
     assert turn.moved[0] in talker.prompt(1)
     assert 'Earlier turns' not in talker.prompt(0)
 
@@ -185,3 +184,14 @@ def test_the_report_is_in_the_language_of_the_person() -> None:
 def test_a_report_without_a_translation_stays_as_it_is() -> None:
     talker = Talker(f'language: German\n{RED_ON_A}', 'x' * 10_000)
     assert talker.chat.say('Stell den roten Würfel auf A').text.startswith('Done.')
+
+
+def test_the_goal_of_a_question_is_read_only_where_something_is_to_move() -> None:
+    talker = Talker(
+        'answer: Yes.', RED_ON_A, 'on(red_cube, location_A)', goal='auto', on_question=str
+    )
+    assert talker.chat.say('is red_cube there?').turn is not None
+    assert len(talker.brain.requests) == 1
+    turn = talker.chat.say('could you put the red cube on A?').turn
+    assert turn is not None and 'Checked: red_cube is on location_A.' in turn.reply
+    assert 'Conditions:' in talker.prompt(2)

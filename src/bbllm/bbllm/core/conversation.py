@@ -21,10 +21,10 @@ MOST_TURNS = 6
 """How many turns a task is given with, where no number is chosen."""
 KEPT_TURNS = 200
 """How many turns are kept for people to read."""
-TURN_CHARACTERS = 600
+TURN_CHARACTERS = 1000
 """How much of a turn a prompt contains [characters]."""
 TEXT_CHARACTERS = 200
-"""How much of what the person wrote [characters]."""
+"""How much of what the person wrote, and of the report [characters]."""
 MOVED_M = 0.01
 """An object that is so far from where it was has been moved [m]."""
 PLACED = frozenset({'on', 'in', 'inside', 'held_by'})
@@ -50,9 +50,10 @@ class Turn:
     @property
     def line(self) -> str:
         """The turn in one line, for prompts."""
-        parts = [f'"{cut(self.text, TEXT_CHARACTERS)}"', *self.added, f'came to: {self.reply}']
-        if self.moved:
+        parts = [f'"{cut(self.text, TEXT_CHARACTERS)}"', *self.added]
+        if self.moved:  # before the report, which is cut first
             parts.append(f'moved: {"; ".join(self.moved)}')
+        parts.append(f'came to: {cut(self.reply, TEXT_CHARACTERS)}')
         return cut(' | '.join(parts), TURN_CHARACTERS)
 
     @classmethod

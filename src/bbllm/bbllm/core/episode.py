@@ -22,7 +22,13 @@ from bbllm.core.approval import RequestKind, denied, withdrawn
 from bbllm.core.cancel import POLL_S, CancelToken
 from bbllm.core.circles import CircleGuard
 from bbllm.core.denials import DenialGuard, Proposal
-from bbllm.core.dialogue import MOST_QUESTIONS, SAFEST, AskingRules, summary_of
+from bbllm.core.dialogue import (
+    MOST_QUESTIONS,
+    SAFEST,
+    AskingRules,
+    is_question,
+    summary_of,
+)
 from bbllm.core.errors import (
     AnsweredError,
     BbllmError,
@@ -273,6 +279,8 @@ class EpisodeRun:
         self._goals: GoalKeeper | None = None
         self._goal: TaskGoal | None = None
         self._reading: Future[None] | None = None
+        self._is_due = False
+        """Whether the goal is read only once it is needed."""
         """The reading of the goal, where the planner does not wait for it."""
         self.before: Scene | None = None
         self.circles = CircleGuard(enabled=not self._limits.allow_circles)
@@ -309,7 +317,10 @@ class EpisodeRun:
         try:
             self.before = _usable(self._show_scene('before', world.observe()))
             self.token.raise_if_cancelled()
-            self._begin_goal(self.before, world)
+            # A question is mostly answered, and needs no goal.
+            self._is_due = self.talks and is_question(self.task.instruction)
+            if not self._is_due:
+                self._begin_goal(self.before, world)
             guarded = GuardedWorld(self, world)
             try:
                 planner.run(self.task, guarded, self)
@@ -318,7 +329,8 @@ class EpisodeRun:
             except GaveUpError as error:
                 raise type(error)(f'{error}{self._set_down(guarded)}') from error
             self._take_late()
-            self._await_goal()
+            if not (self._all(AnswerGiven) and self._is_due):
+                self._await_goal()
             still_held = self._set_down(guarded) if self._is_stuck(guarded) else ''
             self.token.raise_if_cancelled()
             after = self._show_scene('after', self._settled())
@@ -702,7 +714,13 @@ class EpisodeRun:
         return Proposal(call, len(plans), steps, words)
 
     def spend_call(self) -> None:
-        """Take one call from the budget; raises BudgetError or CancelledError."""
+        """
+        Take one call from the budget; raises BudgetError or CancelledError.
+
+        A goal that is still due is read before anything moves, so that a person can read it.
+        """
+        if self._is_due:
+            self._await_goal()
         self.token.raise_if_cancelled()
         _within('calls', len(self._all(SkillCall)), self._limits.steps)
 
@@ -830,6 +848,8 @@ class EpisodeRun:
         """Have the goal read anew where something was added to the task; see `_begin_goal`."""
         if self._goals is None or self.before is None or self._world is None:
             return
+        if self._is_due:
+            return
         self._await_goal()
         new = self._remarks[self._n_in_goal : self._n_taken]
         if any(remark.sentence for remark in new):
@@ -837,6 +857,9 @@ class EpisodeRun:
 
     def _await_goal(self) -> None:
         """Wait until the goal is read; raises what the reading raised."""
+        if self._is_due and self.before is not None:
+            self._is_due = False
+            self._state_goal(self.before)
         if self._reading is not None:
             self._reading.result()
 

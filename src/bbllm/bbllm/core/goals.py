@@ -247,6 +247,8 @@ class GoalCondition:
             order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
             return f'{", ".join(item.in_words for item in self.subjects)} {form}, {order}'
         is_ = ('are' if self.subjects[0].count > 1 else 'is') + (' not' if self.negated else '')
+        if self.negated and len(self.subjects[0].names) > 1:
+            who, is_ = f'none of {who.replace(" or ", ", ")}', 'is'
         words_of = WORDS.get(self.kind, {})
         second = self._others_in_words if self.place else words_of.get(self.word, '')
         amount = f'{self.amount} ' if self.amount else ''

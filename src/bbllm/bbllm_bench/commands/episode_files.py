@@ -36,10 +36,10 @@ def write_video(
     path: Path,
     speed: float | None,
     output: Output,
-    turns: int = 1,
+    last: int = 1,
 ) -> None:
     """
-    Write the video of an episode, and of those before it as the last of so many *turns*.
+    Write the video of an episode, and of those before it as the last of so many, *last*.
 
     Raises ConfigError, see `bbllm_viewer.video.film.write_film`.
     """
@@ -51,7 +51,7 @@ def write_video(
             bar(completed=done, description=f'{done} of {total} frames drawn', total=total)
 
         before = [each for each in list_journals(journal.parent) if each.stem < journal.stem]
-        earlier = [(read_damaged(each)[0], each) for each in before[len(before) - turns + 1 :]]
+        earlier = [(read_damaged(each)[0], each) for each in before[len(before) - last + 1 :]]
         film = write_film(
             episode, journal, path.expanduser(), speed or SPEED, show, earlier=earlier
         )

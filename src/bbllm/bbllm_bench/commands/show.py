@@ -83,7 +83,7 @@ def show(
         min=0.1,
         max=100.0,
     ),
-    turns: int = option(
+    last: int = option(
         'With --video: so many episodes as one film, this one the last, as of a conversation.',
         default=1,
         min=1,
@@ -123,8 +123,8 @@ def show(
         show_failures(episode, failed, output)
         return
     check_failure_options(failed)
-    if (speed is not None or turns > 1) and video is None:
-        raise ConfigError('--speed and --turns are of a video: add --video FILE.')
+    if (speed is not None or last > 1) and video is None:
+        raise ConfigError('--speed and --last are of a video: add --video FILE.')
     if everything:
         _print_list(output)
         return
@@ -140,7 +140,7 @@ def show(
         output.result({'page': str(html.resolve()), 'journal': str(path)})
         raise typer.Exit(BAD_INPUT if faults else 0)
     if video is not None:
-        write_video(record, path, video, speed, output, turns)
+        write_video(record, path, video, speed, output, last)
         raise typer.Exit(BAD_INPUT if faults else 0)
     if prompts or call:
         print_prompts(record, path, call, output)

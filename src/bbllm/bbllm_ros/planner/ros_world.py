@@ -273,6 +273,8 @@ class RosWorld:
                 self._plan.rehearsal = list(lines)
             case GoalStated() as goal:
                 self._goal = goal
+                if self._step < 0:  # nothing of the plan was asked for yet
+                    self._plan.goal = list(goal.conditions)
             case StepBegun(index):
                 self._step = index
 
