@@ -117,7 +117,7 @@ def test_where_prompts_have_changed_a_run_is_replayed_and_is_no_figure(
     assert row['origin']['templates'] == [templates_hash()]
     (change,) = row['changes']
     assert change.startswith('make_toast-t000-k0: The prompt `program` of the brain is not the ')
-    assert "differs in message 1 (user), line 1: recorded 'A line of before.', asked " in change
+    assert "differs in message 1 (system), line 1: recorded 'A line of before.', asked " in change
     assert 'passed, replayed with changed prompts' in ' '.join(text.split())
     table = (folder / 'out' / 'recorded.md').read_text()
     assert table.startswith('## Replayed with changed prompts: no figures of the model')

@@ -65,18 +65,18 @@ def test_a_paced_model_replies_by_what_the_prompt_asks_for() -> None:
     with served(AT_ONCE) as (model, task):
         goal = model.ask(ModelRequest.of('Task: go\nConditions:')).text
         plan = model.ask(ModelRequest.of('Task: go\nStep-by-step plan:\n')).text
-        calls = model.ask(
-            ModelRequest([Message('user', 'Steps to turn into calls: 0 and 1\nCalls:')], schema={})
+        call = model.ask(
+            ModelRequest([Message('user', 'Step: <data>1: b</data>\nCall:')], schema={})
         ).text
         with pytest.raises(ModelError, match='it replies to "Conditions:"'):
             model.ask(ModelRequest.of('Who are you?'))
-    lines = SCRIPT.reply('Steps to turn into calls: 1\nCalls:', in_json=False)
+    line = SCRIPT.reply('Step: 1: b\nCall:', in_json=False)
 
     assert goal == 'held(a)'
-    assert lines == ('calls', '1: place(b)')
+    assert line == ('call', '1: place(b)')
     assert plan == '0: take a\n1: leave it\n2: Done'
-    assert '"step": 1, "skill": "place", "args": ["b"]' in calls
-    assert [item.kind for item in task.answered[:3]] == ['goal', 'plan', 'calls']
+    assert '"step": 1, "skill": "place", "args": ["b"]' in call
+    assert [item.kind for item in task.answered[:3]] == ['goal', 'plan', 'call']
 
 
 @pytest.mark.parametrize('by_body', [False, True])
@@ -86,7 +86,7 @@ def test_the_task_is_done_and_the_body_asked_where_it_is_meant_to_be(by_body: bo
     kinds = [item.kind for item in answered]
     outcomes = [event.data for event in events if isinstance(event.data, Outcome)]
     assert len(outcomes) == 10
-    assert ('calls' in kinds) is by_body
+    assert ('call' in kinds) is by_body
     assert 0 <= first_step_s(answered) < motion_s(events)
 
 

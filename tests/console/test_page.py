@@ -208,6 +208,7 @@ def test_page_requests_nothing_from_elsewhere(server: PageServer, visit: Open) -
             'view3d.js',
             'events',
             'meshes',
+            'microphone.js',
         )
     }
     blocked = page.page.evaluate(

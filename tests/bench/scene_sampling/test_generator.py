@@ -86,13 +86,13 @@ def test_a_generated_table_stands_still(name: str) -> None:
 # --- Generated cases are the same everywhere; what cannot be generated is refused with the rule
 
 PINNED = {
-    'right_side': ['ab79fbfb0e5c', '47e160ba8dff'],
+    'right_side': ['a7cba639922e', '167925143b06'],
     'letter_l': ['3f60871e2013', '8a66787cabd3'],
     'color_line': ['905b25e91d74', '7e7dc9a38bfc'],
-    'pairs_a_side': ['5299b169362e', 'dd99bdad85b3'],
+    'pairs_a_side': ['5d37149ae902', 'efbd23bd662f'],
     'red_triangle': ['9ef4c80e250a', '6aeece1c2662'],
     'plus_sign': ['1d07cc1fd33a', '98a0a42ab0ba'],
-    'segregate': ['f1db8c8fe910', '13578b3d7728'],
+    'segregate': ['b21f19d7497c', 'bd1a1e57cb7e'],
 }
 """How fingerprints begin with seed 0: the suite file may change them, a machine must not."""
 

@@ -52,7 +52,7 @@ class TaskScript:
 
     def reply(self, prompt: str, *, in_json: bool) -> tuple[str, str]:
         """
-        Return what is asked for (`goal`, `plan` or `calls`), and the reply.
+        Return what is asked for (`goal`, `plan` or `call`), and the reply.
 
         Raises:
             ParseError: The prompt asks for something else.
@@ -63,23 +63,20 @@ class TaskScript:
         if last == 'Step-by-step plan:':
             lines = [words for words, _, _ in self.steps] + ['Done']
             return 'plan', '\n'.join(f'{i}: {words}' for i, words in enumerate(lines))
-        if last == 'Calls:':
-            asked = re.findall(r'^Steps to turn into calls: (.*)$', prompt, re.MULTILINE)[-1]
-            return 'calls', self._calls([int(n) for n in re.findall(r'\d+', asked)], in_json)
+        if last == 'Call:':
+            asked = re.findall(r'^Step: (?:<data>)?(\d+)', prompt, re.MULTILINE)[-1]
+            return 'call', self._call(int(asked), in_json)
         raise ParseError(
             f'The paced server has no reply to a prompt that ends with {last[-80:]!r}; it '
-            'replies to "Conditions:", "Step-by-step plan:" and "Calls:".'
+            'replies to "Conditions:", "Step-by-step plan:" and "Call:".'
         )
 
-    def _calls(self, numbers: list[int], in_json: bool) -> str:
-        calls = [(number, *self.steps[number][1:]) for number in numbers]
+    def _call(self, number: int, in_json: bool) -> str:
+        _, skill, arg = self.steps[number]
         if not in_json:
-            return '\n'.join(f'{number}: {skill}({arg})' for number, skill, arg in calls)
-        entries = [
-            {'step': number, 'skill': skill, 'args': [arg], 'numbers': [], 'reason': ''}
-            for number, skill, arg in calls
-        ]
-        return '{"calls": [\n' + ',\n'.join(json.dumps(entry) for entry in entries) + '\n]}'
+            return f'{number}: {skill}({arg})'
+        entry = {'step': number, 'skill': skill, 'args': [arg], 'numbers': [], 'reason': ''}
+        return json.dumps({'calls': [entry]})
 
 
 @dataclass(slots=True, kw_only=True)
