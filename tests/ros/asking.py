@@ -15,8 +15,7 @@ from tests.ros.stacks import Background, Running, inject, until
 TASK = 'put the red cube on location_B'
 YES = Answer(granted=True, by='ann')
 BODY_MARK = '<rob0>'
-GOAL_MARK = 'Write what must be true of the scene'
-STEPS_MARK = 'Steps to turn into calls:'
+GOAL_MARK = '\nConditions:'
 PICK_PLACE = ['0: pick the red cube\n1: place it on location_B\n2: return to base\n3: Done']
 BODY = {
     'pick the red cube': '<rob0>[pick] <red_cube>',
@@ -27,6 +26,11 @@ BODY = {
 }
 
 
+def prompt_of(request: dict[str, Any]) -> str:
+    """Return the text of all messages of a request: what is fixed, then what is asked."""
+    return '\n'.join(message['content'] for message in request['messages'])
+
+
 def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[str, Any]], None]:
     """
     Play both models: the Brain says these replies in turn, the Body knows these steps.
@@ -35,15 +39,13 @@ def models(brain: list[str], body: dict[str, str]) -> Callable[[Handler, dict[st
     """
 
     def behave(handler: Handler, request: dict[str, Any]) -> None:
-        prompt = request['messages'][0]['content']
+        prompt = prompt_of(request)
         if GOAL_MARK in prompt:
             text = 'none'
         elif BODY_MARK in prompt:
-            plan, _, numbers = prompt.rpartition('Plan:')[2].partition(STEPS_MARK)
-            steps = dict(re.findall(r'(\d+): (.*)', plan))
-            calls = {n: [call for words, call in body.items() if words in steps[n]]
-                     for n in re.findall(r'\d+', numbers)}  # fmt: skip
-            text = '\n'.join(f'{n}: {(*found, "<pass>")[0]}' for n, found in calls.items())
+            number, step = re.findall(r'Step: (?:<data>)?(\d+): (.*)', prompt)[-1]
+            found = [call for words, call in body.items() if words in step]
+            text = f'{number}: {(*found, "<pass>")[0]}'
         else:
             text = brain.pop(0) if len(brain) > 1 else brain[0]
         replies(text)(handler, request)

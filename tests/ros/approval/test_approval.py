@@ -20,7 +20,7 @@ from bbllm.core.types import Code, Plan, PlanStep, SkillCall, Status
 from bbllm.testing import ModelServer
 from bbllm_ros.convert.approval import approval_to_msg
 from bbllm_ros.convert.records import LATCHED, plan_to_msg
-from tests.ros.asking import BODY, PICK_PLACE, TASK, YES, end, models
+from tests.ros.asking import BODY, PICK_PLACE, TASK, YES, end, models, prompt_of
 from tests.ros.drivers import driver_of, move
 from tests.ros.robots import Robot, nothing_waits, request_of
 from tests.ros.stacks import Background, Running, inject, log_of, set_parameter, until
@@ -99,7 +99,7 @@ def test_brain_receives_why_a_plan_was_denied_and_the_repaired_plan_needs_approv
     outcome = stack.wait_for(EventKind.OUTCOME).data
     assert (outcome.status.name, outcome.code.name) == ('REJECTED', 'NOT_APPROVED')
     assert outcome.message == f'A person did not approve this plan: {reason}.'
-    asked = [body['messages'][0]['content'] for body in server.bodies]
+    asked = [prompt_of(body) for body in server.bodies]
     assert any(reason in prompt for prompt in asked)
     # The constraints are parameters of the executor alone.
     assert any('never touch the aqua cube' in prompt for prompt in asked)

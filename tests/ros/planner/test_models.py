@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.core.events import Ending, EventKind
 from bbllm.testing import Handler, ModelServer, chunk, replies, status
-from tests.ros.asking import BODY_MARK, GOAL_MARK, models, served_by
+from tests.ros.asking import BODY_MARK, GOAL_MARK, models, prompt_of, served_by
 from tests.ros.stacks import PATIENCE_S, Running, started, until
 
 pytestmark = pytest.mark.ros
@@ -34,7 +34,7 @@ def stack(ros_domain: int, server: ModelServer, tmp_path_factory: Any) -> Iterat
 
 
 def prompts(server: ModelServer) -> list[str]:
-    return [body['messages'][0]['content'] for body in server.bodies]
+    return [prompt_of(body) for body in server.bodies]
 
 
 def test_a_remark_in_mid_task_is_in_the_next_feedback_prompt(
@@ -44,7 +44,7 @@ def test_a_remark_in_mid_task_is_in_the_next_feedback_prompt(
     output = Event()
 
     def answer_once_sent(handler: Handler, request: dict[str, Any]) -> None:
-        if BODY_MARK in request['messages'][0]['content']:
+        if BODY_MARK in prompt_of(request):
             assert output.wait(PATIENCE_S)  # or the task is over before anybody can speak
         answer(handler, request)
 
@@ -70,7 +70,7 @@ def test_a_plan_begins_before_all_of_it_is_written(stack: Running, server: Model
     called = Event()
 
     def slow(handler: Handler, request: dict[str, Any]) -> None:
-        if GOAL_MARK in request['messages'][0]['content']:
+        if GOAL_MARK in prompt_of(request):
             replies('none')(handler, request)
             return
         handler.begin_stream()
@@ -137,7 +137,7 @@ def test_cancel_does_not_wait_for_a_model_that_hangs(
     cancelled = Event()
 
     def hang(handler: Handler, body: dict[str, Any]) -> None:
-        role = 'body' if BODY_MARK in body['messages'][0]['content'] else 'brain'
+        role = 'body' if BODY_MARK in prompt_of(body) else 'brain'
         asked.append(role)
         if role == who:
             cancelled.wait(2 * PATIENCE_S)

@@ -31,11 +31,11 @@ from bbllm_bench.suites.suite import load_suite
 from bbllm_ros.convert.records import from_msg, to_msg
 from bbllm_ros.stack.stack import Stack
 from bbllm_viewer.replay.exchanges import read_exchanges
+from tests.ros.asking import BODY_MARK, prompt_of
 from tests.ros.stacks import process_alive, started
 
 pytestmark = pytest.mark.ros
 
-BODY_MARK = '<rob0>'
 STAND_IN = ModelConfig(provider='offline')
 OFFLINE = RunConfig(
     planner='brain_body:read_calls=no',
@@ -90,7 +90,7 @@ def follows(script: dict[str, list[str]], declines: int | None = None) -> Answer
     lines = {role: list(texts) for role, texts in script.items()}
 
     def behave(handler: Handler, body: dict[str, Any]) -> None:
-        role = 'body' if BODY_MARK in body['messages'][0]['content'] else 'brain'
+        role = 'body' if BODY_MARK in prompt_of(body) else 'brain'
         if role == 'body' and len(script['body']) - len(lines['body']) == declines:
             replies('I would rather not.', finish='content_filter')(handler, body)
         else:
