@@ -137,8 +137,3 @@ class Conversation:
         with self._lock:
             self._turns.append(turn)
         return turn
-
-    def forget(self) -> None:
-        """Begin anew."""
-        with self._lock:
-            self._turns.clear()

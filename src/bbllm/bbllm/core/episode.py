@@ -596,11 +596,6 @@ class EpisodeRun:
             return False
         return rules.person or rules.safest or used < len(rules.answers)
 
-    @property
-    def question(self) -> QuestionAsked | None:
-        """The question that waits for an answer."""
-        return self._question
-
     def note_language(self, name: str) -> None:
         """Note the language of the person; see `EpisodeContext`."""
         self._language = name
