@@ -51,3 +51,10 @@ def test_lines_that_are_no_turns_end_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
     assert 'has 3000 characters; at most 2000 are taken' in done.stderr
+
+
+def test_a_question_that_no_line_is_left_for_ends_with_the_lines(tmp_path: Path) -> None:
+    done = talk(tmp_path, 'put a cube on location_B\n', *OPTIONS)
+
+    assert json.loads(done.stdout)['ending'] == 'CANCELLED'
+    assert 'The lines ended before an answer' in done.stderr

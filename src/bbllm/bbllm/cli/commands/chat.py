@@ -25,6 +25,7 @@ from bbllm.cli.views.output import Output
 from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.question import person, show
 from bbllm.core.approval import Answer, ApprovalRequest
+from bbllm.core.dialogue import AskMode
 from bbllm.core.errors import BbllmError, LostNodeError
 from bbllm.core.events import (
     AnswerGiven,
@@ -50,6 +51,10 @@ SHOWN = (PlanMade, RepairBegun, GoalStated, Outcome, WarningRaised)
 HELP = (
     'Write what to do, ask, or correct. `stop` stops the arm. /turns lists the turns so far, '
     '/help shows this, /quit ends.'
+)
+UNANSWERED = (
+    'The lines ended before an answer, so that the task ends too. What works: the answer as '
+    'the next line, --ask no, or --ask safest.'
 )
 
 
@@ -103,7 +108,13 @@ def chat(
     speaker = load_part('bbllm.voice', 'speaker')(speak) if speak else None
     with ExitStack() as opened:
         session = opened.enter_context(_session(world, config, stack, output))
-        talk = Talk(session, output, verbose=verbose, speak=speaker and speaker.speak)
+        talk = Talk(
+            session,
+            output,
+            verbose=verbose,
+            speak=speaker and speaker.speak,
+            patient=config.ask is AskMode.SAFEST,
+        )
         take = lines_of(sys.stdin)
         if voice:
             open_voice = load_part('bbllm.voice', 'lines')
@@ -185,12 +196,15 @@ class Talk:
         *,
         verbose: bool = False,
         speak: Callable[[str], object] | None = None,
+        patient: bool = False,
     ):
+        self._patient = patient
         self._session, self._output, self._speak = session, output, speak
         self._view = LineView(sys.stderr if output.json else sys.stdout) if verbose else None
         self._chat = Chat(session, self._show)
         self._asked: ApprovalRequest | None = None
         self._told: QuestionAsked | None = None
+        self._answered: QuestionAsked | None = None
         self.types = output.live and sys.stdin is not None and sys.stdin.isatty()
         """Whether a person types, who may write at any time."""
 
@@ -203,6 +217,9 @@ class Talk:
             while not interrupted():
                 self._look()
                 if ended and not self._chat.is_busy:
+                    break
+                if ended and not self._patient and self._is_unanswered:
+                    self.notice(UNANSWERED)
                     break
                 if ended or not (self.types or self._is_open):
                     time.sleep(POLL_S)
@@ -220,6 +237,12 @@ class Talk:
     def notice(self, text: str) -> None:
         """Print a line that is no part of the conversation; from any thread."""
         self._output.print(escape_line(text), style='cyan')
+
+    @property
+    def _is_unanswered(self) -> bool:
+        """Whether a question waits that no line was for."""
+        question = self._chat.question
+        return question is not None and question is not self._answered
 
     @property
     def _is_open(self) -> bool:
@@ -243,6 +266,7 @@ class Talk:
                     self._asked.hash, Answer(granted=granted, by=person())
                 )
             else:
+                self._answered = self._chat.question
                 self._report(self._chat.begin(text, wait_s=REMARK_S))
                 return
         except BbllmError as error:

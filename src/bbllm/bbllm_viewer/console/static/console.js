@@ -24,19 +24,31 @@ function reset() {
   $('events').replaceChildren();
 }
 
+let sends = false;              // whether a line was sent that is not in the conversation yet
+
+// Whether the person looks at the end of the conversation, below which a narrow page has the scene.
+function isAtEnd() {
+  if (innerWidth > 860) return innerHeight + scrollY > document.documentElement.scrollHeight - 80;
+  return Math.abs($('talk').getBoundingClientRect().bottom + $('words-form').offsetHeight - innerHeight) < 80;
+}
+
 function receive(message) {
   if (message.reset) reset();
+  const follows = isAtEnd() || (sends && 'talk' in message.values);
   $('turns').append(...message.turns.map(turnNode));
   for (const line of message.events) takeLine(line);
   rows.length = Math.min(rows.length, message.n_rows);
   for (const [place, row] of message.rows) rows[place] = row;
-  const atEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 80;
   for (const [name, value] of Object.entries(message.values)) take(name, value);
   for (const id of ['stop', 'words-form']) show(id, true);
   plan.show(rows);
   showCounts();
   showState();
-  if (atEnd && innerWidth > 860) scrollTo(0, document.documentElement.scrollHeight);
+  if (message.values.task && !$('empty').hidden && !$('words').value) $('words').value = message.values.task;
+  if (!follows) return;
+  sends = false;
+  if (innerWidth > 860) scrollTo(0, document.documentElement.scrollHeight);
+  else $('talk').scrollIntoView({ block: 'end' });
 }
 
 function take(name, value) {
@@ -139,7 +151,6 @@ async function fillPrompt(details, prompt) {
 
 const showers = {
   robot(text) { $('robot').textContent = text; document.title = `bbllm ${text}`; },
-  task(text) { if (!$('words').value) $('words').value = text; },
   examples(texts) { $('examples').replaceChildren(...texts.map(exampleNode)); },
   episode({ models }) { show('empty', false); $('models').textContent = models; },
   talk(sentences) { showTalk(sentences); },
@@ -436,6 +447,7 @@ $('words-form').addEventListener('submit', async (event) => {
     if (CONSENT.test(text.trim())) return refuseWords('Press Approve to allow this; words here deny it.');
   }
   $('words').value = '';
+  sends = true;
   if (mode === 'remark') $('told').textContent = 'Sent; waits for the planner ...';
   const sent = await {
     task: () => ask('task', { task: text }, ''),
