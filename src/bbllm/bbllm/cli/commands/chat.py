@@ -16,7 +16,7 @@ from bbllm.api.local_session import LocalSession
 from bbllm.api.session import Session
 from bbllm.api.setup import make_setup
 from bbllm.api.stage import open_stage
-from bbllm.cli.support.options import JsonOption, RehearsalOptions, StackOptions
+from bbllm.cli.support.options import RehearsalOptions, StackOptions
 from bbllm.cli.support.requests import flag, option, spelled
 from bbllm.cli.support.session import found_session
 from bbllm.cli.support.supervision import interrupts
@@ -80,7 +80,7 @@ def chat(
     ),
     verbose: bool = flag('Print all events of each turn, as `bbllm run` does.', '-v'),
     stack: StackOptions,
-    json: JsonOption = False,
+    json: bool = flag('Print one JSON object for each turn on stdout; all else goes to stderr.'),
 ) -> None:
     r"""
     Talk with the robot: tasks, questions, corrections, answers.
