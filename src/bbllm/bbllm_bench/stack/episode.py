@@ -128,6 +128,7 @@ class _Files:
             'brain_planner': {
                 **models,
                 'planner': config.planner,
+                'person': self._job.case.person is not None,
                 'episodes_folder': str(self._episodes),
                 **limits,
                 'step_limit': self._job.case.limits(config.limits).steps or 0,

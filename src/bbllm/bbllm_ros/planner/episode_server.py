@@ -129,7 +129,8 @@ class EpisodeDesk:
             with JournalWriter(self._folder, task.id) as journal:
                 drawn = PredictedPicture(journal.path)
                 sinks: list[EventSink] = [self._world.on_event, on_event, journal, drawn]
-                episode = self._run_planner(task, k, goal, sinks, talk.asking(attended=False))
+                asking = talk.asking(attended=False) if params.person else None
+                episode = self._run_planner(task, k, goal, sinks, asking)
             self.conversation.add(episode)
             return episode
         finally:
@@ -214,7 +215,7 @@ class EpisodeDesk:
         k: int,
         goal: str,
         sinks: Sequence[Callable[[Event], None]],
-        asking: AskingRules,
+        asking: AskingRules | None,
     ) -> Episode:
         params, reported = self._params_now(), self._reported
         world = _rehearsed(self._world, params.rehearse)
