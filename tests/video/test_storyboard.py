@@ -44,7 +44,7 @@ def test_the_arm_moves_so_many_times_as_fast_as_it_did(speed: float) -> None:
 def test_a_failure_and_a_repair_stand_still_until_they_are_read() -> None:
     by_text = shown(repaired(), moved())
 
-    for part in (f'OUT_OF_WORKSPACE: {CAUSE}', 'steps from step 1 on'):
+    for part in (f'OUT_OF_WORKSPACE: {CAUSE}', 'from step 1 on'):
         (frames,) = (frames for text, frames in by_text.items() if part in text)
         assert len(frames) / FPS >= 1.0
         assert {frame.remark for frame in frames} == {PAUSED}

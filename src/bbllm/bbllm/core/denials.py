@@ -94,8 +94,8 @@ class DenialGuard:
         if self._ends and n_repeats >= REPEATS:
             raise WentInCirclesError(
                 f'The plan went in circles: {found.in_words}. It was proposed again '
-                f'{count_of(n_repeats, "time")}, unchanged. Another plan would be asked for, and '
-                'so would this one after a word of the person.'
+                f'{count_of(n_repeats, "time")}, unchanged. To go on, deny a plan with what is '
+                'to be different, or add it to the task.'
             )
         what = 'plan' if found.kind is RequestKind.PLAN else 'call'
         return Outcome(

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 
 from bbllm.core.observation import Observed
 from bbllm.core.redaction import Redactor
-from bbllm.core.text import cut
+from bbllm.core.text import count_of, cut
 from bbllm.core.types import (
     Code,
     Kind,
@@ -689,7 +689,7 @@ def describe(data: EventData) -> list[tuple[str, str]]:
             lines += [f'  assumed: {assumed}'] if assumed else []
             lines += [f'  left undone: {rest}'] if rest else []
             if not (lines and isinstance(data, PlanGrown)):
-                lines.insert(0, f'{len(steps[start:])} steps from step {start} on')
+                lines.insert(0, f'{count_of(len(steps[start:]), "step")} from step {start} on')
             return [('plan', line) for line in lines]
         case StepBegun(index, text):
             return [('step', f'{index}: {text}')]

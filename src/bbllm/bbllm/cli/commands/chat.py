@@ -298,6 +298,8 @@ class Talk:
         """Show an event of the turn; called in the thread of the episode."""
         if self._view is not None:
             self._view(event)
+        elif isinstance(event.data, GoalStated) and not event.data.conditions:
+            return  # the report at the end has it, where it matters
         elif isinstance(event.data, SHOWN):
             for word, text in describe(event.data):
                 self._output.print(f'  {word:<8} {escape_line(text)}', style='dim')
