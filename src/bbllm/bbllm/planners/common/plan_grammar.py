@@ -42,6 +42,8 @@ _OPENING = re.compile(
     r'(?:te?xt|plain(?:text)?|markdown|md|(?:the )?plan[*_` ]*:?)?', re.IGNORECASE
 )
 """What is left of a line that opens a block of code, and the heading of a plan."""
+_ASIDE = re.compile(r'(?:language|assumed|answer)[*_` ]*:', re.IGNORECASE)
+"""Begins a line for the person, which may stand before the steps."""
 _WAIT = re.compile(
     r'wait(?: for)? (\d+(?:\.\d+)?) ?(?:(h|hours?|m|min|minutes?)|s|secs?|seconds?)?\.?',
     re.IGNORECASE,
@@ -229,7 +231,8 @@ def first_steps(
 
     `parse_partial_plan` finds the same steps first in the whole reply, unless that turns out to be
     malformed, or to replace its plan under a heading. So only whole lines count, and the plan must
-    come first: nothing but a fence or `Plan:` may stand before it, or between it and `New plan:`.
+    come first: nothing but a fence, `Plan:` or a line for the person may stand before it, or
+    between it and `New plan:`.
     A *headed* plan needs that heading, as a reply that begins with a plan may repeat the old one.
     A last step that may be a refusal is left out.
     """
@@ -239,7 +242,7 @@ def first_steps(
     for line in lines[marks[-1] if marks else 0 :]:
         while heading := _NEW_PLAN.match(line):
             line = _bare(heading[1])
-        if not _OPENING.fullmatch(line):
+        if not (_OPENING.fullmatch(line) or _ASIDE.match(line)):
             break
     else:
         return ()
