@@ -609,9 +609,9 @@ class EpisodeRun:
             raise GaveUpError(f'Nobody answers questions in this episode: {question}')
         asked = QuestionAsked(question, tuple(options), rules.timeout_s)
         self._n_questions += 1
-        self.emit(asked)
-        with self._lock:
+        with self._lock:  # who reads the event may answer at once
             self._question = asked
+            self.emit(asked)
         if number < len(rules.answers):
             self.add_feedback(rules.answers[number])
         elif rules.person and rules.reply is not None:
