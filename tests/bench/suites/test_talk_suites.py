@@ -35,7 +35,19 @@ WRONG = {
     **{'place_taken': 'W location_C red_cube A', 'cube_on_cube': 'red_cube green_cube'},
     **{'two_on_one': 'red_cube location_D green_cube red_cube', 'where_the_other_is': 'K W'},
     **{'german': 'K location_E', 'from_before': 'red_cube location_D'},
-    **{'same_with_two': 'W location_E K location_F'},
+    **{'same_with_two': 'W location_E K location_F', 'it_of_two': 'red_cube location_D'},
+    **{'one_place_over': 'W location_B', 'each_on_the_other': 'red_cube blue_cube'},
+    **{'the_two_of_four': 'green_cube location_B blue_cube location_C'},
+    **{'against_own_rule': 'aqua_cube location_E', 'where_it_belongs': 'orange_cube A'},
+    **{
+        'below_is_covered': 'green_cube location_B W blue_cube',
+        'like_an_apple': 'red_cube location_F',
+    },
+    **{
+        'taken_by_green': 'green_cube A yellow_cube location_G',
+        'two_wishes': 'red_cube location_B',
+    },
+    **{'third_of_no_row': 'blue_cube location_E', 'french_the_other': 'red_cube W'},
 }
 """Readings that are not meant: what is put where, by task."""
 MEANT = {
@@ -54,6 +66,8 @@ MEANT = {
     **{'a_tower': 'red_cube aqua_cube', 'take_off': 'green_cube location_B'},
     **{'cylinder_on_cube': 'W red_cube', 'some_cube_on': 'red_cube W'},
     **{'your_choice': 'red_cube location_F', 'somewhere_else': 'red_cube location_B'},
+    **{'out_of_the_way': 'W location_C yellow_cube A'},
+    **{'first_one_then_other': 'red_cube location_B yellow_cube location_C'},
 }
 """The same of readings that do, where the goal does not state the moves in their order."""
 REPLIES = {
@@ -86,9 +100,9 @@ def judged(case: Case, moves: str, answer: str | None = None) -> Score:
     return judge(case.table_goal, FinalState(objects=now, start=start, answer=answer))
 
 
-def test_there_are_sixty_cases_of_each_and_every_goal_is_open_at_first() -> None:
+def test_there_are_enough_cases_of_each_and_every_goal_is_open_at_first() -> None:
     asks = [task.person.ask for task in SUITE.tasks if task.person]
-    assert [asks.count(ask) for ask in ('needed', 'needless', 'harmless')] == [24, 20, 16]
+    assert [asks.count(ask) for ask in ('needed', 'needless', 'harmless')] == [36, 30, 24]
     assert len(QUESTIONS.tasks) == 60
     for task in SUITE.tasks:
         assert not judged(make_case(SUITE, task.name, seed=0, trial=0), '').passed, task.name
