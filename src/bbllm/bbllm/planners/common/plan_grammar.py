@@ -18,7 +18,12 @@ from dataclasses import dataclass
 from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
 from bbllm.core.errors import GaveUpError, ParseError
 from bbllm.core.types import Plan, PlanStep, Scene
-from bbllm.planners.common.reply_diagnostics import is_done_line, line_after, reason_of
+from bbllm.planners.common.reply_diagnostics import (
+    explains,
+    is_done_line,
+    line_after,
+    reason_of,
+)
 from bbllm.planners.domains.languages import language_of
 
 MAX_CYCLE = 4
@@ -34,7 +39,6 @@ _STEP = re.compile(
 _NEW_PLAN = re.compile(
     r'(?:the )?(?:new|updated|revised|corrected) plan[*_` ]*:[*_` ]*(.*)', re.IGNORECASE
 )
-_EXPLANATION = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
 _WITHDRAWN = re.compile(r'goal[*_` ]*:\s*withdraw\s+(.+?\))\W*:\s*(.+)', re.IGNORECASE)
 _NEXT_EXAMPLE = re.compile(r'(?:task|environment)[*_` ]*:', re.IGNORECASE)
 """Begins what a model writes that goes on with examples of its own."""
@@ -103,7 +107,7 @@ def _read(text: str, start: int) -> tuple[PlanStep, ...]:
     for line in lines[marks[-1] if marks else 0 :]:
         while heading := _NEW_PLAN.match(line):
             line = _bare(heading[1])
-        if _EXPLANATION.match(line) and not steps:
+        if explains(line) and not steps:
             explaining = True
         elif found := _STEP.match(line):
             number, words = int(found[1]), found[2].strip(_AFTER)

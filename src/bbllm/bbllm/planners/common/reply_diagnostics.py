@@ -18,7 +18,7 @@ _MARKS = ' \t\r>*_#`~-•'
 _DONE = re.compile(r'(?:all )?done\b[\s.!]*(?:\(\s*\)|\s\(.*\))?[\s.!]*', re.IGNORECASE)
 _SPOKEN = re.compile(r'(ask|answer)[*_`\s]*:(.*)', re.IGNORECASE)
 _NUMBERED = re.compile(r'\d{1,4}:\s')
-_EXPLAINS = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:.*', re.IGNORECASE)
+_EXPLAINS = re.compile(r'(?:explanation|reason(?:ing)?)[*_` ]*:', re.IGNORECASE)
 _LANGUAGE = re.compile(
     r'^[^\w\n]*language[*_` ]*:[^\w\n]*([A-Za-z]{2,30})[^\w\n]*$', re.IGNORECASE | re.MULTILINE
 )
@@ -34,6 +34,11 @@ def is_done_line(line: str) -> bool:
     """Return whether a line reports the end: `"Done"`, `# All done!`, `Done. (It is hot.)`."""
     words = line.strip(f'{_MARKS}"“”')
     return len(words) <= MAX_DONE and _DONE.fullmatch(words) is not None
+
+
+def explains(line: str) -> bool:
+    """Return whether a line begins the explanation of a reply: `Explanation: ...`."""
+    return _EXPLAINS.match(line) is not None
 
 
 def reason_of(line: str) -> str | None:
@@ -75,7 +80,9 @@ def raise_if_spoken(reply: str) -> None:
     """
     lines = [line.strip(_MARKS) for line in reply.split('\n')]
     lines = [line for line in lines if line]
-    while lines and any(each.fullmatch(lines[0]) for each in (_EXPLAINS, _OPENS, _LANGUAGE)):
+    while lines and (
+        explains(lines[0]) or _OPENS.fullmatch(lines[0]) or _LANGUAGE.fullmatch(lines[0])
+    ):
         lines = lines[1:]
     found = _SPOKEN.fullmatch(lines[0]) if lines else None
     if found is None or any(map(_NUMBERED.match, lines[1:])):
