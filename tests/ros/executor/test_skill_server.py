@@ -175,15 +175,25 @@ def test_call_that_is_cancelled_before_its_turn_came_moves_nothing(
 
 
 def test_motions_of_a_call_that_is_expected_are_planned_while_the_one_before_moves(
-    start: Start, client: StackClient
+    start: Start, client: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arm = start()
     back = SkillCall('return_to_base')
+    at_turn: list[Any] = []
+    planner = arm.skills._planner
+    plan_to_base = planner.to_base
+
+    def to_base(q_now: Any) -> Any:
+        at_turn.append(q_now)
+        return plan_to_base(q_now)
+
+    monkeypatch.setattr(planner, 'to_base', to_base)
 
     assert client.execute(PICK, expected=[back]).succeeded
-    assert arm.skills.planned_ahead == 0
     assert client.execute(back).succeeded
-    assert arm.skills.planned_ahead == 1
+    assert not at_turn
+    assert client.execute(back).succeeded
+    assert len(at_turn) == 1  # nobody has expected this one
 
 
 def test_cancel_of_a_call_whose_turn_has_not_come_stops_no_other_call(

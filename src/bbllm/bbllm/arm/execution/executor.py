@@ -76,11 +76,6 @@ class SkillExecutor:
         """
         self._ahead.expect(calls)
 
-    @property
-    def planned_ahead(self) -> int:
-        """How many ways were used that had been planned ahead."""
-        return self._ahead.used
-
     def _plan_with(self, params: ExecutorParams) -> None:
         self.params = params
         self._planner = GraspPlanner(self._driver.robot_model, params.ways)

@@ -125,8 +125,6 @@ class AheadPlanner:
         self._current: Future[PlannedWay | None] | None = None
         self.wanted = False
         """Whether calls were ever expected; else no state is forecast."""
-        self.used = 0
-        """How many ways that were planned ahead were used."""
 
     def expect(self, calls: Sequence[SkillCall]) -> None:
         """
@@ -184,7 +182,6 @@ class AheadPlanner:
             return None
         if planned is None or not self._holds(planned, motion, scene, position_rad):
             return None
-        self.used += 1
         return planned
 
     def _plan_expected(self) -> None:
