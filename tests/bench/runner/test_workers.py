@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bbllm.core.events import Limits
+from bbllm_bench.benchmarks.time.processes import children_of
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.runner import workers as workers_module
 from bbllm_bench.runner.worker_result import Answer, Failed
@@ -38,8 +39,7 @@ def play_all(workers: Workers, *jobs: EpisodeSpec) -> dict[str, Answer]:
 
 def children() -> set[int]:
     """Return the processes that this one started and that still exist, zombies included."""
-    found = Path(f'/proc/{os.getpid()}/task').glob('*/children')
-    return {int(pid) for file in found for pid in file.read_text().split()}
+    return children_of(os.getpid())
 
 
 def test_a_worker_that_dies_takes_only_its_own_episode_with_it(

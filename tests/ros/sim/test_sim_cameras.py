@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from bbllm.scene.transforms import FrameError, TransformTree, angle_between
 from bbllm.sim.cameras import SimCameras
 from bbllm.sim.drawing import RenderError
 from bbllm.sim.simulation import Simulation
+from bbllm_bench.benchmarks.time.processes import children_of
 from bbllm_ros.convert.records import LATCHED, stamp_from_msg, transforms_from_msg
 from tests.ros.sim_clients import received_on
 from tests.ros.stacks import Running, started, until
@@ -80,10 +80,9 @@ def pixels(message: Image) -> NDArray[Any]:
     return np.frombuffer(message.data, kind).reshape(shape)
 
 
-def drawing_processes(sim: Running) -> set[str]:
+def drawing_processes(sim: Running) -> set[int]:
     """Return the processes that draw for the cameras of a simulator: its children."""
-    tasks = Path(f'/proc/{sim.stack.processes["mujoco_sim"].pid}/task')
-    return {pid for path in tasks.glob('*/children') for pid in path.read_text().split()}
+    return children_of(sim.stack.processes['mujoco_sim'].pid)
 
 
 def test_nothing_is_drawn_without_subscribers(sim: Running) -> None:

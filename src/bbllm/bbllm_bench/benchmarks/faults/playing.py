@@ -1,6 +1,7 @@
 """Plays one trial of crossed faults in this process, and checks its invariants."""
 
 import gc
+import os
 import sys
 import tempfile
 import threading
@@ -50,6 +51,7 @@ from bbllm_bench.benchmarks.faults.model_faults import (
     ServedModel,
 )
 from bbllm_bench.benchmarks.reply_forms import reply_in_form
+from bbllm_bench.benchmarks.time.processes import children_of
 from bbllm_bench.oracle.reply_format import PlanLine
 from bbllm_bench.oracle.step_mapping import call_text
 
@@ -95,10 +97,10 @@ def answer(planner: str, request: PromptRequest) -> str:
 
 def play(trial: CrossedTrial) -> CrossedResult:
     """Play one trial, and check what it leaves behind."""
-    before, children = {*threading.enumerate()}, _children()
+    before, children = {*threading.enumerate()}, children_of(os.getpid())
     result = _play(trial)
     left = [f'thread {thread.name}' for thread in _left_threads(before)]
-    left += [f'process {pid}' for pid in _children() - children]
+    left += [f'process {pid}' for pid in children_of(os.getpid()) - children]
     found = tuple(Violation(invariant='left', evidence=what) for what in left)
     return replace(result, violations=(*result.violations, *found))
 
@@ -426,9 +428,3 @@ def _left_threads(before: set[threading.Thread]) -> set[threading.Thread]:
     while (left := {*threading.enumerate()} - before) and time.monotonic() < deadline_s:
         time.sleep(0.01)
     return left
-
-
-def _children() -> set[int]:
-    """Return the processes that this one has started and that have not ended."""
-    files = Path('/proc/self/task').glob('*/children')
-    return {int(word) for file in files for word in file.read_text().split()}

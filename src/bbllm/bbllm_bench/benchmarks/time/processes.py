@@ -119,8 +119,21 @@ def family_of(pid: int) -> list[int]:
     """
     found = [pid]
     for parent in found:
-        for task in Path(f'/proc/{parent}/task').iterdir():
-            found += [int(child) for child in (task / 'children').read_text().split()]
+        found += sorted(children_of(parent))
+    return found
+
+
+def children_of(pid: int) -> set[int]:
+    """
+    Return the processes that a process has started and that exist, zombies included.
+
+    Raises:
+        OSError: It has gone.
+    """
+    found: set[int] = set()
+    for task in Path(f'/proc/{pid}/task').iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+            found.update(map(int, (task / 'children').read_text().split()))
     return found
 
 
