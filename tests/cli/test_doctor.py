@@ -1,8 +1,10 @@
 """What the doctor finds, and what it says to do about it."""
 
 import json
+import os
 import re
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,6 +141,28 @@ def test_the_middleware_is_named_and_one_that_is_not_there_ends_nothing(
     assert middleware['level'] == 'warn'
     assert re.search('rmw_of_nobody, .RMW_IMPL.*, domain.* does not work', middleware['text'])
     assert 'stack' not in findings
+
+
+def test_interfaces_that_are_older_than_the_program_are_a_finding_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip('rclpy', reason='rclpy is not installed here (make test has it)')
+    old = tmp_path / 'bbllm_interfaces'
+    old.mkdir()
+    for name in ('__init__', 'action', 'msg', 'srv'):
+        (old / f'{name}.py').write_text('')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join([str(tmp_path), *sys.path]))
+    for name in [*sys.modules]:
+        if name.startswith(('bbllm_interfaces', 'bbllm_ros.stack.client')):
+            monkeypatch.delitem(sys.modules, name)
+
+    *_, finding = machine.check_ros()
+
+    assert (finding.name, finding.level) == ('interfaces', Level.WARN)
+    assert 'older than bbllm_ros: ImportError: cannot import name' in finding.text
+    assert finding.remedy.startswith('make setup')
+    assert machine.check_stack(None) == []
 
 
 def package(prefix: Path, name: str, version: str, about: str) -> None:

@@ -233,8 +233,8 @@ def check_ros() -> list[Finding]:
     distro = os.environ.get('ROS_DISTRO', 'jazzy' if 'PyPI' in kind else 'unknown distribution')
     found = ok('ros', f'{distro}, {kind}: {Path(spec.origin).parent}')
     interfaces = ok('interfaces', 'bbllm_interfaces is built')
-    if fault := _python('from bbllm_interfaces.action import RunTask; RunTask.Goal()'):
-        text = f'bbllm_interfaces cannot be imported: {fault}'
+    if fault := _python('import bbllm_ros.stack.client'):
+        text = f'bbllm_interfaces is not built, or older than bbllm_ros: {fault}'
         interfaces = warn('interfaces', text, 'make setup (or colcon build), then . ./activate')
     return [found, check_middleware(), interfaces]
 
@@ -304,10 +304,12 @@ def check_stack(namespace: str | None) -> list[Finding]:
     # Where the middleware does not load, rcl ends the whole process: first try it in another.
     if missing_ros() or joins():
         return []
-    from bbllm_ros.rclpy_support.own_nodes import join_stack
-    from bbllm_ros.stack.client import StackClient
-    from bbllm_ros.stack.discovery import SEE_THERE, await_stacks
-
+    try:
+        from bbllm_ros.rclpy_support.own_nodes import join_stack
+        from bbllm_ros.stack.client import StackClient
+        from bbllm_ros.stack.discovery import SEE_THERE, await_stacks
+    except ImportError:  # `check_ros` reports it
+        return []
     try:
         with join_stack(namespace or NAMESPACE) as own:
             looker = own.join(f'bbllm_doctor_looks_{os.getpid()}', '/')
