@@ -9,6 +9,7 @@ import pytest
 from bbllm_interfaces.msg import SimGoal
 from control_msgs.srv import QueryTrajectoryState
 from controller_manager_msgs.srv import ListControllers, ListHardwareComponents, SwitchController
+from trajectory_msgs.msg import JointTrajectory
 
 from bbllm.arm.driver import (
     FingerMove,
@@ -352,17 +353,34 @@ def test_a_driver_that_hangs_is_named_while_it_is_waited_for(
 
 @contextmanager
 def received_goals(sim: Running) -> Iterator[list[str]]:
+    """
+    Yield the names of the goals of arm and hand that arrive at the simulator.
+
+    A publisher that is in the graph may not have found its subscriber yet: trajectories without
+    points are sent until the simulator's report of one is received.
+    """
+    probe, reported = 'fr3_arm_controller/joint_trajectory', threading.Event()
     output: list[str] = []
     node, group = sim.client.node, sim.client.group
 
     def receive(goal: SimGoal) -> None:
-        output.append(goal.name)
+        if goal.name == probe:
+            reported.set()
+        else:
+            output.append(goal.name)
 
     listener = node.create_subscription(SimGoal, 'sim/goals', receive, GOALS, callback_group=group)
+    prober = node.create_publisher(JointTrajectory, probe, 10)
+
+    def is_reported() -> bool:
+        prober.publish(JointTrajectory())
+        return reported.wait(0.1)
+
     try:
-        until(lambda: node.count_publishers('sim/goals'), 'the author of sim/goals')
+        until(is_reported, 'report of a goal')
         yield output
     finally:
+        node.destroy_publisher(prober)
         node.destroy_subscription(listener)
 
 
