@@ -26,6 +26,8 @@ class Client:
         self.slept: list[float] = []
         self.cancel_in_wait: CancelToken | None = None
         """Cancelled when a wait between two attempts begins."""
+        self.changes_in_wait: dict[str, Any] = {}
+        """Settings that change when a wait between two attempts begins."""
         settings = OpenAISettings(
             model='gpt-4o',
             base_url=server.url,
@@ -44,6 +46,7 @@ class Client:
 
     async def _sleep(self, wait_s: float) -> None:
         self.slept.append(wait_s)
+        self.model.settings = self.model.settings.model_copy(update=self.changes_in_wait)
         if self.cancel_in_wait is not None:
             self.cancel_in_wait.cancel('enough')
             await asyncio.sleep(20.0)

@@ -292,6 +292,7 @@ class ModelClient:
             http_client=openai.DefaultAsyncHttpxClient(trust_env=not settings.is_local),
         )
         self._cleanup.push_async_callback(sdk.close)
+        _ = sdk.chat.completions  # the package imports it at its first use, which takes a while
         return sdk
 
     def _started_loop(self) -> asyncio.AbstractEventLoop:
