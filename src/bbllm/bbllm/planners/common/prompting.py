@@ -203,7 +203,8 @@ def ask(
                     on_answer(remarks)
                 said = '\n'.join(one_line(remark.sentence) for remark in remarks)
                 messages += [Message('assistant', reply[:REPLY_KEPT])]
-                messages += [Message('user', f'{said}\nReply to the request with this.')]
+                more = '' if person.asks else ' No further question is answered.'
+                messages += [Message('user', f'{said}\nReply to the request with this.{more}')]
         except ParseError as error:
             if again:
                 printable = ''.join(char if char.isprintable() else ' ' for char in reply)
