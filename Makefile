@@ -11,7 +11,7 @@ PLAY = python tools/run_tests.py play $(AGAIN)
 # How fast this machine is, before and after the tests: durations of two machines compare by it.
 SPEED = python -m bbllm_bench.benchmarks.time.machine
 
-.PHONY: help has-python setup extras demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
+.PHONY: help has-python setup extras fci demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -32,15 +32,22 @@ has-python:
 extras: has-python ## Add what MCP, --browser, .mp4 files, LeRobot data, MoveIt and vision_msgs need, and VirtualHome to compare with; make test does it too
 	@$(SETUP) --extras
 
+fci: build/fci/done ## Install franka-sim into build/fci: an independent server of the robot's protocol, for tests; make test does it too
+
+build/fci/done: requirements/fci.txt
+	@$(RUN) uv venv --quiet --clear build/fci && uv pip sync --quiet --python build/fci/bin/python --require-hashes $< && touch $@
+
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \
 		'and fail where BBLLM_REQUIRE names what they need.' >&2
+	@$(MAKE) -s fci || echo 'Going on without franka-sim: the tests that need it are skipped.' >&2
 	@$(RUN) $(SPEED)
 	@mkdir -p build; $(RUN) $(LINT) > build/lint.log 2>&1 & lint=$$!; $(RUN) code=0; \
 		$(PLAY) fast $(SPREAD) -m 'not slow' || code=1; wait $$lint || { code=1; cat build/lint.log; }; $(SPEED); exit $$code
 
 test-slow: setup ## Run the tests that take minutes, and those that draw random inputs with all of these
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
+	@$(MAKE) -s fci || echo 'Going on without franka-sim: the tests that need it are skipped.' >&2
 	@$(RUN) $(PLAY) slow $(SPREAD) -m 'slow or hypothesis or drawn' --hypothesis-profile=full
 
 test-all: ## Run the linters and every test, also those that take minutes

@@ -26,5 +26,6 @@ lock --python-version 3.11 -c requirements/lock.txt --no-emit-package numpy $ins
   -o requirements/extras.txt requirements/extras.in
 lock --python-version 3.11 --no-deps -o requirements/virtualhome.txt requirements/virtualhome.in
 lock --python-version 3.11 --no-deps -o requirements/eai.txt requirements/eai.in
+lock --python-version 3.11 -o requirements/fci.txt requirements/fci.in
 lock --python-version 3.11 -o requirements/docs.txt requirements/docs.in
 lock --python-version 3.11 -o requirements/audit.txt requirements/audit.in

@@ -1,0 +1,1 @@
+"""A Franka Research 3 without ROS: the arm driver over libfranka, from wheels."""

@@ -1,0 +1,123 @@
+"""The driver's end of the control process: starts it, sends requests, waits for replies."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from multiprocessing import Pipe
+from typing import Any
+
+from bbllm.core.errors import WorldError
+from bbllm_franka.board import RobotReading, StateBoard
+from bbllm_franka.errors import LostRobotError
+from bbllm_franka.messages import LinkQuality, Word
+from bbllm_franka.reasons import connection_error, lost_error
+
+CONNECT_S = 30.0
+"""How long the process may take to start and connect; a refused connection takes 10 s [s]."""
+CALL_S = 10.0
+"""How long the robot may take for a call, such as an error recovery [s]."""
+END_S = 3.0
+"""How long a process may take to end: a motion that runs brakes in 0.5 s [s]."""
+
+
+class ArmLink:
+    """One connection to a robot's arm, which ends with `close` or when the robot is lost."""
+
+    def __init__(self, address: str, *, realtime: str, robot: str) -> None:
+        """Connect and wait for it; raises the errors of `bbllm_franka.errors`."""
+        self._address = address
+        self._error: WorldError | None = None
+        self._replies: queue.Queue[tuple[Any, ...]] = queue.Queue()
+        file = StateBoard.new_file()
+        self._channel, other = Pipe()
+        files = other.fileno(), file
+        module = 'bbllm_franka.control_process'
+        self._process = subprocess.Popen(
+            [sys.executable, '-m', module, address, realtime, robot, *map(str, files)],
+            pass_fds=files,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, 'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'},
+        )
+        other.close()
+        self._board = StateBoard(file)
+        os.close(file)
+        self._connected = False
+        threading.Thread(target=self._receive, name='franka', daemon=True).start()
+        try:
+            word, *values = self.take(CONNECT_S)
+        except queue.Empty:
+            self.close()
+            raise connection_error('', f'no answer within {CONNECT_S:g} s', address) from None
+        assert word is Word.READY
+        self.quality: LinkQuality = values[0]
+        """How well this computer kept up at the start."""
+        self._connected = True
+
+    @property
+    def lost(self) -> WorldError | None:
+        """Why the connection is gone; None while it is up."""
+        return self._error
+
+    def read(self) -> RobotReading:
+        """Return the newest reading; raises LostRobotError."""
+        self._check()
+        reading = self._board.read()
+        assert reading is not None  # one comes before READY
+        return reading
+
+    def send(self, word: Word, *values: Any) -> None:
+        self._check()
+        try:
+            self._channel.send((word, *values))
+        except OSError as error:
+            raise lost_error('', str(error), self._address) from error
+
+    def take(self, timeout_s: float) -> tuple[Any, ...]:
+        """Return the next reply; raises queue.Empty, or why the connection is gone."""
+        message = self._replies.get(timeout=timeout_s)
+        if message[0] is Word.LOST:
+            self._check()
+        return message
+
+    def call(self, name: str, *values: Any) -> str:
+        """Call a method of `franka::Robot`; returns why it was refused, or ''."""
+        self.send(Word.CALL, name, *values)
+        try:
+            word, *texts = self.take(CALL_S)
+        except queue.Empty:
+            text = f'{name} gave no answer within {CALL_S:g} s'
+            raise lost_error('', text, self._address) from None
+        return '' if word is Word.DONE else str(texts[0])
+
+    def close(self) -> None:
+        """End the process; an arm that moves brakes first."""
+        with suppress(OSError):
+            self._channel.send((Word.END,))
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._error = self._error or LostRobotError('The connection to the robot was closed.')
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                message = self._channel.recv()
+            except (EOFError, OSError):
+                code = self._process.wait()
+                message = (Word.LOST, '', f'the control process ended with code {code}')
+            if message[0] is Word.LOST:
+                _, kind, text = message
+                explain = lost_error if self._connected else connection_error
+                self._error = self._error or explain(kind, text, self._address)
+                self._replies.put(message)
+                return
+            self._replies.put(message)

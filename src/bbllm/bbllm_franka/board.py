@@ -1,0 +1,161 @@
+"""
+What the robot reports, in memory that the control process writes and the driver reads.
+
+One writer, any number of readers: a counter is odd while a reading is written, and a reader whose
+counter changed meanwhile reads again.
+"""
+
+import mmap
+import os
+import struct
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bbllm.arm.driver import N_JOINTS, Array, RobotMode
+
+ERRORS = (
+    'joint_position_limits_violation',
+    'cartesian_position_limits_violation',
+    'self_collision_avoidance_violation',
+    'joint_velocity_violation',
+    'cartesian_velocity_violation',
+    'force_control_safety_violation',
+    'joint_reflex',
+    'cartesian_reflex',
+    'max_goal_pose_deviation_violation',
+    'max_path_pose_deviation_violation',
+    'cartesian_velocity_profile_safety_violation',
+    'joint_position_motion_generator_start_pose_invalid',
+    'joint_motion_generator_position_limits_violation',
+    'joint_motion_generator_velocity_limits_violation',
+    'joint_motion_generator_velocity_discontinuity',
+    'joint_motion_generator_acceleration_discontinuity',
+    'cartesian_position_motion_generator_start_pose_invalid',
+    'cartesian_motion_generator_elbow_limit_violation',
+    'cartesian_motion_generator_velocity_limits_violation',
+    'cartesian_motion_generator_velocity_discontinuity',
+    'cartesian_motion_generator_acceleration_discontinuity',
+    'cartesian_motion_generator_elbow_sign_inconsistent',
+    'cartesian_motion_generator_start_elbow_invalid',
+    'cartesian_motion_generator_joint_position_limits_violation',
+    'cartesian_motion_generator_joint_velocity_limits_violation',
+    'cartesian_motion_generator_joint_velocity_discontinuity',
+    'cartesian_motion_generator_joint_acceleration_discontinuity',
+    'cartesian_position_motion_generator_invalid_frame',
+    'force_controller_desired_force_tolerance_violation',
+    'controller_torque_discontinuity',
+    'start_elbow_sign_inconsistent',
+    'communication_constraints_violation',
+    'power_limit_violation',
+    'joint_p2p_insufficient_torque_for_planning',
+    'tau_j_range_violation',
+    'instability_detected',
+    'joint_move_in_wrong_direction',
+    'cartesian_spline_motion_generator_violation',
+    'joint_via_motion_generator_planning_joint_limit_violation',
+    'base_acceleration_initialization_timeout',
+    'base_acceleration_invalid_reading',
+)
+"""Fields of `franka::Errors` of libfranka 0.21, each one bit of a reading."""
+
+_LAYOUT = struct.Struct('=9d 7d 7d 7d 6d')
+_COUNT = struct.Struct('=Q')
+SIZE = mmap.PAGESIZE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobotReading:
+    """What the robot reported at one moment."""
+
+    host_s: float
+    """When it was read, by this computer's monotonic clock [s]."""
+    robot_s: float
+    """The robot's own clock [s]."""
+    mode: RobotMode
+    success_rate: float
+    """Share of the commands of the last 100 ms that came in time; 0 outside motions."""
+    current_errors: tuple[str, ...]
+    last_errors: tuple[str, ...]
+    mean_force_z_n: float
+    """Mean of the last 20 ms of the force of the world on the hand along z of the base [N]."""
+    mean_since_s: float
+    """When the oldest reading of that mean was taken, as `host_s` [s]."""
+    load_kg: float
+    """Mass of the load that is set in the robot."""
+    position_rad: Array
+    velocity_rad_s: Array
+    set_point_rad: Array
+    """Where the robot's own controller keeps or leads the arm, `q_d`, shape (7,)."""
+    wrench: Array
+    """`O_F_ext_hat_K`: what the robot does to the world, shape (6,) [N, Nm]."""
+
+
+def error_bits(errors: object) -> int:
+    """Return the fields of a `franka::Errors` that are set, as bits in the order of `ERRORS`."""
+    return sum(1 << i for i, name in enumerate(ERRORS) if getattr(errors, name, False))
+
+
+def _names(bits: float) -> tuple[str, ...]:
+    return tuple(name for i, name in enumerate(ERRORS) if int(bits) >> i & 1)
+
+
+class StateBoard:
+    """The newest reading, in shared memory."""
+
+    def __init__(self, file: int) -> None:
+        """Map a memory file of `SIZE` bytes, by its descriptor."""
+        self._memory = mmap.mmap(file, SIZE)
+        self._count = 0
+
+    @staticmethod
+    def new_file() -> int:
+        """Return the descriptor of a new memory file."""
+        file = os.memfd_create('bbllm_franka')
+        os.ftruncate(file, SIZE)
+        return file
+
+    def write(self, head: Iterable[float], *rows: Sequence[float]) -> None:
+        """Write a reading: nine numbers, positions, velocities, set points, wrench."""
+        self._count += 1
+        _COUNT.pack_into(self._memory, 0, self._count)
+        values = [*head]
+        for row in rows:
+            values.extend(row)
+        _LAYOUT.pack_into(self._memory, _COUNT.size, *values)
+        self._count += 1
+        _COUNT.pack_into(self._memory, 0, self._count)
+
+    def read(self) -> RobotReading | None:
+        """Return the newest reading; None before the first."""
+        while True:
+            (before,) = _COUNT.unpack_from(self._memory, 0)
+            values = _LAYOUT.unpack_from(self._memory, _COUNT.size)
+            (after,) = _COUNT.unpack_from(self._memory, 0)
+            if before == after and before % 2 == 0:
+                break
+            time.sleep(1e-5)
+        if not before:
+            return None
+        host_s, robot_s, mode, rate, current, last, mean_n, since_s, load_kg = values[:9]
+        joints = np.array(values[9 : 9 + 3 * N_JOINTS]).reshape(3, N_JOINTS)
+        return RobotReading(
+            host_s=host_s,
+            robot_s=robot_s,
+            mode=RobotMode(int(mode)),
+            success_rate=rate,
+            current_errors=_names(current),
+            last_errors=_names(last),
+            mean_force_z_n=mean_n,
+            mean_since_s=since_s,
+            load_kg=load_kg,
+            position_rad=joints[0],
+            velocity_rad_s=joints[1],
+            set_point_rad=joints[2],
+            wrench=np.array(values[9 + 3 * N_JOINTS :]),
+        )
+
+    def close(self) -> None:
+        self._memory.close()

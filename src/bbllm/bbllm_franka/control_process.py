@@ -1,0 +1,266 @@
+"""
+The process that owns the 1 kHz loop: libfranka, and nothing else that could take its time.
+
+pylibfranka keeps Python's lock while it waits for the robot, and the lock of a process that plans
+is taken for milliseconds at a time. So the loop has a process, and with it a lock, of its own. It
+is started by `arm_link.ArmLink`, which has the other ends of its two descriptors: a channel for
+requests and replies, and the memory of a `StateBoard`. It ends with the program that started it; a
+motion that runs then brakes first.
+"""
+
+import ctypes
+import gc
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+import pylibfranka
+
+from bbllm.arm.driver import (
+    FREE_RAD,
+    FollowError,
+    FollowResult,
+    GoalStatus,
+    JointTrajectory,
+    Tolerances,
+)
+from bbllm.robots.registry import load_robot
+from bbllm.robots.robot_model import RobotModel
+from bbllm_franka.board import StateBoard, error_bits
+from bbllm_franka.messages import ENFORCE, LinkQuality, Word
+from bbllm_franka.motion import TICK_S, TimedMotion
+
+IDLE_MS = 10
+"""How long requests are waited for between two readings of an arm at rest [ms]."""
+MEAN_S = 0.02
+"""Over how long the force is averaged [s]."""
+STOPPED_RAD_S = 0.01
+"""A joint slower than this has arrived [rad/s]."""
+PRIORITY = 80
+"""Of the loop under SCHED_FIFO; the kernel's own threads have 50 and 99."""
+REST_TICKS = 100
+"""How many states are read at most until one shows the end of a motion."""
+MEASURED_TICKS = 500
+"""Over how many of the robot's milliseconds the connection is measured."""
+LOCK_ALL = 3
+"""MCL_CURRENT | MCL_FUTURE of mlockall(2)."""
+
+
+class ControlLoop:
+    """Serves the requests of one driver."""
+
+    def __init__(
+        self,
+        robot: Any,
+        model: RobotModel,
+        channel: Connection,
+        board: StateBoard,
+        *,
+        prioritized: bool,
+    ) -> None:
+        self._robot, self._model, self._channel, self._board = robot, model, channel, board
+        self._prioritized = prioritized
+        self._poll = select.poll()
+        self._poll.register(channel.fileno(), select.POLLIN | select.POLLHUP)
+        self._forces: deque[tuple[float, float]] = deque()
+        self._ended = False
+
+    def measure(self) -> LinkQuality:
+        """Read states for half a second and count those that did not come in their turn."""
+        first = self._observe(self._robot.read_once())
+        before, n, widest = first, 0, 0.0
+        while before - first < MEASURED_TICKS * TICK_S:
+            now = self._observe(self._robot.read_once())
+            widest, before, n = max(widest, now - before), now, n + 1
+        share = min(1.0, n * TICK_S / (before - first))
+        return LinkQuality(share=share, widest_s=widest, prioritized=self._prioritized)
+
+    def serve(self) -> None:
+        """Serve until the driver closes its end, or the robot is lost."""
+        while not self._ended:
+            if self._poll.poll(IDLE_MS):
+                self._answer()
+            else:
+                self._observe(self._robot.read_once())
+
+    def _answer(self) -> None:
+        try:
+            kind, *values = self._channel.recv()
+        except EOFError:
+            kind, values = Word.END, []
+        if kind is Word.END:
+            self._ended = True
+        elif kind is Word.FOLLOW:
+            result = self._follow(*values)
+            self._come_to_rest()
+            self._channel.send((Word.ENDED, result))
+        elif kind is Word.CALL:  # CANCEL and AMEND came after the end of their motion
+            self._call(*values)
+
+    def _come_to_rest(self) -> None:
+        """Observe until the robot reports the end of the motion, so that the driver sees it."""
+        for _ in range(REST_TICKS):
+            state = self._robot.read_once()
+            self._observe(state)
+            if state.robot_mode != pylibfranka.RobotMode.Move:
+                return
+
+    def _call(self, name: str, *values: Any) -> None:
+        try:
+            getattr(self._robot, name)(*values)
+        except (pylibfranka.CommandException, pylibfranka.ControlException) as error:
+            self._channel.send((Word.REFUSED, str(error)))
+        else:
+            self._observe(self._robot.read_once())
+            self._channel.send((Word.DONE,))
+
+    def _observe(self, state: Any) -> float:
+        """Put a state on the board; returns the robot's time [s]."""
+        host_s, robot_s = time.monotonic(), state.time.to_sec()
+        forces, wrench = self._forces, state.O_F_ext_hat_K
+        forces.append((host_s, -wrench[2]))
+        while forces[0][0] < host_s - MEAN_S:
+            forces.popleft()
+        mean_n = sum(force for _, force in forces) / len(forces)
+        head = (
+            host_s,
+            robot_s,
+            int(state.robot_mode),
+            state.control_command_success_rate,
+            error_bits(state.current_errors) if state.current_errors else 0,
+            error_bits(state.last_motion_errors) if state.last_motion_errors else 0,
+            mean_n,
+            forces[0][0],
+            state.m_load,
+        )
+        self._board.write(head, state.q, state.dq, state.q_d, wrench)
+        return float(robot_s)
+
+    def _follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
+        set_point = np.array(self._robot.read_once().q_d)
+        motion = TimedMotion(self._model, set_point, trajectory)
+        try:
+            control = self._robot.start_joint_position_control(
+                pylibfranka.ControllerMode.JointImpedance
+            )
+        except (pylibfranka.CommandException, pylibfranka.ControlException) as error:
+            return FollowResult(status=GoalStatus.REJECTED, error_string=str(error))
+        self._channel.send((Word.BEGUN,))
+        gc.disable()
+        try:
+            return self._play(control, motion, tolerances)
+        except pylibfranka.ControlException as error:
+            return FollowResult(
+                status=GoalStatus.ABORTED,
+                error_code=FollowError.INVALID_GOAL,
+                error_string=str(error),
+            )
+        finally:
+            gc.enable()
+
+    def _play(self, control: Any, motion: TimedMotion, tolerances: Tolerances) -> FollowResult:
+        """Send a motion row by row; a row for each millisecond of the robot's clock."""
+        rows, row = motion.rows, 0
+        result: FollowResult | None = None
+        late_rows = round(tolerances.goal_time_s / TICK_S)
+        path_rad, goal_rad = tolerances.path_rad, tolerances.goal_rad
+        gave_way = False
+        sent = rows[0]
+        while True:
+            state, period = control.readOnce()
+            row += round(period.to_sec() / TICK_S)
+            position = state.q
+            off_rad = max(map(_distance, position, sent))
+            sent = rows[row if row < len(rows) else -1]
+            command = pylibfranka.JointPositions(sent)
+            over = row - motion.last
+            if over > 0:
+                arrived = off_rad <= goal_rad and max(map(abs, state.dq)) < STOPPED_RAD_S
+                if result is None and arrived:
+                    result, command.motion_finished = _SUCCEEDED, True
+                elif result is not None and (off_rad < FREE_RAD or gave_way):
+                    command.motion_finished = True
+            control.writeOnce(command)
+            if result is not None and command.motion_finished:
+                return result
+            self._observe(state)
+            if result is None:
+                if off_rad > path_rad:
+                    result = _PATH_VIOLATED
+                    motion.stop_after(row)
+                elif over > late_rows:
+                    result = _GOAL_VIOLATED
+                else:
+                    result = self._asked(motion, row)
+            elif over > 0 and not gave_way and off_rad >= FREE_RAD:
+                motion.give_way_after(row, np.array(position))
+                gave_way = True
+
+    def _asked(self, motion: TimedMotion, row: int) -> FollowResult | None:
+        """Look for a request during a motion; returns how it ends where it was cancelled."""
+        if not self._poll.poll(0):
+            return None
+        try:
+            kind, *values = self._channel.recv()
+        except EOFError:
+            kind, values, self._ended = Word.END, [], True
+        if kind is Word.AMEND:
+            self._channel.send((Word.AMENDED, motion.amend_after(row, *values)))
+            return None
+        motion.stop_after(row)
+        return _CANCELED
+
+
+def _distance(one: float, other: float) -> float:
+    return abs(one - other)
+
+
+_SUCCEEDED = FollowResult(status=GoalStatus.SUCCEEDED)
+_CANCELED = FollowResult(status=GoalStatus.CANCELED)
+_PATH_VIOLATED = FollowResult(
+    status=GoalStatus.ABORTED,
+    error_code=FollowError.PATH_TOLERANCE_VIOLATED,
+    error_string='Aborted due to path tolerance violation',
+)
+_GOAL_VIOLATED = FollowResult(
+    status=GoalStatus.ABORTED,
+    error_code=FollowError.GOAL_TOLERANCE_VIOLATED,
+    error_string='Aborted due to goal_time_tolerance exceeding',
+)
+
+
+def prioritize() -> bool:
+    """Run this process before others with its memory locked; returns whether it may."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    except (OSError, AttributeError):
+        return False
+    return bool(ctypes.CDLL(None).mlockall(LOCK_ALL) == 0)
+
+
+def main() -> None:
+    """Serve a robot: `python -m bbllm_franka.control_process ADDRESS REALTIME ROBOT FD FD`."""
+    address, realtime, name, channel_file, board_file = sys.argv[1:]
+    channel, board = Connection(int(channel_file)), StateBoard(int(board_file))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which cancels
+    try:
+        config = pylibfranka.RealtimeConfig
+        enforced = config.kEnforce if realtime == ENFORCE else config.kIgnore
+        robot = pylibfranka.Robot(address, enforced)
+        loop = ControlLoop(robot, load_robot(name), channel, board, prioritized=prioritize())
+        channel.send((Word.READY, loop.measure()))
+        loop.serve()
+    except Exception as error:  # whatever ends it is the driver's to report
+        with suppress(OSError):  # unless that has gone, too
+            channel.send((Word.LOST, type(error).__name__, str(error)))
+
+
+if __name__ == '__main__':
+    main()

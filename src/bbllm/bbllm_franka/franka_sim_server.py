@@ -1,0 +1,56 @@
+"""
+Runs franka-sim, an independent server of the robot's network protocol, on one address.
+
+`simulated_server.franka_sim` starts it with the interpreter of `make fci`, where bbllm is not
+installed: this file imports franka-sim and the standard library alone.
+
+    build/fci/bin/python franka_sim_server.py ADDRESS FR3_XML [OBJECT_WIDTH_M]
+"""
+
+import logging
+import os
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from xml.etree import ElementTree
+
+
+def arm_model(path: Path) -> str:
+    """
+    Return the MuJoCo model of bbllm with the armature of Menagerie's fr3v2, 0.195 in all joints.
+
+    franka-sim's servos damp joint 7 with 200 Nms/rad and integrate each millisecond explicitly,
+    which is stable above 0.1 kg m^2.
+    """
+    tree = ElementTree.parse(path)
+    for joint in tree.iter('joint'):
+        if joint.get('armature') == '0.074':
+            joint.set('armature', '0.195')
+    return ElementTree.tostring(tree.getroot(), encoding='unicode')
+
+
+def main() -> None:
+    address, model, *width_m = sys.argv[1:]
+    logging.basicConfig(
+        level=logging.INFO, format='%(asctime)s %(levelname)s %(name)s: %(message)s'
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, 'fr3.xml')
+        file.write_text(arm_model(Path(model)), 'utf-8')
+        os.environ['FR3_MJCF'] = str(file)
+        # Not an import statement: franka-sim is no dependency of bbllm.
+        server = import_module('franka_sim').FrankaSimServer(
+            host=address,
+            enforce_motion_limits=True,
+            enforce_comm_constraints=True,
+            gripper_object_width=float(width_m[0]) if width_m else None,
+        )
+        try:
+            server.start()
+        finally:
+            server.stop()
+
+
+if __name__ == '__main__':
+    main()

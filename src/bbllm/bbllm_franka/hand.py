@@ -1,0 +1,121 @@
+"""
+The Franka Hand over libfranka, by franky: its goals can be stopped while they run.
+
+pylibfranka keeps Python's lock until a goal of the hand has ended, so that nobody could stop it,
+and the hand serves one connection. franky's calls release the lock.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
+from bbllm_franka.errors import LostRobotError, NoHandError
+from bbllm_franka.libraries import library
+
+GIVE_UP_S = 20.0
+"""How long a goal of the hand may take; homing takes about 5 s [s]."""
+STOP_S = 3.0
+"""How long a stopped goal may take to end [s]."""
+POLL_S = 0.01
+SETTLE_S = 0.1
+"""How long a state that is newer than a goal's end is waited for [s]."""
+SILENT_S = 2.0
+"""How old the newest state of the hand may be [s]."""
+
+
+class HandLink:
+    """One connection to a hand."""
+
+    def __init__(self, address: str) -> None:
+        """Connect; raises NoHandError."""
+        self._address = address
+        self._franky = library('franky')
+        try:
+            self._gripper = self._franky.Gripper(address)
+            self._state = self._gripper.state
+        except (self._franky.NetworkException, self._franky.CommandException) as error:
+            raise NoHandError(
+                f'No Franka Hand answers at {address} ({_text(error)}). Mount it and select it as '
+                'end effector in Desk under Settings, then restart the robot.'
+            ) from error
+        self._seen_s = time.monotonic()
+        self._news = threading.Condition()
+        self._closed = False
+        threading.Thread(target=self._watch, name='franka_hand', daemon=True).start()
+
+    @property
+    def width_m(self) -> float:
+        """Distance between the fingers; raises LostRobotError where no state comes now [m]."""
+        if time.monotonic() - self._seen_s > SILENT_S:
+            raise LostRobotError(
+                f'The hand at {self._address} has sent no state for {SILENT_S:g} s. Check it in '
+                'Desk; the next task connects anew.'
+            )
+        return float(self._state.width)
+
+    @property
+    def homed(self) -> bool:
+        """Whether the hand knows its widest opening."""
+        return float(self._state.max_width) > 0.0
+
+    def move(self, width_m: float, speed_m_s: float, is_cut: Callable[[], bool]) -> GripperResult:
+        return self._run(self._gripper.move_async(width_m, speed_m_s), is_cut)
+
+    def grasp(self, goal: GraspGoal, is_cut: Callable[[], bool]) -> GripperResult:
+        asked = (goal.width_m, goal.speed_m_s, goal.force_n, goal.inner_m, goal.outer_m)
+        return self._run(self._gripper.grasp_async(*asked), is_cut)
+
+    def home(self, is_cut: Callable[[], bool]) -> GripperResult:
+        return self._run(self._gripper.homing_async(), is_cut)
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _run(self, future: Any, is_cut: Callable[[], bool]) -> GripperResult:
+        """Wait for a goal's end, and stop it where *is_cut* is first."""
+        end_s, cut = time.monotonic() + GIVE_UP_S, False
+        while not future.wait(POLL_S):
+            late = time.monotonic() > end_s
+            if late or (not cut and is_cut()):
+                if cut:
+                    return self._result(GoalStatus.ENDLESS, error=f'No end within {GIVE_UP_S} s.')
+                cut, end_s = True, time.monotonic() + STOP_S
+                self._gripper.stop_async()
+        try:
+            success, error = bool(future.get()), ''
+        except (self._franky.CommandException, self._franky.NetworkException) as failure:
+            success, error = False, _text(failure)
+        self._wait_for_news()
+        if cut:
+            return self._result(GoalStatus.CANCELED, error=error)
+        status = GoalStatus.SUCCEEDED if success else GoalStatus.ABORTED
+        return self._result(status, success=success, error=error)
+
+    def _result(
+        self, status: GoalStatus, *, success: bool = False, error: str = ''
+    ) -> GripperResult:
+        width_m = float(self._state.width)
+        return GripperResult(status=status, success=success, error=error, width_m=width_m)
+
+    def _wait_for_news(self) -> None:
+        # The first one may have been under way before the goal had ended.
+        for _ in range(2):
+            before = self._seen_s
+            with self._news:
+                self._news.wait_for(lambda: self._seen_s > before, SETTLE_S)  # noqa: B023
+
+    def _watch(self) -> None:
+        while not self._closed:
+            try:
+                state = self._gripper.state
+            except self._franky.NetworkException:
+                return  # `width_m` reports the silence
+            with self._news:
+                self._state, self._seen_s = state, time.monotonic()
+                self._news.notify_all()
+
+
+def _text(error: Exception) -> str:
+    return str(error).strip()
