@@ -122,14 +122,14 @@ def test_plan_and_repair_appear_with_their_words(desk: ScriptedDesk, visit: Open
     until(lambda: seen.all_inner_texts() == words, f'rows {words}')
 
     take(Event(109.0, EpisodeEnded(Ending.FINISHED, '', goal='met')))
-    page.wait_for('#said-after .robot.good', 'finished · goal met')
+    page.wait_for('#said-after .robot.good', 'finished · goal: met')
     assert '1 repair ·' in page.text('#counts')
     assert page.text('#state') == 'ready for a task'
 
     desk.start('pick d', task='and now d')
     page.wait_for('#rows li', 'pick d')
     for seen in (page, visit()):  # also where the page is opened only now
-        seen.wait_for('#turns .turn', 'finished · goal met')
+        seen.wait_for('#turns .turn', 'finished · goal: met')
         assert seen.page.locator('#turns .turn').count() == 1
         assert seen.text('#said-before') == 'Person:\nand now d'
     page.page.locator('#turns summary').click()
@@ -317,7 +317,7 @@ def test_question_of_the_planner_is_answered_by_button_number_or_words(
     desk.feed.take(Event(110.0, PlanMade(('pick a',), 0, assumed='both are meant')))
     desk.feed.take(Event(111.0, end))
     page.wait_for('#said-after .good', 'Done. Checked: a is on b.')
-    page.wait_for('#said-after .note', 'finished · goal met')
+    page.wait_for('#said-after .note', 'finished · goal: met')
     page.wait_for('#said-after .warning, #said-before .warning', 'I assume: both are meant')
 
 

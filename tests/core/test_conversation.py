@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from bbllm.core.conversation import KEPT_TURNS, TURN_CHARACTERS, Conversation, Turn, moves
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event
+from bbllm.core.dialogue import summary_of
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, describe
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
 
@@ -55,3 +56,15 @@ def test_in_a_house_places_are_those_of_facts() -> None:
     assert list(moves(house('fridge'), house('sink'))) == [
         'milk_1 from inside fridge to inside sink'
     ]
+
+
+def test_a_goal_that_was_met_before_the_end_of_the_plan_contradicts_no_ending() -> None:
+    def words(ending: Ending) -> tuple[str, str]:
+        end = EpisodeEnded(ending, 'Why.', goal='met')
+        return describe(end)[0][1], summary_of([], end)
+
+    assert words(Ending.FINISHED) == ('FINISHED (goal: met): Why.', 'Done. Why.')
+    assert words(Ending.CANCELLED) == (
+        'CANCELLED (the goal was met by then): Why.',
+        'Not finished. Why. The goal was met by then.',
+    )

@@ -78,9 +78,12 @@ def summary_of(events: Iterable[Event], end: EpisodeEnded) -> str:
     conditions = [text for text in goal.conditions if not text.startswith(beside)]
     unchecked = [text for text in goal.conditions if text.startswith(NOT_CHECKED)]
     heads = {Ending.FINISHED: 'Done.', Ending.PARTLY_DONE: 'Partly done.'}
-    lines = [heads.get(end.ending, 'Not done.')]
+    is_early = end.ending not in heads
+    lines = [heads.get(end.ending, 'Not finished.' if end.goal == MET else 'Not done.')]
     if end.message:
         lines.append(end.message)
+    if is_early and end.goal == MET:
+        lines.append('The goal was met by then.')
     if end.ending is Ending.FINISHED and end.goal == MET and conditions:
         lines.append(f'Checked: {"; ".join(conditions)}.')
     if plan is not None and plan.assumed:

@@ -737,11 +737,18 @@ def describe(data: EventData) -> list[tuple[str, str]]:
         case WarningRaised(text):
             return [('warning', text)]
         case EpisodeEnded(ending, message, goal=goal):
-            head = ending.name + (f' (goal: {goal})' if goal else '')
+            head = ending.name + (f' ({goal_words(ending, goal)})' if goal else '')
             said = [('summary', data.summary)] if data.summary else []
             return [('ended', head + (f': {message}' if message else '')), *said]
         case _:
             assert_never(data)
+
+
+def goal_words(ending: Ending, goal: str) -> str:
+    """Return what the last scene shows of the goal as words beside the ending; '' for nothing."""
+    if not goal or ending in (Ending.FINISHED, Ending.PARTLY_DONE):
+        return goal and f'goal: {goal}'
+    return f'the goal was {goal} by then'
 
 
 def event_text(data: EventData) -> str:

@@ -25,6 +25,7 @@ from bbllm.core.events import (
     SubGoalBegun,
     WarningRaised,
     describe,
+    goal_words,
     is_remark,
 )
 from bbllm.core.observation import Observed
@@ -222,15 +223,15 @@ class ShownEpisode:
 
 
 def status_text(ended: EpisodeEnded) -> str:
-    """Return the word for how an episode ended, and whether its goal is met."""
-    goal = f' · goal {ended.goal}' if ended.goal else ''
-    return ended.ending.name.replace('_', ' ').lower() + goal
+    """Return the word for how an episode ended, and what is known of its goal."""
+    word, goal = ended.ending.name.replace('_', ' ').lower(), goal_words(ended.ending, ended.goal)
+    return f'{word} · {goal}' if goal else word
 
 
 def ending_text(ended: EpisodeEnded) -> str:
     """Return how an episode ended, in one line."""
     words = status_text(ended)
-    return f'{words}: {ended.message}' if ended.message else words
+    return f'{words} · {ended.message}' if ended.message else words
 
 
 def scene_value(scene: Scene, moment: str = '') -> dict[str, object]:

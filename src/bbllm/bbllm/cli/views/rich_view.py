@@ -19,6 +19,7 @@ from bbllm.core.events import (
     Event,
     FeedbackReceived,
     WarningRaised,
+    goal_words,
 )
 from bbllm.core.progress import Progress, StepRow, StepState, counts_text
 from bbllm.core.text import escape_texts
@@ -143,7 +144,8 @@ def ending_text(episode: Episode) -> Text:
     name = episode.ending.name
     text = Text(name, style=styles.get(name, 'bold red'))
     if episode.goal:
-        text.append(f'  goal: {episode.goal}', style=GOALS.get(episode.goal, 'bold yellow'))
+        words = goal_words(episode.ending, episode.goal)
+        text.append(f'  {words}', style=GOALS.get(episode.goal, 'bold yellow'))
     if episode.message:
         text.append(f'  {episode.message}', style='default')
     return text
