@@ -12,7 +12,7 @@ from bbllm.testing import ScriptedModel
 from bbllm_bench.log.episodes import EpisodeSpec, RunConfig
 from bbllm_bench.log.results import EpisodeKey, EpisodeResult
 from bbllm_bench.metrics.metrics import METRICS
-from bbllm_bench.runner.episode_setup import Alone, answers_of
+from bbllm_bench.runner.episode_setup import Alone
 from bbllm_bench.runner.play_here import play_with
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.scorers.judging import judge
@@ -140,7 +140,7 @@ def test_the_person_picks_the_option_that_is_meant_or_says_it(
 ) -> None:
     case = case_of('two_cylinders')
     assert case.person is not None
-    assert answers_of(case)(QuestionAsked('Which?', options)) == (answer or case.person.says)
+    assert case.answer(QuestionAsked('Which?', options)) == (answer or case.person.says)
 
 
 ON_A = '0: pick {}\n1: place {} on location_A\n2: return to base\n3: Done'

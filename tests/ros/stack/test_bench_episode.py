@@ -42,6 +42,7 @@ OFFLINE = RunConfig(
     llm=LlmConfig(brain=STAND_IN, body=STAND_IN),
 )
 RECORDED = OFFLINE.model_copy(update={'records': True})
+ASK = 'ask: Which cube? | red_cube | yellow_cube please'
 Answers = Callable[[Handler, dict[str, Any]], None]
 
 
@@ -151,6 +152,28 @@ def test_same_case_and_replies_give_the_same_verdict_in_both_worlds(
         assert all(call.messages and not call.missing for call in calls)
         # A call that failed says why.
         assert [bool(call.reply) for call in calls] == [not call.call.error for call in calls]
+
+
+def test_the_person_of_a_case_is_asked_over_ros_and_has_a_history(server: ModelServer) -> None:
+    name = 'needed_05_other_of_many'
+    case = make_case(load_suite('ambiguous'), name, seed=0, trial=0)
+    place = '0: pick yellow_cube\n1: place yellow_cube on location_F\n2: Done'
+    prompts: list[str] = []
+
+    def plan(handler: Handler, body: dict[str, Any]) -> None:
+        prompts.append(prompt_of(body))
+        reply = place if 'yellow_cube please' in prompts[-1] else ASK
+        replies(reply)(handler, body)
+
+    server.will(plan)
+    config = asking(server).model_copy(update={'planner': 'brain_body'})
+    result = play_over_ros(
+        EpisodeSpec(key=EpisodeKey(name, 0, 0), case=case, config=config)
+    ).result
+
+    assert (result.ask, result.asked, result.passed) == ('needed', True, True), result.reason
+    assert case.person is not None
+    assert case.person.turns[0].split(' | ')[0] in prompts[0]
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bbllm_bench.log.intervals import Estimate, Figure, mean_of, rate_of
 from bbllm_bench.log.results import EpisodeResult, PictureResult
+from bbllm_bench.suites.person import NEEDED
 
 
 def goal_recall(start: Mapping[str, bool], end: Mapping[str, bool]) -> float:
@@ -185,7 +186,6 @@ BY_PICTURES = (
     *('recall', 'precision', 'position_mm', 'position_p95_mm', 'turned_deg'),
 )
 """The same where scenes come from pictures."""
-NEEDED = 'needed'
 COSTS = ('repaired', 'model_calls', 'tokens', 'steps', 'stable_share')
 """Estimated for each planner of a comparison too."""
 PAIRED = (

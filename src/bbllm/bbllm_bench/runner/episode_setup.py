@@ -7,7 +7,7 @@ from dataclasses import replace
 from bbllm.api.config import EpisodeConfig
 from bbllm.api.setup import EpisodeSetup
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.events import Episode, Event, ModelCall, QuestionAsked
+from bbllm.core.events import Episode, Event, ModelCall
 from bbllm.core.goals import NO_GOAL
 from bbllm.core.journal import line_of
 from bbllm.core.prompt_store import PromptEncoder
@@ -22,7 +22,6 @@ from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
 from bbllm_bench.runner.experience import shown_in
-from bbllm_bench.suites.case import Case
 
 
 class Alone:
@@ -112,16 +111,8 @@ def begin_episode(
     asking = None
     if case.person is not None:
         task = replace(task, history=case.person.turns)
-        asking = replace(options.asking(attended=True), reply=answers_of(case))
+        asking = replace(options.asking(attended=True), reply=case.answer)
     return setup.begin(task, [sink], k=job.key.k, asking=asking)
-
-
-def answers_of(case: Case) -> Callable[[QuestionAsked], str]:
-    """Return what the person of a case answers."""
-    person, scene = case.person, case.table
-    assert person is not None
-    names = [item.name for item in (*scene.movables, *scene.places)]
-    return lambda question: person.answer(question, case.instruction, names)
 
 
 class _OnRecord(Alone):

@@ -21,12 +21,12 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import Earlier, EpisodeKey, EpisodeResult
 from bbllm_bench.metrics.metrics import goal_recall
-from bbllm_bench.scorers import talk
 from bbllm_bench.scorers.information import gathered
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.scorers.pictures import unseen_score
-from bbllm_bench.scorers.talk import answer_of
+from bbllm_bench.scorers.talk import answer_of, answered
 from bbllm_bench.suites.case import Case, fingerprint
+from bbllm_bench.suites.person import Person
 from bbllm_bench.suites.scores import FinalState, Score
 
 NO_CALL = 'NO_CALL'
@@ -73,7 +73,7 @@ def score(
     fault, error = fault_of(episode)
     fault = fault or (UNSEEN if after is None else '')
     executable, passes, codes = _tally(episode)
-    calls = episode.model_calls
+    calls, person = episode.model_calls, job.case.person or Person()
     discarded = [e.data.refused for e in episode.events if isinstance(e.data, LineDiscarded)]
     account = EpisodeResult(
         key=job.key,
@@ -89,8 +89,8 @@ def score(
         case_hash=fingerprint(job.case),
         loops=episode.feedback_loops,
         informed=_informed_of_lost(job.case),
-        ask=talk.asking_of(job.case),
-        asked=talk.asked(job.case, episode),
+        ask=person.ask,
+        asked=person.asked(episode.events),
         executable=executable,
         attempted=executable + codes.total(),
         passes=passes,
@@ -127,7 +127,7 @@ def score(
         gcr=goal_recall(_conditions(start), conditions),
         informed=None if known.needed == 'none' else known.holds,
         information=known.rule or known.reason,
-        answer=talk.answered(job.case, answer_of(episode), end),
+        answer=answered(job.case, answer_of(episode), end),
         false_success=episode.ending is Ending.FINISHED and not end.passed,
     )
 

@@ -1,10 +1,9 @@
-"""Whether a planner asked where it had to, and what an answer to the person is worth."""
+"""What an answer to the person is worth."""
 
 import re
 from collections.abc import Iterator
 
-from bbllm.core.events import AnswerGiven, Ending, Episode, QuestionAsked
-from bbllm.core.types import SkillCall
+from bbllm.core.events import AnswerGiven, Ending, Episode
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Spoken
@@ -15,23 +14,6 @@ _REFUSES = re.compile(r'\b(do not|don.?t|cannot|can.?t) (know|tell|say)\b|\bunkn
 """An answer that states no fact, in lower case."""
 _FACTS = re.compile(r'\([^()]*\)[\s.]*$')
 """What an answer rests on, at its end."""
-
-
-def asking_of(case: Case) -> str:
-    """Return whether a planner has to ask in a case; '' where that is not measured."""
-    return '' if case.person is None else case.person.ask
-
-
-def asked(case: Case, episode: Episode) -> bool | None:
-    """Return whether it asked; where it had to, before the first call to the world."""
-    if not asking_of(case):
-        return None
-    for event in episode.events:
-        if isinstance(event.data, QuestionAsked):
-            return True
-        if isinstance(event.data, SkillCall) and asking_of(case) == 'needed':
-            return False
-    return False
 
 
 def answer_of(episode: Episode) -> str | None:

@@ -10,10 +10,14 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bbllm.api.config import LimitChoice
+from bbllm.core.dialogue import AskMode
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
+from bbllm.core.events import Event, QuestionAsked
+from bbllm.core.goals import NO_GOAL
 from bbllm.core.journal import prompts_text, read_episode
 from bbllm.core.registry import load_planner
 from bbllm.core.types import MOVABLE, Pose, Scene
@@ -81,9 +85,27 @@ def _play_in(folder: Path, job: EpisodeSpec) -> EpisodeRecord:
 
 
 def _run(client: StackClient, job: EpisodeSpec) -> None:
-    result = client.run_task(
-        job.case.instruction, episode_id=job.key.name, feedback_loops=job.key.k, goal='no'
-    )
+    case, person = job.case, job.case.person
+    ask = AskMode.YES if job.config.ask is AskMode.AUTO else job.config.ask
+
+    def answer(event: Event) -> None:
+        if person is not None and isinstance(event.data, QuestionAsked):
+            # Not in this thread, which receives the reply of the service.
+            asked = event.data
+            words = case.answer(asked)
+            answering.submit(client.send_remark, words, question=asked.text)
+
+    with ThreadPoolExecutor(1, 'person') as answering:
+        result = client.run_task(
+            case.instruction,
+            episode_id=job.key.name,
+            feedback_loops=job.key.k,
+            goal=NO_GOAL,
+            ask=ask.value,
+            person=person is not None,
+            history=() if person is None else person.turns,
+            on_event=answer,
+        )
     if result.refused:
         raise TaskError(result.message)
 
@@ -128,7 +150,6 @@ class _Files:
             'brain_planner': {
                 **models,
                 'planner': config.planner,
-                'person': self._job.case.person is not None,
                 'episodes_folder': str(self._episodes),
                 **limits,
                 'step_limit': self._job.case.limits(config.limits).steps or 0,

@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bbllm.core.events import Limits
+from bbllm.core.events import Limits, QuestionAsked
 from bbllm.core.records import canonical
 from bbllm.files.yaml_files import FileRecord
 from bbllm.scene.scene_file import SceneFile
@@ -77,6 +77,12 @@ class Case:
         """Return what an episode may use: what the run allows, and of steps no more than this."""
         given = [n for n in (of_run.steps, self.limit_steps) if n is not None]
         return replace(of_run, steps=min(given, default=None))
+
+    def answer(self, question: QuestionAsked) -> str:
+        """Return what the person answers."""
+        assert self.person is not None
+        names = [item.name for item in (*self.table.movables, *self.table.places)]
+        return self.person.answer(question, self.instruction, names)
 
     @property
     def noise_seed(self) -> int:

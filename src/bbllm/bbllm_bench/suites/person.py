@@ -1,18 +1,20 @@
-"""The person of a case: what was said before, and a script that answers questions."""
+"""The person of a case: what was said before, a script that answers, and whether it was asked."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bbllm.core.events import QuestionAsked
+from bbllm.core.events import Event, QuestionAsked
+from bbllm.core.types import SkillCall
 from bbllm.files.yaml_files import FileRecord
 
 Words = Annotated[str, Field(min_length=2, max_length=600)]
 Asking = Literal['', 'needed', 'needless', 'harmless']
 """Whether a planner has to ask how the task is meant: it has to, as a wrong reading matters; the
 scene or an earlier turn settles it; any choice serves. '' where that is not measured."""
+NEEDED: Asking = 'needed'
 
 
 class Person(FileRecord):
@@ -40,6 +42,21 @@ class Person(FileRecord):
             if (found := _named(option, names)) & {*self.means} and found <= allowed
         ]
         return fitting[0] if len(fitting) == 1 else self.says
+
+    def asked(self, events: Iterable[Event]) -> bool | None:
+        """
+        Return whether a planner asked; where it had to, before the first call to the world.
+
+        None where that is not measured.
+        """
+        if not self.ask:
+            return None
+        for event in events:
+            if isinstance(event.data, QuestionAsked):
+                return True
+            if isinstance(event.data, SkillCall) and self.ask == NEEDED:
+                return False
+        return False
 
 
 def _named(text: str, names: Collection[str]) -> set[str]:

@@ -111,18 +111,10 @@ class BrainPlanner(StackNode):
             # Beside the planner: a step does not wait until its event is written and sent.
             sent.append(pool.submit(self._send, goal, event, self._desk.episode_id))
 
-        request = goal.request
         try:
             with ThreadPoolExecutor(1, 'events') as pool:  # whose end waits for the last event
                 episode = self._desk.run(
-                    request.task,
-                    request.episode_id,
-                    request.feedback_loops,
-                    request.goal,
-                    request.ask,
-                    tuple(request.answers),
-                    owner=bytes(goal.goal_id.uuid),
-                    on_event=send,
+                    goal.request, owner=bytes(goal.goal_id.uuid), on_event=send
                 )
             for each in sent:
                 each.result()

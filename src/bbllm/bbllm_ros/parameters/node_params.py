@@ -108,9 +108,6 @@ class BrainPlannerParams(
     )
     skill_timeout_s: float = param(600.0, 'Wall time that a call may take [s].', 1.0, 1e5)
     map_timeout_s: float = param(300.0, 'Wall time that map_step may take [s].', 1.0, 1e5)
-    person: bool = param(
-        True, 'Whether a person gives the tasks, to whom the planner may write; no in a benchmark.'
-    )
     episodes_folder: str = param('', 'Where journals go; empty: $XDG_STATE_HOME/bbllm/episodes.')
     picture_topic: str = param(
         'table_camera/color/image_raw',

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from bbllm_interfaces.action import RunTask
 from bbllm_interfaces.msg import BodyModel, EpisodeEvent
 
 from bbllm.api.config import EpisodeConfig, TalkChoice
@@ -94,42 +95,34 @@ class EpisodeDesk:
         return task.id if task is not None else ''
 
     def run(
-        self,
-        instruction: str,
-        episode_id: str,
-        feedback_loops: int,
-        goal: str,
-        ask: str = '',
-        answers: tuple[str, ...] = (),
-        *,
-        owner: bytes,
-        on_event: Callable[[Event], None],
+        self, request: RunTask.Goal, *, owner: bytes, on_event: Callable[[Event], None]
     ) -> Episode:
         """
         Run one task to its end; only *owner* may cancel it.
 
-        Without an *episode_id* it gets a new one; negative *feedback_loops* are the parameter's.
-        An empty *goal* or *ask* is the parameter's. Raises TaskError where the instruction cannot
-        be taken, or another task is under way, and ConfigError where the scene cannot have the
-        goal.
+        What the request leaves open is as the action states. Raises TaskError where the
+        instruction cannot be taken, or another task is under way, and ConfigError where the scene
+        cannot have the goal.
         """
-        task = make_task(instruction, episode_id)
+        task = make_task(request.task, request.episode_id)
         self._claim(task, owner)
         try:
-            k = feedback_loops if feedback_loops >= 0 else self._params_now().feedback_loops
-            goal = goal.strip() or self._params_now().goal
-            check_wanted(goal, self._world.observe)
             params = self._params_now()
+            loops = request.feedback_loops
+            goal = request.goal.strip() or params.goal
+            check_wanted(goal, self._world.observe)
             talk = TalkChoice(
-                ask=AskMode(ask or params.ask),
-                answer=answers or params.answer,
+                ask=AskMode(request.ask or params.ask),
+                answer=tuple(request.answers) or params.answer,
                 answer_timeout_s=params.answer_timeout_s,
             )
-            task = replace(task, history=self.conversation.history)
+            history = tuple(request.history) or self.conversation.history
+            task = replace(task, history=history)
             with JournalWriter(self._folder, task.id) as journal:
                 drawn = PredictedPicture(journal.path)
                 sinks: list[EventSink] = [self._world.on_event, on_event, journal, drawn]
-                asking = talk.asking(attended=False) if params.person else None
+                asking = talk.asking(attended=False) if request.person else None
+                k = loops if loops >= 0 else params.feedback_loops
                 episode = self._run_planner(task, k, goal, sinks, asking)
             self.conversation.add(episode)
             return episode

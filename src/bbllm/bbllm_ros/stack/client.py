@@ -165,14 +165,17 @@ class StackClient(AbstractContextManager['StackClient']):
         goal: str = '',
         ask: str = '',
         answers: Sequence[str] = (),
+        person: bool = True,
+        history: Sequence[str] = (),
         on_event: Callable[[Event], None] | None = None,
     ) -> TaskResult:
         """
         Give the stack a task and wait for its end; `cancel` from another thread stops it.
 
         Without an *episode_id* it gets a new one, with K = -1 and without a *goal* or *ask* the
-        stack's parameters. *on_event* is called with every event, in the client's own thread.
-        Raises LostNodeError where `brain_planner` is not there, or has gone.
+        stack's parameters, without a *history* that of the stack. *on_event* is called with every
+        event, in the client's own thread. Raises LostNodeError where `brain_planner` is not there,
+        or has gone.
         """
         # The feedback of actions keeps ten messages and drops those that come after the result;
         # the topic keeps all.
@@ -195,6 +198,8 @@ class StackClient(AbstractContextManager['StackClient']):
                 goal=goal,
                 ask=ask,
                 answers=list(answers),
+                person=person,
+                history=list(history),
             )
             status, result = self._tasks.run(
                 request,
