@@ -73,6 +73,7 @@ def test_every_moment_shows_what_a_browser_had_then(tmp_path: Path, word: str) -
             values.update(news['values'])
             assert rows_at(record, moment) == rows
             shown = {name: at(history, moment) for name, history in record['values'].items()}
+            shown['talk'] = [said for begin, said in record['talk'] if begin <= moment]
             assert {name: value for name, value in shown.items() if name in values} == values
     assert '\u202e' not in json.dumps(record, ensure_ascii=False)
 
@@ -186,16 +187,18 @@ def test_numbers_of_a_damaged_motion_are_drawn_somewhere() -> None:
     assert np.isfinite(unpacked(packed_motion([cube()], motion, motion.world_s)[1])).all()
 
 
-def test_a_motion_that_breaks_off_is_named_and_without_one_there_is_no_replay(
+def test_a_motion_that_breaks_off_is_named_and_without_one_plan_and_words_are_replayed(
     tmp_path: Path,
 ) -> None:
     journal = write_journal(tmp_path, repaired())
     episode, _ = read_damaged(journal)
-    assert recording_of(episode, journal) is None
+    alone = recording_of(episode, journal)
+    assert (alone['motion'], alone['note']) == (None, '')
+    assert alone['talk'] and alone['rows']
 
     path = write_motion(journal)
     path.write_bytes(path.read_bytes()[:-2000])
-    broken = recording_of(episode, journal)
-    assert broken is not None and 'breaks off' in str(broken['note'])
+    assert 'breaks off' in str(recording_of(episode, journal)['note'])
     path.write_text('no motion')
-    assert recording_of(episode, journal) is None
+    damaged = recording_of(episode, journal)
+    assert damaged['motion'] is None and 'motion' in str(damaged['note'])

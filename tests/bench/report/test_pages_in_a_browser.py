@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bbllm.core.events import FeedbackReceived, QuestionAsked
 from bbllm_bench.report.episode_page import render_journal
+from tests.bench.made_results import make_result
 from tests.bench.report.pages import Page
 from tests.browser import PHONE, Visitor, launched
 from tests.recorded_episodes import repaired, write_journal, write_motion
@@ -69,9 +72,36 @@ def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> 
     assert shown.text('#replay-now') == 'partly done · goal: unmet · a is left.'
     assert shown.text('#replay-sub-goals') == '1. find a\n▶ 2. move b'
     assert 'a: warm' in shown.text('#replay-beliefs')
+    assert shown.text('#replay-said-before') == 'Person:\npick a'
+    assert shown.text('#replay-said-after').endswith('partly done · goal: unmet · a is left.')
     drawn = "(() => { const c = document.getElementById('replay-canvas'); return c.width; })()"
     shown.wait_until(f'{drawn} > 300')
     assert shown.page.locator('#story').count() == 1
+
+
+def test_the_conversation_is_replayed_as_on_the_page_without_a_motion_too(
+    tmp_path: Path, visit: Open
+) -> None:
+    start, *rest = repaired()
+    talk = (
+        QuestionAsked('Which a?', ('the red a', 'the blue a'), 60.0),
+        FeedbackReceived('the red a', question='Which a?'),
+        *rest[:-1],
+        replace(rest[-1], summary='Partly done. a is left.'),
+    )
+    journal = write_journal(tmp_path, (start, *talk))
+    page = tmp_path / 'page.html'
+    page.write_text(render_journal(journal), encoding='utf-8')
+    shown = visit(page)
+
+    shown.page.locator('#replay-stage').focus()
+    shown.page.keyboard.press('Home')
+    assert shown.text('#replay-said-before') == 'Person:\npick a'
+    shown.page.keyboard.press('End')
+    said = shown.text('#replay-said-before')
+    assert 'Which a?\n1 the red a · 2 the blue a' in said and said.endswith('the red a')
+    assert 'Partly done. a is left.' in shown.text('#replay-said-after')
+    assert shown.page.locator('#replay-canvas').is_hidden()
 
 
 def test_it_plays_at_once_but_for_people_who_asked_for_less_motion(
@@ -162,9 +192,10 @@ def test_page_fits_its_width(tmp_path: Path, visit: Open, width: int) -> None:
     assert shown.page.evaluate(wide) == 0
 
 
-def test_page_without_a_motion_has_no_script(tmp_path: Path) -> None:
+def test_page_of_a_run_has_no_script(tmp_path: Path) -> None:
     page = tmp_path / 'page.html'
-    page.write_text(render_journal(write_journal(tmp_path, repaired())), encoding='utf-8')
+    journal = write_journal(tmp_path, repaired())
+    page.write_text(render_journal(journal, make_result()), encoding='utf-8')
 
     assert not Page(page).all('script')
     policies = [x.get('content', '') for x in Page(page).all('meta') if x.get('http-equiv')]

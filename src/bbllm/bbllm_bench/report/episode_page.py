@@ -86,7 +86,8 @@ def render_journal(journal: Path, result: EpisodeResult | None = None) -> str:
         settings=flat({'limits': to_json(start.limits), **start.settings}),
         show=show,
         roles=tuple(_roles_of(episode.model_calls)),
-        replay=embedded_replay(episode, journal),
+        # A run has hundreds of pages, and a motion of none.
+        replay=None if result else embedded_replay(episode, journal),
         pictures=pictures,
         seen=tuple(_seen_by_cameras(journal)),
         picture_problem=problem,

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from bbllm.bags.motion import motion_path
 from bbllm.core.events import Episode
 from bbllm.core.text import json_text
 from bbllm_viewer.replay.pages import static
@@ -36,17 +35,13 @@ class EmbeddedReplay:
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def embedded_replay(episode: Episode, journal: Path) -> EmbeddedReplay | None:
-    """Return the replay of an episode; None where its motion is not on record."""
-    if not motion_path(journal).exists():
-        return None
+def embedded_replay(episode: Episode, journal: Path) -> EmbeddedReplay:
+    """Return the replay of an episode: without a motion on record, of plan and conversation."""
     # They import mujoco, which most reports and all help texts need not wait for.
     from bbllm_viewer.replay.recording import recording_of
     from bbllm_viewer.view3d.drawn_scene import script
 
     record = recording_of(episode, journal)
-    if record is None:
-        return None
     values = record['values']
     assert isinstance(values, dict)
     part = {

@@ -44,9 +44,9 @@ FARTHEST = 1e8
 """Of a number on record, in units of the last digit: damaged files can contain anything."""
 
 
-def recording_of(episode: Episode, journal: Path) -> Mapping[str, object] | None:
+def recording_of(episode: Episode, journal: Path) -> Mapping[str, object]:
     """
-    Return an episode as JSON values for `static/replay.js`; None where no motion can be read.
+    Return an episode as JSON values for `static/replay.js`.
 
     A *moment* is the index of an event. What is shown from a moment on stands in histories, each
     a list of [moment, value] in the order of time.
@@ -54,14 +54,16 @@ def recording_of(episode: Episode, journal: Path) -> Mapping[str, object] | None
     Returns:
         `times_s`, the time of each moment; `values`, histories by name; `rows`, the history of
         each place of the plan, in which a value has what differs from the one before; `n_rows`,
-        the history of their number; `marks`, steps, failures and repairs as [moment, word];
-        `drawn`, `motion`: the scene and how it moved; `note`: what is missing of the motion, in
+        the history of their number; `talk`, each sentence of the conversation with its moment;
+        `marks`, steps, failures and repairs as [moment, word]; `drawn`, `motion`: the scene and
+        how it moved, None where no motion can be read; `note`: what is missing of the motion, in
         one sentence, or ''.
     """
+    path, motion, note = motion_path(journal), None, ''
     try:
-        motion = read_motion(motion_path(journal))
-    except ConfigError:
-        return None
+        motion = read_motion(path)
+    except ConfigError as error:
+        note = str(error) if path.exists() else ''
     moments, samples, is_cut = play_times(episode.events, motion)
     histories = _Histories()
     shown = ShownEpisode()
@@ -69,17 +71,20 @@ def recording_of(episode: Episode, journal: Path) -> Mapping[str, object] | None
         histories.take(moment, shown.take(event))
     if not isinstance(episode.events[-1].data, EpisodeEnded):
         histories.end(len(moments) - 1, episode.message)
-    drawn, packed = packed_motion(_objects(episode, motion), motion, samples)
+    drawn = packed = None
+    if motion is not None:
+        drawn, packed = packed_motion(_objects(episode, motion), motion, samples)
     return {
         'times_s': [round(float(time_s), 3) for time_s in moments],
         'longest_s': LONGEST_S if is_cut else None,
         'values': histories.values,
         'rows': histories.rows,
         'n_rows': histories.n_rows,
+        'talk': histories.talk,
         'marks': [[at, word] for at, event in enumerate(episode.events) if (word := _mark(event))],
         'drawn': drawn,
         'motion': packed,
-        'note': '' if motion.complete else BROKEN_MOTION,
+        'note': BROKEN_MOTION if motion and not motion.complete else note,
     }
 
 
@@ -117,11 +122,15 @@ class _Histories:
     values: dict[str, list[list[object]]] = field(default_factory=dict)
     rows: list[list[list[object]]] = field(default_factory=list)
     n_rows: list[list[int]] = field(default_factory=list)
+    talk: list[list[object]] = field(default_factory=list)
     _newest: list[Mapping[str, object]] = field(default_factory=list)
 
     def take(self, moment: int, change: PageChange) -> None:
         for name, value in change.values.items():
-            self.values.setdefault(name, []).append([moment, value])
+            if name == 'talk' and isinstance(value, list):  # it only ever grows
+                self.talk += [[moment, sentence] for sentence in value[len(self.talk) :]]
+            else:
+                self.values.setdefault(name, []).append([moment, value])
         for place, row in change.rows.items():
             if place == len(self.rows):
                 self.rows.append([])

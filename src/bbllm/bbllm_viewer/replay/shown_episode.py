@@ -169,8 +169,8 @@ class ShownEpisode:
                 verdict = 'approved' if granted else 'denied' if by else 'no answer'
                 text = f'{what} {verdict}' + (f': {reason}' if reason else '')
                 yield sentence('person' if by else 'robot', text, 'good' if granted else 'bad')
-            case QuestionAsked(text):
-                yield sentence('robot', text, 'question')
+            case QuestionAsked(text, options=options):
+                yield {**sentence('robot', text, 'question'), 'options': list(options)}
             case AnswerGiven(text):
                 yield sentence('robot', text, 'good')
             case PlanMade(rest=rest, assumed=assumed):

@@ -153,7 +153,11 @@ const showers = {
   robot(text) { $('robot').textContent = text; document.title = `bbllm ${text}`; },
   examples(texts) { $('examples').replaceChildren(...texts.map(exampleNode)); },
   episode({ models }) { show('empty', false); $('models').textContent = models; },
-  talk(sentences) { showTalk(sentences); },
+  talk(sentences) {
+    // Options of the question that waits are buttons.
+    const said = sentences.map((x) => (x.text === values.question?.text ? { ...x, options: [] } : x));
+    showTalk($('said-before'), $('said-after'), said);
+  },
   goal(texts) { list('goal', texts ?? []); },
   sub_goals(of) {
     const items = (of?.texts ?? []).map((text, i) => el('li', i === of.now ? 'now' : '', `${i + 1}. ${text}`));
@@ -288,26 +292,10 @@ function modeNow() {
 
 // --- The conversation ----------------------------------------------------------------------------------------
 
-function bubble({ who, text, tone, note }) {
-  const node = el('li', `${who === 'robot' ? 'robot' : 'person'} ${tone}`);
-  if (who !== 'robot' && who !== 'person') node.append(el('span', 'dim', `${who} `));
-  node.append(el('span', 'unseen', who === 'robot' ? 'Robot: ' : 'Person: '), el('span', '', text));
-  if (note) node.append(el('span', 'note dim', note));
-  return node;
-}
-
-function bubbles(sentences, afterPlan) { return sentences.filter((x) => x.after_plan === afterPlan).map(bubble); }
-
-function showTalk(sentences) {
-  $('said-before').replaceChildren(...bubbles(sentences, false));
-  $('said-after').replaceChildren(...bubbles(sentences, true));
-}
-
 // A turn that is over: what was said, and its plan folded.
 function turnNode({ talk, rows, counts, goal }) {
   const node = el('div', 'turn'), before = el('ol', 'said'), after = el('ol', 'said');
-  before.append(...bubbles(talk, false));
-  after.append(...bubbles(talk, true));
+  showTalk(before, after, talk);
   node.append(before);
   if (rows.length) {
     const details = el('details', 'folded'), list = el('ol');
@@ -513,23 +501,27 @@ let replayed = null;
 
 async function replay(id, task) {
   const record = await read(`record?id=${encodeURIComponent(id)}`);
-  for (const part of ['view', 'controls', 'rows']) $(`past-${part}`).replaceChildren();
+  for (const part of ['view', 'controls', 'rows', 'before', 'after']) $(`past-${part}`).replaceChildren();
   $('past-title').textContent = task;
   $('past-now').textContent = record.error ?? '';
   $('past').showModal();
   if (record.error) return;
-  const canvas = el('canvas'), now = (text) => { if (text) $('past-now').textContent = text; };
-  $('past-view').append(canvas);
-  const showers = { activity: now, ending: (of) => now(of?.text) };
-  const shown = new PlanRows($('past-rows'));
+  const now = (text) => { if (text) $('past-now').textContent = text; };
+  const showers = {
+    activity: now, ending: (of) => now(of?.text),
+    talk(sentences) { showTalk($('past-before'), $('past-after'), sentences); },
+  };
+  const shown = new PlanRows($('past-rows')), canvas = el('canvas');
   shown.list.classList.add('replayed');
-  replayed = new Replay(record, { box: $('past-controls'), view: new View3D(canvas), plan: shown, showers, keys: $('past') });
+  if (record.motion) $('past-view').append(canvas);
+  const pastView = record.motion ? new View3D(canvas) : null;
+  replayed = new Replay(record, { box: $('past-controls'), view: pastView, plan: shown, showers, keys: $('past') });
   replayed.play();
 }
 
 $('past').addEventListener('close', () => {
   replayed?.pause();
-  replayed?.view.gl?.getExtension('WEBGL_lose_context')?.loseContext();     // a browser has few of them
+  replayed?.view?.gl?.getExtension('WEBGL_lose_context')?.loseContext();     // a browser has few of them
   replayed = null;
 });
 

@@ -11,6 +11,7 @@
   let activity = '', ending = null;
   const showNow = () => say(ending ? ending.text : activity, ending ? (ending.good ? 'good' : 'bad') : 'runs');
   const showers = {
+    talk(sentences) { showTalk($('said-before'), $('said-after'), sentences); },
     activity(text) { activity = text; showNow(); },
     ending(of) { ending = of; showNow(); },
     counts(counts) { $('counts').textContent = counts ? countsText(counts) : ''; },
@@ -18,9 +19,10 @@
     beliefs(of) { lines('beliefs', of ? [of.summary, ...of.lines].filter(Boolean) : []); },
   };
   $('stage').hidden = false;
-  const view = new View3D($('canvas'));
-  $('canvas').hidden = Boolean(view.problem);
-  if (view.problem) $('note').textContent = view.problem;
+  const view = record.motion ? new View3D($('canvas')) : null;
+  $('canvas').hidden = !view || Boolean(view.problem);
+  $('stage').classList.toggle('flat', !view);
+  if (view?.problem) $('note').textContent = view.problem;
   $('note').hidden = !$('note').textContent;
   const plan = new PlanRows($('rows'));
   plan.list.classList.add('replayed');

@@ -1,9 +1,11 @@
 'use strict';
-// Shows the plan of an episode, and replays an episode that is on record; no request is made.
+// Shows the plan and the conversation of an episode, and replays one that is on record; no request
+// is made.
 // Texts come from models, people and detectors: they only ever become text nodes.
 //
 //   const plan = new PlanRows(list);       // an <ol>
 //   plan.show(rows);                       // of core.progress, as often as there is anything new
+//   showTalk(before, after, sentences);    // of ShownEpisode; two <ol>, with the plan between them
 //   const replay = new Replay(record, { box, view, plan, showers });      // replay.recording
 //   replay.seek(timeS); replay.play(); replay.pause();
 //
@@ -116,6 +118,24 @@ class PlanRows {
   }
 }
 
+// --- The conversation --------------------------------------------------------------------------------
+
+function bubble({ who, text, tone, note, options = [] }) {
+  const node = el('li', `${who === 'robot' ? 'robot' : 'person'} ${tone}`);
+  if (who !== 'robot' && who !== 'person') node.append(el('span', 'dim', `${who} `));
+  node.append(el('span', 'unseen', who === 'robot' ? 'Robot: ' : 'Person: '), el('span', '', text));
+  if (options.length) node.append(el('span', 'note dim', options.map((option, i) => `${i + 1} ${option}`).join(' · ')));
+  if (note) node.append(el('span', 'note dim', note));
+  return node;
+}
+
+// What was said before the plan was made, and since.
+function showTalk(before, after, sentences) {
+  const bubbles = (afterPlan) => sentences.filter((x) => x.after_plan === afterPlan).map(bubble);
+  before.replaceChildren(...bubbles(false));
+  after.replaceChildren(...bubbles(true));
+}
+
 // --- What is on record -----------------------------------------------------------------------------
 
 // The last place of a sorted list whose item is not above a bound; -1 where there is none.
@@ -137,6 +157,7 @@ class Recording {
     this.values = record.values;
     this.totals = record.n_rows;
     this.marks = record.marks;
+    this.talk = record.talk;
     this.rows = record.rows.map((history) => {
       let row = {};
       return history.map(([moment, changes]) => [moment, row = { ...row, ...changes }]);
@@ -152,6 +173,8 @@ class Recording {
     const total = this.entry(this.totals, moment)[1];
     return this.rows.slice(0, total).map((history) => this.entry(history, moment)[1]);
   }
+
+  saidAt(moment) { return this.talk.slice(0, lastPlace(this.talk, moment, momentOf) + 1).map(([, sentence]) => sentence); }
 
   // When the step that a place shows at a moment begins; null where it never does.
   beginOf(place, moment) {
@@ -200,8 +223,8 @@ function clock(timeS) {
 }
 
 class Replay {
-  // `box` takes the controls, `view` is a View3D or null, and `showers` have a function for each
-  // value by its name.  `keys` is the part of the page in which keys are for the replay.
+  // `box` takes the controls, `view` is a View3D or null, and `showers` have a function for the
+  // conversation, `talk`, and for each value that is shown, by its name.  `keys` is the part of the page in which keys are for the replay.
   constructor(record, { box, view, plan, showers, keys = document }) {
     Object.assign(this, { view, plan, showers });
     this.recording = new Recording(record);
@@ -243,6 +266,9 @@ class Replay {
       shown[name] = entry;
     }
     this.plan.show(recording.rowsAt(moment));
+    const said = recording.saidAt(moment);
+    if (said.length !== this.nSaid) this.showers.talk(said);
+    this.nSaid = said.length;
   }
 
   play() {
