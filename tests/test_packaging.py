@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import bbllm
+from bbllm_fci.library import FRANKA_SIM
 from tests.worlds.household.original_virtualhome import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +47,8 @@ COMES_WITH = {
     'zstandard': 'mcap',
 }
 """Modules that a declared library brings, since it is built on them."""
+WITHOUT_WHAT_THEY_NEED = {'franka-sim'}
+"""Libraries that `make extras` installs alone: what they ask for is not for this environment."""
 SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]
 
 
@@ -148,6 +151,7 @@ def test_every_import_is_a_declared_dependency() -> None:
     for name, parent in COMES_WITH.items():
         assert any(name in line.lower().replace('_', '-') for line in requires(parent) or [])
     known = {*sys.stdlib_module_names, *COMES_WITH, *exec_depends(), *required(), *OURS}
+    known |= WITHOUT_WHAT_THEY_NEED
 
     assert {'rclpy', 'action_msgs', 'franka_msgs', 'mujoco', 'pyyaml'} <= libraries
     assert {name.replace('_', '-') for name in libraries} <= {x.replace('_', '-') for x in known}
@@ -270,6 +274,8 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
         assert pinned and {pin[:2] for pin in extras if pin[0] in shared} <= pinned, other
     # The original household in the version that its driver knows.
     assert _pins(REQUIREMENTS / 'virtualhome.txt') == {('virtualhome', VERSION, '')}
+    # The server in the version that is extended.
+    assert _pins(REQUIREMENTS / 'franka_sim.txt') == {('franka-sim', FRANKA_SIM, '')}
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ installed=$(sed -n 's/^\([a-z][a-z0-9._-]*\)==.*/--no-emit-package \1/p' require
 lock --python-version 3.11 -c requirements/lock.txt --no-emit-package numpy $installed \
   -o requirements/extras.txt requirements/extras.in
 lock --python-version 3.11 --no-deps -o requirements/virtualhome.txt requirements/virtualhome.in
+lock --python-version 3.11 --no-deps -o requirements/franka_sim.txt requirements/franka_sim.in
 lock --python-version 3.11 --no-deps -o requirements/eai.txt requirements/eai.in
 lock --python-version 3.11 -o requirements/fci.txt requirements/fci.in
 lock --python-version 3.11 -o requirements/docs.txt requirements/docs.in

@@ -58,6 +58,7 @@ REQUIREMENTS = ROOT / 'requirements'
 UV = REQUIREMENTS / 'uv.txt'
 EXTRAS = REQUIREMENTS / 'extras.txt'
 VIRTUALHOME = REQUIREMENTS / 'virtualhome.txt'
+FRANKA_SIM = REQUIREMENTS / 'franka_sim.txt'
 STARTED = (
     'bbllm_bench.commands.demo',
     'bbllm.cli.commands.run',
@@ -68,7 +69,7 @@ STARTED = (
 DEMO = ('venv', 'packages', 'bbllm')
 """Stages of `make demo`, which needs neither ROS nor a compiler."""
 WITH_ROS = ('ros', 'interfaces', 'nodes')
-OPTIONAL = ('addons', 'extras', 'virtualhome')
+OPTIONAL = ('addons', 'extras', 'virtualhome', 'franka-sim')
 """Stages of `--extras`: each is tried, also where another one cannot be had."""
 CMAKE_FLAGS = (
     '-DCMAKE_BUILD_TYPE=Release',
@@ -171,6 +172,10 @@ class Setup:
             # What tests and a bench hold the household world against.
             'virtualhome': Stage(
                 'VirtualHome', partial(self._install, VIRTUALHOME), 'ros', [VIRTUALHOME]
+            ),
+            # What `bbllm up fci` serves the robot's protocol with.
+            'franka-sim': Stage(
+                'franka-sim', partial(self._install, FRANKA_SIM), 'ros', [FRANKA_SIM]
             ),
         }
 

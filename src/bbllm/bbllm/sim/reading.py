@@ -6,7 +6,7 @@ import numpy as np
 from bbllm.arm.driver import Array
 from bbllm.robots.robot_model import FLANGE_SITE, RobotModel
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, joined
+from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, RobotSettings, joined
 from bbllm.sim.simulation import Simulation
 
 
@@ -16,18 +16,23 @@ def elbow_of(robot: RobotModel, q: Array) -> tuple[float, float]:
 
 
 def read_wrenches(robot: SimulatedRobot) -> tuple[Array, Array]:
+    """Return the wrenches of a simulated robot as `wrenches_of`."""
+    with robot.paused() as simulation:
+        return wrenches_of(simulation, robot.settings)
+
+
+def wrenches_of(simulation: Simulation, settings: RobotSettings) -> tuple[Array, Array]:
     """
     Return the wrenches `k_f_ext` and `o_f_ext` on the stiffness frame, shape (6,) [N, Nm].
 
     Both are what the robot does to the world, at the origin of the stiffness frame: in its axes,
     and in those of the base frame.
     """
-    with robot.paused() as simulation:
-        T_flange_k = robot.settings.flange_to_stiffness
-        # libfranka counts what the robot does to the world as positive, not what is done to it.
-        wrench = -_moved(simulation.flange_wrench(), T_flange_k)
-        R = T_flange_k[:3, :3]
-        in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
+    T_flange_k = settings.flange_to_stiffness
+    # libfranka counts what the robot does to the world as positive, not what is done to it.
+    wrench = -_moved(simulation.flange_wrench(), T_flange_k)
+    R = T_flange_k[:3, :3]
+    in_base = (simulation.to_world(R @ wrench[:3]), simulation.to_world(R @ wrench[3:]))
     return wrench, np.concatenate(in_base)
 
 

@@ -80,9 +80,10 @@ class UpRequest:
     """What `bbllm up` was asked for."""
 
     kind: Annotated[
-        Literal['sim'],
+        Literal['sim', 'fci'],
         typer.Argument(
-            help='sim: five nodes with the simulated arm. (A real arm: '
+            help='sim: five nodes with the simulated arm. fci: the simulated table behind the '
+            "robot's network protocol, for clients of libfranka; no ROS. (A real arm: "
             'ros2 launch bbllm franka_real.launch.py.)'
         ),
     ] = 'sim'
@@ -99,6 +100,7 @@ class UpRequest:
         'node that crashes or hangs takes all others along.'
     )
     page: BrowserOptions
+    ip: str | None = option('fci: address of this machine to serve at; 127.0.0.1 by default.')
     json: JsonOption = False
 
 
@@ -116,7 +118,13 @@ def up(request: UpRequest) -> None:
       bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
       bbllm up sim --one-process
+      bbllm up fci --scene tabletop --speed 0.25
     """
+    if request.kind == 'fci':
+        _serve_fci(request)
+        return
+    if request.ip is not None:
+        raise ConfigError('--ip: only with `bbllm up fci`.')
     need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
     if request.page.browser:
@@ -193,6 +201,15 @@ def up(request: UpRequest) -> None:
         # Raises LostNodeError with the end of its log when a node dies.
         until_interrupted(tend)
         output.print('Ending the nodes, the arm at rest first ...', 'dim')
+
+
+def _serve_fci(request: UpRequest) -> None:
+    from bbllm_fci.serving import LOCAL, serve
+
+    config, spell = request.config, spelled(UpConfig)
+    if names := [spell(name) for name in config.model_fields_set - {'scene', 'speed'}]:
+        raise ConfigError(f'{", ".join(sorted(names))}: without effect on `bbllm up fci`.')
+    serve(config.scene, request.ip or LOCAL, config.speed, Output(request.json))
 
 
 def _safety_lines(executor: Mapping[str, Value]) -> tuple[str, ...]:
