@@ -1,0 +1,1 @@
+"""A driver over libfranka against servers of the robot's network protocol that others wrote."""
