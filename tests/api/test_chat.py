@@ -100,6 +100,12 @@ def test_a_function_answers_questions() -> None:
     assert 'with: red_cube' in talker.prompt(1)
 
 
+def test_the_same_function_answers_those_of_a_chat() -> None:
+    talker = Talker(ASK, RED_ON_A, on_question=lambda question: question.options[0])
+    assert talker.chat.say('put a cube on A').text == 'Done.'
+    assert 'with: red_cube' in talker.prompt(1)
+
+
 def test_answers_in_advance_are_used_and_then_nobody_answers() -> None:
     talker = Talker(ASK, 'ask: Which side?', RED_ON_A, ask='auto', answer='red_cube')
     talker.robot._session.attended = False

@@ -160,8 +160,7 @@ class Robot:
             raise WorldError('The robot does another task; wait for its end, or call stop().')
         try:
             for event in self._session.events(make_task(task), goal=goal):
-                if isinstance(event.data, QuestionAsked) and self._on_question is not None:
-                    run_in_thread(partial(self._answer, self._on_question, event.data))
+                self._pass_on(event)
                 yield event
         finally:
             self._busy.release()
@@ -189,9 +188,18 @@ class Robot:
         Return a conversation: its `say(text)` takes a task, a question, a correction or an answer.
 
         Each turn is given with those before it, which `do` adds to as well. *on_event* is called
-        with each event, from any thread.
+        with each event, from any thread. Questions of the planner go to `on_question`, too.
         """
-        return Chat(self._session, on_event)
+
+        def receive(event: Event) -> None:
+            on_event(event)
+            self._pass_on(event)
+
+        return Chat(self._session, receive)
+
+    def _pass_on(self, event: Event) -> None:
+        if isinstance(event.data, QuestionAsked) and self._on_question is not None:
+            run_in_thread(partial(self._answer, self._on_question, event.data))
 
     def _answer(self, on_question: OnQuestion, question: QuestionAsked) -> None:
         if answer := on_question(question):
