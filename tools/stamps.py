@@ -38,7 +38,8 @@ def interface_files(*names: str) -> list[Path]:
 def package_files() -> list[Path]:
     """List what the editable install of bbllm depends on."""
     ours = ('setup.py', 'setup.cfg', 'bbllm/core/version.py', '../../tools/shell_env.py')
-    return [*((PACKAGE / name).resolve() for name in ours), *launch_files()]
+    packages = PACKAGE.glob('*/__init__.py')  # of each, the install has the place
+    return [*((PACKAGE / name).resolve() for name in ours), *packages, *launch_files()]
 
 
 def node_files() -> list[Path]:
