@@ -6,7 +6,7 @@ from bbllm.core.conversation import KEPT_TURNS, TURN_CHARACTERS, Conversation, T
 from bbllm.core.dialogue import summary_of
 from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, describe
 from bbllm.core.journal import episode_of
-from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject
+from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Task
 
 
 def episode(number: int) -> Turn:
@@ -26,8 +26,9 @@ def test_an_endless_conversation_is_kept_and_given_in_part() -> None:
         talk.add(episode_of([Event(0.0, start)]))
     assert len(talk.turns) == KEPT_TURNS
     assert talk.turns[-1].episode_id == f'e{KEPT_TURNS + 4}'
-    assert len(talk.history) == 3
-    assert max(map(len, talk.history)) <= TURN_CHARACTERS
+    history = talk.given_to(Task('t', 'go')).history
+    assert len(history) == 3
+    assert max(map(len, history)) <= TURN_CHARACTERS
 
 
 def test_a_long_report_is_cut_before_what_was_moved() -> None:
@@ -42,7 +43,7 @@ def test_what_was_moved_has_both_places_with_yaw() -> None:
         return Scene((cube,), (), (Fact('cube', 'on', place),), 0.0)
 
     (moved,) = moves(table(0.4, 'table'), table(0.5, 'spot'))
-    assert moved == (
+    assert str(moved) == (
         'cube from 0.400 0.000 0.020 on table, yaw 15 to 0.500 0.000 0.020 on spot, yaw 15'
     )
     assert not list(moves(table(0.4, 'table'), table(0.405, 'table')))
@@ -53,7 +54,7 @@ def test_in_a_house_places_are_those_of_facts() -> None:
         milk = SceneObject(name='milk_1', kind=Kind.OTHER, pose=Pose(position_m=(0, 0, 0)))
         return Scene((milk,), (), (Fact('milk_1', 'inside', place),), 0.0, domain='household')
 
-    assert list(moves(house('fridge'), house('sink'))) == [
+    assert [*map(str, moves(house('fridge'), house('sink')))] == [
         'milk_1 from inside fridge to inside sink'
     ]
 

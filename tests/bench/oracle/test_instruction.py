@@ -18,7 +18,8 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.types import Fact, Kind, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.skills.catalog import SKILLS
-from bbllm_bench.oracle.instruction import HINT, MAX_CHARACTERS
+from bbllm_bench.oracle.hints import LANGUAGE_MODEL
+from bbllm_bench.oracle.instruction import MAX_CHARACTERS
 from bbllm_bench.oracle.model import offline
 from bbllm_bench.oracle.vocabulary import VOCABULARY
 from tests.drawn import examples
@@ -129,8 +130,8 @@ def test_a_refusal_names_the_words_and_suggests_a_language_model(
 
     assert text.startswith('cannot: ')
     assert reported in text
-    assert text.endswith(HINT)
-    assert 'A language model would understand more' in HINT and '--brain' in HINT
+    assert "I understand English sentences such as 'put the red cube on location_" in text
+    assert text.endswith(LANGUAGE_MODEL) and '--brain' in LANGUAGE_MODEL
 
 
 @pytest.mark.parametrize(

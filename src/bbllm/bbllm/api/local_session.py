@@ -108,7 +108,7 @@ class LocalSession(Session):
     def begin(self, task: Task, on_event: EventSink, *, goal: str | None = None) -> Running:
         """Return an episode; see `Session`."""
         self._setup.check_goal(self.world.observe, goal)
-        task = replace(task, history=self._conversation.history)
+        task = self._conversation.given_to(task)
         asking = self._setup.options.asking(attended=self.attended)
 
         def receive(event: Event) -> None:

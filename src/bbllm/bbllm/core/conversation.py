@@ -11,11 +11,11 @@ import math
 import threading
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from bbllm.core.events import Episode, FeedbackReceived, QuestionAsked, SceneRecorded
 from bbllm.core.text import cut
-from bbllm.core.types import MOVABLE, Scene, SceneObject
+from bbllm.core.types import MOVABLE, Fact, Pose, Scene, Task
 
 MOST_TURNS = 6
 """How many turns a task is given with, where no number is chosen."""
@@ -29,6 +29,57 @@ MOVED_M = 0.01
 """An object that is so far from where it was has been moved [m]."""
 PLACED = frozenset({'on', 'in', 'inside', 'held_by'})
 """Facts that state where an object is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where an object is."""
+
+    facts: tuple[Fact, ...]
+    """What states it (PLACED), sorted."""
+    pose: Pose | None = None
+    """In the frame of the base; None in a house."""
+
+    def __str__(self) -> str:
+        """The pose of an object that stands upright, and what it is on, as prompts have it."""
+        place = ' and '.join(f'{fact.predicate} {fact.object}' for fact in self.facts)
+        if self.pose is None:
+            return place or 'nowhere'
+        at = ' '.join(f'{x:.3f}' for x in self.pose.position_m)
+        yaw = f', yaw {self.yaw_deg}' if self.yaw_deg else ''
+        return f'{at} {place}'.rstrip() + yaw
+
+    @property
+    def is_held(self) -> bool:
+        return any(fact.predicate == 'held_by' for fact in self.facts)
+
+    @property
+    def yaw_deg(self) -> int:
+        """How an object that stands upright is turned [deg]."""
+        if self.pose is None:
+            return 0
+        z, w = self.pose.quat_xyzw[2:]
+        return round(math.degrees(2.0 * math.atan2(z, w)))
+
+    @classmethod
+    def of(cls, scene: Scene, name: str) -> Spot:
+        """Return where an object of a scene is."""
+        found = {f for f in scene.facts if f.subject == name and f.predicate in PLACED}
+        facts = sorted(found, key=lambda fact: (fact.predicate, fact.object))
+        poses = (item.pose for item in scene.objects if item.name == name)
+        return cls((*facts,), None if scene.is_symbolic else next(poses, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An object that is somewhere else than before."""
+
+    name: str
+    before: Spot
+    after: Spot
+
+    def __str__(self) -> str:
+        return f'{self.name} from {self.before} to {self.after}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +97,10 @@ class Turn:
     """Questions of the planner, and what the person added, oldest first."""
     moved: tuple[str, ...] = ()
     """Each object that was moved, with the place where it was and the one where it is."""
+    moves: tuple[Move, ...] = field(default=(), metadata={'json': False})
+    """The same as data; empty where another process had the episode."""
+    remarks: tuple[FeedbackReceived, ...] = field(default=(), metadata={'json': False})
+    """What the person added and answered as data, likewise."""
 
     @property
     def line(self) -> str:
@@ -61,55 +116,51 @@ class Turn:
         """Return the turn of an episode that has ended."""
         scenes: dict[str, Scene] = {}
         added: list[str] = []
+        remarks: list[FeedbackReceived] = []
         for event in episode.events:
             match event.data:
                 case SceneRecorded(moment, scene):
                     scenes[moment] = scene
                 case QuestionAsked(text):
                     added.append(f'asked: {text}')
-                case FeedbackReceived(text=text, question=question):
+                case FeedbackReceived(text=text, question=question) as remark:
                     added.append(f'{"answer" if question else "added"}: {text}')
+                    remarks.append(remark)
         ending = episode.ending.name if episode.ending is not None else ''
         before, after = scenes.get('before'), scenes.get('after')
+        found = (*moves(before, after),) if before and after else ()
         return cls(
             episode.id,
             episode.task.instruction,
             ending,
             episode.summary or episode.message,
             tuple(added),
-            tuple(moves(before, after)) if before and after else (),
+            tuple(map(str, found)),
+            found,
+            tuple(remarks),
         )
 
 
-def moves(before: Scene, after: Scene) -> Iterable[str]:
-    """Yield each object that is somewhere else, with both places in words and poses."""
-    there = {item.name: item for item in after.objects}
+def moves(before: Scene, after: Scene) -> Iterable[Move]:
+    """Yield each object that is somewhere else."""
     for old in before.objects:
-        new = there.get(old.name)
-        if new is None or (not before.is_symbolic and old.kind not in MOVABLE):
+        if old.name not in after.names or (not before.is_symbolic and old.kind not in MOVABLE):
             continue
-        places = _place(before, old.name), _place(after, old.name)
-        if before.is_symbolic:
-            if places[0] != places[1]:
-                yield f'{old.name} from {places[0] or "nowhere"} to {places[1] or "nowhere"}'
-            continue
-        a, b = old.pose.position_m, new.pose.position_m
-        if max(abs(x - y) for x, y in zip(a, b)) > MOVED_M:
-            ends = (_where(item, place) for item, place in zip((old, new), places))
-            yield f'{old.name} from {" to ".join(ends)}'
+        move = Move(old.name, Spot.of(before, old.name), Spot.of(after, old.name))
+        a, b = move.before.pose, move.after.pose
+        if a is None or b is None:
+            is_elsewhere = move.before != move.after
+        else:
+            is_elsewhere = (
+                max(map(_distance, a.position_m, b.position_m)) > MOVED_M
+                or move.before.is_held != move.after.is_held
+            )
+        if is_elsewhere:
+            yield move
 
 
-def _place(scene: Scene, name: str) -> str:
-    facts = (f for f in scene.facts if f.subject == name and f.predicate in PLACED)
-    return ' and '.join(sorted(f'{f.predicate} {f.object}' for f in facts))
-
-
-def _where(item: SceneObject, place: str) -> str:
-    """Return the pose of an object that stands upright, and what it is on, as prompts have it."""
-    at = ' '.join(f'{x:.3f}' for x in item.pose.position_m)
-    z, w = item.pose.quat_xyzw[2:]
-    yaw_deg = round(math.degrees(2.0 * math.atan2(z, w)))
-    return f'{at} {place}'.rstrip() + (f', yaw {yaw_deg}' if yaw_deg else '')
+def _distance(a: float, b: float) -> float:
+    return abs(a - b)
 
 
 class Conversation:
@@ -126,10 +177,10 @@ class Conversation:
         with self._lock:
             return tuple(self._turns)
 
-    @property
-    def history(self) -> tuple[str, ...]:
-        """The latest turns in words, for the next task."""
-        return tuple(turn.line for turn in self.turns[-self._n :]) if self._n else ()
+    def given_to(self, task: Task) -> Task:
+        """Return a task with the latest turns."""
+        latest = self.turns[-self._n :] if self._n else ()
+        return replace(task, history=tuple(turn.line for turn in latest), turns=latest)
 
     def add(self, episode: Episode) -> Turn:
         """Add an episode that has ended."""

@@ -612,10 +612,16 @@ class EpisodeRun:
         with self._lock:  # who reads the event may answer at once
             self._question = asked
             self.emit(asked)
-        if number < len(rules.answers):
-            self.add_feedback(rules.answers[number])
-        elif rules.person and rules.reply is not None:
-            self.add_feedback(rules.reply(asked))
+        answer, refused = next(iter(rules.answers[number : number + 1]), None), ''
+        if answer is not None and not asked.fits(answer):
+            lines = ' / '.join(asked.lines)
+            refused = f'The answer {answer!r} is none of the options of the question: {lines}.'
+            self.warn(refused)
+            answer = None
+        if answer is None and rules.person and rules.reply is not None:
+            answer = rules.reply(asked)
+        if answer is not None:
+            self.add_feedback(answer)
         deadline_s = time.monotonic() + (rules.timeout_s if rules.person else 0.0)
         try:
             while not self.spoken:
@@ -624,9 +630,9 @@ class EpisodeRun:
                 elif rules.safest:
                     self.add_feedback(SAFEST, 'bbllm')
                 else:
-                    raise GaveUpError(
-                        f'Nobody answered within {rules.timeout_s:g} s: {" / ".join(asked.lines)}'
-                    )
+                    lines = ' / '.join(asked.lines)
+                    nobody = f'Nobody answered within {rules.timeout_s:g} s: {lines}'
+                    raise GaveUpError(nobody if rules.person else refused or nobody)
         finally:
             with self._lock:
                 self._question = None

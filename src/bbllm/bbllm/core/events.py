@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -462,10 +463,26 @@ class QuestionAsked:
             return self.options[int(number[:3]) - 1]
         return answer
 
+    def fits(self, answer: str) -> bool:
+        """Return whether an answer can mean one of the options, by its number or by a word."""
+        if not self.options or self.option_of(answer) in self.options:
+            return True
+        options = [*map(_words, self.options)]
+        shared = set.intersection(*options) if options[1:] else set()
+        return not _words(answer).isdisjoint(set[str]().union(*options) - shared)
+
     @property
     def lines(self) -> tuple[str, ...]:
         """The question and its numbered options, for people."""
         return (self.text, *(f'{i}: {option}' for i, option in enumerate(self.options, 1)))
+
+
+_SMALL_WORDS = frozenset({'a', 'an', 'at', 'in', 'it', 'is', 'of', 'on', 'one', 'or', 'the', 'to'})
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text that distinguish options; those of a name count one by one."""
+    return {*re.findall(r'[^\W_]+', text.lower())} - _SMALL_WORDS
 
 
 @dataclass(frozen=True, slots=True)

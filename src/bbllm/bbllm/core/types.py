@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bbllm.core.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from bbllm.core.conversation import Turn
 
 
 class NamedNumber(IntEnum):
@@ -251,6 +254,8 @@ class Task:
     """What worked in similar situations, a text of earlier episodes each: data in prompts."""
     history: tuple[str, ...] = ()
     """Earlier turns of the conversation, a line each, oldest first (core.conversation)."""
+    turns: 'tuple[Turn, ...]' = ()
+    """The same turns as data, where they are known as such."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,11 @@ from types import MappingProxyType
 from typing import cast
 
 from bbllm.core.arguments import DIRECTIONS, TURNS_DEG, angles_deg
+from bbllm_bench.oracle.past import NOTHING_BEFORE, Past, undone_by
 from bbllm_bench.oracle.phrases import (
     A_WAY_M,
     Phrases,
+    Piece,
     Place,
     Reading,
     T,
@@ -77,12 +79,8 @@ from bbllm_bench.oracle.vocabulary import (
     words_of,
 )
 
-HINT = (
-    "What works: 'put the red cube on location_B', 'swap the red and the blue cube', 'stack the "
-    "cubes', 'move all cylinders to the left side', 'create a plus sign using the cubes'. A "
-    'language model would understand more: name one with --brain, or in config/llm.yaml.'
-)
-"""Ends every refusal."""
+TOPPLING = frozenset({'knock', 'topple', 'tip', 'kick', 'hit', 'throw', 'toss'})
+"""Verbs that no skill of the table carries out."""
 WHAT_COUNTS = ' What counts: '
 """Begins the tolerances in an instruction of a suite, which ask for nothing more; not read."""
 MAX_CHARACTERS = 2000
@@ -116,7 +114,7 @@ def read_instruction(
     held: str | None = None,
     *,
     answers: Mapping[str, str] | None = MappingProxyType({}),
-    earlier: Mapping[str, str] = MappingProxyType({}),
+    past: Past = NOTHING_BEFORE,
 ) -> list[TableGoal]:
     """
     Return the goals of an instruction.
@@ -126,24 +124,13 @@ def read_instruction(
         objects: The table when it was given: `the nearest cube` is the one that was nearest then.
         held: What was in the hand.
         answers: What a person answered, by question. None: of several readings the first counts.
-        earlier: Where the objects that the task before moved had been, as places: what `it` means,
-            and where `back` is.
+        past: The turns before it: what `it` means, and where `back` is.
 
     Raises:
         AskError: It has several readings.
         RefusalError: It is not understood, or names what is not there, with the words.
     """
-    clauses = clauses_of(text, objects)
-    reader = _Reader(objects, held, answers, earlier)
-    goals: list[TableGoal] = []
-    for clause in clauses:
-        if goals and ' '.join(clause) in EXPLANATIONS:
-            continue
-        found = reader.read(clause)
-        goals += found if found != goals[-1:] else []  # `pick it up and hold it`
-    if not goals:
-        raise RefusalError(f'I do not understand {text[:80]!r}. {HINT}')
-    return goals
+    return Reader(objects, held, answers, past).sentence(text)
 
 
 def names_in(text: str, objects: Mapping[str, TableObject]) -> list[str]:
@@ -168,17 +155,19 @@ def clauses_of(text: str, objects: Mapping[str, TableObject]) -> list[list[str]]
     """
     if len(text) > MAX_CHARACTERS:
         raise RefusalError(
-            f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}. {HINT}'
+            f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}.'
         )
     words = words_of(text.partition(WHAT_COUNTS)[0], objects)
     known = VOCABULARY | {*objects}
     unknown = [word for word in words if word not in known and word != ';' and not is_number(word)]
+    if not TOPPLING.isdisjoint(unknown):
+        raise RefusalError('I knock nothing over. I push: "push the red cube 5 cm back".')
     if unknown:
         close = difflib.get_close_matches(unknown[0], objects, n=1, cutoff=0.75)
         hint = f' Did you mean {close[0]}?' if close else ''
         as_written = {word.lower(): word for word in text.replace("'", ' ').split()}
         listed = ', '.join(repr(as_written.get(w, w)[:24]) for w in dict.fromkeys(unknown[:5]))
-        raise RefusalError(f'I do not understand {listed}.{hint} {HINT}')
+        raise RefusalError(f'I do not understand {listed}.{hint}')
     return _clauses(words)
 
 
@@ -212,21 +201,37 @@ class _Pattern:
     """Whether `in the work space` was stated, which changes nothing."""
 
 
-class _Reader(Phrases):
-    """Reads one clause after the other."""
+class Reader(Phrases):
+    """Reads one clause after the other; the parameters are those of `read_instruction`."""
 
     def __init__(
         self,
         objects: Mapping[str, TableObject],
-        held: str | None,
-        answers: Mapping[str, str] | None,
-        earlier: Mapping[str, str],
+        held: str | None = None,
+        answers: Mapping[str, str] | None = MappingProxyType({}),
+        past: Past = NOTHING_BEFORE,
     ):
         super().__init__(objects, held)
-        self._answers = answers
-        self._earlier = {name: place for name, place in earlier.items() if name in objects}
-        if self._earlier and not self.last:
-            self.last = tuple(Select(name, (name,)) for name in self._earlier)
+        self._answers, self._past = answers, past
+        self._earlier = past.earlier
+        self.spoken_of = {name for name in past.last if name in objects}
+        if not self.last:
+            self.last = tuple(Select(name, (name,)) for name in past.last if name in objects)
+        self.recent = tuple(Select(name, (name,)) for name in past.recent if name in objects)
+        self.instead = ''
+        """The sentence that a person wrote in place of this one, as the answer to a question."""
+
+    def sentence(self, text: str) -> list[TableGoal]:
+        """Return the goals of a sentence; raises as `read_instruction` does."""
+        goals: list[TableGoal] = []
+        for clause in clauses_of(text, self.objects):
+            if goals and ' '.join(clause) in EXPLANATIONS:
+                continue
+            found = self.read(clause)
+            goals += found if found != goals[-1:] else []  # `pick it up and hold it`
+        if not goals:
+            raise RefusalError(f'I do not understand {text[:80]!r}.')
+        return goals
 
     def read(self, words: list[str]) -> list[TableGoal]:
         """
@@ -256,11 +261,11 @@ class _Reader(Phrases):
                 return [self._noted(goal) for goal in goals]
         if self.faults:
             raise RefusalError(min(self.faults, key=len))
-        raise RefusalError(f"I do not understand '{spoken(words)[:80]}'. {HINT}")
+        raise RefusalError(f"I do not understand '{spoken(words)[:80]}'.")
 
     def _noted(self, goal: TableGoal) -> TableGoal:
         """Return a goal whose objects are certain; raises AskError where they are not."""
-        items = tuple(self._certain(select) for select in goal.items)
+        items = tuple(self.certain(select) for select in goal.items)
         goal = replace(goal, items=items)
         if goal.items:
             self.last = goal.items
@@ -268,10 +273,16 @@ class _Reader(Phrases):
         self.named |= {one.names[0] for one in goal.items if len(one.names) == 1}
         return goal
 
-    def _certain(self, select: Select) -> Select:
+    def resolved(self, piece: Piece) -> Select | None:
+        """Return which objects one description means; None where none can be."""
+        found = self._resolved([piece], either=False)
+        return found[0] if found and len(found) == 1 else None
+
+    def certain(self, select: Select) -> Select:
+        """Return one certain object where one is meant; raises AskError where it is not known."""
         if not select.vague or self._answers is None:
             return select
-        name = self._answered(question_of(select))
+        name = self.answered(question_of(select))
         found = [one for one in select.names if one == name] or [
             one for one in names_in(name, self.objects) if one in select.names
         ]
@@ -279,7 +290,7 @@ class _Reader(Phrases):
             raise question_of(select)
         return Select(found[0], (found[0],))
 
-    def _answered(self, question: AskError) -> str:
+    def answered(self, question: AskError) -> str:
         """Return the answer to a question; raises AskError while there is none."""
         if self._answers is None or str(question) not in self._answers:
             raise question
@@ -287,7 +298,8 @@ class _Reader(Phrases):
 
     def _as_answered(self, question: AskError) -> list[TableGoal]:
         """Return the goals of the sentence that answers a question."""
-        clauses = clauses_of(self._answered(question), self.objects)
+        self.instead = self.answered(question)
+        clauses = clauses_of(self.instead, self.objects)
         self._answers = {q: a for q, a in (self._answers or {}).items() if q != str(question)}
         return [goal for clause in clauses for goal in self.read(clause)]
 
@@ -296,7 +308,7 @@ class _Reader(Phrases):
         return (value for value, j in rule(i) if j == len(self.words))
 
     def _one(self, select: Select) -> str:
-        return one_of(self._certain(select)) if self._answers is not None else select.names[0]
+        return one_of(self.certain(select)) if self._answers is not None else select.names[0]
 
     # --- actions ------------------------------------------------------------------------------
 
@@ -343,11 +355,12 @@ class _Reader(Phrases):
         return []
 
     def _undo(self, verb: str) -> list[TableGoal]:
-        """Read `undo`: all that the task before moved goes back."""
+        """Read `undo the last two`: all that the tasks before moved goes back."""
+        if {*self.words} - _UNDONE - {*NUMBERS}:
+            return []
+        self._earlier = self._past.before(undone_by(' '.join(('undo', *self.words))))
         if not self._earlier:
             raise RefusalError('I know of no task before this one that moved anything.')
-        if [word for word in self.words if word not in ('that', 'it', 'everything', 'all')]:
-            return []
         return [self._exact(Select(name, (name,)), name, Place('back')) for name in self._earlier]
 
     def _turn(self, verb: str) -> list[TableGoal]:
@@ -519,10 +532,10 @@ class _Reader(Phrases):
         elif place.kind == 'back' and name not in self.named:
             raise RefusalError(f'I do not know where {name} was before.')
         elif place.kind == 'back':
-            spot, stated = self._place_of(name), [f'not moved({name})']
+            spot, stated = self.place_of(name), [f'not moved({name})']
         elif place.kind == 'placeof':
             other = self._one(place.refs[0])
-            spot, stated = self._place_of(other), [f'at_place_of({name}, {other})']
+            spot, stated = self.place_of(other), [f'at_place_of({name}, {other})']
         else:
             spot, stated = self._point(name, place)
         return Arrange('spots', (select,), (spot,), stated=tuple(stated))
@@ -542,7 +555,7 @@ class _Reader(Phrases):
         related = RELATED[place.kind]
         return pose, [f'{related}({name}, {base})', f'distance({name}, {base}{amount})']
 
-    def _place_of(self, name: str) -> str:
+    def place_of(self, name: str) -> str:
         """Return where an object was: on an object or a location, or a pose."""
         item = self.objects[name]
         if item.at is None:
@@ -792,6 +805,10 @@ def _group(selects: tuple[Select, ...]) -> Select:
 
 
 _HOME = {f'{to}{place}' for to in ('', 'to ', 'back to ') for place in ('base', 'home', 'start')}
+_UNDONE = {
+    *('the', 'last', 'previous', 'that', 'it', 'everything', 'all', 'task', 'tasks', 'things'),
+    *('moves', 'turns', 'steps'),
+}
 _WAITING = {'for', 'a', 'second', 'seconds', 's'}
 _TURNING = {
     *('by', 'degrees', 'deg', 'clockwise', 'counterclockwise', 'anticlockwise', 'counter', 'anti')

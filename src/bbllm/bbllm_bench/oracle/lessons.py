@@ -3,13 +3,13 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import PromptRequest, StepFailure
 from bbllm.core.types import Scene
 from bbllm_bench.oracle.instruction import names_in
-from bbllm_bench.oracle.table_goals import RefusalError, TableGoal, objects_of
+from bbllm_bench.oracle.table_goals import RefusalError, TableGoal, TableObject, objects_of
 
 TRIES = 2
 """How often a step may fail for a reason that might pass."""
@@ -25,6 +25,12 @@ _NEGATIVE = re.compile(r"\b(?:not|don['’]?t|never|avoid|skip|without|except|le
 _HOPELESS = {'out_of_workspace', 'would_not_rise', 'fixed_or_heavy', 'failed_grasp_twice'}
 
 
+def unwanted_in(text: str, objects: Mapping[str, TableObject]) -> list[str]:
+    """Return the objects that are not to be used by a remark `not the red one`, if it is one."""
+    negative = _NEGATIVE.search(text.lower())
+    return names_in(text.lower()[negative.end() :], objects) if negative else []
+
+
 class Lessons:
     """What an episode has shown so far."""
 
@@ -34,7 +40,9 @@ class Lessons:
         scene: Scene,
         read: Callable[[str], Sequence[TableGoal]] = lambda text: (),
         remarks: Sequence[FeedbackReceived] = (),
+        taken: Collection[str] = (),
     ):
+        """Take in all but the texts that were *taken* as corrections or answered."""
         self.bad: dict[str, str] = {}
         """Objects and places that cannot be used, names or `x y` of a pose, and why."""
         self.taken: set[str] = set()
@@ -64,7 +72,7 @@ class Lessons:
             *(remark for failure in request.failures for remark in failure.human),
         ]
         wishes = (remark.text for remark in received if not remark.question)
-        for text in dict.fromkeys(text for text in wishes if text):
+        for text in dict.fromkeys(text for text in wishes if text and text not in taken):
             self._learn_wish(text, read)
 
     def failed_at(self, x: float, y: float) -> bool:
@@ -93,12 +101,10 @@ class Lessons:
     def _learn_wish(self, text: str, read: Callable[[str], Sequence[TableGoal]]) -> None:
         """Take in `not location_B`, `use aqua_cube instead of the red one` or a new task."""
         wanted, instead, unwanted = text.lower().partition('instead of')
-        negative = _NEGATIVE.search(text.lower())
-        if negative and not instead:
-            wanted, unwanted = '', text.lower()[negative.end() :]
         takes = instead or re.match(r'\s*(?:please\s+)?(?:use|take|prefer|try)\b', wanted)
-        good = names_in(wanted, self._objects) if takes else []
-        bad = names_in(unwanted, self._objects)
+        bad = names_in(unwanted, self._objects) if instead else unwanted_in(text, self._objects)
+        negative = not instead and _NEGATIVE.search(text.lower())
+        good = names_in(wanted, self._objects) if takes and not negative else []
         self.preferred += good
         for name in bad:
             self.bad.setdefault(name, f'a person said: {text}')

@@ -1,11 +1,14 @@
 """Rule-based models that answer from the episode as data: their seam, and those of the table."""
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 
+from bbllm.core.dialogue import SAFEST
+from bbllm.core.events import FeedbackReceived
 from bbllm.core.goals import NONE
 from bbllm.core.protocols import (
     ChatModel,
@@ -14,13 +17,18 @@ from bbllm.core.protocols import (
     PromptRequest,
     Reply,
     Situation,
+    StepFailure,
 )
 from bbllm.core.registry import load_planner, load_planners, plain_name, planner_names
 from bbllm.core.types import Scene
 from bbllm.llm.reply_text import cut_at_stop
+from bbllm_bench.oracle.corrections import Utterance
+from bbllm_bench.oracle.dialogue_state import DialogueState, added
 from bbllm_bench.oracle.goal_brief import GoalBrief
-from bbllm_bench.oracle.instruction import HINT, MAX_CHARACTERS, read_instruction
+from bbllm_bench.oracle.hints import hint_of
+from bbllm_bench.oracle.instruction import MAX_CHARACTERS, names_in
 from bbllm_bench.oracle.lessons import Lessons
+from bbllm_bench.oracle.past_questions import Recall
 from bbllm_bench.oracle.questions import answer, is_question
 from bbllm_bench.oracle.reply_format import BY_GOAL, ON_BLOCKS, numbered, repaired
 from bbllm_bench.oracle.step_mapping import PASS, call_text
@@ -29,20 +37,20 @@ from bbllm_bench.oracle.table_goals import (
     AskError,
     RefusalError,
     TableGoal,
-    TableObject,
     all_in_reach,
     conditions_text,
     objects_of,
 )
 from bbllm_bench.oracle.table_search import OFFSETS, steps_for
+from bbllm_bench.oracle.talk import WITHDRAWAL, kind_of_talk, reply_to_talk
 from bbllm_bench.oracle.vocabulary import words_of
 
 Answer = Callable[[PromptRequest, str], str]
 """Returns the reply to a declared request, whose prompt is the second argument."""
 AT_THE_END = 'return to base'
 """Ends the steps of a task that has moved something, or where nothing is left to be moved."""
-_MOVED = re.compile(r'(\w+) from (-?\d\.\d+ -?\d\.\d+ -?\d\.\d+)(?: (?:on|in) (\w+))?\S*.*? to ')
-"""An object that an earlier turn moved, with the pose and the place where it had been."""
+HELP = ('what can you do', 'help', 'what do you understand', 'what can i say', 'what can i do')
+"""Questions for what is understood, without signs."""
 IN_HOUSES = (
     'cannot: `offline` only understands tasks on a table. In a house, name a language model with '
     '--brain (docs/models.md), or measure the pipeline: `bbllm bench household --brain expert`.'
@@ -134,17 +142,23 @@ def expert(brief: Mapping[str, object] | None) -> OracleModel:
     return OracleModel(name, lambda at: partial(answer, at), tuple(formats))
 
 
+class WithdrawnError(RefusalError):
+    """A person wrote `never mind` during a task."""
+
+
 class _ByInstruction:
     """
     What `offline` answers in one episode: a plan for the instruction, a question, or an answer.
 
-    A sentence is read on the table as it was when it was first read: `the nearest cube` remains
-    the one that was nearest then, and `10 cm to the left` begins where the object was.
+    A sentence is read on the table as it was when the task began: `the nearest cube` remains the
+    one that was nearest then, and `10 cm to the left` begins where the object was.
     """
 
     def __init__(self, situation: Situation | None):
         self._situation = situation
-        self._tables: dict[str, tuple[Mapping[str, TableObject], str | None]] = {}
+        self._state: DialogueState | None = None
+        self._assumed: dict[str, str] = {}
+        """What was chosen by question where nobody answers."""
 
     def __call__(self, request: PromptRequest, _: str) -> str:
         scene, situation = request.scene, self._situation
@@ -154,70 +168,155 @@ class _ByInstruction:
             return 'cannot: `offline` is in no episode.'
         if scene is None or scene.is_symbolic:
             return IN_HOUSES
+        answers = {remark.question: remark.text for remark in situation.remarks()}
         try:
-            return self._reply(request, scene, situation)
+            return self._settled(request, scene, situation, answers)
         except AskError as error:
             if request.kind != 'goal' and situation.asks():
                 return ' | '.join([f'ask: {error}', *error.options])
             text = f'{error} State it in the task: {", ".join(error.options)}.'
+        except WithdrawnError as error:
+            return NONE if request.kind == 'goal' else f'cannot: {error}'
         except RefusalError as error:
             text = str(error).strip()
-        refused = f'cannot: {text if text.endswith(HINT) else f"{text} {HINT}"}'
+        refused = f'cannot: {text} {hint_of(objects_of(scene))}'
         return NONE if request.kind == 'goal' else refused
 
-    def _read(self, text: str, scene: Scene, situation: Situation) -> list[TableGoal]:
-        table, held = self._tables.setdefault(text, (objects_of(scene), scene.held))
-        answers = {remark.question: remark.text for remark in situation.remarks()}
-        earlier = _moved_before(situation.task.history)
-        goals = read_instruction(text, table, held, answers=answers, earlier=earlier)
+    def _settled(
+        self,
+        request: PromptRequest,
+        scene: Scene,
+        situation: Situation,
+        answers: Mapping[str, str],
+    ) -> str:
+        """Return the reply; where nobody answers a question, with what moves least assumed."""
+        if any(kind_of_talk(text) == WITHDRAWAL for text in answers.values()):
+            raise WithdrawnError('You withdrew the task.')
+        nobody = situation.talks() and not situation.asks()
+        unanswered = {question for question, text in answers.items() if text == SAFEST}
+        while True:
+            answers = {q: text for q, text in answers.items() if text != SAFEST} | self._assumed
+            try:
+                return self._reply(request, scene, situation, answers)
+            except AskError as error:
+                question = str(error)
+                if question in self._assumed or not (nobody or question in unanswered):
+                    raise
+                first = replace(request, kind='plan', start=0, plan=(), failures=())
+                plans: dict[str, int] = {}
+                for option in error.options:
+                    with suppress(RefusalError):
+                        given = {**answers, question: option}
+                        reply = self._reply(first, scene, situation, given)
+                        plans[option] = reply.count('\n')
+                if not plans:
+                    raise
+                self._assumed[question] = min(plans, key=plans.__getitem__)
+
+    def _reply(
+        self,
+        request: PromptRequest,
+        scene: Scene,
+        situation: Situation,
+        answers: Mapping[str, str],
+    ) -> str:
+        objects, task = objects_of(scene), situation.task
+        if self._state is None:
+            self._state = DialogueState(task.turns, objects, scene.held)
+        state = self._state
+        if found := self._answer(task.instruction, scene, situation):
+            return NONE if request.kind == 'goal' else found
+        utterance, left, replies = self._revised(
+            state.begun(task.instruction, answers), scene, situation
+        )
+        wanted = state.wanted(utterance)
+        goals = [*wanted.backs, *wanted.goals]
         names = {name for goal in goals for item in goal.items for name in item.names}
         if gone := sorted(names - {*scene.names}):
             raise RefusalError(f"There is no '{gone[0]}' in the scene any more.")
-        return goals
-
-    def _reply(self, request: PromptRequest, scene: Scene, situation: Situation) -> str:
-        text = situation.task.instruction
-        objects = objects_of(scene)
-        if is_question(words := words_of(text[:MAX_CHARACTERS], objects)):
-            found = answer(words, objects, scene.held)
-            if request.kind == 'goal':
-                return NONE
-            return f'{"answer" if situation.talks() else "cannot"}: {found}'
-        read = partial(self._read, scene=scene, situation=situation)
-        goals = read(text)
-        lessons = Lessons(request, scene, read, situation.remarks())
+        table = replace(utterance.table, past=replace(state.past, last=utterance.patients))
+        taken = {one.text for one in situation.remarks()} - {one.text for one in left}
+        lessons = Lessons(
+            request, scene, lambda text: Utterance.read(text, table).goals, left, taken
+        )
         for note in lessons.notes:
             situation.not_understood(note)
+            replies[note] = f"answer: I do not understand '{note}'. {hint_of(objects)}"
+        failure = request.failures[-1] if request.failures else None
+        news = [replies.get(one.text, '') for one in failure.human] if failure else []
+        news = [*news, *(replies.values() if request.kind == 'plan' else ())]
+        news = [*dict.fromkeys(news)] if situation.talks() else []
+        if failure and request.kind == 'repair' and news and all(news) and _is_remark(failure):
+            # The plan stays as it is.
+            return f'answer: {" ".join(text.removeprefix("answer: ") for text in news)}'
         far = {item.name for item in objects.values() if item.in_reach is False}
         if request.kind == 'goal':
-            changed = lessons.bad or lessons.preferred  # no condition states what is left out
+            # No condition states what is left out.
+            changed = lessons.bad or lessons.preferred or not wanted.is_checkable
             return NONE if changed else conditions_text([*goals, *lessons.wishes], objects, far)
         steps = steps_for([_planned(goal, far) for goal in goals], scene, lessons)
         if request.kind == 'calls':
             calls = (call_text(step, scene) for step in steps)
             return numbered([call for call in calls if call != PASS])
+        aside = [f'assumed: {question} {option}' for question, option in self._assumed.items()]
+        aside += filter(None, news)
         if request.kind != 'repair':
-            return numbered(steps, request.start)
+            return '\n'.join([numbered(steps, request.start), *aside])
         if request.start == len(request.plan) and steps == [AT_THE_END]:
             steps = []  # all that can be done was done
         explanation = f'{request.failures[-1].cause} The plan goes on from how the scene is now.'
         if lessons.bad:
             explanation += f' Left out: {", ".join(lessons.bad)}.'
         if lessons.notes:
-            explanation += f' Not understood: {" / ".join(lessons.notes)}. {HINT}'
-        return repaired(explanation, steps, request.start)
+            explanation += f' Not understood: {" / ".join(lessons.notes)}. {hint_of(objects)}'
+        return '\n'.join([repaired(explanation, steps, request.start), *aside])
+
+    def _revised(
+        self, utterance: Utterance, scene: Scene, situation: Situation
+    ) -> tuple[Utterance, list[FeedbackReceived], dict[str, str]]:
+        """Return what is meant after all remarks, those left over, and replies to the others."""
+        left: list[FeedbackReceived] = []
+        replies: dict[str, str] = {}
+        for remark in situation.remarks():
+            if remark.question or not remark.text:
+                continue
+            if found := self._answer(remark.text, scene, situation, running=True):
+                replies[remark.text] = found
+            elif (changed := added(remark.text, utterance, utterance.table)) is not None:
+                utterance = changed
+            else:
+                left.append(remark)
+        return utterance, left, replies
+
+    def _answer(
+        self, text: str, scene: Scene, situation: Situation, *, running: bool = False
+    ) -> str:
+        """Return the reply to talk or a question, with its word; '' for a task."""
+        assert self._state is not None
+        objects, begin = objects_of(scene), 'answer: ' if situation.talks() else 'cannot: '
+        if kind := kind_of_talk(text):
+            if kind == WITHDRAWAL and running:
+                raise WithdrawnError('You withdrew the task.')
+            return begin + reply_to_talk(kind, hint_of(objects))
+        words = words_of(text[:MAX_CHARACTERS], objects)
+        recall = Recall(
+            self._state.turns,
+            lambda what: names_in(what, objects),
+            situation.task.instruction if running else '',
+            situation.events(),
+        )
+        if found := recall.answer(text):
+            return begin + found
+        if ' '.join(word for word in words if word != ';') in HELP:
+            return begin + hint_of(objects)
+        if not is_question(words):
+            return ''
+        return begin + answer(words, objects, scene.held)
 
 
-def _moved_before(history: Sequence[str]) -> dict[str, str]:
-    """Return where the objects had been that the latest turn with a motion moved."""
-    for line in reversed(history):
-        moves = line.rpartition('moved: ')[2] if 'moved: ' in line else ''
-        if found := _MOVED.findall(moves):
-            return {
-                name: place if place and 'table' not in place else pose
-                for name, pose, place in found
-            }
-    return {}
+def _is_remark(failure: StepFailure) -> bool:
+    """Return whether nothing has failed, and no person has denied anything."""
+    return not failure.tried and failure.outcome is None
 
 
 def _planned(goal: TableGoal, far: set[str]) -> TableGoal:

@@ -88,7 +88,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class _Piece:
+class Piece:
     """A description as it is read."""
 
     words: tuple[str, ...] = ()
@@ -145,6 +145,10 @@ class Phrases:
         """What `it` or `them` means."""
         self.named: set[str] = set()
         """What `other` leaves out."""
+        self.recent: tuple[Select, ...] = ()
+        """What `them` means where `it` is one object."""
+        self.spoken_of: set[str] = set()
+        """What `other` leaves out where the sentence names nothing before: of the turn before."""
         if held is not None and held in objects:
             self.last = (Select(held, (held,)),)
 
@@ -178,7 +182,7 @@ class Phrases:
                 elif whole is not None and all(one.count is None for one in whole):
                     yield whole, end
 
-    def _pieces(self, i: int) -> Iterator[tuple[list[_Piece], bool, int]]:
+    def _pieces(self, i: int) -> Iterator[tuple[list[Piece], bool, int]]:
         for piece, j in self.piece(i):
             yield [piece], False, j
             k = self.skip(j, CONJUNCTIONS)
@@ -188,11 +192,11 @@ class Phrases:
                     yield [piece, *more], either, end
 
     @rule
-    def piece(self, i: int) -> Reading[_Piece]:
+    def piece(self, i: int) -> Reading[Piece]:
         """Read one description."""
-        yield from self._described(_Piece(), i)
+        yield from self._described(Piece(), i)
 
-    def _described(self, piece: _Piece, i: int) -> Reading[_Piece]:
+    def _described(self, piece: Piece, i: int) -> Reading[Piece]:
         word = self.word(i)
         further = replace(piece, words=(*piece.words, word))
         if piece.quantities & (ALL | OTHER):  # `all but the red one`, `the others`
@@ -232,7 +236,7 @@ class Phrases:
             return (), _rank(SUPERLATIVES.get(word, word)), j
         return None
 
-    def _restricted(self, piece: _Piece, i: int) -> Reading[_Piece]:
+    def _restricted(self, piece: Piece, i: int) -> Reading[Piece]:
         """Yield the piece, and with what restricts it: `that is not red`, `on location_A`."""
         if piece.has_content or piece.noun or piece.quantities & (ALL | OTHER):
             yield replace(piece, end=i), i
@@ -306,7 +310,7 @@ class Phrases:
         return None
 
     def _resolved(
-        self, pieces: Sequence[_Piece], either: bool, left_out: Iterable[str] = ()
+        self, pieces: Sequence[Piece], either: bool, left_out: Iterable[str] = ()
     ) -> tuple[Select, ...] | None:
         """Return which objects are meant; None, and a fault in words, where none can be."""
         chosen: list[Select] = []
@@ -326,16 +330,20 @@ class Phrases:
             return (Select(' or '.join(one.words for one in chosen), names, 1, counted=True),)
         return tuple(chosen)
 
-    def _select(self, piece: _Piece, noun: str, left_out: set[str]) -> tuple[Select, ...] | None:
+    def _select(self, piece: Piece, noun: str, left_out: set[str]) -> tuple[Select, ...] | None:
         words = spoken(
             dict.fromkeys(w for w in (*piece.words, noun) if w and w not in ARTICLES | ALL | A)
         )
         if piece.pronoun:
             if not self.last:
                 self.faults.append(f"I do not know what '{words}' is.")
-            return self.last or None
+            is_plural = not {'them', 'those', 'these'}.isdisjoint(piece.words)
+            few = len(self.last) == 1 and len(self.last[0].names) == 1
+            return (self.recent if is_plural and few else ()) or self.last or None
         others = bool(piece.quantities & OTHER)
-        named = self.named | self._mentioned(piece.end - len(piece.words)) if others else set()
+        named = set[str]()
+        if others:
+            named = self.named | self._mentioned(piece.end - len(piece.words)) or self.spoken_of
         names = [n for n in piece.names or self.objects if self._fits(n, piece, noun)]
         kinds = {self.objects[name].kind for one in self.last for name in one.names}
         if len(kinds) == 1 and _singular(noun) in ('one', ''):  # `the blue one`, `the others`
@@ -379,7 +387,7 @@ class Phrases:
         found = (self._resolved([piece], False) for piece, j in readings if j <= before)
         return {one.names[0] for chosen in found if chosen for one in chosen if not one.names[1:]}
 
-    def _fits(self, name: str, piece: _Piece, noun: str) -> bool:
+    def _fits(self, name: str, piece: Piece, noun: str) -> bool:
         item = self.objects[name]
         if not piece.names:
             kind = KINDS.get(_singular(noun))

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 from bbllm.core.text import listed
-from bbllm_bench.oracle.instruction import HINT
 from bbllm_bench.oracle.phrases import Phrases
 from bbllm_bench.oracle.table_goals import RefusalError, Select, TableObject
 from bbllm_bench.oracle.vocabulary import spoken
@@ -53,8 +52,6 @@ class _Answers(Phrases):
             return NOT_KNOWN
         if text in HELD:
             return f'{self.held} is in the hand.' if self.held else 'The hand is empty.'
-        if text == 'what can you do':
-            return HINT
         for seen in SEEN:
             text = text.replace(seen, '')
         match text.split():

@@ -113,7 +113,7 @@ OTHERS = _set(
     'sign shaped symbol letter capital horizontal vertical straight ordered sorted arranged based '
     'sequence visible according geometric geometrical different apart opposite per gripper '
     'fingers arm robot seconds second places place positions meet angle should given as own give '
-    'quarter half turn around them sideways'
+    'quarter half turn around them sideways last previous task tasks things moves turns steps'
 )
 QUESTIONS = _set(
     'what which where how many is are can could do you see there hold holding free your have'

@@ -91,6 +91,7 @@ LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     PromptText: ('picture',),
     RepairBegun: ('index', 'text'),
     StepFailed: ('index', 'text'),
+    Turn: ('moves', 'remarks'),
     ExecuteSkill.Result: ('call',),
 }
 """Fields that the caller converts, or that do not travel, by record or message."""

@@ -116,8 +116,10 @@ class EpisodeDesk:
                 answer=tuple(request.answers) or params.answer,
                 answer_timeout_s=params.answer_timeout_s,
             )
-            history = tuple(request.history) or self.conversation.history
-            task = replace(task, history=history)
+            if request.history:
+                task = replace(task, history=tuple(request.history))
+            else:
+                task = self.conversation.given_to(task)
             with JournalWriter(self._folder, task.id) as journal:
                 drawn = PredictedPicture(journal.path)
                 sinks: list[EventSink] = [self._world.on_event, on_event, journal, drawn]
