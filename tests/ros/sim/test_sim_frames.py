@@ -20,7 +20,7 @@ from tf2_msgs.msg import TFMessage
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.urdf import robot_description
 from bbllm_ros.convert.records import LATCHED
-from bbllm_ros.sim.topics import description_of
+from bbllm_ros.driver_front.topics import description_of
 from tests.robots.urdf_text import chain, joints_of, step
 from tests.ros.stacks import Running, until
 

@@ -123,6 +123,10 @@ class SimulatedRobot:
         return self.monitor.mode(self._motion.moving)
 
     @property
+    def errors(self) -> tuple[str, ...]:
+        return self.monitor.errors
+
+    @property
     def controllers_active(self) -> bool:
         return self._motion.trajectory.active
 

@@ -5,16 +5,13 @@ from geometry_msgs.msg import TransformStamped
 
 from bbllm.sim.camera_settings import d435_of
 from bbllm_ros.convert.records import stamp_from_msg
+from bbllm_ros.driver_front.front import DriverFront
 from bbllm_ros.parameters.node_params import MujocoSimParams
 from bbllm_ros.rclpy_support.stack_node import StackNode, run
-from bbllm_ros.sim.arm import SimArm
-from bbllm_ros.sim.base import SimBase
 from bbllm_ros.sim.cameras import SimCameraTopics, camera_frames
-from bbllm_ros.sim.controller_manager import SimManager
-from bbllm_ros.sim.hand import SimHand
 from bbllm_ros.sim.loop import SimLoop
 from bbllm_ros.sim.services import serve_sim
-from bbllm_ros.sim.topics import SimTopics, WorldClock, publish_goals
+from bbllm_ros.sim.topics import ObjectPublisher, WorldClock, publish_goals
 from bbllm_ros.stack.stack import AWAITED
 
 
@@ -41,7 +38,8 @@ class MujocoSim(StackNode):
                 self, self._loop, settings, rate_hz=params.camera_rate_hz, seed=params.seed
             )
             frames = camera_frames(settings.mounts, self._loop.now_s)
-        self._topics = SimTopics(self, self._loop, frames)
+        objects = ObjectPublisher(self, self._loop)
+        self._front = DriverFront(self, self._loop, frames, objects.publish)
         publish_goals(self, self._loop)
         self._world_clock = WorldClock(self) if params.clock else None
         self._loop.on_advance = self._advanced
@@ -53,12 +51,7 @@ class MujocoSim(StackNode):
             self._viewer = Viewer(self._loop)
 
     def begin(self) -> None:
-        self._manager = SimManager(self, self._loop)
-        self._parts = (
-            SimArm(self, self._loop),
-            SimBase(self, self._loop),
-            SimHand(self, self._loop),
-        )
+        self._front.serve()
         serve_sim(self, self._loop)
         self.create_subscription(
             Time,
@@ -88,8 +81,7 @@ class MujocoSim(StackNode):
     def _advanced(self, now_s: float) -> None:
         if self._world_clock is not None:
             self._world_clock.publish(now_s)
-        self._topics.publish(now_s)
-        self._manager.publish_changes(now_s)
+        self._front.publish(now_s)
         if self._cameras is not None:
             self._cameras.advanced(now_s)
         if self._viewer is not None:

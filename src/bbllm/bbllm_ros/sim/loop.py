@@ -12,10 +12,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from bbllm.arm.driver import Array
 from bbllm.core.errors import SceneFileError, WorldError
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import ForceNoise, load_scene
+from bbllm.sim.reading import read_state, read_wrenches, tool_load
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
+from bbllm.sim.robot_state import RobotState
 from bbllm.sim.simulation import Simulation
 
 CHUNK_S = 0.01
@@ -59,6 +62,8 @@ class SimLoop:
         self._scene = scene
         self._epoch_s = time.time()
         self._robot = self._build(scene, seed)
+        with self._robot.paused() as simulation:
+            self._tool = tool_load(simulation)
         self._goals = 0
         self._awaited_s = self._epoch_s
         self._lock = threading.Lock()
@@ -102,8 +107,23 @@ class SimLoop:
     def stamp_s(self, sim_s: float) -> float:
         return self._epoch_s + sim_s
 
-    def to_sim_s(self, stamp_s: float) -> float:
+    def to_robot_s(self, stamp_s: float) -> float:
         return stamp_s - self._epoch_s
+
+    def state(self) -> tuple[RobotState, float]:
+        """Return what the robot reports, and its stamp [s]; part of `driver_front.Backend`."""
+        state = read_state(self._robot, self._tool)
+        return state, self.stamp_s(state.time_s)
+
+    def wrenches(self) -> tuple[Array, Array]:
+        return read_wrenches(self._robot)
+
+    def measured(self) -> tuple[Array, Array, Array]:
+        """Return positions, velocities and torques, shape (7,) each, also while it hangs."""
+        with self._robot.paused() as simulation:
+            state = simulation.joint_state()
+            torque_nm = simulation.data.actuator_force[: len(FR3.joints)].copy()
+        return state.position_rad, state.velocity_rad_s, torque_nm
 
     def start(self) -> None:
         self._thread.start()

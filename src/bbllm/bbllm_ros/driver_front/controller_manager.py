@@ -1,4 +1,4 @@
-"""The controller manager of the simulated robot over ROS: `controller_manager`."""
+"""The controller manager over ROS: `controller_manager`."""
 
 from typing import Any
 
@@ -14,27 +14,26 @@ from bbllm.sim.controllers.manager import (
     ControllerManager,
     LifeCycle,
 )
-from bbllm.sim.robot import SimulatedRobot
 from bbllm_ros.convert.records import LATCHED, header
+from bbllm_ros.driver_front.backend import Backend, ControlledRobot
 from bbllm_ros.rclpy_support.entities import serve_services
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.sim.loop import SimLoop
 
 NAME = 'controller_manager'
 RATE_HZ = 1000
 BASE_CLASS = 'controller_interface::ControllerInterface'
 
 
-class SimManager:
+class ManagerServer:
     """Serves what clients use of `controller_manager`; left out: cleanup, reloading libraries."""
 
-    def __init__(self, node: StackNode, loop: SimLoop):
-        self._loop = loop
+    def __init__(self, node: StackNode, backend: Backend):
+        self._backend = backend
         self._log = node.get_logger()
         self._activity = node.create_publisher(
             msgs.ControllerManagerActivity, f'{NAME}/activity', LATCHED
         )
-        self._reported: tuple[SimulatedRobot, int] | None = None
+        self._reported: tuple[ControlledRobot, int] | None = None
         manager = ControllerManager
         serve_services(
             node,
@@ -54,7 +53,7 @@ class SimManager:
         )
 
     def publish_changes(self, now_s: float) -> None:
-        robot = self._loop.robot
+        robot = self._backend.robot
         now = (robot, robot.controllers.revision)
         if now == self._reported or robot.hangs:
             return
@@ -75,8 +74,8 @@ class SimManager:
         )
 
     def _list(self, _: Any, reply: Any) -> Any:
-        with self._loop.robot.paused():
-            states = self._loop.robot.controllers.states
+        with self._backend.robot.paused():
+            states = self._backend.robot.controllers.states
         reply.controller = [_controller(name, state) for name, state in states.items()]
         return reply
 
@@ -86,8 +85,8 @@ class SimManager:
         return reply
 
     def _components(self, _: Any, reply: Any) -> Any:
-        manager = self._loop.robot.controllers
-        with self._loop.robot.paused():
+        manager = self._backend.robot.controllers
+        with self._backend.robot.paused():
             commands, states = _hardware_interfaces(manager)
             component = manager.component
         reply.component = [
@@ -104,14 +103,14 @@ class SimManager:
         return reply
 
     def _interfaces(self, _: Any, reply: Any) -> Any:
-        with self._loop.robot.paused():
-            commands, states = _hardware_interfaces(self._loop.robot.controllers)
+        with self._backend.robot.paused():
+            commands, states = _hardware_interfaces(self._backend.robot.controllers)
         reply.command_interfaces, reply.state_interfaces = commands, states
         return reply
 
     def _switch(self, request: Any, reply: Any) -> Any:
         strict = request.strictness == srvs.SwitchController.Request.STRICT
-        switched = self._loop.robot.switch_controllers(
+        switched = self._backend.robot.switch_controllers(
             request.activate_controllers,
             request.deactivate_controllers,
             strict=strict,
@@ -125,15 +124,15 @@ class SimManager:
         if request.name != HARDWARE:
             self._log.error(f'There is no hardware component {request.name!r}, only {HARDWARE}.')
             return reply
-        robot = self._loop.robot
+        robot = self._backend.robot
         reply.ok = robot.set_hardware(_life_cycle(request.target_state))
         reply.state = _state(robot.controllers.component)
         return reply
 
     def _changes(self, change: Any) -> Any:
         def serve(request: Any, reply: Any) -> Any:
-            with self._loop.robot.paused():
-                reply.ok = change(self._loop.robot.controllers, request.name)
+            with self._backend.robot.paused():
+                reply.ok = change(self._backend.robot.controllers, request.name)
             return reply
 
         return serve

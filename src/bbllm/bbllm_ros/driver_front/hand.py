@@ -1,4 +1,4 @@
-"""The simulated hand over ROS: `franka_gripper`."""
+"""The hand over ROS: `franka_gripper`."""
 
 import threading
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from std_srvs.srv import Trigger
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
 from bbllm.sim.controllers.gripper import GripperPending
+from bbllm_ros.driver_front.backend import Backend
 from bbllm_ros.rclpy_support.entities import end_goal, serve_action
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.sim.loop import SimLoop
 
 GRIPPER = 'franka_gripper'
 COMMAND = 'gripper_action'
@@ -27,17 +27,17 @@ EPSILON_M = 0.005
 SAME_M = 1e-4
 
 
-class SimHand:
+class HandServer:
     """Serves the hand's actions and `stop`: every goal and every cancel is accepted."""
 
-    def __init__(self, node: StackNode, loop: SimLoop):
-        self._loop = loop
+    def __init__(self, node: StackNode, backend: Backend):
+        self._backend = backend
         self._log = node.get_logger()
         self._pending: dict[bytes, GripperPending] = {}
         self._lock = threading.Lock()
         begins: dict[Any, Callable[[Any], GripperPending]] = {
-            Homing: lambda _: loop.robot.home_gripper(),
-            Move: lambda goal: loop.robot.move_gripper(goal.width, goal.speed),
+            Homing: lambda _: backend.robot.home_gripper(),
+            Move: lambda goal: backend.robot.move_gripper(goal.width, goal.speed),
             Grasp: self._grasp,
         }
         runs: dict[str, tuple[Any, Callable[[Any], Any]]] = {
@@ -53,7 +53,7 @@ class SimHand:
 
     def _grasp(self, goal: Grasp.Goal) -> GripperPending:
         window = goal.epsilon
-        return self._loop.robot.grasp(
+        return self._backend.robot.grasp(
             GraspGoal(goal.width, goal.speed, goal.force, window.inner, window.outer)
         )
 
@@ -72,7 +72,7 @@ class SimHand:
 
     def _command(self, handle: ServerGoalHandle) -> GripperCommand.Result:
         """MoveIt's way: the position is that of one finger, results carry the full width."""
-        robot = self._loop.robot
+        robot = self._backend.robot
         width_m = 2 * handle.request.command.position
         now_m = robot.width_m
         if not 0 <= width_m <= robot.max_width_m:
@@ -108,13 +108,13 @@ class SimHand:
         feedback_of: Callable[[float], Any],
     ) -> GripperResult:
         key = bytes(handle.goal_id.uuid)
-        with self._loop.goal():
+        with self._backend.goal():
             with self._lock:
                 pending = self._pending[key] = begin()
             if handle.is_cancel_requested:
                 self._give_up(pending)
             while not pending.wait(FEEDBACK_S):
-                handle.publish_feedback(feedback_of(self._loop.robot.width_m))
+                handle.publish_feedback(feedback_of(self._backend.robot.width_m))
         with self._lock:
             del self._pending[key]
         return pending.result or GripperResult(status=GoalStatus.ABORTED)
@@ -129,9 +129,9 @@ class SimHand:
     def _give_up(self, pending: GripperPending) -> None:
         """Stop the hand for a goal, unless a newer one has taken its place already."""
         if not pending.done:
-            self._loop.robot.cancel_gripper()
+            self._backend.robot.cancel_gripper()
 
     def _stop(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        self._loop.robot.stop_gripper()
+        self._backend.robot.stop_gripper()
         reply.success = True
         return reply

@@ -1,4 +1,4 @@
-"""The simulated arm's trajectory controller over ROS: `fr3_arm_controller`."""
+"""The arm's trajectory controller over ROS: `fr3_arm_controller`."""
 
 import threading
 from typing import Any
@@ -14,22 +14,21 @@ from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
 from bbllm.robots.fr3 import FR3
 from bbllm.sim.controllers.manager import ARM_CONTROLLER
 from bbllm.sim.controllers.trajectory import TrajectoryPending
-from bbllm.sim.robot import SimulatedRobot
 from bbllm_ros.convert.arm import duration_to_msg, goal_to_record, trajectory_to_record
 from bbllm_ros.convert.records import header, stamp_from_msg
+from bbllm_ros.driver_front.backend import Backend
 from bbllm_ros.rclpy_support.entities import end_goal, serve_action
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.sim.loop import SimLoop
 
 MONITOR_S = 0.05
 """Wall time between feedbacks: the driver's action_monitor_rate of 20 Hz [s]."""
 
 
-class SimArm:
+class TrajectoryServer:
     """Serves the controller's action, topic and `query_state` with the driver's semantics."""
 
-    def __init__(self, node: StackNode, loop: SimLoop):
-        self._loop = loop
+    def __init__(self, node: StackNode, backend: Backend):
+        self._backend = backend
         self._log = node.get_logger()
         self._pending: dict[bytes, TrajectoryPending] = {}
         self._lock = threading.Lock()
@@ -58,7 +57,7 @@ class SimArm:
         )
 
     def _accept(self, request: FollowJointTrajectory.Goal) -> GoalResponse:
-        reason = self._loop.robot.refuse(goal_to_record(request, self._loop.to_sim_s))
+        reason = self._backend.robot.refuse(goal_to_record(request, self._backend.to_robot_s))
         if reason:
             # As with the real driver, the client only learns that it was rejected.
             self._log.warning(f'A trajectory was rejected: {reason}')
@@ -66,17 +65,17 @@ class SimArm:
 
     def _begin(self, handle: ServerGoalHandle) -> None:
         with self._lock:
-            goal = goal_to_record(handle.request, self._loop.to_sim_s)
-            self._pending[bytes(handle.goal_id.uuid)] = self._loop.robot.follow(goal)
+            goal = goal_to_record(handle.request, self._backend.to_robot_s)
+            self._pending[bytes(handle.goal_id.uuid)] = self._backend.robot.follow(goal)
         handle.execute()
 
     def _follow(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
         key = bytes(handle.goal_id.uuid)
         with self._lock:
             pending = self._pending[key]
-        with self._loop.goal():
+        with self._backend.goal():
             if handle.is_cancel_requested:
-                self._loop.robot.cancel_follow()
+                self._backend.robot.cancel_follow()
             while not pending.wait(MONITOR_S):
                 handle.publish_feedback(self._feedback())
         with self._lock:
@@ -95,18 +94,18 @@ class SimArm:
         with self._lock:
             pending = self._pending.get(bytes(handle.goal_id.uuid))
             if pending is not None and not pending.done:
-                self._loop.robot.cancel_follow()
+                self._backend.robot.cancel_follow()
         return CancelResponse.ACCEPT
 
     def _receive(self, msg: JointTrajectory) -> None:
-        goal = trajectory_to_record(msg, self._loop.to_sim_s)
-        reason = self._loop.robot.replace_trajectory(goal)
+        goal = trajectory_to_record(msg, self._backend.to_robot_s)
+        reason = self._backend.robot.replace_trajectory(goal)
         if reason:
             self._log.warning(f'A trajectory on the topic was ignored: {reason}')
 
     def _query(self, request: Any, reply: Any) -> Any:
-        time_s = self._loop.to_sim_s(stamp_from_msg(request.time))
-        found = self._loop.robot.query_trajectory(time_s)
+        time_s = self._backend.to_robot_s(stamp_from_msg(request.time))
+        found = self._backend.robot.query_trajectory(time_s)
         if found is not None:
             reply.success = found.success
             reply.name = list(FR3.joints)
@@ -116,7 +115,7 @@ class SimArm:
         return reply
 
     def _feedback(self) -> FollowJointTrajectory.Feedback:
-        state = controller_state(self._loop.robot, self._loop.now_s)
+        state = controller_state(self._backend, self._backend.now_s)
         return FollowJointTrajectory.Feedback(
             header=state.header,
             joint_names=state.joint_names,
@@ -126,10 +125,11 @@ class SimArm:
         )
 
 
-def controller_state(robot: SimulatedRobot, stamp_s: float) -> JointTrajectoryControllerState:
-    with robot.paused() as simulation:
+def controller_state(backend: Backend, stamp_s: float) -> JointTrajectoryControllerState:
+    robot = backend.robot
+    with robot.paused():
         wanted, measured = robot.set_point(), robot.joint_state()
-        effort = simulation.data.actuator_force[: len(FR3.joints)].copy()
+        _, _, effort = backend.measured()
         time_s = robot.trajectory_time_s
     q, dq = measured.position_rad, measured.velocity_rad_s
     return JointTrajectoryControllerState(

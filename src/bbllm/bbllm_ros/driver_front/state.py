@@ -1,4 +1,4 @@
-"""The state broadcaster of the simulated robot: `robot_state` and its convenience topics."""
+"""The state broadcaster over ROS: `robot_state` and its convenience topics."""
 
 from collections.abc import Collection
 from functools import partial
@@ -17,10 +17,9 @@ from bbllm.core.types import Pose
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.kinematics import FLANGE
 from bbllm.sim.controllers.manager import STATE_BROADCASTER
-from bbllm.sim.faults import FaultMonitor
-from bbllm.sim.reading import elbow_of, quat_xyzw, read_wrenches, tool_load, tool_twist
-from bbllm.sim.robot import SimulatedRobot
+from bbllm.sim.reading import elbow_of, quat_xyzw, tool_twist
 from bbllm.sim.robot_settings import Load, joined
+from bbllm.sim.robot_state import RobotState
 from bbllm_ros.convert.arm import BASE_FRAME, joint_state_to_msg
 from bbllm_ros.convert.records import (
     BEST_EFFORT,
@@ -29,7 +28,7 @@ from bbllm_ros.convert.records import (
     stamp_to_msg,
     vector_to_msg,
 )
-from bbllm_ros.sim.loop import SimLoop
+from bbllm_ros.driver_front.backend import Backend
 
 FLANGE_FRAME = FR3.flange_link
 TOOL_FRAME = FR3.tcp_link
@@ -47,28 +46,29 @@ TOPICS = (
 )
 """Type, name, field of the robot state (the whole without one), and quality of each topic."""
 WRENCH_FRAMES = {'k_f_ext_hat_k': TOOL_FRAME, 'o_f_ext_hat_k': BASE_FRAME}
-"""Fields of the wrenches with their frames, in the order of `read_wrenches`."""
+"""Fields of the wrenches with their frames, in the order of `Backend.wrenches`."""
 ZEROS = np.zeros(N_JOINTS)
 NO_ERRORS = Errors()
 
 
-class SimState:
+class StatePublisher:
     """Publishes what the driver's state broadcaster does, as far as anything subscribes."""
 
-    def __init__(self, node: Node, loop: SimLoop):
-        self._loop = loop
+    def __init__(self, node: Node, backend: Backend):
+        self._backend = backend
         self._topics = [
             (node.create_publisher(kind, f'{STATE_BROADCASTER}/{name}', qos), field)
             for kind, name, field, qos in TOPICS
         ]
         self._state = FrankaRobotState()
-        self._wrenches = new_wrenches()
-        with loop.robot.paused() as simulation:
-            self._tool = tool_load(simulation)
+        self._wrenches = {
+            field: geometry.WrenchStamped(header=header(0.0, frame))
+            for field, frame in WRENCH_FRAMES.items()
+        }
 
     def publish(self, *, wrenches_only: bool = False) -> None:
         """*wrenches_only*: the topics that clients which weigh need as often as they come."""
-        robot = self._loop.robot
+        robot = self._backend.robot
         if robot.hangs or not robot.controllers.is_active(STATE_BROADCASTER):
             return
         wanted = [
@@ -78,88 +78,66 @@ class SimState:
         ]
         if not wanted:
             return
-        with robot.paused() as simulation:
-            stamp_s = self._loop.stamp_s(simulation.time_s)
-            wrenches = wrenches_of(robot, stamp_s, self._wrenches)
+        with robot.paused():
+            self._write_wrenches(self._backend.now_s)
             if not wrenches_only:  # a whole state has fifty messages within it
-                state_of(robot, self._tool, stamp_s, wrenches, self._state)
+                state, stamp_s = self._backend.state()
+                write_state(self._state, state, stamp_s, self._wrenches)
         for topic, field in wanted:
             topic.publish(
-                wrenches.get(field) or (getattr(self._state, field) if field else self._state)
+                self._wrenches.get(field)
+                or (getattr(self._state, field) if field else self._state)
             )
 
-
-def new_wrenches() -> dict[str, geometry.WrenchStamped]:
-    """Return messages for the wrenches of a robot, by field."""
-    return {
-        field: geometry.WrenchStamped(header=header(0.0, frame))
-        for field, frame in WRENCH_FRAMES.items()
-    }
-
-
-def wrenches_of(
-    robot: SimulatedRobot,
-    stamp_s: float,
-    into: dict[str, geometry.WrenchStamped] | None = None,
-) -> dict[str, geometry.WrenchStamped]:
-    """Read the wrenches of a paused robot once and write them, into messages where given."""
-    messages, stamp = into or new_wrenches(), stamp_to_msg(stamp_s)
-    for msg, read in zip(messages.values(), read_wrenches(robot), strict=True):
-        msg.header.stamp = stamp
-        force, torque = msg.wrench.force, msg.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = read.tolist()
-    return messages
+    def _write_wrenches(self, stamp_s: float) -> None:
+        stamp = stamp_to_msg(stamp_s)
+        for msg, read in zip(self._wrenches.values(), self._backend.wrenches(), strict=True):
+            msg.header.stamp = stamp
+            force, torque = msg.wrench.force, msg.wrench.torque
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = read.tolist()
 
 
-def state_of(
-    robot: SimulatedRobot,
-    tool: Load,
+def write_state(
+    into: FrankaRobotState,
+    state: RobotState,
     stamp_s: float,
     wrenches: dict[str, geometry.WrenchStamped],
-    state: FrankaRobotState | None = None,
-) -> FrankaRobotState:
+) -> None:
     """
-    Write the state of a paused robot as the driver does, in its frames with a hand mounted.
-
-    Into *state* where it is given: a new message first makes all that is written over.
+    Write a state as the driver does, in its frames with a hand mounted.
 
     What a controller of torques leaves at zero there is zero here too: twist, acceleration and
     elbow of Cartesian motions, and the derivative of the torque.
     """
-    simulation, monitor, settings = robot.simulation, robot.monitor, robot.settings
-    measured, desired = simulation.joint_state(), robot.set_point()
-    q, dq = measured.position_rad, measured.velocity_rad_s
-    q_d, dq_d = desired.position_rad, desired.velocity_rad_s
-    torque = simulation.data.actuator_force[:N_JOINTS]
-    gravity = simulation.data.qfrc_bias[:N_JOINTS]
-    T_flange_ee = settings.flange_to_ee
-    arm = robot.robot_model
-    flange, flange_d = arm.kinematics.link_frames(np.array([q, q_d]))[:, FLANGE]
-    twist = tool_twist(arm, q_d, dq_d, flange_d, T_flange_ee)
-    both, elbow_d = joined(tool, settings.load), elbow_of(arm, q_d)
+    q, dq = state.position_rad, state.velocity_rad_s
+    q_d, dq_d = state.desired_rad, state.desired_rad_s
+    T_flange_ee = state.T_flange_ee
+    flange, flange_d = FR3.kinematics.link_frames(np.array([q, q_d]))[:, FLANGE]
+    twist = tool_twist(FR3, q_d, dq_d, flange_d, T_flange_ee)
+    both, elbow_d = joined(state.tool, state.load), elbow_of(FR3, q_d)
     joints = partial(joint_state_to_msg, FR3.joints, stamp_s=stamp_s)
     base_head, flange_head, hand_head = (
         header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
     )
     fields = dict[str, Any](
         header=header(stamp_s, ''),
-        collision_indicators=_indicators(monitor),
-        measured_joint_state=joints(q, dq, torque),
-        desired_joint_state=joints(q_d, dq_d, torque - gravity),
+        collision_indicators=_indicators(state),
+        measured_joint_state=joints(q, dq, state.torque_nm),
+        desired_joint_state=joints(q_d, dq_d, state.desired_nm),
         measured_joint_motor_state=joints(q, dq, ZEROS),
-        tau_ext_hat_filtered=joints(ZEROS, ZEROS, -monitor.external_torque_nm),
-        ddq_d=desired.acceleration_rad_s2,
+        tau_ext_hat_filtered=joints(ZEROS, ZEROS, state.external_nm),
+        ddq_d=state.desired_rad_s2,
         elbow=Elbow(
-            position=elbow_of(arm, q), desired_position=elbow_d, commanded_position=elbow_d
+            position=elbow_of(FR3, q), desired_position=elbow_d, commanded_position=elbow_d
         ),
-        inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(tool)),
-        inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(settings.load)),
+        inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(state.tool)),
+        inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(state.load)),
         inertia_total=geometry.InertiaStamped(header=hand_head, inertia=_inertia(both)),
         o_t_ee=_pose(base_head, flange @ T_flange_ee),
         o_t_ee_d=_pose(base_head, flange_d @ T_flange_ee),
         o_t_ee_c=_pose(base_head, flange_d @ T_flange_ee),
         f_t_ee=_pose(flange_head, T_flange_ee),
-        ee_t_k=_pose(hand_head, settings.T_ee_stiffness),
+        ee_t_k=_pose(hand_head, state.T_ee_stiffness),
         o_dp_ee_d=geometry.TwistStamped(
             header=base_head,
             twist=geometry.Twist(
@@ -168,26 +146,29 @@ def state_of(
         ),
         o_dp_ee_c=geometry.TwistStamped(header=base_head),
         o_ddp_ee_c=geometry.AccelStamped(header=base_head),
-        time=simulation.time_s,
-        control_command_success_rate=1.0,
-        robot_mode=int(robot.mode),
-        current_errors=_errors(monitor.errors),
-        last_motion_errors=_errors(monitor.last_errors),
+        time=state.time_s,
+        control_command_success_rate=state.success_rate,
+        robot_mode=int(state.mode),
+        current_errors=_errors(state.current_errors),
+        last_motion_errors=_errors(state.last_errors),
         **wrenches,
     )
-    state = state or FrankaRobotState()
     for field, value in fields.items():
-        setattr(state, field, value)
-    return state
+        setattr(into, field, value)
+
+
+FIELDS_OF_ERRORS = frozenset(Errors.get_fields_and_field_types())
 
 
 def _errors(names: Collection[str]) -> Errors:
-    return Errors(**dict.fromkeys(names, True)) if names else NO_ERRORS
+    """Return the message, which lacks the newest errors of libfranka."""
+    known = FIELDS_OF_ERRORS.intersection(names)
+    return Errors(**dict.fromkeys(known, True)) if known else NO_ERRORS
 
 
-def _indicators(monitor: FaultMonitor) -> CollisionIndicators:
+def _indicators(state: RobotState) -> CollisionIndicators:
     parts: dict[str, Any] = {}
-    for kind, flags in (('contact', monitor.contacts), ('collision', monitor.collisions)):
+    for kind, flags in (('contact', state.contacts), ('collision', state.collisions)):
         numbers = flags.astype(float).tolist()
         parts[f'is_joint_{kind}'] = numbers[:7]
         parts[f'is_cartesian_linear_{kind}'] = vector_to_msg(numbers[7:10])

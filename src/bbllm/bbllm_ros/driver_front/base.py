@@ -14,19 +14,19 @@ from rclpy.action.server import ServerGoalHandle
 from bbllm.sim import robot_settings as orders
 from bbllm.sim.controllers.ptp import PtpGoal, PtpPending, PtpResult, TargetStatus
 from bbllm.sim.robot_settings import Order
+from bbllm_ros.driver_front.backend import Backend
 from bbllm_ros.rclpy_support.entities import serve_action, serve_services
 from bbllm_ros.rclpy_support.stack_node import StackNode
-from bbllm_ros.sim.loop import SimLoop
 
 POLL_S = 0.02
 """Wall time between feedbacks of a point-to-point motion; the driver's is 1 ms [s]."""
 
 
-class SimBase:
+class RobotServer:
     """Serves error recovery, point-to-point motions and the parameters of the robot."""
 
-    def __init__(self, node: StackNode, loop: SimLoop):
-        self._loop = loop
+    def __init__(self, node: StackNode, backend: Backend):
+        self._backend = backend
         self._log = node.get_logger()
         # The driver's action_server does one thing at a time, so that nothing else is served
         # during a motion, not even its own cancelling.
@@ -59,7 +59,7 @@ class SimBase:
     def _recover(self, handle: ServerGoalHandle) -> ErrorRecovery.Result:
         """As with the real driver, the reason of a failure is only in the log."""
         with self._one:
-            reason = self._loop.robot.recover_errors()
+            reason = self._backend.robot.recover_errors()
         if reason is None:
             handle.succeed()
             self._log.info('Automatic recovery succeeded')
@@ -75,8 +75,8 @@ class SimBase:
             max_velocity_rad_s=tuple(asked.maximum_joint_velocities),
             tolerance_rad=asked.goal_tolerance,
         )
-        with self._one, self._loop.goal():
-            begun = self._loop.robot.move_to(goal)
+        with self._one, self._backend.goal():
+            begun = self._backend.robot.move_to(goal)
             result = (
                 PtpResult(status=TargetStatus.ABORTED, message=begun)
                 if isinstance(begun, str)
@@ -104,7 +104,7 @@ class SimBase:
 
     def _ordered(self, read: Callable[[Any], Order]) -> Callable[[Any, Any], Any]:
         def serve(request: Any, reply: Any) -> Any:
-            reply.error = self._loop.robot.order(read(request))
+            reply.error = self._backend.robot.order(read(request))
             reply.success = not reply.error
             if reply.error:
                 self._log.error(f'Exception during parameter setting: {reply.error}')

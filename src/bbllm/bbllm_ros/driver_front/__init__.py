@@ -1,0 +1,1 @@
+"""The ROS side of an arm's driver: names, types and semantics of franka_ros2, over any backend."""
