@@ -125,7 +125,7 @@ def test_a_pick_takes_all_facts_of_the_object_and_uncovers_what_was_below() -> N
         (
             'pick boxed_cube',
             Code.NO_CLEARANCE,
-            'the fingers have no room: along x, they need 13 mm more beside',
+            'the fingers have no room: along x, 5 of 18 mm are free beside',
         ),
         ('pick far_cube', Code.OUT_OF_WORKSPACE, 'out of the workspace'),
         ('grab_and_putin red_cube red_cube', Code.BAD_ARGUMENTS, 'cannot be put into itself'),

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bbllm.core.types import Code, Fact, Pose, Scene, SceneObject, SkillCall
+from bbllm.core.types import Code, Fact, Kind, Pose, Scene, SceneObject, SkillCall
 from bbllm.skills.catalog import SKILLS
-from bbllm.skills.grasps import FINGER_LAYERS, Hand
+from bbllm.skills.grasps import FINGER_LAYERS, HAND_HALF_M, PALM_GAP_M, Hand
 from bbllm.skills.motions import plan_motion
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.segments import HOVER_M, Motion
@@ -56,16 +56,63 @@ def test_neighbours_that_leave_no_room_are_named() -> None:
 
     assert rejection.code is Code.NO_CLEARANCE
     assert 'cube_0' in rejection.message and 'cube_3' in rejection.message
-    # 5 mm are free, and the fingers need 17.4.
-    assert 'along y, they need 13 mm more beside cube_2 and cube_3' in rejection.message
+    assert (
+        'along y, 5 of 18 mm are free beside cube_2 (to the left) and 5 of 18 beside cube_3 (to '
+        'the right)' in rejection.message
+    )
+
+
+def test_the_reach_of_the_hand_that_place_states_is_the_room_that_it_needs() -> None:
+    place = next(skill for skill in SKILLS if skill.name == 'place')
+    found = re.search(
+        r'covers (\d+) mm each way along the fingers, (\d+) across.* be (\d+) mm higher',
+        place.summary,
+    )
+    assert found is not None
+    along_mm, across_mm, higher_mm = map(int, found.groups())
+
+    def is_free(apart_mm: float, taller_mm: float) -> bool:
+        """Look at a pole to the left of a cube that can be gripped along one axis alone."""
+        pole = cylinder('pole', 0.5, 0.02 + apart_mm / 1000, 0.04 + taller_mm / 1000)
+        ring = [cube('near_cube', 0.455, 0.0), cube('far_cube', 0.545, 0.0)]
+        scene = scene_of(cube('red_cube', 0.5, 0.0), *ring, pole)
+        return isinstance(plan_motion(SkillCall('pick', ('red_cube',)), scene, OPEN_HAND), Motion)
+
+    assert is_free(along_mm + 1, higher_mm + 2)  # a circle counts as a polygon around it
+    assert not is_free(along_mm - 1, higher_mm + 2)
+    assert is_free(along_mm - 1, higher_mm - 1)
+    assert across_mm == math.ceil(1000 * (HAND_HALF_M[0] + PALM_GAP_M))
+
+
+def test_what_would_be_under_the_hand_is_named_with_the_way_out() -> None:
+    bottle = cylinder('bottle', 0.5, 0.08, 0.2)
+    ring = [cube('left_cube', 0.455, 0.0), cube('right_cube', 0.545, 0.0)]  # close the x axis
+
+    def refused(y: float) -> str:
+        there = replace(bottle, pose=Pose(position_m=(0.5, y, 0.1)))
+        motion = plan_motion(
+            SkillCall('pick', ('red_cube',)),
+            scene_of(cube('red_cube', 0.5, 0.0), *ring, there),
+            OPEN_HAND,
+        )
+        return motion.message if isinstance(motion, Rejection) else ''
+
+    found = re.search(
+        r'along y, bottle would be under the hand unless it stood (\d+) mm to the left',
+        refused(0.08),
+    )
+    assert found is not None
+    stated_m = int(found[1]) / 1000
+    assert not refused(0.08 + stated_m)
+    assert refused(0.08 + stated_m - 0.002)
 
 
 @pytest.mark.parametrize(
     ('pattern', 'higher_m'),
     [
-        (r'where (\d+) mm have to be free', 0.0),
-        (r'(\d+) beside what is higher than the object', 0.013),
-        (r'(\d+) if by 14 mm or more', 0.015),
+        (r'(\d+) mm have to be free', 0.0),
+        (r'(\d+) beside what is higher', 0.013),
+        (r'(\d+) if by 13 mm or', 0.015),
     ],
 )
 def test_the_room_that_pick_states_is_the_room_that_it_needs(
@@ -87,6 +134,27 @@ def test_the_room_that_pick_states_is_the_room_that_it_needs(
     stated_m = int(found[1]) / 1000
     assert isinstance(motion(stated_m), Motion)
     assert isinstance(motion(stated_m - 0.001), Rejection)
+
+
+@pytest.mark.parametrize('height_m', [0.03, 0.06, 0.1])
+def test_the_room_that_pick_states_for_the_kind_other_is_enough_beside_what_is_as_high(
+    height_m: float,
+) -> None:
+    pick = next(skill for skill in SKILLS if skill.name == 'pick')
+    found = re.search(r'(\d+) if by 13 mm or if .* of the kind other', pick.summary)
+    assert found is not None
+    apart = 0.04 + int(found[1]) / 1000
+    pears = [
+        SceneObject(
+            name=f'pear_{i}',
+            kind=Kind.OTHER,
+            pose=Pose(position_m=(0.5 + dx, dy, height_m / 2)),
+            size_m=(0.04, 0.04, height_m),
+        )
+        for i, (dx, dy) in enumerate(((0, 0), (apart, 0), (-apart, 0), (0, apart), (0, -apart)))
+    ]
+
+    assert picked(scene_of(*pears), name='pear_0').grips
 
 
 def test_finger_tips_stay_off_the_table_and_the_palm_off_the_object() -> None:

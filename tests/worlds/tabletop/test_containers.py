@@ -78,7 +78,8 @@ def test_a_failure_names_the_half_that_failed() -> None:
     assert (second.status, second.code) == (Status.FAILED, Code.OCCUPIED)
     assert second.message == (
         'orange is picked, but the second half, place(bowl), failed: orange cannot be put into '
-        'bowl because banana leaves no room for it and the fingers. There is room for it in plate.'
+        'bowl because banana leaves no room for it and the fingers. Where it would fit best, it '
+        'needs 19 mm more beside banana (to the left). There is room for it in plate.'
     )
     assert world.observe().held == 'orange'
     assert put(world, 'orange', 'plate').succeeded  # another container would have done

@@ -12,7 +12,15 @@ from dataclasses import replace
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Kind, Scene, SceneObject
-from bbllm.skills.grasps import FINGER_LAYERS, Grip, Hand, NoRoom
+from bbllm.skills.grasps import (
+    FINGER_LAYERS,
+    Grip,
+    Hand,
+    NoRoom,
+    in_mm,
+    in_words,
+    no_room,
+)
 from bbllm.skills.placing import PlaceTarget, place_grips, yaw_like
 from bbllm.skills.rejection import Rejection
 from bbllm.skills.shapes import (
@@ -83,16 +91,32 @@ def lies_in(item: SceneObject, container: SceneObject, rim_m: float = 0.0) -> bo
 
 def within(container: SceneObject, points: Sequence[Point], rim_m: float) -> bool:
     """Return whether points seen from above are in a container's ellipse, less a rim [m]."""
+    return all(share <= 1.0 for share in _shares(container, points, rim_m))
+
+
+def _shares(container: SceneObject, points: Sequence[Point], rim_m: float) -> Iterator[float]:
+    """Yield how far out points are in a container's ellipse: its edge is at 1; squared."""
     a, b = (size / 2 - rim_m for size in container.size_m[:2])
     if min(a, b) <= 0.0:
-        return False
+        yield math.inf
+        return
     yaw = yaw_like(container)
     cx, cy, _ = container.pose.position_m
     cos, sin = math.cos(yaw), math.sin(yaw)
-    return all(
-        ((cos * (x - cx) + sin * (y - cy)) / a) ** 2 + ((cos * (y - cy) - sin * (x - cx)) / b) ** 2
-        <= 1.0
-        for x, y in points
+    for x, y in points:
+        yield (
+            ((cos * (x - cx) + sin * (y - cy)) / a) ** 2
+            + ((cos * (y - cy) - sin * (x - cx)) / b) ** 2
+        )
+
+
+def _beyond_m(container: SceneObject, points: Sequence[Point], rim_m: float) -> float:
+    """Return how far the farthest of some points is outside, on the line to the middle [m]."""
+    x, y, _ = container.pose.position_m
+    shares = _shares(container, points, rim_m)
+    return max(
+        math.dist((x, y), point) * (1.0 - 1.0 / math.sqrt(share)) if share > 1.0 else 0.0
+        for point, share in zip(points, shares)
     )
 
 
@@ -124,19 +148,27 @@ def _place_in(
     held = scene.object(scene.held)
     others = [item for item in scene.objects if item.name != held.name]
     inside = [item for item in others if lies_in(item, container)]
-    blockers: list[str] = []
     targets = list(_targets(container, held, inside))
+    blocked: list[NoRoom] = []
+    beyond: list[float] = []
     for spare_m in (SPARE_M, 0.0):
         free = [_swollen(item, spare_m) for item in others if item is not container]
         around = replace(scene, objects=(held, *free))
+        blocked = []
         for target in targets:
             grips = place_grips(held, target, around, hand)
             if isinstance(grips, NoRoom):
-                blockers += grips.neighbours
+                blocked.append(grips)
                 continue
             if clear := tuple(grip for grip in grips if _fingers_fit(grip, container)):
                 return target, clear
-    return _no_room(container, held, inside, blockers, fits=bool(targets))
+            beyond += [_beyond_m(container, _ends(grip), FINGER_RIM_M) for grip in grips]
+    if not targets:
+        why = _without_fingers(container, held, inside)
+    else:
+        out = f'the fingers reach {in_mm(min(beyond))} mm beyond the rim' if beyond else ''
+        why = '; '.join(filter(None, [*no_room(blocked).ways, out])) if blocked else out
+    return _no_room(container, held, inside, blocked, why)
 
 
 def _swollen(item: SceneObject, spare_m: float) -> SceneObject:
@@ -152,23 +184,48 @@ def _targets(
 ) -> Iterator[PlaceTarget]:
     shapes = [outline(item) for item in inside]
     z = floor_z(container) + half_height(held)
+    for (x, y), yaw, shape in _lying(container, held):
+        if within(container, shape, RIM_M) and all(
+            polygon_gap(shape, other) >= APART_M for other in shapes
+        ):
+            yield PlaceTarget(
+                label=container.name,
+                centre_m=(x, y, z),
+                yaw_rad=yaw,
+                supports=(container.name,),
+                within=container.name,
+            )
+
+
+def _lying(
+    container: SceneObject, held: SceneObject
+) -> Iterator[tuple[Point, float, tuple[Point, ...]]]:
+    """Yield where in a container an object could lie, as wished first: middle, yaw, outline."""
     # The object is turned from how it is in the hand now, which may lie on any of its sides.
     axes = flat_axes(held)
     yaw_now = axes[0][0] if axes else 0.0
-    for x, y in _spots(container):
+    for spot in _spots(container):
         for turn in TURNS if axes else (0.0,):
             yaw = yaw_like(container) + turn
-            shape = moved_outline(held, yaw - yaw_now, (x, y))
-            if within(container, shape, RIM_M) and all(
-                polygon_gap(shape, other) >= APART_M for other in shapes
-            ):
-                yield PlaceTarget(
-                    label=container.name,
-                    centre_m=(x, y, z),
-                    yaw_rad=yaw,
-                    supports=(container.name,),
-                    within=container.name,
-                )
+            yield spot, yaw, moved_outline(held, yaw - yaw_now, spot)
+
+
+def _without_fingers(
+    container: SceneObject, held: SceneObject, inside: Sequence[SceneObject]
+) -> str:
+    """Return how much is missing for an object to lie in a container, where it does best."""
+    outside_m, best, spot = math.inf, (-math.inf, ''), (0.0, 0.0)
+    for here, _, shape in _lying(container, held):
+        outside_m = min(outside_m, _beyond_m(container, shape, RIM_M))
+        if inside and outside_m == 0.0 and within(container, shape, RIM_M):
+            gap = min((polygon_gap(shape, outline(item)), item.name) for item in inside)
+            best, spot = max((best, spot), (gap, here), key=lambda each: each[0][0])
+    if not best[1]:
+        far = f'{in_mm(outside_m)} mm ' if math.isfinite(outside_m) else ''
+        return f'it reaches {far}beyond the oval'
+    x, y, _ = next(item for item in inside if item.name == best[1]).pose.position_m
+    side = in_words(x - spot[0], y - spot[1])
+    return f'it needs {in_mm(APART_M - best[0])} mm more beside {best[1]} ({side})'
 
 
 def _spots(container: SceneObject) -> list[Point]:
@@ -181,38 +238,42 @@ def _spots(container: SceneObject) -> list[Point]:
 
 
 def _fingers_fit(grip: Grip, container: SceneObject) -> bool:
+    return within(container, _ends(grip), FINGER_RIM_M)
+
+
+def _ends(grip: Grip) -> list[Point]:
+    """Return the outer corners of the finger tips, seen from above [m]."""
     x, y, _ = grip.position_m
     tip = FINGER_LAYERS[0]
     sin, cos = math.sin(grip.yaw_rad), math.cos(grip.yaw_rad)
     reach = grip.opening_m / 2 + tip.outer_m
-    ends = [
+    return [
         (x + cos * across - sin * along, y + sin * across + cos * along)
         for across in (-tip.half_width_m, tip.half_width_m)
         for along in (-reach, reach)
     ]
-    return within(container, ends, FINGER_RIM_M)
 
 
 def _no_room(
     container: SceneObject,
     held: SceneObject,
     inside: Sequence[SceneObject],
-    blockers: Sequence[str],
-    *,
-    fits: bool,
+    blocked: Sequence[NoRoom],
+    why: str,
 ) -> Rejection:
-    names = list(dict.fromkeys([*(item.name for item in inside), *blockers]))
+    names = [name for each in blocked for name in each.neighbours]
+    names = list(dict.fromkeys([*(item.name for item in inside), *names]))
+    cannot = f'{held.name} cannot be put into {container.name}'
     if names:
         leave = 'leaves' if len(names) == 1 else 'leave'
         return Rejection(
             Code.OCCUPIED if inside else Code.NO_CLEARANCE,
-            f'{held.name} cannot be put into {container.name} because {listed(names)} {leave} no '
-            'room for it and the fingers.',
+            f'{cannot} because {listed(names)} {leave} no room for it and the fingers. '
+            f'Where it would fit best, {why}.',
         )
-    what = 'the fingers that hold it do not' if fits else 'it does not'
     oval = ' x '.join(f'{max(0.0, size - 2 * RIM_M) * 100:.1f}' for size in container.size_m[:2])
     return Rejection(
         Code.NO_CLEARANCE,
-        f'{held.name} cannot be put into {container.name}: {what} fit into it, which has '
-        f'room in an oval of {oval} cm.',
+        f'{cannot}: it and the fingers do not fit into its room, an oval of {oval} cm. '
+        f'Where it would fit best, {why}.',
     )

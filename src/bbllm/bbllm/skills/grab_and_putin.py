@@ -14,8 +14,8 @@ GRAB_AND_PUTIN = ArmSkill(
     signature=Skill(
         'grab_and_putin',
         ('obj1', 'obj2'),
-        'pick obj1 and put it in or on obj2, a container, where the arm finds room for it next to '
-        'the middle: in the oval `room` of obj2, '
+        'pick obj1 and put it in or on obj2, a container, as near to its middle as it and the '
+        'fingers fit: inside the oval `room` of obj2, '
         f'{APART_M * 1000:.0f} mm from what is there. place with the name of a container does so '
         'too; it takes no pose in one. What lies deeper than a rim cannot be picked out',
     ),

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bbllm.core.text import listed
 from bbllm.core.types import Kind, Pose, SceneObject
 from bbllm.skills.shapes import (
     Point,
@@ -24,6 +23,7 @@ from bbllm.skills.shapes import (
     polygon_gap,
     rotation_of,
     top_z,
+    way_out,
 )
 
 MAX_WIDTH_M = 0.08
@@ -60,10 +60,18 @@ SIDE_ROOM_M = 0.012
 """How much further than the object each finger opens [m]."""
 LEAST_SIDE_ROOM_M = 0.002
 """The same where there is little room [m]."""
+SETTLED_M = 1e-4
+"""How much less that may be: what is set down a whole number of millimetres from a neighbour
+settles a little nearer [m]."""
 WIDEST_GRASP_M = MAX_WIDTH_M - 2 * LEAST_SIDE_ROOM_M
 """Widest object that fits with a little room on both sides [m]."""
 NEIGHBOUR_GAPS_M = (0.002, 0.001)
 """What fingers keep from neighbours; the second when nothing else is possible [m]."""
+DESCENT_GAP_M = NEIGHBOUR_GAPS_M[-1] / 2
+"""What hand and fingers must keep on the way down, in any direction: less than the least gap of a
+grip, so that rounding refuses no grip that fits [m]."""
+PALM_GAP_M = 0.003
+"""What the palm keeps from what is beside it and reaches up to it [m]."""
 BELOW_TOP_M = 0.008
 """How far below a low object's top the TCP grips, so that the thick part of the fingers stays
 above neighbours of the same height [m]."""
@@ -73,6 +81,39 @@ TALL_M = 0.06
 TIP_GAP_M = 0.002
 """What the finger tips keep from the surface [m]."""
 _HAND_REACH_M = math.hypot(*HAND_HALF_M) + 0.01
+
+
+def room_m(layer: FingerLayer) -> float:
+    """Return the room that a finger needs beside an object, where a layer of it passes [m]."""
+    return layer.outer_m + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1]
+
+
+def in_mm(length_m: float) -> int:
+    """Return a length that is needed, rounded up [mm]."""
+    return math.ceil(length_m * 1000 - 1e-6)
+
+
+def _higher_mm(above_tcp_m: float, below_top_m: float = BELOW_TOP_M) -> int:
+    """Return how much higher than what is gripped so far below its top a neighbour counts [mm]."""
+    return math.floor((above_tcp_m - DESCENT_GAP_M - below_top_m) * 1000 + 1e-6)
+
+
+_TIP, _MIDDLE, _MOUNT = FINGER_LAYERS
+ROOM_RULE = (
+    f'In pick and place a finger, {2000 * _TIP.half_width_m:.0f} mm wide, comes down at the '
+    f'middle of each of these sides: {in_mm(room_m(_TIP))} mm have to be free there, '
+    f'{in_mm(room_m(_MIDDLE))} beside what is higher, {in_mm(room_m(_MOUNT))} if by '
+    f'{_higher_mm(_MOUNT.above_tcp_m)} mm or if the object is tall (over {TALL_M * 1000:.0f} mm) '
+    'or of the kind other'
+)
+"""What prompts state of the room that the fingers need: what `fit_fingers` measures."""
+PALM_RULE = (
+    f'covers {in_mm(HAND_HALF_M[1] + PALM_GAP_M)} mm each way along the fingers, '
+    f'{in_mm(HAND_HALF_M[0] + PALM_GAP_M)} across: nothing there may be '
+    f'{_higher_mm(HAND_ABOVE_TCP_M)} mm higher than the object '
+    f'({_higher_mm(HAND_ABOVE_TCP_M, PALM_ROOM_M)} if that is tall or of the kind other)'
+)
+"""The same of the hand above them, as what the hand does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +151,7 @@ class NoRoom:
 
     @property
     def sentence(self) -> str:
-        """What leaves no room for the fingers, and by how much in each direction."""
+        """What leaves no room for the fingers: axis, side and millimetres of each."""
         return f'the fingers have no room: {"; ".join(self.ways)}.'
 
 
@@ -162,25 +203,47 @@ def fit_fingers(
     *extent_m* is the width of the object between the fingers, *neighbours* are all other solid
     ones.
     """
-    limit, names = _room(tcp_m, yaw_rad, extent_m, neighbours)
+    limits = _limits(tcp_m, yaw_rad, neighbours)
+    limit = limits[0].free_m if limits else math.inf
     for gap in NEIGHBOUR_GAPS_M:
         room = min(SIDE_ROOM_M, limit - gap - extent_m / 2, (MAX_WIDTH_M - extent_m) / 2)
-        if room >= LEAST_SIDE_ROOM_M - 1e-9:
+        if room >= LEAST_SIDE_ROOM_M - SETTLED_M:
             width = extent_m + 2 * room
             return Grip(position_m=tcp_m, yaw_rad=yaw_rad, opening_m=width, side_room_m=room)
-    lacks_m = extent_m / 2 + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1] - limit
-    return NoRoom(names, lacks_m, (_way(names, lacks_m, yaw_rad + math.pi / 2),))
+    narrow = [each for each in limits if each.free_m < extent_m / 2 + 0.004]
+    names = tuple(dict.fromkeys(each.name for each in narrow))
+    needed_m = extent_m / 2 + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1]
+    return NoRoom(names, needed_m - limit, (_way(limits, needed_m, yaw_rad + math.pi / 2),))
 
 
-def _way(names: Sequence[str], lacks_m: float, opening_rad: float) -> str:
+def in_words(dx: float, dy: float) -> str:
+    """Return a direction in the frame of the arm's base, as the person at the arm sees it."""
+    if abs(dx) >= abs(dy):
+        return 'away from the robot' if dx > 0 else 'towards the robot'
+    return 'to the left' if dy > 0 else 'to the right'
+
+
+def _way(limits: Sequence['_Limit'], needed_m: float, opening_rad: float) -> str:
     """Return what blocks the fingers that open along a direction of the world's frame."""
     degrees = round(math.degrees(opening_rad)) % 180
     along = {0: 'along x', 90: 'along y'}.get(degrees, f'along {degrees} deg')
-    blockers = listed(names, 'something')
-    if not 0.0 < lacks_m < MAX_WIDTH_M:
-        return f'{along}, {blockers} would be under the hand'
-    lacks_mm = math.ceil(lacks_m * 1000 - 1e-6)
-    return f'{along}, they need {lacks_mm} mm more beside {blockers}'
+    cos, sin = math.cos(opening_rad), math.sin(opening_rad)
+    nearest: dict[float, str] = {}
+    for limit in limits:
+        lacks_m = needed_m - limit.free_m
+        if lacks_m <= 1e-9 or limit.side in nearest:
+            continue
+        if math.isinf(lacks_m):
+            (u, v), mm = limit.out_m, in_mm(math.hypot(*limit.out_m))
+            out = in_words(cos * v + sin * u, sin * v - cos * u)
+            nearest = {0.0: f'{limit.name} would be under the hand unless it stood {mm} mm {out}'}
+            break
+        mm = in_mm(room_m(limit.layer))
+        where = f' ({in_words(limit.side * cos, limit.side * sin)})' if limit.side else ''
+        free = max(0, mm - in_mm(lacks_m))
+        are_free = 'mm are free ' if not nearest else ''
+        nearest[limit.side] = f'{free} of {mm} {are_free}beside {limit.name}{where}'
+    return f'{along}, {" and ".join(nearest.values())}'
 
 
 def no_room(blocked: Sequence[NoRoom]) -> NoRoom:
@@ -201,11 +264,23 @@ def local_outline(item: SceneObject, tcp_m: Vector, yaw_rad: float) -> list[Poin
     ]
 
 
-def _room(
-    tcp_m: Vector, yaw_rad: float, extent_m: float, neighbours: Sequence[SceneObject]
-) -> tuple[float, tuple[str, ...]]:
-    """Return the largest free half opening [m] and who limits it, nearest first."""
-    limits: list[tuple[float, str]] = []
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """How far a neighbour lets the fingers open."""
+
+    free_m: float
+    """Half of that, less the thickness of the finger; -inf where the palm would be on it [m]."""
+    name: str
+    layer: FingerLayer
+    side: float
+    """1 where it is in the direction in which the hand opens, -1 for opposite, 0 for both."""
+    out_m: Point = (0.0, 0.0)
+    """Its way from under the palm, in the tool's frame as `local_outline` [m]."""
+
+
+def _limits(tcp_m: Vector, yaw_rad: float, neighbours: Sequence[SceneObject]) -> list[_Limit]:
+    """Return who limits the opening at a pose of the TCP, nearest first."""
+    limits: list[_Limit] = []
     for other in neighbours:
         x, y, _ = other.pose.position_m
         if math.hypot(x - tcp_m[0], y - tcp_m[1]) > _HAND_REACH_M + math.hypot(*other.size_m) / 2:
@@ -215,26 +290,31 @@ def _room(
             continue
         shape = local_outline(other, tcp_m, yaw_rad)
         for layer in FINGER_LAYERS:
-            if height > layer.above_tcp_m + 1e-4:
-                free = _nearest_along(shape, layer.half_width_m) - layer.outer_m
-                limits.append((free, other.name))
-        if height > HAND_ABOVE_TCP_M and polygon_gap(shape, _hand_outline()) < 0.003:
-            limits.append((-math.inf, other.name))
-    limits.sort()
-    limit = limits[0][0] if limits else math.inf
-    narrow = [name for free, name in limits if free < extent_m / 2 + 0.004]
-    return limit, tuple(dict.fromkeys(narrow))
+            if height > layer.above_tcp_m - DESCENT_GAP_M:
+                along = _nearest_along(shape, layer.half_width_m)
+                side = math.copysign(1.0, along) if along else 0.0
+                limits.append(_Limit(abs(along) - layer.outer_m, other.name, layer, side))
+        if height > HAND_ABOVE_TCP_M - DESCENT_GAP_M:
+            palm = _hand_outline(PALM_GAP_M)
+            if polygon_gap(shape, palm) < 0.0:
+                out = way_out(shape, palm)
+                limits.append(_Limit(-math.inf, other.name, FINGER_LAYERS[-1], 0.0, out))
+    return sorted(limits, key=lambda each: (each.free_m, each.name))
 
 
 def _nearest_along(shape: Sequence[Point], half_width_m: float) -> float:
-    """Return how near a polygon comes to the TCP along the opening, within a finger's strip."""
+    """
+    Return where a polygon comes nearest to the TCP along the opening, within a finger's strip.
+
+    0 where it reaches over it, inf where it is not in the strip [m].
+    """
     strip = _clip(_clip(shape, half_width_m, 1.0), half_width_m, -1.0)
     if not strip:
         return math.inf
     along = [v for _, v in strip]
     if min(along) <= 0.0 <= max(along):
         return 0.0
-    return min(abs(v) for v in along)
+    return min(along, key=abs)
 
 
 def _clip(shape: Sequence[Point], bound: float, sign: float) -> list[Point]:
@@ -251,8 +331,8 @@ def _clip(shape: Sequence[Point], bound: float, sign: float) -> list[Point]:
     return kept
 
 
-def _hand_outline() -> tuple[Point, ...]:
-    a, b = HAND_HALF_M
+def _hand_outline(gap_m: float) -> tuple[Point, ...]:
+    a, b = (half_m + gap_m for half_m in HAND_HALF_M)
     return ((-a, -b), (a, -b), (a, b), (-a, b))
 
 

@@ -1,6 +1,5 @@
 """`pick(object)`: close the fingers on an object from above, and lift it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -8,11 +7,8 @@ from bbllm.core.types import MOVABLE, Code, Fact, HandReading, Scene, SceneObjec
 from bbllm.skills.containers import lies_in
 from bbllm.skills.effects import changed, names_before, unsure
 from bbllm.skills.grasps import (
-    BELOW_TOP_M,
-    FINGER_LAYERS,
-    LEAST_SIDE_ROOM_M,
     MAX_WIDTH_M,
-    NEIGHBOUR_GAPS_M,
+    ROOM_RULE,
     WIDEST_GRASP_M,
     Grip,
     Hand,
@@ -40,16 +36,6 @@ TAKING = (
     *('nimm', 'nehmen', 'greif', 'greife', 'greifen', 'hebe', 'heben'),
     *('coge', 'coger', 'toma', 'tomar', 'agarra', 'agarrar', 'recoge', 'recoger'),
 )
-
-
-HIGH_MM = round(1000 * (FINGER_LAYERS[2].above_tcp_m - BELOW_TOP_M))
-"""How much higher than an object a neighbour reaches the thickest part of the fingers [mm]."""
-
-
-def _room_mm(layer: int) -> int:
-    """Return the room that a finger needs beside an object, from a layer of it on [mm]."""
-    room_m = FINGER_LAYERS[layer].outer_m + LEAST_SIDE_ROOM_M + NEIGHBOUR_GAPS_M[-1]
-    return math.ceil(room_m * 1000 - 1e-6)
 
 
 def on_edge(call: SkillCall, scene: Scene) -> Words | None:
@@ -157,10 +143,7 @@ PICK = ArmSkill(
         'pick',
         ('object',),
         'grip an object from above by two opposite sides, which the arm chooses, at most '
-        f'{WIDEST_GRASP_M * 1000:.0f} mm apart, and lift it. In pick and place a finger, '
-        f'{2000 * FINGER_LAYERS[0].half_width_m:.0f} mm wide, comes down at the middle of each of '
-        f'these sides, where {_room_mm(0)} mm have to be free, {_room_mm(1)} beside what is '
-        f'higher than the object, {_room_mm(2)} if by {HIGH_MM} mm or more',
+        f'{WIDEST_GRASP_M * 1000:.0f} mm apart, and lift it. {ROOM_RULE}',
         ('grasp',),
     ),
     needs=(

@@ -17,7 +17,7 @@ from bbllm.core.types import (
 )
 from bbllm.skills.containers import container_place, is_container, is_upright
 from bbllm.skills.effects import changed, names_before, names_where
-from bbllm.skills.grasps import Grip, Hand, NoRoom, tool_pose
+from bbllm.skills.grasps import PALM_RULE, Grip, Hand, NoRoom, tool_pose
 from bbllm.skills.needs import (
     FINGER_ROOM,
     FREE_WAY,
@@ -148,9 +148,9 @@ PLACE = ArmSkill(
         'place',
         ('target',),
         'put down what is held: at a free location, on top of an object, or with its centre at '
-        '`x y z` [m] or `x y z yaw_deg` (without a yaw, its sides are parallel to x and y or to '
-        'what is below). The hand reaches the table at '
-        f'{REACH_M[0]:g} to {REACH_M[1]:g} m from the base',
+        '`x y z` [m] or `x y z yaw_deg` (without a yaw, parallel to x and y or to what is '
+        f'below). The hand reaches the table at {REACH_M[0]:g} to {REACH_M[1]:g} m from the base '
+        f'and, in pick too, {PALM_RULE}',
     ),
     needs=(
         HOLDING,

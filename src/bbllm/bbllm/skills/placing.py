@@ -19,7 +19,9 @@ from bbllm.skills.grasps import (
     Hand,
     NoRoom,
     fit_fingers,
+    in_mm,
     in_tool_frame,
+    in_words,
     no_room,
     tool_yaw,
 )
@@ -204,7 +206,7 @@ def _tips_over(
 ) -> Rejection:
     level, (x, y, z) = _level_with(tops, tops[0]), ghost.pose.position_m
     bearing = _bearing(outline(ghost), level)
-    lacks_mm = math.ceil((EDGE_M - depth_within(bearing, (x, y))) * 1000 - 1e-6)
+    lacks_mm = in_mm(EDGE_M - depth_within(bearing, (x, y)))
     names = listed([item.name for item in level])
     settled = replace(ghost.pose, position_m=(x, y, z + top_z(level[0]) - bottom_z(ghost)))
     return Rejection(
@@ -399,7 +401,7 @@ def _occupied(
             f'alone, {around[0]}, and chooses the free spot in it.',
         )
     lacks_m = max(-polygon_gap(outline(ghost), outline(item)) for item in blockers)
-    room = f'{held.name} needs {math.ceil(lacks_m * 1000 - 1e-6)} mm more room.'
+    room = f'{held.name} needs {in_mm(lacks_m)} mm more room.'
     hint = _nearby(arg, ghost, others, 'it would fit')
     return Rejection(Code.OCCUPIED, f'{target.label} is occupied by {names}: {room}{hint}')
 
@@ -438,11 +440,7 @@ def _nearby(arg: str, ghost: SceneObject, others: Sequence[SceneObject], does: s
         literal = replace(was, position_m=(x + dx, y + dy, z))
     elif not is_round(ghost) and abs(math.sin(2 * yaw_like(ghost))) > 0.01:
         literal = replace(literal, yaw_deg=math.degrees(yaw_like(ghost)))
-    if abs(dx) >= abs(dy):
-        way = 'away from the robot' if dx > 0 else 'towards the robot'
-    else:
-        way = 'to the left' if dy > 0 else 'to the right'
-    far = f'{math.ceil(math.hypot(dx, dy) * 1000 - 1e-6)} mm {way}'
+    far = f'{in_mm(math.hypot(dx, dy))} mm {in_words(dx, dy)}'
     return f' At {format_pose(literal)}, {far}, {does}.'
 
 

@@ -70,7 +70,7 @@ from bbllm.core.text import listed
 from bbllm.core.types import Code, Scene
 from bbllm.robots.kinematics import TCP
 from bbllm.robots.robot_model import RobotModel
-from bbllm.skills.grasps import Grip, Hand
+from bbllm.skills.grasps import DESCENT_GAP_M, Grip, Hand
 from bbllm.skills.segments import Glide, MoveAbove
 
 _CORNER_SAMPLES = 12
@@ -164,8 +164,6 @@ def _blocked(reason: str, contacts: list[Contact]) -> NoPathError:
     return NoPathError(f'No free way: {reason}.', names)
 
 
-DESCENT_CLEARANCE_M = 0.001
-
 _ROOM_RAD = 0.4
 """Nearer than this to a limit begins to cost [rad]."""
 _ROOM_WEIGHT = 4.0
@@ -242,7 +240,7 @@ def choose_grasp_configuration(
             if widths_m is not None:
                 checker.open_to(widths_m[index])
             contact = checker.path_clear(path[:1]) or checker.path_clear(
-                path, ignore, clearance_m=DESCENT_CLEARANCE_M
+                path, ignore, clearance_m=DESCENT_GAP_M
             )
             if contact is not None:
                 contacts.append(contact)
@@ -502,9 +500,7 @@ class GraspPlanner:
         try:
             path = line_path(self.robot, q_now, T_goal)
             self._checker.open_to(width_m)
-            contact = self._checker.path_clear(
-                path, glide.touching, clearance_m=DESCENT_CLEARANCE_M
-            )
+            contact = self._checker.path_clear(path, glide.touching, clearance_m=DESCENT_GAP_M)
             if contact is not None:
                 raise _blocked(f'{contact} are in the way', [contact])
             return self._within_speed(

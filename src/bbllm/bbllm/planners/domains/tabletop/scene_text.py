@@ -23,8 +23,8 @@ OUT_OF_REACH = 'out of reach'
 KINDS = {
     Kind.LOCATION: 'A location is a marked spot on the table, empty unless a line shows an object '
     'on it.',
-    Kind.CONTAINER: 'A container is to put objects in or on, within its room, an oval [m]; it '
-    'cannot be picked.',
+    Kind.CONTAINER: 'A container is to put objects in or on, within its room, an oval along its '
+    'own x and y [m]; it cannot be picked.',
     Kind.FIXTURE: 'A fixture is furniture.',
     Kind.OTHER: 'What is neither a cube nor a cylinder, and can be picked, is of the kind other.',
 }
