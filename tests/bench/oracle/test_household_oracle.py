@@ -106,6 +106,7 @@ def failed_steps(result: EpisodeResult) -> int:
             for planner in (
                 *(f'llm_state:{option}' for option in ('states=no', 'summary=no', 'objects=no')),
                 'llm_state:messages=yes',
+                'llm_state:estimate=model',
                 *(f'fltrnn:{option}' for option in ('rule_cot=no', 'long_memory=no', 'verify=no')),
             )
         ),

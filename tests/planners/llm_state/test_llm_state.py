@@ -28,6 +28,10 @@ WHOLE = """Low-level Action Plan:
 4. open(fridge1)
 5. placein(salmon1, fridge1)"""
 DONE = 'Low-level Action Plan:\ndone'
+PUT_IN_SINK = """1. move(mug1)
+2. pickup(mug1)
+3. move(sink1)
+4. placein(mug1, sink1)"""
 
 
 _BLOCK = r'^==== {0} ====\n(.*?)\n==== end of {0} ====$'
@@ -67,7 +71,11 @@ def block(name: str, prompt: str) -> str:
     return found[1]
 
 
-def play(model: ScriptedModel, world: Any, *, steps: int = 50, **options: Any) -> Episode:
+def play(
+    model: ScriptedModel, world: Any, *, steps: int = 50, estimate: str = 'model', **options: Any
+) -> Episode:
+    """Play the paper's planner, whose model estimates all, or the one with other options."""
+    options['estimate'] = estimate
     run = EpisodeRun(TASK, planner='llm_state', brain='b', body='b', limits=Limits(steps=steps))
     return run.execute(
         LLMState(run.model(model, 'brain'), NOBODY, options=chosen('llm_state', **options)), world
@@ -142,6 +150,52 @@ def test_attention_is_asked_about_new_names_only_and_the_estimator_about_actions
         *('attention', 'memory', 'policy'),  # the kitchen is new
         *('memory', 'policy', 'memory', 'policy'),
     ]
+
+
+@pytest.mark.parametrize(
+    ('plans', 'asked'),
+    [
+        (('1. move(mug1)\n2. pickup(mug1)', '1. move(fridge1)\n2. open(fridge1)'), []),
+        (('1. move(mug1)', '1. open(fridge1)', '1. move(fridge1)'), [2]),
+        (('1. move(faucet1)\n2. switchon(faucet1)', '1. move(mug1)\n2. pickup(mug1)'), [1]),
+        (('1. move(faucet1)', '2. switchon(faucet1)', PUT_IN_SINK), [2, 3]),
+        (('1. move(faucet1)', '2. switchon(faucet1)\n3. switchoff(faucet1)', PUT_IN_SINK), [2]),
+    ],
+)
+def test_the_estimator_is_asked_after_failures_and_what_devices_do_unless_it_estimates_all(
+    plans: tuple[str, ...], asked: list[int]
+) -> None:
+    model = roles(in_turn(*plans, DONE))
+
+    play(model, SmallHouse(), estimate='listed')
+
+    order = [role_of(request.prompt) for request in model.requests]
+    rounds = ''.join({'attention': '', 'memory': 'm', 'policy': 'p'}[role] for role in order)
+    assert [i for i, text in enumerate(rounds.split('p')) if text] == asked
+
+
+def test_the_state_is_what_the_scene_lists_and_what_the_model_added_to_it() -> None:
+    remark = 'update_state("mug1", "on table1 | chipped")\nupdate_reasoning("The fridge is far.")'
+    plans = ('1. open(fridge1)', '1. move(mug1)\n2. pickup(mug1)', DONE)
+    attention = in_turn('add_related_objects("mug1")')
+    model = roles(in_turn(*plans), attention=attention, estimator=in_turn(remark))
+
+    episode = play(model, SmallHouse(), estimate='listed')
+
+    first, second, third = (block('current state', p) for p in prompts_of(model, 'policy'))
+    assert first == 'mug1: dirty | on table1'
+    assert second.splitlines() == [
+        'mug1: dirty | on table1 | chipped',
+        'fridge1: closed',
+        'Reasoning: The fridge is far.',
+    ]
+    assert third.splitlines() == [
+        'mug1: dirty | in hand | chipped',
+        'fridge1: closed',
+        'Reasoning: (up to action 1) The fridge is far.',
+    ]
+    believed = events_of(episode, EventKind.ESTIMATED)[-1]
+    assert believed.attributes['mug_12'] == ('dirty', 'in hand', 'chipped')
 
 
 def test_attributes_replace_those_of_before_and_are_estimated_anew_from_the_first_step() -> None:

@@ -1,8 +1,10 @@
 """LLM-State: the model keeps a state of the relevant objects, and plans on by it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from bbllm import EpisodeContext, Task, World, errors, events
 from bbllm.planning import (
@@ -10,6 +12,7 @@ from bbllm.planning import (
     OpenState,
     PlannerSpec,
     PromptRequest,
+    language_of,
 )
 from bbllm_planners.hands import Hands
 from bbllm_planners.llm_state.grammar import (
@@ -25,6 +28,10 @@ from bbllm_planners.low_level_plan import LowLevelPlan, parse_low_level_plan
 MAX_STATE_LENGTH = 8000
 """Maximum length of all attributes together, which every prompt of the policy contains: 40
 characters for each of some 200 objects [characters]."""
+LISTED = re.compile(
+    r'(?:not )?(?:open(?:ed)?|closed?|shut|on|off|in|inside|held)\b', re.IGNORECASE
+)
+"""Begins an attribute of a kind that scenes list: a state of a door or switch, or a place."""
 MAX_ROUNDS = 150
 """How many plans an episode may have; the paper limits steps only, to at most 150."""
 
@@ -39,6 +46,9 @@ class LLMStateOptions:
     """Whether the state has a summary of what has happened."""
     objects: bool = True
     """Whether the state has objects with attributes."""
+    estimate: Literal['listed', 'model'] = 'listed'
+    """What the attributes are by: what scenes list, and the model where a call failed or did what
+    no scene lists; or the model alone, as in the paper."""
     messages: bool = False
     """Whether the history has the reason of a failure; in the paper it has only the failure."""
 
@@ -66,6 +76,7 @@ class LLMState(ModelPlanner):
         summary = options.states and options.summary
         prompts = PlanPrompts(hands.names, messages=options.messages)
         state = OpenState()
+        n_estimated = 0
         unread: events.LineDiscarded | None = None
         attended: frozenset[str] = frozenset()
         for _ in range(MAX_ROUNDS):
@@ -78,14 +89,18 @@ class LLMState(ModelPlanner):
                     prompt = prompts.attention(now, state, hands.history, hands.scene)
                     state = self._attend(state, prompt, hands, context)
                     attended |= {*hands.scene.names}
-                if (objects or summary) and hands.history:
+                if (objects or summary) and self._asks_estimator(hands, n_estimated):
                     prompt = prompts.estimator(
                         now, state, hands.history, hands.scene, summary=summary, objects=objects
                     )
                     asked = [REASON] * summary + [UPDATE] * objects
                     state = self._estimated(state, prompt, asked, hands, context)
-                    context.emit(events.BeliefsEstimated(state.attributes, state.summary))
-                shown = state if objects or summary else None
+                    n_estimated = len(hands.history)
+                shown = None
+                if objects or summary:
+                    shown = self._with_listed(state, n_estimated, hands)
+                    if hands.history:
+                        context.emit(events.BeliefsEstimated(shown.attributes, shown.summary))
                 prompt = prompts.policy(now, shown, hands.history, hands.scene, unread)
                 plan = self._plan(prompt, hands, context)
             except errors.SpokenError:
@@ -112,6 +127,34 @@ class LLMState(ModelPlanner):
             else:
                 known.append(name)
         return state.with_objects(known)
+
+    def _asks_estimator(self, hands: Hands, n_estimated: int) -> bool:
+        """Return whether calls after the first `n_estimated` need the model's estimate."""
+        history = hands.history
+        if self.options.estimate == 'model':
+            return bool(history)
+        lists_effects = language_of(hands.scene).lists_effects
+        return any(
+            not outcome.succeeded or not lists_effects(history[:end])
+            for end, outcome in enumerate(history, 1)
+            if end > n_estimated
+        )
+
+    def _with_listed(self, state: OpenState, n_estimated: int, hands: Hands) -> OpenState:
+        """Return the state of now: what the scene lists, and the model's estimate of the rest."""
+        if self.options.estimate == 'model':
+            return state
+        scene, history, summary = hands.scene, hands.history, state.summary
+        if summary and n_estimated < len(history):
+            summary = f'(up to action {n_estimated}) {summary}'
+        attributes: dict[str, tuple[str, ...]] = {}
+        named = [name for outcome in history for name in outcome.call.args]
+        for name in dict.fromkeys([*state.attributes, *named] if self.options.objects else []):
+            listed = language_of(scene).attributes(name, scene, hands.names)
+            believed = [w for w in state.attributes.get(name, ()) if not LISTED.match(w)]
+            if name in state.attributes or listed:
+                attributes[name] = tuple(dict.fromkeys([*listed, *believed]))
+        return OpenState(attributes, summary)
 
     def _estimated(
         self,

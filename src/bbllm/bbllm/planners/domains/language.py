@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bbllm.core.protocols import Pass
-from bbllm.core.types import Fact, Scene, Skill, SkillCall
+from bbllm.core.types import Fact, Outcome, Scene, Skill, SkillCall
 from bbllm.planners.domains.observation_text import Observation, ShortNames
+from bbllm.planners.domains.scene_graph import EXPECTED_STATES, scene_graph
 
 
 class DomainLanguage(Protocol):
@@ -111,6 +112,21 @@ class DomainLanguage(Protocol):
     def unlisted(self, scene: Scene, names: ShortNames) -> Observation:
         """Return the situation as far as `lists` lack it."""
         return {}
+
+    def attributes(self, name: str, scene: Scene, names: ShortNames) -> tuple[str, ...]:
+        """Return what a scene lists of an object: `closed`, `in hand`, `on table1`."""
+        around = scene_graph(scene)
+        states = [x for x in around.states.get(name, ()) if x not in EXPECTED_STATES]
+        places = [
+            f'{"in" if relation == "inside" else relation} {names.short(place)}'
+            for item, relation, place in around.placed
+            if item == name and place not in around.rooms.values()
+        ]
+        return (*states, *places, *['in hand'] * (name in around.held))
+
+    def lists_effects(self, history: Sequence[Outcome]) -> bool:
+        """Return whether scenes list all that the last call of a history, a success, changed."""
+        return True
 
     def observation(self, scene: Scene, names: ShortNames) -> Observation:
         """Return all that is visible, with the robot's place."""

@@ -16,6 +16,8 @@ BETWEEN_OBJECTS = ('inside', 'on')
 """Predicates that relate an object to its place."""
 STANCES = ('lost', 'clear', 'empty')
 """States that are always sensed."""
+EXPECTED_STATES = frozenset({'clean', 'plugged_in'})
+"""States that prompts omit."""
 SENSED = frozenset(
     {
         *('on', 'in', 'inside', 'held_by', 'occupied_by', 'in_room', 'close_to', 'near'),

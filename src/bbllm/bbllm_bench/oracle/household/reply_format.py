@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.types import Scene, SkillCall
 from bbllm.planners.domains.household.low_level import as_planned
+from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames
-from bbllm.planners.domains.scene_graph import scene_graph
 from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm_bench.oracle.household.house_copy import HouseCopy
@@ -91,13 +91,9 @@ def estimate(functions: str, house: HouseCopy, names: ShortNames) -> str:
         n_failed = sum(house.failed.values())
         lines.append(f'{REASON}("{house.n_succeeded} actions succeeded and {n_failed} failed.")')
     if UPDATE in functions:
-        around = scene_graph(house.observe())
+        scene = house.observe()
         for name in house.touched:
-            words = list(around.states.get(name, ()))
-            places = [(how, place) for item, how, place in around.placed if item == name]
-            words += [f'{how} {names.short(place)}' for how, place in places]
-            words += ['in hand'] if name in around.held else []
-            if words:
+            if words := language_of(scene).attributes(name, scene, names):
                 lines.append(f'{UPDATE}("{names.short(name)}", "{" | ".join(words)}")')
     return '\n'.join(lines) or 'none'
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bbllm.core.naming import class_of, instance_name
 from bbllm.core.protocols import Pass
-from bbllm.core.types import Fact, Scene, Skill, SkillCall
+from bbllm.core.types import Fact, Outcome, Scene, Skill, SkillCall
 from bbllm.planners.domains.household import low_level, observation
 from bbllm.planners.domains.household.actions import MOVES, WORLD_WORDS, house_skills
 from bbllm.planners.domains.household.scene_text import house_environment
@@ -34,6 +34,10 @@ EXACT_END = (
     'environment lists them without. The character is you.'
 )
 """The same where tasks name single objects and actions, see `Scene.offers_all`."""
+
+SWITCHON, SWITCHOFF = 'switchon', 'switchoff'
+PUTTING = frozenset({'putin', 'putback', 'putobjback', 'pour'})
+"""Skills that move an object to where a device may be at work."""
 
 
 class HouseholdLanguage(DomainLanguage):
@@ -119,3 +123,16 @@ class HouseholdLanguage(DomainLanguage):
         return observation.situation(scene, names)
 
     unlisted = situation
+
+    def lists_effects(self, history: Sequence[Outcome]) -> bool:
+        """Return whether the last call changed nothing that a device may do out of sight."""
+        *before, last = history
+        if last.call.skill in PUTTING:
+            running: set[str] = set()
+            for call in (outcome.call for outcome in before if outcome.succeeded):
+                if call.skill == SWITCHON:
+                    running.update(call.args)
+                elif call.skill == SWITCHOFF:
+                    running.difference_update(call.args)
+            return not running
+        return last.call.skill != SWITCHON

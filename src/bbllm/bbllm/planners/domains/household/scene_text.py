@@ -5,10 +5,12 @@ from collections.abc import Iterable
 
 from bbllm.core.naming import class_of
 from bbllm.core.types import Kind, Scene
-from bbllm.planners.domains.scene_graph import CHARACTER, SceneGraph, scene_graph
-
-EXPECTED_STATES = frozenset({'clean', 'plugged_in'})
-"""States that prompts omit."""
+from bbllm.planners.domains.scene_graph import (
+    CHARACTER,
+    EXPECTED_STATES,
+    SceneGraph,
+    scene_graph,
+)
 
 _WORDS = {'inside': 'inside', 'on': 'on it'}
 
