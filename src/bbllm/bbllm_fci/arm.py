@@ -31,7 +31,8 @@ PERIOD_S = 0.001
 """Of the protocol: a state, the client's answer, and a step of the physics."""
 SLOW_RAD_S = 0.02
 """Below this, friction of the joints is compensated in part only, so that it does not chatter."""
-CARTESIAN = (ControlMode.CARTESIAN_POSE, ControlMode.CARTESIAN_VELOCITY)
+NEAR_RAD = 0.001
+"""Up to this far from its reference, an arm is not held back by anything [rad]."""
 
 
 class TableArm:
@@ -118,11 +119,23 @@ class TableArm:
             self._steered(mode is ControlMode.TORQUE)
 
     def brake(self) -> None:
-        """Come to rest from the measured motion, as after an error or a cancelled goal."""
+        """
+        Come to rest from the reference, or from the measured motion where something holds the arm.
+
+        So the next motion begins at the reference in force, as the one of our driver does.
+        """
         with self._lock:
             q, dq = self.simulation.arm_state()
+            if np.abs(q - self._q_d).max() < NEAR_RAD and self._mode is not ControlMode.TORQUE:
+                q, dq = self._q_d, self._dq_d
             now_s = self.simulation.time_s
             self._brake = Spline.braking(self.robot_model.limits, q, dq, now_s)
+
+    def rest_rad(self) -> list[float]:
+        """Return the joint positions that the reference comes to rest at, 7 numbers [rad]."""
+        with self._lock:
+            rest = self._q_d if self._brake is None else self._brake.end_rad
+            return [float(angle) for angle in rest]
 
     def update_joint_positions(self, q: Sequence[float]) -> None:
         with self._lock:

@@ -27,7 +27,8 @@ from franka_sim.franka_protocol import (
 from franka_sim.franka_sim_server import FrankaSimServer
 from franka_sim.server.constants import RobotMode
 
-from bbllm.sim.faults import MANUAL_TEXT
+from bbllm.arm.driver import RobotMode as StoppedMode
+from bbllm.sim.faults import MANUAL_TEXT, PRESSED_TEXT
 from bbllm.sim.robot_settings import (
     T_FLANGE_NOMINAL,
     Order,
@@ -51,7 +52,10 @@ ERROR_BITS = {
 """Places in the lists of errors of the robot's state (research_interface/robot/error.h)."""
 SUCCESS, NOT_POSSIBLE, INVALID = 0, 1, 2
 """Answers to requests for settings (research_interface/robot/service_types.h)."""
-RECOVERY_EMERGENCY, RECOVERY_MANUAL = 1, 4
+PATIENCE_S = 0.5
+"""How long a client may take for an answer below real time before its packet is lost [s]."""
+REFUSED_RECOVERY = {MANUAL_TEXT: 3, PRESSED_TEXT: 5}
+"""Answers to a request for recovery, by why it is refused; `NOT_POSSIBLE` otherwise."""
 
 Handler = Callable[[Any, MessageHeader, bytes], None]
 
@@ -173,8 +177,7 @@ class ArmServer(FrankaSimServer):
         if refused is None:
             super().handle_automatic_error_recovery_command(sock, header, payload)
         else:
-            manual = refused == MANUAL_TEXT
-            self._refuse(sock, header, RECOVERY_MANUAL if manual else RECOVERY_EMERGENCY)
+            self._refuse(sock, header, REFUSED_RECOVERY.get(refused, NOT_POSSIBLE))
 
     def _order(
         self, order: Order, acknowledge: Handler, sock: Any, header: MessageHeader, payload: bytes
@@ -192,31 +195,53 @@ class ArmServer(FrankaSimServer):
         self._send_tcp(sock, reply.to_bytes() + struct.pack('<B3x', status))
 
     def _refuse_move_while_latched(self, sock: Any, header: MessageHeader) -> bool:
-        if self.robot_state.state['robot_mode'] != RobotMode.kUserStopped:
+        if not self._user_stopped:
             return bool(super()._refuse_move_while_latched(sock, header))
         self.send_move_response(
             sock, command_id=header.command_id, status=MoveStatus.kCommandNotPossibleRejected
         )
         return True
 
+    @property
+    def _user_stopped(self) -> bool:
+        return self._arm.monitor.mode(False) is StoppedMode.USER_STOPPED
+
+    def _abort_with_error(self, bits: Any, reason: str, motion: int = 0) -> None:
+        """Keep the errors of the last motion alone, as the robot does."""
+        with self._motion_lock:
+            state = self.robot_state.state
+            if not any(state['errors']):
+                state['reflex_reason'] = [False] * len(state['reflex_reason'])
+            super()._abort_with_error(bits, reason, motion)
+
     def _switch_to_hold_position(self) -> None:
         super()._switch_to_hold_position()
         self._arm.brake()
+        self._publish_hold_setpoint()
+
+    def _publish_hold_setpoint(self, joint_positions: Any = None) -> Any:
+        """Publish the reference where the arm rests, not its measured joints, which creep."""
+        return super()._publish_hold_setpoint(self._arm.rest_rad())
 
     def _drain_gate(self, answer_deadline: float = 0.0) -> float:
-        """Also let pass what a millisecond of the robot takes at this share of real time."""
+        """
+        Also let pass what a millisecond of the robot takes, below real time.
+
+        There the robot's clock waits for its client, too, so that a busy machine loses no packets.
+        """
+        if self._speed >= 1:
+            return float(super()._drain_gate(answer_deadline))
         begun_s = time.perf_counter()
-        left_s = self._cycle_s + PERIOD_S / self._speed - begun_s
-        if self._speed < 1 and left_s > 0:
-            time.sleep(left_s)
-        paced_s = time.perf_counter() - begun_s if self._speed < 1 else 0.0
-        waited_s = super()._drain_gate(answer_deadline)
+        time.sleep(max(0.0, self._cycle_s + PERIOD_S / self._speed - begun_s))
+        super()._drain_gate(self._cycle_s + PATIENCE_S)
         self._cycle_s = time.perf_counter()
-        return float(paced_s + waited_s)
+        return self._cycle_s - begun_s
 
     def _account_for_communication_cycle(self) -> None:
         """Step the physics after the last command of the cycle, also one that was made up."""
         super()._account_for_communication_cycle()
+        if self._user_stopped:  # whatever a client that stops meanwhile has made of it
+            self.robot_state.state['robot_mode'] = RobotMode.kUserStopped
         try:
             self._arm.step()
         except Exception as error:
