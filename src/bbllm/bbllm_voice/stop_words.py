@@ -8,8 +8,9 @@ from bbllm.core.stop_words import STOP_WORDS
 from bbllm_voice.libraries import library
 from bbllm_voice.sound import RATE_HZ, Sound, pcm
 
-NEAR_WORDS = frozenset({'stops', 'stopped', 'top', 'hold', 'holt', 'palt', 'alt'})
-"""What transcribers make of a stop word; stop only as the whole utterance."""
+NEAR_WORDS = frozenset({'stops', 'stopped', 'top', 'hold', 'holt', 'palt', 'alt', 'para'})
+"""What transcribers make of a stop word, and stop words that mean something else in a sentence:
+they stop only as the whole utterance."""
 SPOTTED = ('stop', 'halt', 'abort', 'freeze')
 THRESHOLD = 1e-5
 """Of a keyphrase in pocketsphinx; lower finds more, and more that was not said."""
@@ -22,7 +23,7 @@ def is_spoken_stop(text: str) -> bool:
     That includes "do not stop": a stop that was not meant costs less than one that is missed.
     """
     words = set(re.findall(r'\w+', text.lower()))
-    return bool(words & STOP_WORDS) or (len(words) == 1 and bool(words & NEAR_WORDS))
+    return bool(words & STOP_WORDS - NEAR_WORDS) or (len(words) == 1 and bool(words & NEAR_WORDS))
 
 
 class StopSpotter:

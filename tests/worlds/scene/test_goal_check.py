@@ -457,7 +457,22 @@ def test_every_kind_of_condition_is_read_from_its_own_form_and_written_back() ->
 
         assert [condition.kind for condition in goal.conditions] == [kind]
         assert parse_goal(str(goal), table) == goal
-        assert goal.in_words[0].startswith(('red_cube', '5 of red_cube'))
+        assert goal.in_words[0].startswith(('red_cube', '5 of the 6 cubes'))
+
+
+@pytest.mark.parametrize(
+    ('names', 'words'),
+    [
+        ('red_cube|blue_cube|pink_cube', '2 of the 3 cubes'),
+        ('red_cube|blue_cube|e_box', '2 of: red_cube, blue_cube, e_box'),
+    ],
+)
+def test_some_of_several_objects_are_counted_by_their_noun(names: str, words: str) -> None:
+    table = scene({**START, 'e_box': (0.2, 0.2)})
+
+    (text,) = parse_goal(f'moved(2 of {names})', table).in_words
+
+    assert text.startswith(f'{words} are ')
 
 
 NAMES = st.sampled_from([name for name in START if name.endswith('cube')])

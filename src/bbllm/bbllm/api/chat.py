@@ -15,10 +15,7 @@ from bbllm.core.events import (
     FeedbackReceived,
     QuestionAsked,
 )
-from bbllm.core.stop_words import is_stop
 from bbllm.core.tasks import make_task
-
-STOPPED = 'The person wrote: {}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +76,7 @@ class Chat:
 
     def begin(self, text: str, *, wait_s: float = 0.0) -> Reply | None:
         """Take a line as `say` does; None where it has begun a turn, which is not waited for."""
-        if is_stop(text):
-            self._session.stop(STOPPED.format(text))
+        if self._session.stopped_by(text):
             return Reply('Stopped.')
         with self._lock:
             if not self.is_busy:

@@ -17,6 +17,7 @@ from bbllm.core.errors import TaskError
 from bbllm.core.events import Episode, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.protocols import EventSink, World
+from bbllm.core.stop_words import is_stop
 from bbllm.core.types import Plan, Scene, SceneObject, Task
 
 if TYPE_CHECKING:
@@ -196,6 +197,12 @@ class Session(ABC):
     @abstractmethod
     def stop(self, reason: str) -> None:
         """Stop whatever moves the arm, whoever began it; the hand keeps its object."""
+
+    def stopped_by(self, text: str) -> bool:
+        """Stop at once for a text that is a word such as `stop`; return whether it is one."""
+        if found := is_stop(text):
+            self.stop(f'A person wrote: {text.strip()}')
+        return found
 
     @abstractmethod
     def plan(self, task: Task) -> Plan:

@@ -446,7 +446,14 @@ class EpisodeRun:
         return FeedbackReceived(text, by)
 
     def take_denial(self, denial: Denial) -> None:
-        """Take a person's denial for a remark, while the limit lasts."""
+        """
+        Take a person's denial for a remark, while the limit lasts.
+
+        A reason such as `stop` stops the episode at once.
+        """
+        if is_stop(denial.text):
+            self.cancel(f'A person wrote: {denial.text.strip()}')
+            return
         with suppress(TaskError):
             self._need_room(denial)
             self._queue_remark(denial)

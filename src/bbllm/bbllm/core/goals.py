@@ -188,7 +188,21 @@ class Selection:
         if self.count == len(self.names):
             return listed(self.names)
         short = self.text.rpartition(' of ')[2].split('|')
-        return f'{self.count} of {", ".join(short)}' if self.count > 1 else ' or '.join(short)
+        if self.count == 1:
+            return ' or '.join(short)
+        if nouns := nouns_of(short):
+            return f'{self.count} of the {len(short)} {nouns}'
+        return f'{self.count} of{":" if short[1:] else ""} {", ".join(short)}'
+
+
+def nouns_of(names: Sequence[str]) -> str:
+    """Return `cubes` for names such as red_cube that all end so; '' for others."""
+    ends = {name.rpartition('_')[2] for name in names if name.rpartition('_')[0]}
+    noun = ends.pop() if len(ends) == 1 and all('_' in name for name in names) else ''
+    regular = (
+        noun.isalpha() and len(noun) > 1 and not noun.endswith(('s', 'x', 'sh', 'ch', 'y', 'fe'))
+    )
+    return f'{noun}s' if regular else ''
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """A plan as a difference to the one that a person has read before it."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+
+from bbllm.core.approval import ApprovalRequest
 
 
 class Mark(StrEnum):
@@ -53,3 +55,19 @@ def plan_change(
             ChangedStep(Mark.DONE if i in done else mark, i, steps[i]) for i in range(new, new_end)
         ]
     return tuple(found)
+
+
+def marked_lines(
+    request: ApprovalRequest, before: ApprovalRequest | None, done: Container[int] = ()
+) -> Iterator[tuple[str, str]]:
+    """
+    Yield the lines of a request with their marks, its steps as a change; '' is no mark.
+
+    *before* is what was asked for last; only a plan of the same episode counts.
+    """
+    same = before is not None and request.episode_id == before.episode_id
+    lines, n_about = request.lines, len(request.about)
+    yield from (('', line) for line in lines[:n_about])
+    for step in plan_change(request.steps, before.steps if before and same else (), done):
+        yield step.mark.value, str(step)
+    yield from (('', line) for line in lines[n_about + len(request.steps) :])

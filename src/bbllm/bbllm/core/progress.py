@@ -93,6 +93,11 @@ class Progress:
         return self.events[0].stamp_s
 
     @property
+    def done_steps(self) -> frozenset[int]:
+        """Indices of the steps in force that are done."""
+        return frozenset(row.index for row in self.rows if row.state is StepState.DONE)
+
+    @property
     def wall_s(self) -> float:
         """Wall time from the first to the newest event [s]."""
         return self.events[-1].stamp_s - self.started_s

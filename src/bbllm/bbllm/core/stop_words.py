@@ -13,7 +13,11 @@ STOP_WORDS = frozenset(
 
 
 def is_stop(text: str) -> bool:
-    """Return whether a text is nothing but a word that stops, however often it is repeated."""
+    """
+    Return whether a text is nothing but a word that stops, however often it is repeated.
+
+    In a sentence such a word may mean something else, as `para` does in Spanish.
+    """
     words = re.findall(r'\w+', text.lower())
     if not words:
         return False

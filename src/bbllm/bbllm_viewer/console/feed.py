@@ -1,7 +1,7 @@
 """What the page shows: the state of a robot and the events of one episode, for all browsers."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from bbllm.core.approval import ApprovalRequest, RequestKind
 from bbllm.core.events import EpisodeEnded, EpisodeStarted, Event
 from bbllm.core.paths import episodes_dir
-from bbllm.core.plan_change import ChangedStep, plan_change
+from bbllm.core.plan_change import marked_lines
 from bbllm.core.records import to_json
 from bbllm.core.text import json_text
 from bbllm.core.types import Scene
@@ -153,9 +153,8 @@ class Feed:
             self.set('request', None)
             return
         if request.hash != self._asked.hash:
-            before = self._asked.steps if request.episode_id == self._asked.episode_id else ()
-            change = plan_change(request.steps, before, self._shown.done_steps)
-            self._lines, self._asked = [*_marked(request, change)], request
+            self._lines = [*marked_lines(request, self._asked, self._shown.done_steps)]
+            self._asked = request
         shown = {'hash': request.hash, 'lines': self._lines, 'doubt': doubt}
         self.set('request', {**to_json(request), **shown})
 
@@ -205,11 +204,3 @@ class Feed:
         old = self._values.get(name)
         if old is None or old[1] != text:
             self._values[name] = (self._next(), text)
-
-
-def _marked(request: ApprovalRequest, change: Iterable[ChangedStep]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a request with their marks, its steps as a change; '' is no mark."""
-    lines, n_about = request.lines, len(request.about)
-    yield from (('', line) for line in lines[:n_about])
-    yield from ((step.mark.value, str(step)) for step in change)
-    yield from (('', line) for line in lines[n_about + len(request.steps) :])

@@ -16,7 +16,6 @@ from bbllm.core.events import Episode, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import read_damaged
 from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import data_url
-from bbllm.core.stop_words import is_stop
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene, SceneObject
 from bbllm_viewer.console.desk import REMARK_S
@@ -81,8 +80,7 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
 
     def begin(self, instruction: str) -> None:
         """Begin a task; see `Desk`. A refusal of a stack is shown when it comes."""
-        if is_stop(instruction):
-            self.stop()
+        if self.session.stopped_by(instruction):
             return
         task = make_task(instruction)
 
@@ -101,15 +99,13 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
 
     def say(self, text: str, question: str = '') -> str:
         """Send a remark, an answer, or a word that stops; see `Desk`."""
-        if is_stop(text):
-            self.stop()
+        if self.session.stopped_by(text):
             return 'Stopped.'
         return self.session.say(text, REMARK_S, question)
 
     def answer(self, hash: str, granted: bool, reason: str) -> None:
         """Approve or deny, or stop where the reason is a word that stops; see `Desk`."""
-        if not granted and is_stop(reason):
-            self.stop()
+        if not granted and self.session.stopped_by(reason):
             return
         self.session.approvals.answer(hash, Answer(granted=granted, reason=reason, by=person()))
 

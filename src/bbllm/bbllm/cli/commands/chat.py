@@ -7,8 +7,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Literal
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Literal, TextIO
 
 from bbllm.api.chat import Chat, Reply
 from bbllm.api.config import HOUSE, EpisodeConfig, check_world
@@ -30,7 +30,9 @@ from bbllm.core.errors import BbllmError, LostNodeError
 from bbllm.core.events import (
     AnswerGiven,
     EpisodeEnded,
+    EpisodeStarted,
     Event,
+    FeedbackReceived,
     GoalStated,
     PlanMade,
     QuestionAsked,
@@ -39,6 +41,8 @@ from bbllm.core.events import (
     describe,
 )
 from bbllm.core.plugins import load_part
+from bbllm.core.progress import Progress
+from bbllm.core.stop_words import is_stop
 from bbllm.core.text import escape_line
 from bbllm.core.types import Outcome
 
@@ -115,7 +119,9 @@ def chat(
             speak=speaker and speaker.speak,
             patient=config.ask is AskMode.SAFEST,
         )
-        take = lines_of(sys.stdin)
+        take: Callable[[], str | None]
+        take = typed = TypedLines(sys.stdin, talk.stops)
+        talk.stop_waits = typed.stop_waits.is_set
         if voice:
             open_voice = load_part('bbllm.voice', 'lines')
             take = opened.enter_context(
@@ -162,28 +168,48 @@ def _session(
         )
 
 
-def lines_of(source: object) -> Callable[[], str | None]:
+class TypedLines:
     """
-    Return what takes a line that was typed, without its end unless it is empty.
+    The lines of a source, read ahead in a thread; called for the next one.
 
-    It returns '' where none was typed yet, and None after the last one.
+    A line that is a stop word is acted on when it is read, and lines before it that still wait
+    are left out.
+
+    Args:
+        source: A text file.
+        stops: Stops the robot for a stop word; returns whether a line is one.
     """
-    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
-    def read() -> None:
-        for line in iter(source.readline, ''):  # type: ignore[attr-defined]  # a text file
-            lines.put(line.rstrip('\n') or line)
-        lines.put(None)
+    def __init__(self, source: TextIO, stops: Callable[[str], bool]):
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.stop_waits = threading.Event()
+        """Set from a stop word until it is taken."""
 
-    threading.Thread(target=read, name='lines', daemon=True).start()
+        def read() -> None:
+            for line in iter(source.readline, ''):
+                if stops(line):
+                    with suppress(queue.Empty):
+                        while True:
+                            self._lines.get_nowait()
+                    self.stop_waits.set()
+                self._lines.put(line.rstrip('\n') or line)
+            self._lines.put(None)
 
-    def take() -> str | None:
+        threading.Thread(target=read, name='lines', daemon=True).start()
+
+    def __call__(self) -> str | None:
+        """
+        Return a line without its end unless it is empty.
+
+        It is '' where none was typed yet, and None after the last one.
+        """
         try:
-            return lines.get(timeout=POLL_S)
+            line = self._lines.get(timeout=POLL_S)
         except queue.Empty:
             return ''
-
-    return take
+        if line is None or is_stop(line):
+            self.stop_waits.clear()
+        return line
 
 
 class Talk:
@@ -203,8 +229,15 @@ class Talk:
         self._view = LineView(sys.stderr if output.json else sys.stdout) if verbose else None
         self._chat = Chat(session, self._show)
         self._asked: ApprovalRequest | None = None
+        self._shown: ApprovalRequest | None = None
+        """The request that was shown last."""
         self._told: QuestionAsked | None = None
         self._answered: QuestionAsked | None = None
+        self._progress = Progress()
+        self._written: list[str] = []
+        """What was added here, and is not on record yet."""
+        self.stop_waits: Callable[[], bool] = lambda: False
+        """Returns whether the next line is a stop word."""
         self.types = output.live and sys.stdin is not None and sys.stdin.isatty()
         """Whether a person types, who may write at any time."""
 
@@ -238,6 +271,12 @@ class Talk:
         """Print a line that is no part of the conversation; from any thread."""
         self._output.print(escape_line(text), style='cyan')
 
+    def stops(self, line: str) -> bool:
+        """Stop for a stop word, from any thread; return whether a line is one."""
+        with suppress(BbllmError):  # the line is taken after that, which names the fault
+            return self._session.stopped_by(line)
+        return True
+
     @property
     def _is_unanswered(self) -> bool:
         """Whether a question waits that no line was for."""
@@ -247,7 +286,8 @@ class Talk:
     @property
     def _is_open(self) -> bool:
         """Whether the next line of a pipe has its turn."""
-        return not self._chat.is_busy or bool(self._chat.question or self._waiting)
+        waits = self._chat.question or self._waiting or self.stop_waits()
+        return not self._chat.is_busy or bool(waits)
 
     @property
     def _waiting(self) -> ApprovalRequest | None:
@@ -266,7 +306,8 @@ class Talk:
                     self._asked.hash, Answer(granted=granted, by=person())
                 )
             else:
-                self._answered = self._chat.question
+                question = self._answered = self._chat.question
+                self._written.append(question.option_of(text) if question else text)
                 self._report(self._chat.begin(text, wait_s=REMARK_S))
                 return
         except BbllmError as error:
@@ -279,7 +320,9 @@ class Talk:
         if request != self._asked:
             self._asked = request
             if request is not None:
-                show(request, self._output, self._session.approvals.doubt)
+                doubt, done = self._session.approvals.doubt, self._progress.done_steps
+                show(request, self._output, doubt, self._shown, done)
+                self._shown = request
                 self._output.print('Allow it? y or n, or write what to change.', style='bold cyan')
         question = self._chat.question
         if question is not self._told:
@@ -296,6 +339,12 @@ class Talk:
 
     def _show(self, event: Event) -> None:
         """Show an event of the turn; called in the thread of the episode."""
+        if isinstance(event.data, EpisodeStarted):
+            self._progress = Progress()
+            self._written.clear()
+        self._progress.take(event)
+        if isinstance(event.data, FeedbackReceived) and self._view is None:
+            self._show_remark(event.data)
         if self._view is not None:
             self._view(event)
         elif isinstance(event.data, GoalStated) and not event.data.conditions:
@@ -311,6 +360,15 @@ class Talk:
                 self._speak(event.data.summary)
             self._output.result({'ending': event.data.ending.name, 'reply': event.data.summary})
             self._prompt()
+
+    def _show_remark(self, remark: FeedbackReceived) -> None:
+        """Show what was added or answered elsewhere, with who did."""
+        if remark.text in self._written:
+            self._written.remove(remark.text)
+            return
+        who = remark.speaker if remark.by else 'given elsewhere or in advance'
+        word = 'answer' if remark.question else 'added'
+        self._output.print(f'  {word:<8} {escape_line(remark.text)} ({who})', style='cyan')
 
     def _prompt(self) -> None:
         if self.types:

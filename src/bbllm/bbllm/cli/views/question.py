@@ -10,7 +10,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 
 from bbllm.api.session import Approvals, Running
@@ -21,6 +21,7 @@ from bbllm.core.approval import Answer, ApprovalRequest, RequestKind
 from bbllm.core.errors import ApprovalError, TaskError, WorldError
 from bbllm.core.events import QuestionAsked
 from bbllm.core.paths import episodes_dir, predicted_path
+from bbllm.core.plan_change import marked_lines
 from bbllm.core.text import escape_line
 
 POLL_S = 0.1
@@ -51,15 +52,23 @@ def can_ask(output: Output) -> bool:
     return at_terminal() and output.console.is_terminal
 
 
-def show(request: ApprovalRequest, output: Output, doubt: str = '') -> None:
+def show(
+    request: ApprovalRequest,
+    output: Output,
+    doubt: str = '',
+    before: ApprovalRequest | None = None,
+    done: Container[int] = (),
+) -> None:
+    """Print a request; its steps with what has become of them since the plan *before* it."""
     waits = time.strftime('%H:%M:%S', time.localtime(request.since_s))
     left_s = max(0.0, request.since_s + request.timeout_s - time.time())
     output.print()
     if doubt:
         output.print(f'  ! {escape_line(doubt)}', 'bold red')
     output.print(escape_line(request.title), 'bold')
-    for line in request.lines:
-        output.print_item(line)
+    is_changed = before is not None and before.episode_id == request.episode_id
+    for mark, line in marked_lines(request, before, done):
+        output.print_item(f'{mark:<7} {line}' if is_changed else line)
     picture = predicted_path(episodes_dir() / f'{request.episode_id}.jsonl')
     if request.kind is RequestKind.PLAN and picture.exists():
         output.print_path('predicted', picture)
@@ -77,7 +86,12 @@ def line_to_type(request: ApprovalRequest) -> str:
 
 
 def ask(
-    request: ApprovalRequest, output: Output, is_open: Callable[[], bool], doubt: str = ''
+    request: ApprovalRequest,
+    output: Output,
+    is_open: Callable[[], bool],
+    doubt: str = '',
+    before: ApprovalRequest | None = None,
+    done: Container[int] = (),
 ) -> Answer | None:
     """
     Show a request, and ask where a person can answer: only `y` and `yes` approve.
@@ -88,7 +102,7 @@ def ask(
         The answer; None where there was none, because there is no terminal, it was left, or the
         request went away (`is_open` returns False). What to type elsewhere is printed then.
     """
-    show(request, output, doubt)
+    show(request, output, doubt, before, done)
     answer = _answer(request, output, is_open) if can_ask(output) else None
     if answer is None and is_open():
         output.print(f'  In another terminal: {line_to_type(request)}', 'cyan')
@@ -155,7 +169,7 @@ def person_prompt(
             return False
         return True
 
-    def handle(request: ApprovalRequest) -> None:
+    def handle(request: ApprovalRequest, before: ApprovalRequest | None) -> None:
         view.progress.activity = f'waiting for a person: {request.name}'
         if yes:
             if not approvals.simulated:
@@ -170,6 +184,8 @@ def person_prompt(
                 output,
                 lambda: not done.is_set() and approvals.waiting == request,
                 approvals.doubt,
+                before,
+                view.progress.done_steps,
             )
         if answer is not None:
             send(request, answer)
@@ -203,9 +219,9 @@ def person_prompt(
             if request is None or request == seen:
                 done.wait(NEXT_S)
                 continue
-            seen = request
+            before, seen = seen, request
             if request.episode_id == episode_id:
-                handle(request)
+                handle(request, before)
 
     thread = threading.Thread(target=work, name='person_prompt', daemon=True)
     thread.start()
