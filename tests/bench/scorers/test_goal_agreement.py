@@ -15,7 +15,8 @@ from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.houses import list_houses, load_house
 from bbllm.worlds.household.vocabulary import HANDS, Property, Relation
 from bbllm.worlds.household.world import HouseholdWorld
-from bbllm.worlds.scene.goal_check import DEFAULTS, check_goal
+from bbllm.worlds.scene.goal_check import check_goal
+from bbllm.worlds.scene.table_tolerances import DEFAULTS
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.suites.goals import PlusSign
 from bbllm_bench.suites.house_goals import HouseholdGoal

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from bbllm.worlds.scene.goal_check import TableTolerances
+from bbllm.worlds.scene.table_tolerances import TableTolerances
 from bbllm_bench.scorers.judging import judge
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites.goals import Conditions, Goal

@@ -31,8 +31,8 @@ from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.planners.brain_body.planner import BrainBody
 from bbllm.planners.common.goal_request import goal_prompt
 from bbllm.testing import ScriptedModel
-from bbllm.worlds.scene.goal_check import TableTolerances
 from bbllm.worlds.scene.goal_keeper import SceneGoals
+from bbllm.worlds.scene.table_tolerances import TableTolerances
 from tests.doubles.box_table import BoxTable
 from tests.doubles.call_body import CallBody
 

@@ -19,8 +19,9 @@ from bbllm.worlds.household.houses import load_house
 from bbllm.worlds.household.visibility import Visibility
 from bbllm.worlds.household.vocabulary import Relation
 from bbllm.worlds.household.world import HouseholdWorld
-from bbllm.worlds.scene import goal_check
-from bbllm.worlds.scene.goal_check import TableTolerances, check_goal, undecided
+from bbllm.worlds.scene import table_shapes
+from bbllm.worlds.scene.goal_check import check_goal, undecided
+from bbllm.worlds.scene.table_tolerances import TableTolerances
 
 EDGE_M = 0.04
 ON_RED = 0.06
@@ -560,7 +561,7 @@ def test_a_shape_that_has_too_many_choices_is_not_decided_and_its_best_fault_is_
 
     assert '2 of 3 objects (blue_cube, red_cube)' in unmet(tower, stacked)[0]
     assert 'blue_cube and red_cube are 14.1 cm apart' in unmet(line)[0]
-    monkeypatch.setattr(goal_check, 'MOST_SUBSETS', 3)
+    monkeypatch.setattr(table_shapes, 'MOST_SUBSETS', 3)
     start = scene(START)
     for goal in (tower, f'not {tower}'):
         found = check_goal(parse_goal(goal, start), start, start)

@@ -19,7 +19,8 @@ from bbllm.core.text import count_of, listed
 from bbllm.core.types import Fact, Kind, Scene, SceneObject
 from bbllm.scene.relations import build_scene
 from bbllm.skills.shapes import Point, bottom_z, outline, top_z
-from bbllm.worlds.scene.goal_check import TableTolerances, check_goal
+from bbllm.worlds.scene.goal_check import check_goal
+from bbllm.worlds.scene.table_tolerances import TableTolerances
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites.goals import Conditions, Corners, Hold, Layout, Tower
 from bbllm_bench.suites.scores import Condition, at_least, at_most, cm

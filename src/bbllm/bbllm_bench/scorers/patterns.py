@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from bbllm.core.text import count_of, listed
 from bbllm.core.types import Pose
-from bbllm.worlds.scene.goal_check import DEFAULTS
+from bbllm.worlds.scene.table_tolerances import DEFAULTS
 from bbllm_bench.scorers.table import Table
 from bbllm_bench.suites.goals import GridGoal, LetterL, PlusSign
 from bbllm_bench.suites.scores import Condition, at_most, between, cm

@@ -7,7 +7,7 @@ from functools import cached_property
 from bbllm.core.types import MOVABLE, Kind, SceneObject
 from bbllm.skills.containers import lies_in
 from bbllm.skills.shapes import bottom_z, contains, outline, polygon_gap, top_z
-from bbllm.worlds.scene.goal_check import leaning
+from bbllm.worlds.scene.table_shapes import leaning
 from bbllm_bench.suites.scores import FinalState, at_most, cm
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from bbllm.files.yaml_files import FileRecord
-from bbllm.worlds.scene.goal_check import DEFAULTS, TableTolerances
+from bbllm.worlds.scene.table_tolerances import DEFAULTS, TableTolerances
 
 
 def _compiled(pattern: str) -> str:
