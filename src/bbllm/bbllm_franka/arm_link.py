@@ -1,5 +1,6 @@
 """The driver's end of the control process: starts it, sends requests, waits for replies."""
 
+import logging
 import os
 import queue
 import subprocess
@@ -11,16 +12,23 @@ from typing import Any
 
 from bbllm.core.errors import WorldError
 from bbllm_franka.board import RobotReading, StateBoard
-from bbllm_franka.errors import LostRobotError
-from bbllm_franka.messages import LinkQuality, Word
+from bbllm_franka.errors import LostRobotError, SlowMachineError
+from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings, Word
 from bbllm_franka.reasons import connection_error, lost_error
 
 CONNECT_S = 30.0
 """How long the process may take to start and connect; a refused connection takes 10 s [s]."""
 CALL_S = 10.0
 """How long the robot may take for a call, such as an error recovery [s]."""
+LEAST_SHARE = 0.95
+"""Share of the robot's milliseconds that this computer must keep up with at the start."""
+WIDEST_S = 0.02
+"""Longest time without a state at the start: after 20 lost commands a robot stops [s]."""
 END_S = 3.0
 """How long a process may take to end: a motion that runs brakes in 0.5 s [s]."""
+
+
+LOG = logging.getLogger('bbllm')
 
 
 class ArmLink:
@@ -92,6 +100,17 @@ class ArmLink:
             raise lost_error('', text, self._address) from None
         return '' if word is Word.DONE else str(texts[0])
 
+    def settings(self) -> ToolSettings:
+        """Return what is set in a robot at rest."""
+        self.send(Word.SETTINGS)
+        try:
+            _, settings = self.take(CALL_S)
+        except queue.Empty:
+            text = f'no settings within {CALL_S:g} s'
+            raise lost_error('', text, self._address) from None
+        assert isinstance(settings, ToolSettings)
+        return settings
+
     def close(self) -> None:
         """End the process; an arm that moves brakes first."""
         with suppress(OSError):
@@ -121,3 +140,24 @@ class ArmLink:
                 self._replies.put(message)
                 return
             self._replies.put(message)
+
+
+def check_machine(quality: LinkQuality, realtime: str) -> None:
+    """
+    Judge a computer that has just connected.
+
+    Raises SlowMachineError where it does not keep up and *realtime* is enforced; else it is
+    logged.
+    """
+    if quality.share >= LEAST_SHARE and quality.widest_s < WIDEST_S:
+        return
+    text = (
+        f'This computer kept up with {quality.share:.0%} of the states of the robot, and was '
+        f'late by {quality.widest_s * 1e3:.0f} ms once; a motion needs '
+        f'{LEAST_SHARE:.0%} and less than {WIDEST_S * 1e3:.0f} ms. End other programs, '
+        'connect the robot by its own network card, set the CPU governor to performance, and '
+        'boot a PREEMPT_RT kernel.'
+    )
+    if realtime == ENFORCE:
+        raise SlowMachineError(f'{text} To go on all the same, state --realtime ignore.')
+    LOG.warning(text)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
 
@@ -61,7 +62,10 @@ ERRORS = (
 )
 """Fields of `franka::Errors` of libfranka 0.21, each one bit of a reading."""
 
-_LAYOUT = struct.Struct('=9d 7d 7d 7d 6d')
+_HEAD, _CONTACTS = 9, 13
+_ROWS, _WRENCHES = 8, 2
+_COUNT_OF_VALUES = _HEAD + _ROWS * N_JOINTS + _WRENCHES * 6 + 2 * _CONTACTS
+_LAYOUT = struct.Struct(f'={_COUNT_OF_VALUES}d')
 _COUNT = struct.Struct('=Q')
 SIZE = mmap.PAGESIZE
 
@@ -89,8 +93,21 @@ class RobotReading:
     velocity_rad_s: Array
     set_point_rad: Array
     """Where the robot's own controller keeps or leads the arm, `q_d`, shape (7,)."""
+    set_point_rad_s: Array
+    set_point_rad_s2: Array
+    torque_nm: Array
+    desired_nm: Array
+    """`tau_J_d`, without gravity [Nm]."""
+    external_nm: Array
+    """`tau_ext_hat_filtered` [Nm]."""
     wrench: Array
     """`O_F_ext_hat_K`: what the robot does to the world, shape (6,) [N, Nm]."""
+    wrench_in_stiffness: Array
+    """`K_F_ext_hat_K`, the same in the axes of the stiffness frame."""
+    contacts: NDArray[np.bool_]
+    """What is above its lower threshold: joints, then force and torque, shape (13,)."""
+    collisions: NDArray[np.bool_]
+    """What is above its upper threshold, shape (13,)."""
 
 
 def error_bits(errors: object) -> int:
@@ -118,7 +135,11 @@ class StateBoard:
         return file
 
     def write(self, head: Iterable[float], *rows: Sequence[float]) -> None:
-        """Write a reading: nine numbers, positions, velocities, set points, wrench."""
+        """
+        Write a reading: nine numbers, then rows in the order of the fields of `RobotReading`.
+
+        Contacts and collisions are two rows each: joints, then the wrench.
+        """
         self._count += 1
         _COUNT.pack_into(self._memory, 0, self._count)
         values = [*head]
@@ -139,8 +160,12 @@ class StateBoard:
             time.sleep(1e-5)
         if not before:
             return None
-        host_s, robot_s, mode, rate, current, last, mean_n, since_s, load_kg = values[:9]
-        joints = np.array(values[9 : 9 + 3 * N_JOINTS]).reshape(3, N_JOINTS)
+        host_s, robot_s, mode, rate, current, last, mean_n, since_s, load_kg = values[:_HEAD]
+        rest = np.array(values[_HEAD:])
+        joints, rest = np.split(rest, [_ROWS * N_JOINTS])
+        joints = joints.reshape(_ROWS, N_JOINTS)
+        wrenches, flags = np.split(rest, [_WRENCHES * 6])
+        contacts, collisions = flags.reshape(2, _CONTACTS) > 0
         return RobotReading(
             host_s=host_s,
             robot_s=robot_s,
@@ -154,7 +179,15 @@ class StateBoard:
             position_rad=joints[0],
             velocity_rad_s=joints[1],
             set_point_rad=joints[2],
-            wrench=np.array(values[9 + 3 * N_JOINTS :]),
+            set_point_rad_s=joints[3],
+            set_point_rad_s2=joints[4],
+            torque_nm=joints[5],
+            desired_nm=joints[6],
+            external_nm=joints[7],
+            wrench=wrenches[:6],
+            wrench_in_stiffness=wrenches[6:],
+            contacts=contacts,
+            collisions=collisions,
         )
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ from bbllm.arm.driver import (
 from bbllm.robots.registry import load_robot
 from bbllm.robots.robot_model import RobotModel
 from bbllm_franka.board import StateBoard, error_bits
-from bbllm_franka.messages import ENFORCE, LinkQuality, Word
+from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings, Word
 from bbllm_franka.motion import TICK_S, TimedMotion
 
 IDLE_MS = 10
@@ -101,6 +101,8 @@ class ControlLoop:
             result = self._follow(*values)
             self._come_to_rest()
             self._channel.send((Word.ENDED, result))
+        elif kind is Word.SETTINGS:
+            self._channel.send((Word.SETTINGS, _settings_of(self._robot.read_once())))
         elif kind is Word.CALL:  # CANCEL and AMEND came after the end of their motion
             self._call(*values)
 
@@ -140,7 +142,23 @@ class ControlLoop:
             forces[0][0],
             state.m_load,
         )
-        self._board.write(head, state.q, state.dq, state.q_d, wrench)
+        self._board.write(
+            head,
+            state.q,
+            state.dq,
+            state.q_d,
+            state.dq_d,
+            state.ddq_d,
+            state.tau_J,
+            state.tau_J_d,
+            state.tau_ext_hat_filtered,
+            wrench,
+            state.K_F_ext_hat_K,
+            state.joint_contact,
+            state.cartesian_contact,
+            state.joint_collision,
+            state.cartesian_collision,
+        )
         return float(robot_s)
 
     def _follow(self, trajectory: JointTrajectory, tolerances: Tolerances) -> FollowResult:
@@ -152,7 +170,6 @@ class ControlLoop:
             )
         except (pylibfranka.CommandException, pylibfranka.ControlException) as error:
             return FollowResult(status=GoalStatus.REJECTED, error_string=str(error))
-        self._channel.send((Word.BEGUN,))
         gc.disable()
         try:
             return self._play(control, motion, tolerances)
@@ -167,7 +184,7 @@ class ControlLoop:
 
     def _play(self, control: Any, motion: TimedMotion, tolerances: Tolerances) -> FollowResult:
         """Send a motion row by row; a row for each millisecond of the robot's clock."""
-        rows, row = motion.rows, 0
+        rows, row, begun = motion.rows, 0, False
         result: FollowResult | None = None
         late_rows = round(tolerances.goal_time_s / TICK_S)
         path_rad, goal_rad = tolerances.path_rad, tolerances.goal_rad
@@ -188,6 +205,9 @@ class ControlLoop:
                 elif result is not None and (off_rad < FREE_RAD or gave_way):
                     command.motion_finished = True
             control.writeOnce(command)
+            if not begun:
+                begun = True
+                self._channel.send((Word.BEGUN, state.time.to_sec() + motion.ahead_s))
             if result is not None and command.motion_finished:
                 return result
             self._observe(state)
@@ -198,13 +218,17 @@ class ControlLoop:
                 elif over > late_rows:
                     result = _GOAL_VIOLATED
                 else:
-                    result = self._asked(motion, row)
+                    result = self._asked(motion, row, state.time.to_sec())
             elif over > 0 and not gave_way and off_rad >= FREE_RAD:
                 motion.give_way_after(row, np.array(position))
                 gave_way = True
 
-    def _asked(self, motion: TimedMotion, row: int) -> FollowResult | None:
-        """Look for a request during a motion; returns how it ends where it was cancelled."""
+    def _asked(self, motion: TimedMotion, row: int, robot_s: float) -> FollowResult | None:
+        """
+        Look for a request during a motion; returns how it ends where it was cancelled.
+
+        *row* is sent at *robot_s* of the robot's clock [s].
+        """
         if not self._poll.poll(0):
             return None
         try:
@@ -214,8 +238,21 @@ class ControlLoop:
         if kind is Word.AMEND:
             self._channel.send((Word.AMENDED, motion.amend_after(row, *values)))
             return None
+        if kind is Word.FOLLOW:
+            begin = motion.join_after(row, values[0])
+            self._channel.send((Word.BEGUN, robot_s + (begin - row) * TICK_S))
+            return None
         motion.stop_after(row)
         return _CANCELED
+
+
+def _settings_of(state: Any) -> ToolSettings:
+    return ToolSettings(
+        tool=(state.m_ee, list(state.F_x_Cee), list(state.I_ee)),
+        load=(state.m_load, list(state.F_x_Cload), list(state.I_load)),
+        T_flange_ee=list(state.F_T_EE),
+        T_ee_stiffness=list(state.EE_T_K),
+    )
 
 
 def _distance(one: float, other: float) -> float:

@@ -31,9 +31,9 @@ from bbllm.arm.driver import (
 from bbllm.arm.force_estimator import MEAN_S, SilentForceError
 from bbllm.robots.registry import load_robot
 from bbllm.robots.robot_model import RobotModel
-from bbllm_franka.arm_link import ArmLink
+from bbllm_franka.arm_link import ArmLink, check_machine
 from bbllm_franka.board import RobotReading
-from bbllm_franka.errors import LoadError, SlowMachineError
+from bbllm_franka.errors import LoadError
 from bbllm_franka.hand import HandLink
 from bbllm_franka.libraries import need_libraries
 from bbllm_franka.messages import ENFORCE, LinkQuality, Word
@@ -50,10 +50,6 @@ GIVE_UP_S = 3.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 STOP_S = 2.0
 """How long a cancelled motion may take to end [s]."""
-LEAST_SHARE = 0.95
-"""Share of the robot's milliseconds that this computer must keep up with at the start."""
-WIDEST_S = 0.02
-"""Longest time without a state at the start: after 20 lost commands a robot stops [s]."""
 GOOD_RATE = 0.9
 """A success rate of commands below this is reported."""
 SAME_KG = 0.05
@@ -105,7 +101,7 @@ class FrankaDriver:
         """Lowest success rate of commands so far, after the first 100 ms of a motion."""
         self._link = ArmLink(address, realtime=realtime, robot=robot)
         try:
-            self._check_machine(self._link.quality)
+            check_machine(self._link.quality, realtime)
             self._check_load(load_kg)
             self._hand = HandLink(address) if hand else None
         except BaseException:
@@ -422,20 +418,6 @@ class FrankaDriver:
                 'is too busy. Below about 80 % it stops the motion.'
             )
         self.lowest_rate = min(self.lowest_rate, rate)
-
-    def _check_machine(self, quality: LinkQuality) -> None:
-        if quality.share >= LEAST_SHARE and quality.widest_s < WIDEST_S:
-            return
-        text = (
-            f'This computer kept up with {quality.share:.0%} of the states of the robot, and was '
-            f'late by {quality.widest_s * 1e3:.0f} ms once; a motion needs '
-            f'{LEAST_SHARE:.0%} and less than {WIDEST_S * 1e3:.0f} ms. End other programs, '
-            'connect the robot by its own network card, set the CPU governor to performance, and '
-            'boot a PREEMPT_RT kernel.'
-        )
-        if self._realtime == ENFORCE:
-            raise SlowMachineError(f'{text} To go on all the same, state --realtime ignore.')
-        LOG.warning(text)
 
     def _check_load(self, load_kg: float | None) -> None:
         set_kg = self._link.read().load_kg

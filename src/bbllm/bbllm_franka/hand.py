@@ -56,6 +56,16 @@ class HandLink:
         return float(self._state.width)
 
     @property
+    def last_width_m(self) -> float:
+        """Distance between the fingers, however old [m]."""
+        return float(self._state.width)
+
+    @property
+    def max_width_m(self) -> float:
+        """Widest opening, as last homed; 0 before that [m]."""
+        return float(self._state.max_width)
+
+    @property
     def homed(self) -> bool:
         """Whether the hand knows its widest opening."""
         return float(self._state.max_width) > 0.0

@@ -11,12 +11,18 @@ class Word(Enum):
     """The first part of a message."""
 
     FOLLOW = auto()
-    """A trajectory and its tolerances; answered by BEGUN and ENDED, or ENDED alone."""
+    """
+    A trajectory and its tolerances; answered by BEGUN and ENDED, or ENDED alone.
+
+    During another motion it is blended into that, under its tolerances, and answered by BEGUN.
+    """
     CANCEL = auto()
     AMEND = auto()
     """Another trajectory and up to when it is the same [s]; answered by AMENDED."""
     CALL = auto()
     """A method of `franka::Robot` and its values; answered by DONE or REFUSED."""
+    SETTINGS = auto()
+    """Answered by SETTINGS with a `ToolSettings`; only between motions."""
     END = auto()
 
     READY = auto()
@@ -24,6 +30,7 @@ class Word(Enum):
     LOST = auto()
     """The process ends; with the type of libfranka's exception and its text."""
     BEGUN = auto()
+    """With the time on the robot's clock at which the trajectory begins [s]."""
     ENDED = auto()
     """With a `FollowResult`."""
     AMENDED = auto()
@@ -31,6 +38,22 @@ class Word(Enum):
     DONE = auto()
     REFUSED = auto()
     """With libfranka's text."""
+
+
+Inertial = tuple[float, list[float], list[float]]
+"""Mass [kg], centre of mass (3,) [m] and inertia about it, column-major (9,) [kg m^2]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """End effector and load that are set in the robot, in the flange frame."""
+
+    tool: Inertial
+    load: Inertial
+    T_flange_ee: list[float]
+    """`F_T_EE`, column-major (16,)."""
+    T_ee_stiffness: list[float]
+    """`EE_T_K`, column-major (16,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -139,11 +140,13 @@ Numbers = Sequence[float] | Array
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One request: what libfranka calls it, and what it changes."""
+    """One request: what libfranka calls it, and what it changes in a simulated robot."""
 
     name: str
     sound: bool
     change: Callable[[RobotSettings, FaultMonitor], None]
+    call: tuple[Any, ...]
+    """The method of `franka::Robot` and its arguments."""
 
     def carry_out(self, settings: RobotSettings, monitor: FaultMonitor) -> str:
         """Make the change; returns why it is not made, empty where it is."""
@@ -155,6 +158,10 @@ class Order:
 
 def _set(field: str, value: object) -> Callable[[RobotSettings, FaultMonitor], None]:
     return lambda settings, _: setattr(settings, field, value)
+
+
+def _lists(*values: Numbers) -> list[list[float]]:
+    return [np.asarray(value, dtype=np.float64).tolist() for value in values]
 
 
 def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9) -> Order:
@@ -169,33 +176,38 @@ def load_order(mass_kg: float, centre_m: Numbers, inertia: Numbers = (0.0,) * 9)
         centre_m=np.asarray(centre_m, dtype=np.float64),
         inertia_kg_m2=np.asarray(inertia, dtype=np.float64).reshape(3, 3).T,
     )
-    return Order('Set Load', is_load(load), _set('load', load))
+    call = ('set_load', float(mass_kg), *_lists(centre_m, inertia))
+    return Order('Set Load', is_load(load), _set('load', load), call)
 
 
 def tcp_order(column_major: Numbers) -> Order:
     """Set the tool's centre point in the nominal end-effector frame, 16 numbers."""
     pose = frame_from(np.asarray(column_major))
-    return Order('Set NE to EE', pose is not None, _set('T_nominal_ee', pose))
+    call = ('set_EE', *_lists(column_major))
+    return Order('Set NE to EE', pose is not None, _set('T_nominal_ee', pose), call)
 
 
 def stiffness_frame_order(column_major: Numbers) -> Order:
     """Set the stiffness frame in that of the tool's centre point, 16 numbers."""
     pose = frame_from(np.asarray(column_major))
-    return Order('Set EE to K', pose is not None, _set('T_ee_stiffness', pose))
+    call = ('set_K', *_lists(column_major))
+    return Order('Set EE to K', pose is not None, _set('T_ee_stiffness', pose), call)
 
 
 def joint_stiffness_order(stiffness: Numbers) -> Order:
     """Set the stiffness of the robot's own joint impedance controller, 7 numbers [Nm/rad]."""
     value = np.array(stiffness, dtype=np.float64)
     sound = value.shape == (N_JOINTS,) and bool(((value >= 0) & (value <= STIFFNESS_MAX)).all())
-    return Order('Set Joint Impedance', sound, _set('joint_stiffness', value))
+    call = ('set_joint_impedance', *_lists(value))
+    return Order('Set Joint Impedance', sound, _set('joint_stiffness', value), call)
 
 
 def cartesian_stiffness_order(stiffness: Numbers) -> Order:
     """Set the stiffness of its Cartesian controller, 6 numbers [N/m, Nm/rad]."""
     value = np.array(stiffness, dtype=np.float64)
     sound = bool(((value >= CARTESIAN_MIN) & (value <= CARTESIAN_MAX)).all())
-    return Order('Set Cartesian Impedance', sound, _set('cartesian_stiffness', value))
+    call = ('set_cartesian_impedance', *_lists(value))
+    return Order('Set Cartesian Impedance', sound, _set('cartesian_stiffness', value), call)
 
 
 def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers) -> Order:
@@ -211,4 +223,10 @@ def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers)
         monitor.lower, monitor.upper, monitor.upper_accelerating = values.tolist()
 
     sound = values.shape == (3, N_JOINTS + 6) and bool(np.all(values >= 0))
-    return Order('Set Collision Behavior', sound and bool(np.all(values[1:] > 0)), change)
+    # pylibfranka has one pair of thresholds for all phases: the lower ones are kept in each.
+    low, high = values[0], np.minimum(values[1], values[2])
+    call = (
+        'set_collision_behavior',
+        *_lists(low[:N_JOINTS], high[:N_JOINTS], low[N_JOINTS:], high[N_JOINTS:]),
+    )
+    return Order('Set Collision Behavior', sound and bool(np.all(values[1:] > 0)), change, call)

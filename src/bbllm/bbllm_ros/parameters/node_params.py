@@ -208,6 +208,17 @@ class MujocoSimParams(NodeParams, SceneChoice, SpeedChoice, SeedChoice):
     camera_size: str = param('848x480', 'Size of pictures: 640x480, 848x480 or 1280x720 [px].')
 
 
+class FrankaDirectParams(NodeParams):
+    """Parameters of `franka_direct`."""
+
+    ip: str = fixed('', "Address of the robot's control, such as 172.16.0.2.")
+    realtime: str = fixed(
+        'enforce',
+        'Whether a computer without real time is refused (enforce) or reported (ignore).',
+    )
+    load_gripper: bool = fixed(True, 'There is a Franka Hand at the arm.')
+
+
 NODE_PARAMS: Mapping[str, type[NodeParams]] = {
     'brain_planner': BrainPlannerParams,
     'body_mapper': BodyMapperParams,
@@ -215,6 +226,7 @@ NODE_PARAMS: Mapping[str, type[NodeParams]] = {
     'perception': PerceptionParams,
     'fr3_executor': Fr3ExecutorParams,
     'mujoco_sim': MujocoSimParams,
+    'franka_direct': FrankaDirectParams,
 }
 
 

@@ -20,6 +20,7 @@ from bbllm_ros.parameters.model_params import (
     planner_and_models,
 )
 from bbllm_ros.parameters.node_params import NODE_PARAMS
+from bbllm_ros.parameters.real_arguments import check_robot_ip
 from bbllm_ros.parameters.scene_sources import parse_cameras, read_sources
 from bbllm_ros.rclpy_support.params import Value, checked, parameter_of
 from bbllm_ros.stack.stack import SIMULATED, SIMULATOR, params_file
@@ -78,5 +79,6 @@ CHECKS: Mapping[str, Callable[[Any], object]] = {
     'perception': _check_perception,
     'fr3_executor': lambda params: params.envelope,
     'mujoco_sim': _check_sim,
+    'franka_direct': lambda params: check_robot_ip(params.ip),
 }
 """By node, what reads the files and names that its parameters refer to."""

@@ -86,6 +86,10 @@ class PtpMotion:
         self._pending = PtpPending()
         return self._pending
 
+    def delay(self, duration_s: float) -> None:
+        """Count the motion from later on: the arm began it after it was taken [s]."""
+        self.reference = replace(self.reference, start_s=self.reference.start_s + duration_s)
+
     def check(self, now_s: float) -> None:
         """End the motion where the robot's own set point has reached the target."""
         if self._pending is None:

@@ -10,7 +10,7 @@ in its way, and after a violated tolerance or a reflex, it brakes from what is m
 it must not go on pushing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -173,6 +173,11 @@ class TrajectoryController:
             self._brake(now_s, q, dq)
             text = GOAL_TIME_TEXT.format(late_s)
             self._end(GoalStatus.ABORTED, FollowError.GOAL_TOLERANCE_VIOLATED, text)
+
+    def delay(self, duration_s: float) -> None:
+        """Count the motion in force from later on: the arm began it after it was taken [s]."""
+        self.reference = replace(self.reference, start_s=self.reference.start_s + duration_s)
+        self.origin_s += duration_s
 
     def set_point(self, now_s: float) -> Setpoint:
         """Return where the arm should be at a time on the clock [s]."""

@@ -1,0 +1,123 @@
+"""
+The thread that watches a robot over libfranka, and the clock that the rest of the graph sees.
+
+Stamps are the wall time at which a state was read. The robot's own clock, by which trajectories
+are followed, may drift against it; times are mapped by the newest state.
+"""
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bbllm.arm.driver import Array
+from bbllm.robots.fr3 import FR3
+from bbllm.sim.robot_state import RobotState
+from bbllm_franka.arm_link import ArmLink, check_machine
+from bbllm_franka.controlled_robot import LibfrankaRobot
+from bbllm_franka.hand import HandLink
+from bbllm_franka.libraries import need_libraries
+
+PERIOD_S = 0.01
+"""How often the controller judges and states are published [s]."""
+
+
+class FrankaLoop:
+    """Implements `driver_front.Backend`; owns the connections to one robot until `end`."""
+
+    def __init__(
+        self, address: str, *, realtime: str, hand: bool, log: Callable[[str], object]
+    ) -> None:
+        """
+        Connect to a robot, as `bbllm_franka.driver.FrankaDriver`; nothing moves.
+
+        *log* takes what the driver of franka_ros2 writes to its log.
+        """
+        need_libraries()
+
+        def connect() -> ArmLink:
+            link = ArmLink(address, realtime=realtime, robot=FR3.name)
+            try:
+                check_machine(link.quality, realtime)
+            except BaseException:
+                link.close()
+                raise
+            return link
+
+        self._robot = LibfrankaRobot(connect, lambda: HandLink(address) if hand else None, log)
+        self._wall_s = time.time() - time.monotonic()
+        self._goals = 0
+        self._lock = threading.Lock()
+        self._ending = threading.Event()
+        self.on_advance: Callable[[float], None] = _nothing
+        """Called with the clock after every new state, in the loop's own thread [s]."""
+        self.on_fault: Callable[[str], None] = _nothing
+        """Called with the reason where the program failed."""
+        self._thread = threading.Thread(target=self._run, name='franka_direct', daemon=True)
+
+    @property
+    def robot(self) -> LibfrankaRobot:
+        return self._robot
+
+    @property
+    def now_s(self) -> float:
+        if self._robot.lost:
+            return time.time()
+        return self._wall_s + self._robot.reading.host_s
+
+    @property
+    def busy(self) -> bool:
+        return self._goals > 0
+
+    @property
+    def hurries(self) -> bool:
+        return self._goals > 0 or self._robot.busy
+
+    def to_robot_s(self, stamp_s: float) -> float:
+        reading = self._robot.reading
+        return reading.robot_s + stamp_s - self._wall_s - reading.host_s
+
+    @contextmanager
+    def goal(self) -> Iterator[None]:
+        with self._lock:
+            self._goals += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._goals -= 1
+
+    def state(self) -> tuple[RobotState, float]:
+        return self._robot.state(), self.now_s
+
+    def wrenches(self) -> tuple[Array, Array]:
+        reading = self._robot.reading
+        return reading.wrench_in_stiffness, reading.wrench
+
+    def measured(self) -> tuple[Array, Array, Array]:
+        reading = self._robot.reading
+        return reading.position_rad, reading.velocity_rad_s, reading.torque_nm
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        """End the connections; an arm that moves brakes first."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2.0)
+        self._robot.close()
+
+    def _run(self) -> None:
+        while not self._ending.wait(PERIOD_S):
+            try:
+                if self._robot.tick():
+                    self.on_advance(self.now_s)
+            except Exception:  # a driver that stands still must not look alive
+                self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
+                return
+
+
+def _nothing(*_: object) -> None:
+    """Do nothing: there is no listener yet."""
