@@ -18,8 +18,8 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.types import Fact, Kind, PlanStep, Pose, Scene, SceneObject, Task
 from bbllm.skills.catalog import SKILLS
+from bbllm_bench.oracle.clauses import MAX_CHARACTERS
 from bbllm_bench.oracle.hints import LANGUAGE_MODEL
-from bbllm_bench.oracle.instruction import MAX_CHARACTERS
 from bbllm_bench.oracle.model import offline
 from bbllm_bench.oracle.vocabulary import VOCABULARY
 from tests.drawn import examples

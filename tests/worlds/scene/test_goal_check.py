@@ -465,11 +465,11 @@ def test_every_kind_of_condition_is_read_from_its_own_form_and_written_back() ->
     ('names', 'words'),
     [
         ('red_cube|blue_cube|pink_cube', '2 of the 3 cubes'),
-        ('red_cube|blue_cube|e_box', '2 of: red_cube, blue_cube, e_box'),
+        ('red_cube|blue_cube|e_cylinder', '2 of: red_cube, blue_cube, e_cylinder'),
     ],
 )
 def test_some_of_several_objects_are_counted_by_their_noun(names: str, words: str) -> None:
-    table = scene({**START, 'e_box': (0.2, 0.2)})
+    table = scene({**START, 'e_cylinder': (0.2, 0.2)})
 
     (text,) = parse_goal(f'moved(2 of {names})', table).in_words
 

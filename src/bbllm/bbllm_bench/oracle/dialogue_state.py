@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from bbllm.core.conversation import Turn
 from bbllm.core.events import Ending
+from bbllm_bench.oracle.clauses import MAX_CHARACTERS, names_in
 from bbllm_bench.oracle.corrections import Table, Utterance, correction, is_marked, without_openers
-from bbllm_bench.oracle.instruction import MAX_CHARACTERS, Reader, names_in
+from bbllm_bench.oracle.instruction import Reader
 from bbllm_bench.oracle.lessons import unwanted_in
 from bbllm_bench.oracle.past import Past, moved_by, rolled_back, undone_by
 from bbllm_bench.oracle.questions import is_question

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import PromptRequest, StepFailure
 from bbllm.core.types import Scene
-from bbllm_bench.oracle.instruction import names_in
+from bbllm_bench.oracle.clauses import names_in
 from bbllm_bench.oracle.table_goals import RefusalError, TableGoal, TableObject, objects_of
 
 TRIES = 2

@@ -22,11 +22,11 @@ from bbllm.core.protocols import (
 from bbllm.core.registry import load_planner, load_planners, plain_name, planner_names
 from bbllm.core.types import Scene
 from bbllm.llm.reply_text import cut_at_stop
+from bbllm_bench.oracle.clauses import MAX_CHARACTERS, names_in
 from bbllm_bench.oracle.corrections import Utterance
 from bbllm_bench.oracle.dialogue_state import DialogueState, added
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hints import hint_of
-from bbllm_bench.oracle.instruction import MAX_CHARACTERS, names_in
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.past_questions import Recall
 from bbllm_bench.oracle.questions import answer, is_question

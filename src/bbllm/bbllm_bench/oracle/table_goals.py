@@ -11,6 +11,7 @@ from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
 from bbllm.skills.shapes import yaw_of
 
 Side = Literal['left', 'right', 'near', 'far']
+OPPOSITE: Mapping[Side, Side] = {'left': 'right', 'right': 'left', 'near': 'far', 'far': 'near'}
 SIDE_MARGIN_M = 0.025
 """How far beyond the middle line counts as left or right [m]."""
 COLORS_OF_THE_ARC = {
