@@ -44,6 +44,7 @@ class AbleWorld(OneCubeWorld):
             expect=self.asked.append,
             rehearse=self._rehearse,
             approves_plans=lambda: False,
+            ask_person=self.asked.append,
         )
 
     def _rehearse(self, cancel: CancelToken | None) -> Rehearsal:

@@ -16,7 +16,7 @@ from bbllm_franka.errors import LostRobotError, SlowMachineError
 from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings, Word
 from bbllm_franka.reasons import connection_error, lost_error
 
-CONNECT_S = 30.0
+CONNECT_S = 60.0
 """How long the process may take to start and connect; a refused connection takes 10 s [s]."""
 CALL_S = 10.0
 """How long the robot may take for a call, such as an error recovery [s]."""

@@ -31,6 +31,7 @@ from bbllm.arm.driver import (
 from bbllm.arm.force_estimator import MEAN_S, SilentForceError
 from bbllm.robots.registry import load_robot
 from bbllm.robots.robot_model import RobotModel
+from bbllm.scene.hand_force import Force
 from bbllm_franka.arm_link import ArmLink, check_machine
 from bbllm_franka.board import RobotReading
 from bbllm_franka.errors import LoadError
@@ -50,6 +51,8 @@ GIVE_UP_S = 3.0
 """How much longer than planned, and than its tolerance, a trajectory may take [s]."""
 STOP_S = 2.0
 """How long a cancelled motion may take to end [s]."""
+RATE_S = 0.2
+"""From when on a motion has a success rate, which is one of 100 ms [s]."""
 GOOD_RATE = 0.9
 """A success rate of commands below this is reported."""
 SAME_KG = 0.05
@@ -91,22 +94,31 @@ class FrankaDriver:
         """
         need_libraries()
         self._address, self._realtime, self._robot = address, realtime, load_robot(robot)
-        self._name = robot
+        self._has_hand, self._load_kg = hand, load_kg
         self._stopped = threading.Event()
-        self._limited: ContactLimits | None = None
-        self._down = False
-        """Whether a motion was ended by the robot and it was not recovered since."""
         self._acted_s = 0.0
         self.lowest_rate = 1.0
         """Lowest success rate of commands so far, after the first 100 ms of a motion."""
-        self._link = ArmLink(address, realtime=realtime, robot=robot)
+        self._connect()
+
+    def _connect(self) -> None:
+        self._limited: ContactLimits | None = None
+        self._down = False
+        """Whether a motion was ended by the robot and it was not recovered since."""
+        self._link = ArmLink(self._address, realtime=self._realtime, robot=self._robot.name)
         try:
-            check_machine(self._link.quality, realtime)
-            self._check_load(load_kg)
-            self._hand = HandLink(address) if hand else None
+            check_machine(self._link.quality, self._realtime)
+            self._check_load(self._load_kg)
+            self._hand = HandLink(self._address) if self._has_hand else None
         except BaseException:
             self._link.close()
             raise
+
+    def reconnect(self) -> None:
+        """Connect anew where the connection is gone; raises as the constructor."""
+        if self._link.lost is not None or (self._hand is not None and self._hand.silent):
+            self.close()
+            self._connect()
 
     @property
     def robot_model(self) -> RobotModel:
@@ -204,6 +216,11 @@ class FrankaDriver:
             moved = replace(moved, status=GoalStatus.TIMED_OUT)
         return followed, moved
 
+    def force_n(self) -> Force:
+        """Return what the world does to the hand, in axes of the base [N]."""
+        x, y, z = self._link.read().wrench[:3].tolist()
+        return (-x, -y, -z)
+
     def vertical_force_n(self, *, settled: bool = False) -> float | None:
         if not settled:
             return self._link.read().mean_force_z_n
@@ -282,6 +299,7 @@ class FrankaDriver:
 
     def begin(self) -> None:
         self._stopped.clear()
+        self.reconnect()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -323,7 +341,7 @@ class FrankaDriver:
                 elif word is Word.ENDED:
                     break
             now_s = time.monotonic()
-            if begun_s and now_s > begun_s + 0.1:
+            if begun_s and now_s > begun_s + RATE_S:
                 self._watch_rate()
             if now_s > end_s:
                 if cancelled:
@@ -411,7 +429,10 @@ class FrankaDriver:
             raise RecoveryError(refused)
 
     def _watch_rate(self) -> None:
-        rate = self._link.read().success_rate
+        reading = self._link.read()
+        rate = reading.success_rate
+        if reading.mode is not RobotMode.MOVE:
+            return
         if rate < min(self.lowest_rate, GOOD_RATE):
             LOG.warning(
                 f'The robot got {rate:.0%} of the commands in time: this computer or its network '

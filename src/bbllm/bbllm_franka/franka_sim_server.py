@@ -7,13 +7,18 @@ installed: this file imports franka-sim and the standard library alone.
     build/fci/bin/python franka_sim_server.py ADDRESS FR3_XML [OBJECT_WIDTH_M]
 """
 
+import ctypes
 import logging
 import os
+import signal
 import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
+
+PARENT_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
 
 
 def arm_model(path: Path) -> str:
@@ -32,6 +37,7 @@ def arm_model(path: Path) -> str:
 
 def main() -> None:
     address, model, *width_m = sys.argv[1:]
+    ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGTERM)  # no server outlives its user
     logging.basicConfig(
         level=logging.INFO, format='%(asctime)s %(levelname)s %(name)s: %(message)s'
     )

@@ -5,15 +5,18 @@ pylibfranka keeps Python's lock until a goal of the hand has ended, so that nobo
 and the hand serves one connection. franky's calls release the lock.
 """
 
+import queue
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm_franka.errors import LostRobotError, NoHandError
+from bbllm_franka.errors import ControlTakenError, LostRobotError, NoHandError
 from bbllm_franka.libraries import library
 
+CONNECT_S = 10.0
+"""How long a connection may take [s]."""
 GIVE_UP_S = 20.0
 """How long a goal of the hand may take; homing takes about 5 s [s]."""
 STOP_S = 3.0
@@ -32,23 +35,43 @@ class HandLink:
         """Connect; raises NoHandError."""
         self._address = address
         self._franky = library('franky')
-        try:
-            self._gripper = self._franky.Gripper(address)
-            self._state = self._gripper.state
-        except (self._franky.NetworkException, self._franky.CommandException) as error:
-            raise NoHandError(
-                f'No Franka Hand answers at {address} ({_text(error)}). Mount it and select it as '
-                'end effector in Desk under Settings, then restart the robot.'
-            ) from error
+        self._gripper, self._state = self._connected()
         self._seen_s = time.monotonic()
         self._news = threading.Condition()
         self._closed = False
-        threading.Thread(target=self._watch, name='franka_hand', daemon=True).start()
+        self._watcher = threading.Thread(target=self._watch, name='franka_hand', daemon=True)
+        self._watcher.start()
+
+    def _connected(self) -> tuple[Any, Any]:
+        """Return a connection and the first state; libfranka itself would wait for ever."""
+        made: queue.Queue[tuple[Any, Any] | Exception] = queue.Queue()
+
+        def connect() -> None:
+            try:
+                gripper = self._franky.Gripper(self._address)
+                made.put((gripper, gripper.state))
+            except Exception as error:  # franky's, which have no base of their own
+                made.put(error)
+
+        threading.Thread(target=connect, name='franka_hand_connect', daemon=True).start()
+        try:
+            answer = made.get(timeout=CONNECT_S)
+        except queue.Empty:
+            raise ControlTakenError(
+                f'The hand at {self._address} gave no answer within {CONNECT_S:g} s. It serves '
+                'one program at a time: end the other one.'
+            ) from None
+        if isinstance(answer, Exception):
+            raise NoHandError(
+                f'No Franka Hand answers at {self._address} ({_text(answer)}). Mount it and '
+                'select it as end effector in Desk under Settings, then restart the robot.'
+            ) from answer
+        return answer
 
     @property
     def width_m(self) -> float:
         """Distance between the fingers; raises LostRobotError where no state comes now [m]."""
-        if time.monotonic() - self._seen_s > SILENT_S:
+        if self.silent:
             raise LostRobotError(
                 f'The hand at {self._address} has sent no state for {SILENT_S:g} s. Check it in '
                 'Desk; the next task connects anew.'
@@ -66,6 +89,11 @@ class HandLink:
         return float(self._state.max_width)
 
     @property
+    def silent(self) -> bool:
+        """Whether it has sent no state for `SILENT_S`."""
+        return time.monotonic() - self._seen_s > SILENT_S
+
+    @property
     def homed(self) -> bool:
         """Whether the hand knows its widest opening."""
         return float(self._state.max_width) > 0.0
@@ -81,7 +109,10 @@ class HandLink:
         return self._run(self._gripper.homing_async(), is_cut)
 
     def close(self) -> None:
+        """End the connection, which lasts as long as its object."""
         self._closed = True
+        self._watcher.join(SILENT_S)
+        self._gripper = None
 
     def _run(self, future: Any, is_cut: Callable[[], bool]) -> GripperResult:
         """Wait for a goal's end, and stop it where *is_cut* is first."""
@@ -120,7 +151,7 @@ class HandLink:
         while not self._closed:
             try:
                 state = self._gripper.state
-            except self._franky.NetworkException:
+            except Exception:  # whatever franky raises where the connection is gone
                 return  # `width_m` reports the silence
             with self._news:
                 self._state, self._seen_s = state, time.monotonic()

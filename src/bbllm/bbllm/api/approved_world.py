@@ -21,7 +21,7 @@ from bbllm.core.events import (
     PlanRehearsed,
     StepBegun,
 )
-from bbllm.core.protocols import World, WorldFeatures
+from bbllm.core.protocols import World, WorldFeatures, features_of
 from bbllm.core.types import Outcome, SkillCall, Task
 from bbllm.core.world_wrapper import WorldWrapper
 from bbllm.skills.constraints import Never
@@ -34,7 +34,8 @@ class ApprovedWorld(WorldWrapper):
     """
     A world for one episode, behind the same gate that `fr3_executor` has.
 
-    Pass `observe_event` to the episode as a sink: it follows which plan is in force.
+    Pass `observe_event` to the episode as a sink: it follows which plan is in force. In the mode
+    STEP it is for single calls of a program, which are no part of a plan.
     """
 
     def __init__(
@@ -44,12 +45,16 @@ class ApprovedWorld(WorldWrapper):
         task: Task,
         brain: str,
         never: Sequence[Never] = (),
+        *,
+        mode: ApprovalMode = ApprovalMode.PLAN,
     ):
         super().__init__(inner)
         self._approve = approve
         self._task = task
-        self._gate = ApprovalGate(self._ask, inner.observe, mode=ApprovalMode.PLAN, never=never)
+        self._gate = ApprovalGate(self._ask, inner.observe, mode=mode, never=never)
         self._gate.begin_episode(task.id, brain)
+        if (take := features_of(inner).ask_person) is not None:
+            take(self._gate.resume)
         self._plan = PlanMade((), 0)
         self._goal = GoalStated()
         self._step = -1

@@ -6,17 +6,18 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypedDict
 
 from pydantic import BeforeValidator, InstanceOf, model_validator
 
 from bbllm.api.settings import EVERYWHERE, Change, FilePath, Settings, setting, surface_of
-from bbllm.core.constants import EXPERIENCE, NO_EXPERIENCE, REHEARSAL_SAMPLES
+from bbllm.core.constants import EXPERIENCE, NO_EXPERIENCE, REHEARSAL_SAMPLES, OptionWord
 from bbllm.core.conversation import MOST_TURNS
 from bbllm.core.dialogue import AskingRules, AskMode
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.events import Limits
 from bbllm.core.goals import AUTO
+from bbllm.core.plugins import installed
 from bbllm.core.protocols import (
     ChatModel,
     Planner,
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from bbllm.arm.envelope import SafetyEnvelope
     from bbllm.skills.constraints import Never
 
-WORLDS = ('sim', 'household', 'ros')
-"""What a `Robot` may be."""
+ARMS = 'bbllm.arms'
+"""Group of entry points: robots over their own network interface, each `open(options)`, a context
+manager with a `Stage`."""
 HOUSE = 'family_flat'
 MAX_K = 100
 """The largest number of feedback loops."""
@@ -86,11 +88,34 @@ def listed(module: str, name: str) -> Callable[[], Iterable[str]]:
 
 planners = listed('bbllm.core.registry', 'planner_names')
 scenes = listed('bbllm.scene.scene_file', 'list_scenes')
-SIM, HOUSEHOLD, BUILT = (
-    frozenset({'sim'}),
-    frozenset({'household'}),
-    frozenset({'sim', 'household'}),
+SIM, ARM, TABLE, HOUSEHOLD, BUILT, FURNISHED = map(
+    frozenset,
+    (
+        ('sim',),
+        ('arm',),
+        ('sim', 'arm'),
+        ('household',),
+        ('sim', 'household'),
+        ('sim', 'arm', 'household'),
+    ),
 )
+
+
+def arms() -> tuple[str, ...]:
+    """Return the names of the robots that can be driven without ROS, sorted."""
+    return tuple(sorted({plugin.name for plugin in installed(ARMS)}))
+
+
+def worlds() -> tuple[str, ...]:
+    """Return what a `Robot` may be."""
+    return ('sim', 'household', 'ros', *arms())
+
+
+def kind_of(world: str) -> str:
+    """Return the kind of a world of `worlds`, as settings know it."""
+    return 'arm' if world in arms() else world
+
+
 model_setting = partial(setting, panel=MODELS)
 limit = partial(setting, panel=LIMITS, change=Change.AT_REST)
 
@@ -320,7 +345,7 @@ class NeverChoice(Settings):
         panel=LIMITS,
         change=Change.FIXED,
         common=True,
-        worlds=SIM,
+        worlds=TABLE,
     )
     keep_out: Texts = setting(
         (),
@@ -329,7 +354,7 @@ class NeverChoice(Settings):
         metavar='CORNERS',
         panel=LIMITS,
         change=Change.FIXED,
-        worlds=SIM,
+        worlds=TABLE,
     )
 
 
@@ -338,11 +363,12 @@ class RuleChoice(NeverChoice):
 
     safety: NameOrFile = setting(
         '',
-        'Safety envelope: a .yaml file, or safety_slow; config/safety.yaml by default.',
+        'Safety envelope: a .yaml file, or safety_slow; config/safety.yaml by default, and '
+        'safety_slow for a robot without ROS.',
         metavar='FILE',
         panel=LIMITS,
         change=Change.FIXED,
-        worlds=SIM,
+        worlds=TABLE,
     )
 
     @property
@@ -366,7 +392,7 @@ class RehearsalChoice(Settings):
         high=100,
         kind=bool,
         change=Change.AT_REST,
-        worlds=SIM,
+        worlds=TABLE,
     )
 
     def samples(self, *, approved: bool = False) -> int:
@@ -428,11 +454,62 @@ class SceneChoice(Settings):
 
     scene: NameOrFile = setting(
         'tabletop',
-        'Scene to start with: a name (see `bbllm scenes`) or a .yaml file.',
+        'Scene to start with: a name (see `bbllm scenes`) or a .yaml file; for a robot without '
+        'ROS the file with the positions that you measured.',
         metavar='NAME',
         words=scenes,
         common=True,
-        worlds=BUILT,
+        worlds=FURNISHED,
+    )
+
+
+class Realtime(OptionWord):
+    """Whether a computer without real time may drive a robot."""
+
+    AUTO = 'auto'
+    ENFORCE = 'enforce'
+    IGNORE = 'ignore'
+
+
+class ArmChoice(Settings):
+    """Which robot is moved over its own network interface, and what it is."""
+
+    robot: str = setting(
+        '',
+        'Robot to move without ROS, over its own network interface (docs/real-arm.md).',
+        metavar='NAME',
+        words=arms,
+        listed=True,
+        common=True,
+        worlds=ARM,
+    )
+    ip: str = setting(
+        '',
+        "Address of the robot's control, such as 172.16.0.2.",
+        metavar='ADDRESS',
+        common=True,
+        worlds=ARM,
+    )
+    simulated_robot: bool = setting(
+        False,
+        'The address is that of a simulation, in which no arm moves and no person has to approve.',
+        worlds=ARM,
+    )
+    realtime: Annotated[Realtime, BeforeValidator(Realtime)] = setting(
+        Realtime.AUTO,
+        'Whether a computer without real time, or that does not keep up with the robot, is '
+        'refused: enforce, ignore, or auto, which is ignore for a simulation.',
+        worlds=ARM,
+    )
+    load_kg: float = setting(
+        0.0,
+        'Mass of what is mounted on the hand and set as load in the robot [kg]; another load in '
+        'the robot is refused.',
+        '--load',
+        metavar='KG',
+        low=0.0,
+        high=3.0,
+        worlds=ARM,
     )
 
 
@@ -481,6 +558,7 @@ class EpisodeConfig(
     MethodChoice,
     SourceChoice,
     HouseChoice,
+    ArmChoice,
     SceneChoice,
 ):
     """Everything that can be chosen for the episodes of one world."""
@@ -490,9 +568,20 @@ class EpisodeConfig(
         """The kind of world: `household` or `tabletop`."""
         return 'household' if self.house else 'tabletop'
 
+    def on_arm(self, robot: str) -> Self:
+        """
+        Return these options for a robot without ROS: in the slow envelope, plans rehearsed.
+
+        Raises UnknownNameError where none of that name can be driven.
+        """
+        if robot not in arms():
+            raise UnknownNameError('robot', robot, arms())
+        update = {'robot': robot, 'safety': self.safety or 'safety_slow'}
+        return self.model_copy(update={**update, 'rehearse': self.samples(approved=True)})
+
     @property
     def constraints(self) -> tuple[Never, ...]:
-        """What an arm that is simulated here never does; raises as `envelope`."""
+        """What the arm never does; raises as `envelope`."""
         return () if self.house else self.envelope.never
 
     @property
@@ -526,10 +615,12 @@ class EpisodeConfig(
         """What journals record of these options, as JSON values."""
         rules = {'mode': self.mode, 'visibility': self.visibility} if self.house else {}
         seen = {'sources': self.sources, 'trouble': self.trouble}
+        arm = {'robot': self.robot, 'ip': self.ip, 'simulated_robot': self.simulated_robot}
         return {
             'world': self.domain,
             'scene': self.house or self.scene,
             **rules,
+            **(arm if self.robot else {}),
             **(seen if self.sources != TRUTH else {}),
             **({} if self.experience == NO_EXPERIENCE else {'experience': self.experience}),
             **({'rehearse': samples} if (samples := self.samples()) else {}),
@@ -573,6 +664,11 @@ class EpisodeOptions(TypedDict, total=False):
     mode: str | None
     visibility: str | None
     scene: str | Path | None
+    robot: str | None
+    ip: str | None
+    simulated_robot: bool | None
+    realtime: Realtime | str | None
+    load_kg: float | None
     seed: int | None
     speed: float | None
     viewer: bool | None
@@ -582,6 +678,8 @@ class EpisodeOptions(TypedDict, total=False):
 
 REFUSED = {
     'sim': "A table does not have {}. A house does: --house NAME, or Robot('household').",
+    'arm': 'A robot over its own network interface does not have {}. A simulated table does: '
+    "--world tabletop, or Robot('sim').",
     'household': 'A household is symbols, and does not have {}. An arm that is simulated in this '
     "process does: --world tabletop, or Robot('sim').",
     'given': '{} would belong to the world, which was given.',
@@ -624,4 +722,4 @@ def no_world(name: str) -> Exception:
     for kind, names in (('sim', list_scenes()), ('household', list_houses())):
         if name in names:
             return ConfigError(f'{name!r} is a scene: write Robot({kind!r}, scene={name!r}).')
-    return UnknownNameError('robot', name, WORLDS)
+    return UnknownNameError('robot', name, worlds())

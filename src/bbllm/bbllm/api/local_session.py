@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 from bbllm.api.approved_world import Approve, ApprovedWorld
 from bbllm.api.session import Running, Seen, Session
 from bbllm.api.setup import EpisodeSetup
-from bbllm.core.approval import Answer, ApprovalQueue, ApprovalRequest
+from bbllm.core.approval import Answer, ApprovalMode, ApprovalQueue, ApprovalRequest
 from bbllm.core.cancel import CancelToken
 from bbllm.core.conversation import Conversation, Turn
 from bbllm.core.episode import EpisodeRun
-from bbllm.core.errors import TaskError
+from bbllm.core.errors import ConfigError, TaskError
 from bbllm.core.events import Ending, Episode, EpisodeEnded, Event, PlanMade
 from bbllm.core.journal import JournalWriter
 from bbllm.core.observation import Observed
 from bbllm.core.paths import episodes_dir
 from bbllm.core.plugins import load_part
 from bbllm.core.protocols import EventSink, World
-from bbllm.core.tasks import make_remark
-from bbllm.core.types import Plan, Scene, Task
+from bbllm.core.tasks import make_remark, make_task
+from bbllm.core.types import Outcome, Plan, Scene, SkillCall, Task
 
 if TYPE_CHECKING:
     from bbllm.bags.motion import MotionWriter
@@ -33,6 +33,15 @@ Record = Callable[[Path], AbstractContextManager['MotionWriter']]
 """Writes how arm and objects move beside a journal."""
 ANSWER_S = 3600.0
 """How long a plan waits for a person, wall clock [s]."""
+
+
+def need_approval(approve: Approve | None) -> None:
+    """Raise ConfigError where nobody would be asked before a real arm moves."""
+    if approve is None:
+        raise ConfigError(
+            'A real arm moves after a person has approved: give approve=..., a function that asks '
+            'one. A simulated robot moves without it: simulated_robot=True.'
+        )
 
 
 def running_of(
@@ -61,6 +70,8 @@ class LocalSession(Session):
         setup: Planner and models.
         approve: Asked before a plan moves anything, see `Robot`; None for no question.
         asks: Whether plans wait in `approvals`, in place of *approve*.
+        arm: Whether a real arm moves: then no program may answer in `approvals`, and `execute`
+            asks, too.
         journal: Whether episodes are recorded.
         record: Writes how arm and objects move beside a journal; None where nothing can be
             sampled.
@@ -79,6 +90,7 @@ class LocalSession(Session):
         *,
         approve: Approve | None = None,
         asks: bool = False,
+        arm: bool = False,
         journal: bool = True,
         record: Record | None = None,
         never: tuple[Never, ...] = (),
@@ -91,8 +103,11 @@ class LocalSession(Session):
         self.world = world
         self.name = name
         self._setup = setup.keeping((*never, *kept_out))
-        self.approvals = ApprovalQueue(timeout_s=ANSWER_S, simulated=True)
+        self.approvals = ApprovalQueue(timeout_s=ANSWER_S, simulated=not arm)
         self._approve = self._ask if asks else approve
+        if arm:
+            need_approval(self._approve)
+        self._asks_for_calls = arm
         self._journal, self._record, self._never = journal, record, never
         self._snapshot, self._close = snapshot, close
         self._conversation = Conversation(setup.options.turns)
@@ -162,6 +177,16 @@ class LocalSession(Session):
         """Stop the task under way; see `Session`."""
         if self.running is not None:
             self.running.cancel(reason)
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Execute a call of a program; see `Session`."""
+        world = self.world
+        if self._asks_for_calls and self._approve is not None:
+            task, by = make_task(f'Execute {call}.'), 'a program'
+            world = ApprovedWorld(
+                world, self._approve, task, by, self._never, mode=ApprovalMode.STEP
+            )
+        return world.execute(call)
 
     def plan(self, task: Task) -> Plan:
         """Return the plan of a task; TaskError with the reason where there is none."""

@@ -14,13 +14,14 @@ from bbllm.api.approved_world import Approve
 from bbllm.api.chat import Chat
 from bbllm.api.config import (
     HOUSE,
-    WORLDS,
     EpisodeConfig,
     EpisodeOptions,
     check_world,
+    kind_of,
     no_world,
+    worlds,
 )
-from bbllm.api.local_session import LocalSession
+from bbllm.api.local_session import LocalSession, need_approval
 from bbllm.api.ros_environment import need_ros
 from bbllm.api.session import Session, run_in_thread
 from bbllm.api.setup import make_setup
@@ -60,12 +61,14 @@ class Robot:
     that wrap another one take it.
 
     Args:
-        world: `sim`: an FR3 at a table, simulated in this process. `household`: a house of
+        world: `sim`: an FR3 at a table, simulated in this process. `fr3`: a Franka Research 3
+            over libfranka, with `ip` and `scene` (extra `franka`). `household`: a house of
             symbols. `ros`: the stack that `bbllm up sim` or a launch file started. Or a `World`.
         approve: Asked before a plan moves anything, with an `ApprovalRequest` (`title`, `lines`,
             `reason`); a plan that is denied does not move the robot. Returns whether it may, or an
             `Answer` with who says so and why not. It is asked again for each repaired plan, and
-            for a call that its step does not name. `execute` does not ask.
+            for a call that its step does not name. `execute` does not ask, but for a real arm.
+            A real arm needs it.
         on_question: Called with a question of the planner (`text`, `options`) in a thread of its
             own; returns the answer, '' to leave it to `say`. Without it, planners are informed
             that nobody answers, unless the option `ask` or `answer` is given.
@@ -92,8 +95,8 @@ class Robot:
         **options: Unpack[EpisodeOptions],
     ):
         self._busy = threading.Lock()
-        kind = world if isinstance(world, str) else 'given'
-        config = _config_of(kind, options)
+        kind = kind_of(world) if isinstance(world, str) else 'given'
+        config = _config_of(world, kind, options)
         self._session: Session = (
             _stack(namespace, config, approve)
             if kind == 'ros'
@@ -238,7 +241,7 @@ class Robot:
             ParseError: The text is no call.
             WorldError: The world has gone.
         """
-        return self._session.world.execute(_call_of(call) if isinstance(call, str) else call)
+        return self._session.execute(_call_of(call) if isinstance(call, str) else call)
 
     def stop(self) -> None:
         """Stop the call that runs now, from any thread; the hand keeps its object."""
@@ -259,12 +262,14 @@ class Robot:
         self.close()
 
 
-def _config_of(kind: str, options: EpisodeOptions) -> EpisodeConfig:
+def _config_of(world: str | World, kind: str, options: EpisodeOptions) -> EpisodeConfig:
     """Return what was chosen for a kind of world; raises BbllmError where it has none of it."""
-    if kind not in ('given', *WORLDS):
-        raise no_world(kind)
+    if isinstance(world, str) and world not in worlds():
+        raise no_world(world)
     config = EpisodeConfig.of(options)
     check_world(kind, options)
+    if kind == 'arm':
+        return config.on_arm(str(world))
     if kind != 'household':
         return config
     return config.model_copy(update={'house': config.house or _house_of(config)})
@@ -297,9 +302,11 @@ def _here(
     """Return a world in this process with its planner and models; raises BbllmError."""
     if namespace is not None:
         raise ConfigError("namespace is for a running stack: Robot('ros', namespace=...).")
-    simulated = world == 'sim'
+    has_arm = world == 'sim' or bool(config.robot)
+    if config.robot and not config.simulated_robot:
+        need_approval(approve)  # before it connects
     config = config.model_copy(
-        update={'rehearse': config.samples(approved=simulated and approve is not None)}
+        update={'rehearse': config.samples(approved=has_arm and approve is not None)}
     )
     if isinstance(world, str):
         domain = config.domain
@@ -309,21 +316,26 @@ def _here(
     setup = make_setup(config, domain)
     for notice in setup.models.notices:
         logging.getLogger('bbllm').warning(notice)
-    stack, sample = ExitStack(), None
-    never = config.constraints if simulated else ()
-    if isinstance(world, str):
-        stage = stack.enter_context(open_stage(config))
-        world, sample = stage.world, stage.record
-    return LocalSession(
-        world,
-        setup,
-        approve=approve,
-        journal=journal,
-        close=stack.close,
-        record=sample,
-        never=never,
-        kept_out=config.kept_out if simulated else (),
-    )
+    sample, approved = None, False
+    never = config.constraints if has_arm else ()
+    with ExitStack() as stack:
+        if isinstance(world, str):
+            stage = stack.enter_context(open_stage(config))
+            world, sample, approved = stage.world, stage.record, stage.approved
+        close = ExitStack()
+        session = LocalSession(
+            world,
+            setup,
+            approve=approve,
+            arm=approved,
+            journal=journal,
+            close=close.close,
+            record=sample,
+            never=never,
+            kept_out=config.kept_out if has_arm else (),
+        )
+        close.push(stack.pop_all())  # only a session that was made keeps the world open
+        return session
 
 
 def _call_of(text: str) -> SkillCall:

@@ -18,7 +18,7 @@ from bbllm.core.events import Episode, Event
 from bbllm.core.journal import JournalWriter
 from bbllm.core.protocols import EventSink, World
 from bbllm.core.stop_words import is_stop
-from bbllm.core.types import Plan, Scene, SceneObject, Task
+from bbllm.core.types import Outcome, Plan, Scene, SceneObject, SkillCall, Task
 
 if TYPE_CHECKING:
     from bbllm.arm.driver import Array
@@ -203,6 +203,10 @@ class Session(ABC):
         if found := is_stop(text):
             self.stop(f'A person wrote: {text.strip()}')
         return found
+
+    def execute(self, call: SkillCall) -> Outcome:
+        """Execute one call of a program to its end."""
+        return self.world.execute(call)
 
     @abstractmethod
     def plan(self, task: Task) -> Plan:

@@ -14,8 +14,9 @@ from pydantic_core import PydanticUndefined
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 
-HERE = frozenset({'sim', 'household', 'given'})
-"""Worlds of this process: a simulated table, a house, and one that a program brings."""
+HERE = frozenset({'sim', 'arm', 'household', 'given'})
+"""Worlds of this process: a simulated table, a robot over its network interface, a house, and one
+that a program brings."""
 EVERYWHERE = HERE | {'ros'}
 """These, and a stack that runs already."""
 

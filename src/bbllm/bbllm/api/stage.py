@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bbllm.api.config import EpisodeConfig
+from bbllm.api.config import ARMS, EpisodeConfig
 from bbllm.api.session import Seen
 from bbllm.core.errors import ConfigError, UnknownNameError
+from bbllm.core.plugins import load_part
 from bbllm.core.protocols import World
 from bbllm.core.registry import uses_force
 from bbllm.core.types import Scene
@@ -48,11 +49,21 @@ class Stage:
     """Writes how arm and objects move beside a journal, and what cameras saw; None in a house."""
     snapshot: Callable[[], Seen] = Seen
     """Returns where arm and objects are, while they move; nothing in a house."""
+    approved: bool = False
+    """Whether nothing may move that a person did not approve."""
 
 
 @contextmanager
 def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
-    """Build the simulated table of a scene, with a window where one is asked for, or a house."""
+    """
+    Build the simulated table of a scene, with a window where one is asked for, or a house.
+
+    Or connect to a robot; then the session has to ask for approval where the stage says so.
+    """
+    if options.robot:
+        with load_part(ARMS, options.robot)(options) as stage:
+            yield stage
+        return
     check_sources(options)
     if options.house:
         yield _household(options)
@@ -158,7 +169,6 @@ def source_of(options: EpisodeConfig) -> Callable[[SimDriver], ObjectSource] | N
     """Return what makes the source of objects; None for the simulator's state."""
     if not by_pictures(options):
         return None
-    from bbllm.core.plugins import load_part
     from bbllm.scene.scene_file import load_scene
 
     camera_source = load_part('bbllm.sources', 'camera')

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
 
+from bbllm.core.approval import AskPerson
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Event, EventData, FeedbackReceived, PlanRehearsed
@@ -396,6 +397,8 @@ class WorldFeatures:
     by one. The token ends it between two calls, with what it raises."""
     approves_plans: Callable[[], bool] | None = None
     """Returns whether no step of a plan is executed before a person has read all of the plan."""
+    ask_person: Callable[[AskPerson], None] | None = None
+    """Takes what asks a person whether a robot that has stopped may go on."""
 
 
 NO_FEATURES = WorldFeatures()

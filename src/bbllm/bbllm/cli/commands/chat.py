@@ -26,7 +26,7 @@ from bbllm.cli.views.plain_view import LineView
 from bbllm.cli.views.question import person, show
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.dialogue import AskMode
-from bbllm.core.errors import BbllmError, LostNodeError
+from bbllm.core.errors import BbllmError, ConfigError, LostNodeError
 from bbllm.core.events import (
     AnswerGiven,
     EpisodeEnded,
@@ -139,7 +139,9 @@ def _session(
 ) -> Iterator[Session]:
     """Find the stack, or build a world in this process."""
     in_house = bool(config.house) or world == 'household'
-    if world in ('auto', 'ros') and not in_house:
+    if config.robot and (in_house or world != 'auto'):
+        raise ConfigError('--robot moves a robot: leave --world and --house out.')
+    if world in ('auto', 'ros') and not in_house and not config.robot:
         chosen = {} if world == 'auto' else config.given
         check_world('ros', chosen, ChatConfig, spelled(ChatConfig))
         try:
@@ -151,7 +153,11 @@ def _session(
                 raise
             output.print('No stack runs; the table is simulated here.', style='dim')
     house = (config.house or HOUSE) if in_house else ''
-    own = config.model_copy(update={'house': house, 'rehearse': config.samples()})
+    own = (
+        config.on_arm(config.robot)
+        if config.robot
+        else config.model_copy(update={'house': house, 'rehearse': config.samples()})
+    )
     setup = make_setup(own, own.domain)
     for notice in setup.models.notices:
         output.print(notice, style='yellow')
@@ -161,6 +167,8 @@ def _session(
         yield LocalSession(
             stage.world,
             setup,
+            asks=bool(own.robot),
+            arm=stage.approved,
             never=own.constraints,
             kept_out=own.kept_out,
             record=stage.record,

@@ -1,6 +1,6 @@
 """`bbllm run`: one task, on a running stack or in this process."""
 
-from bbllm.api.config import HOUSE, EpisodeConfig, HouseChoice, check_world
+from bbllm.api.config import HOUSE, EpisodeConfig, HouseChoice, arms, check_world
 from bbllm.api.setup import make_setup
 from bbllm.cli.support.options import (
     JsonOption,
@@ -37,8 +37,9 @@ def run(
     Carry out one task, given in plain words.
 
     The stack that `bbllm up sim` or a launch file started does it; with --world tabletop, the
-    arm is simulated in this process. Scene, planner and models of a stack are
-    chosen when it is started. If it asks for approval before anything moves,
+    arm is simulated in this process; with --robot fr3, a Franka Research 3 does
+    it without ROS. Scene, planner and models of a stack are chosen when it is
+    started. If it asks for approval before anything moves,
     the question is shown here, or the command that answers it elsewhere.
 
     The Brain also reads from the task what must be so at the end; the settled
@@ -54,6 +55,7 @@ def run(
       bbllm run 'stack all cubes' --world tabletop --record talk.jsonl
       bbllm run 'stack all cubes' --world tabletop --rehearse
       bbllm run 'stack all cubes' --world tabletop --never 'touch the blue cube'
+      bbllm run 'stack all cubes' --robot fr3 --ip 172.16.0.2 --scene my_table.yaml
       bbllm run 'watch tv' --house family_flat --planner prog_prompt
     """
     output = Output(json)
@@ -63,7 +65,13 @@ def run(
         raise ConfigError(
             'A house has no table in it: leave --world tabletop and --scene out, or --house.'
         )
+    if config.robot and (in_house or world == 'tabletop'):
+        raise ConfigError('--robot moves a robot: leave --world and --house out.')
+    if config.ip and not config.robot:
+        raise ConfigError(f'Which robot is at {config.ip}? State --robot {" or ".join(arms())}.')
     kind = 'household' if in_house else 'sim' if world == 'tabletop' else 'ros'
+    if config.robot:
+        kind = 'arm'
     if not in_house:
         rules = {name: chosen[name] for name in HouseChoice.model_fields if name in chosen}
         check_world('sim', rules, RunConfig, spell)
@@ -71,6 +79,10 @@ def run(
         chosen.pop('wall_limit_s', None)
     check_world(kind, chosen, RunConfig, spell)
     if kind != 'ros':
+        if kind == 'arm':
+            on_arm = config.on_arm(config.robot)
+            setup = make_setup(on_arm, on_arm.domain)
+            finish(run_here(make_task(task), setup, output, yes=yes), output)
         if yes:
             here = 'household' if in_house else world
             raise ConfigError(f'--yes is for a running stack; --world {here} needs no approval.')

@@ -57,9 +57,12 @@ def found_session(
     return found
 
 
-def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
+def run_here(task: Task, setup: EpisodeSetup, output: Output, *, yes: bool = False) -> Ran:
     """
     Run one episode on the tabletop or in a house in this process, shown while it runs.
+
+    Or on a robot over its network interface: its plans are approved here, with *yes* by this
+    program where the robot is simulated.
 
     Raises:
         BbllmError: Something that was asked for cannot be had; nothing was started then.
@@ -70,14 +73,22 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
     if options.safety or options.keep_out:
         for line in options.envelope.boxes():
             output.print(line, style='yellow')
-    if output.live:
-        output.print(
-            'Furnishing the house ...' if options.house else 'Setting the table ...', style='dim'
+    if options.robot and not options.simulated_robot and not can_ask(output):
+        raise ConfigError(
+            'A real arm moves after a person has approved the plan: start this in a terminal.'
         )
+    if output.live:
+        begun = 'Connecting to the robot ...' if options.robot else 'Setting the table ...'
+        output.print('Furnishing the house ...' if options.house else begun, style='dim')
     with open_stage(options) as stage, ExitStack() as files:
         view = output.view(stage.clock)
         session = LocalSession(
-            stage.world, setup, never=options.constraints, kept_out=options.kept_out
+            stage.world,
+            setup,
+            asks=bool(options.robot),
+            arm=stage.approved,
+            never=options.constraints,
+            kept_out=options.kept_out,
         )
         session.attended = can_ask(output)
         running = session.begin(task, view)
@@ -86,7 +97,7 @@ def run_here(task: Task, setup: EpisodeSetup, output: Output) -> Ran:
         motion = None
         if stage.record is not None:
             motion = files.enter_context(stage.record(journal.path))
-        with view, person_prompt(running, session.approvals, output, view):
+        with view, person_prompt(running, session.approvals, output, view, yes=yes):
             episode, interrupted = supervise(running)
         if interrupted:
             # An episode that hangs is on record.
