@@ -6,7 +6,17 @@ from bbllm.core.stop_words import is_stop
 
 
 @pytest.mark.parametrize(
-    'text', ['stop', 'STOP!', ' Stop, stop. ', 'para', '¡Para!', 'emergency stop', 'Stopp', 'halt']
+    'text',
+    [
+        'stop',
+        'STOP!',
+        ' Stop, stop. ',
+        'para',
+        '¡Para!',
+        'emergency stop',
+        'Stopp',
+        'please stop!',
+    ],
 )
 def test_a_line_that_is_a_stop_word_stops(text: str) -> None:
     assert is_stop(text)

@@ -104,6 +104,20 @@ def test_a_task_under_way_is_corrected(
     assert not unmet(ends, table.observe(), scene)
 
 
+@pytest.mark.parametrize('remark', ['stop, do not move', 'stop that at once', 'never mind'])
+def test_a_remark_that_begins_with_stop_and_changes_nothing_ends_the_task(
+    remark: str, scene: Scene
+) -> None:
+    table = TalkingTable(scene)
+    chat = robot_on(table).chat(lambda event: None)
+    table.during = {0: lambda: chat.begin(remark)}
+    wait_for(chat, ON_A)
+
+    assert chat.turns[-1].ending == Ending.GAVE_UP.name
+    assert 'You w' in chat.turns[-1].reply
+    assert 'place(location_A)' not in table.calls
+
+
 @pytest.mark.parametrize(
     ('question', 'answer'),
     [

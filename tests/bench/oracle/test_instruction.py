@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bbllm.core.conversation import Move, Spot, Turn
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.protocols import (
     ChatModel,
@@ -228,6 +229,45 @@ def test_any_words_get_a_plan_or_a_refusal(instruction: str, human: str) -> None
     assert plan(instruction).startswith(('0: ', 'cannot: '))
     assert reply(instruction, repair).startswith(('Explanation: ', 'cannot: '))
     assert call(instruction).startswith('<')
+
+
+CORRECTING = [
+    *('no', 'not', 'instead', 'of', 'same', 'with', 'more', 'undo', 'the other one', 'too'),
+    *('stop', 'I meant', 'a bit', 'again', 'put it back', 'why', 'what did you do', 'thanks'),
+]
+FRAGMENTS = st.lists(st.sampled_from([*WORDS, *CORRECTING, ',', '.']), max_size=8).map(' '.join)
+TABLE_SPOT = Spot((Fact('red_cube', 'on', 'table'),), SCENE.objects[1].pose)
+LOCATION_SPOT = Spot((Fact('red_cube', 'on', 'location_B'),), SCENE.objects[-1].pose)
+BEFORE = Turn(
+    'e1',
+    'put the red cube on location_B',
+    'FINISHED',
+    'Done.',
+    moves=(Move('red_cube', TABLE_SPOT, LOCATION_SPOT),),
+)
+
+
+@examples(200)
+@given(FRAGMENTS, FRAGMENTS)
+def test_any_words_after_a_task_and_during_it_get_a_reply(line: str, human: str) -> None:
+    remark = FeedbackReceived(human)
+    for text in (line, 'put the red cube on location_A'):
+        situation = Situation(
+            task=Task('t', text, turns=(BEFORE,)),
+            planner='brain_body',
+            remarks=lambda: (remark,),
+            talks=lambda: True,
+            asks=lambda: True,
+        )
+        step = StepFailure(PlanStep(0, 'pick red_cube'), 'Added.', human=(remark,), tried=False)
+        model = in_episode(offline(), situation)
+        plans = ('0: ', 'cannot: ', 'ask: ', 'answer: ')
+        for request in (
+            PromptRequest(kind='plan', scene=SCENE),
+            PromptRequest(kind='repair', scene=SCENE, plan=('pick red_cube',), failures=(step,)),
+        ):
+            asked = ModelRequest([Message('user', '', request)])
+            assert model.ask(asked).text.startswith((*plans, 'Explanation: '))
 
 
 @pytest.mark.parametrize('piece', ['red cube and ', 'on ', 'except ', 'location a, ', '1.', '² '])

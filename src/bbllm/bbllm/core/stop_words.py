@@ -5,6 +5,7 @@ import re
 STOP_WORDS = frozenset(
     (
         *('stop', 'halt', 'abort', 'freeze', 'stop it', 'stop now', 'emergency stop'),
+        *('please stop', 'stop please', 'stop moving', 'stop the robot', 'stop the arm'),
         *('stopp', 'anhalten', 'alto', 'para', 'detente', 'arrête', 'arrete', 'arrêtez', 'ferma'),
     )
 )

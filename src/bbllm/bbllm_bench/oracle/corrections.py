@@ -13,6 +13,7 @@ read again, and counts where nothing else of what it is about changes.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from bbllm_bench.oracle.clauses import names_in
 from bbllm_bench.oracle.instruction import Reader
 from bbllm_bench.oracle.past import NOTHING_BEFORE, Past
 from bbllm_bench.oracle.phrases import Place
@@ -118,8 +119,8 @@ def patients(goals: Sequence[TableGoal]) -> tuple[str, ...]:
 
 
 def without_openers(text: str, objects: Mapping[str, TableObject]) -> str:
-    """Return a sentence without the words before it that only state a correction."""
-    return spoken(_stripped(words_of(text, objects)))
+    """Return a sentence without the words around it that only state a correction."""
+    return spoken(_stripped(_without_too(words_of(text, objects))))
 
 
 def correction(text: str, utterance: Utterance, now: Table) -> Utterance | None:
@@ -155,6 +156,13 @@ def _plain(words: Sequence[str]) -> str:
     return ' '.join(word for word in words if word not in (',', ';', 'and', 'now', 'please'))
 
 
+def _without_too(words: Sequence[str]) -> list[str]:
+    joined = ' '.join(words)
+    for word in TOO:
+        joined = joined.removesuffix(f' {word}')
+    return joined.split()
+
+
 def _stripped(words: list[str]) -> list[str]:
     """Return the fragment without what only states that it is one."""
     i = 0
@@ -177,11 +185,8 @@ class _Fragment:
         words = words_of(text, now.objects)
         self.marked = bool({*words} & MARKS)
         self.repeats = any(f' {" ".join(words)} '.endswith(f' {word} ') for word in TOO)
-        joined = ' '.join(words)
-        for word in TOO:
-            joined = joined.removesuffix(f' {word}')
         self.plain = _plain(words)
-        self.words = _stripped(joined.split())
+        self.words = _stripped(_without_too(words))
 
     def read(self) -> Utterance | None:
         words = self.words
@@ -199,7 +204,9 @@ class _Fragment:
         if selects := self._selection(wanted):
             return self._exchanged(selects, unwanted)
         if wanted[:1] and wanted[0] in VERBS:
-            return self._clause(wanted) if self.marked else None
+            return self._clause(wanted, unwanted)
+        if unwanted and not self._is_about(unwanted):
+            return None
         if (self.repeats or self.marked) and (found := self._pair(wanted)):
             return found
         return self._placed(wanted)
@@ -349,8 +356,15 @@ class _Fragment:
         """Return the table on which `it` is what the sentence was about."""
         return replace(self.now, past=replace(self.now.past, last=self.base.patients))
 
-    def _clause(self, words: Sequence[str]) -> Utterance:
-        return self.base.changed(spoken(words), self._it())
+    def _clause(self, words: Sequence[str], unwanted: Sequence[str]) -> Utterance | None:
+        """Read `no, put it on location_C`, or `put the blue cube on location_B too`."""
+        if self.marked and (not unwanted or self._is_about(unwanted)):
+            return self.base.changed(spoken(words), self._it())
+        return Utterance.read(spoken(words), self.now) if self.repeats else None
+
+    def _is_about(self, words: Sequence[str]) -> bool:
+        """Return whether words name nothing but what the sentence is about."""
+        return {*names_in(spoken(words), self.now.objects)} <= {*_mentioned(self.base.goals)}
 
     def _placed(self, words: Sequence[str]) -> Utterance | None:
         """Read `on location_C`, `to the left` or `5 cm`."""

@@ -165,7 +165,7 @@ def added(text: str, utterance: Utterance | None, table: Table) -> Utterance | N
     """
     if utterance is None or len(text) > MAX_CHARACTERS:
         return None
-    if undone_by(text):
+    if undone_by(text) and utterance.patients:
         gone = (*utterance.dropped, *utterance.patients)
         return replace(utterance, goals=(), dropped=tuple(dict.fromkeys(gone)))
     if (unwanted := unwanted_in(text, table.objects)) and (found := _without(unwanted, utterance)):

@@ -20,6 +20,7 @@ from bbllm.core.protocols import (
     StepFailure,
 )
 from bbllm.core.registry import load_planner, load_planners, plain_name, planner_names
+from bbllm.core.stop_words import is_stop
 from bbllm.core.types import Scene
 from bbllm.llm.reply_text import cut_at_stop
 from bbllm_bench.oracle.clauses import MAX_CHARACTERS, names_in
@@ -284,6 +285,8 @@ class _ByInstruction:
                 replies[remark.text] = found
             elif (changed := added(remark.text, utterance, utterance.table)) is not None:
                 utterance = changed
+            elif is_stop(remark.text.partition(',')[0].partition(' ')[0]):
+                raise WithdrawnError(f'You wrote: "{remark.text}".')
             else:
                 left.append(remark)
         return utterance, left, replies

@@ -90,7 +90,7 @@ def steps_for(task: Sequence[TableGoal], scene: Scene, lessons: Lessons) -> list
         _arrange(arranged, board)
     placed = any(step.verb == 'place' for step in board.steps)
     returns = any(skill.name == 'return_to_base' for skill in scene.skills)
-    moved = isinstance(goals[-1], Arrange) and (placed or not board.steps)
+    moved = bool(goals) and isinstance(goals[-1], Arrange) and (placed or not board.steps)
     if returns and moved and not board.held:
         board.steps.append(TableStep('home', 'return to base'))
     return [step.text for step in board.steps]
