@@ -33,6 +33,13 @@ PUBLISHED = ('console', 'console-approval')
 """Pictures that pages of the docs show."""
 PATIENCE_MS = 300_000.0
 TASK = 'create a plus sign using the cubes'
+HOUSE_PLAN = """0: walk to bookshelf
+1: grab book
+2: walk to sofa
+3: put book on sofa
+4: walk to tv
+5: switch on tv
+6: Done"""
 
 
 class Camera:
@@ -74,55 +81,115 @@ class Camera:
 
 
 @contextmanager
-def console() -> Iterator[str]:
-    """Serve the console of a simulated arm, and yield its address."""
+def console(**chosen: object) -> Iterator[str]:
+    """Serve the console of a simulated arm, or a house, and yield its address."""
     from bbllm.api.config import EpisodeConfig
     from bbllm_bench.commands.demo_browser import SimulatedArms
     from bbllm_viewer.console.server import PageServer
     from bbllm_viewer.console.session_desk import SessionDesk
     from bbllm_viewer.web.server import Address
 
-    options = EpisodeConfig(
-        scene='plus_sign', brain='offline', body='offline', speed=2.0, sources='camera'
-    )
-    arms = SimulatedArms(options, asks=True)
-    session = arms.open(arms.scene, arms.model)
+    arms = SimulatedArms(EpisodeConfig.of(chosen), asks=True)
+    session = arms.open(str(chosen.get('house', arms.scene)), arms.model)
     with SessionDesk(session, arms) as desk, PageServer(desk, Address()) as server:
         yield server.url
     session.close()
 
 
+def say(page: Page, text: str) -> None:
+    page.fill('#words', text)
+    page.click('#send')
+
+
+def take_table(camera: Camera) -> None:
+    """Take the demo: an empty page, a plan that waits, its repairs, and its replay."""
+    page = camera.page
+    page.wait_for_selector('#canvas')
+    camera.take('console-empty')
+    say(page, TASK)
+    page.click('#approve:enabled')
+    page.wait_for_selector('#rows .replaced')
+    page.wait_for_selector('#approve:enabled')
+    camera.take('console-approval')
+    page.click('#approve')
+    page.wait_for_selector('#rows .replaced >> nth=1')
+    page.click('#approve:enabled')
+    page.wait_for_timeout(2000)
+    camera.take('console')
+    page.wait_for_selector('.said .good:has(.note)')
+    page.click('#list')
+    page.click('#episodes-list button')
+    page.wait_for_selector('#past .scrubber')
+    page.wait_for_timeout(5000)
+    camera.take('console-past')
+    page.keyboard.press('Escape')
+    page.keyboard.press('Escape')
+    say(page, 'swap the hat and the moon')
+    page.wait_for_selector('#said-after .bad, #said-before .bad')
+    camera.take('console-turns')
+
+
+def take_talk(camera: Camera) -> None:
+    """Take a question and its answer, and a correction in mid-task."""
+    page = camera.page
+    page.wait_for_selector('#canvas')
+    say(page, 'which cubes can you reach?')
+    page.wait_for_selector('#said-before .robot, #said-after .robot')
+    say(page, 'put the cylinder on location_B')
+    page.wait_for_selector('#options button:enabled')
+    camera.take('console-question')
+    page.click('#options button >> nth=1')
+    page.wait_for_selector('#approve:enabled')
+    camera.take('console-answer')
+    page.click('#approve')
+    page.wait_for_selector('#rows .running')
+    say(page, 'location_B is reserved: put it on location_C instead')
+    page.wait_for_selector('#approve:enabled')
+    camera.take('console-correction')
+    page.click('#approve')
+    page.wait_for_selector('.said .good:has(.note)')
+
+
+def take_house(camera: Camera) -> None:
+    """Take a house with ghosts."""
+    page = camera.page
+    page.wait_for_selector('#house .room')
+    say(page, 'put a book on the sofa and turn on the tv')
+    page.wait_for_selector('#approve:enabled')
+    page.wait_for_selector('#house .ghost')
+    camera.take('console-house')
+
+
+def take_replay(camera: Camera) -> None:
+    """Take the page of the newest episode, once its words are there."""
+    camera.page.wait_for_timeout(6000)
+    for visitor in camera.visitors.values():
+        visitor.page.evaluate("document.getElementById('replay').scrollIntoView()")
+    camera.take('replay')
+
+
 def main(folder: Path) -> None:
+    from bbllm.core.journal import list_journals
+    from bbllm.core.paths import episodes_dir
+    from bbllm.testing import ScriptedModel
+    from bbllm_bench.commands.episode_files import write_page
     from tests.browser import launched
 
-    with console() as url, launched() as browser:
-        camera = Camera(browser, url, folder)
-        page = camera.page
-        page.wait_for_selector('#canvas')
-        camera.take('console-empty')
-        page.fill('#words', TASK)
-        page.click('#send')
-        page.click('#approve:enabled')
-        page.wait_for_selector('#rows .replaced')
-        page.wait_for_selector('#approve:enabled')
-        camera.take('console-approval')
-        page.click('#approve')
-        page.wait_for_selector('#rows .replaced >> nth=1')
-        page.click('#approve:enabled')
-        page.wait_for_timeout(2000)
-        camera.take('console')
-        page.wait_for_selector('.said .good:has(.note)')
-        page.click('#list')
-        page.click('#episodes-list button')
-        page.wait_for_selector('#past .scrubber')
-        page.wait_for_timeout(5000)
-        camera.take('console-past')
-        page.keyboard.press('Escape')
-        page.keyboard.press('Escape')
-        page.fill('#words', 'swap the hat and the moon')
-        page.click('#send')
-        page.wait_for_selector('#said-after .bad, #said-before .bad')
-        camera.take('console-turns')
+    offline = {'brain': 'offline', 'body': 'offline', 'speed': 2.0}
+    with launched() as browser:
+        with console(**offline, scene='plus_sign', sources='camera') as url:
+            take_table(Camera(browser, url, folder))
+        if folder == DOCS:
+            return
+        with console(**offline, scene='tabletop') as url:
+            take_talk(Camera(browser, url, folder))
+        page = folder / 'episode.html'
+        write_page(list_journals(episodes_dir())[-1], page)
+        take_replay(Camera(browser, page.as_uri(), folder))
+        house = {'house': 'family_flat', 'goal': 'no', 'mapping': 'text'}
+        model = ScriptedModel([HOUSE_PLAN])
+        with console(**house, brain=model, body=model) as url:
+            take_house(Camera(browser, url, folder))
 
 
 if __name__ == '__main__':

@@ -39,6 +39,7 @@ from bbllm.core.events import (
 from bbllm.core.journal import read_episode
 from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Fact, Kind, Outcome, Pose, Scene, SceneObject, SkillCall, Status
+from bbllm.testing import ScriptedModel
 from bbllm_bench.commands.demo_browser import SimulatedArms
 from bbllm_viewer.console.server import PageServer
 from bbllm_viewer.console.session_desk import SessionDesk
@@ -462,6 +463,39 @@ def test_person_begins_anew_with_another_scene_and_replays_an_episode(browser: A
         page.wait_for('#past .scrubber')
         page.page.locator('#past-rows').press('End')
         page.wait_for('#past-now', 'finished')
+        assert page.faults == []
+        page.close()
+    desk.session.close()
+
+
+def test_a_plan_in_a_house_is_approved_beside_marks_of_where_it_leaves_objects(
+    browser: Any,
+) -> None:
+    plan = '0: walk to bookshelf\n1: grab book\n2: walk to sofa\n3: put book on sofa\n4: Done'
+    model = ScriptedModel([plan])
+    options = EpisodeConfig(brain=model, body=model, goal='no', mapping='text', speed=0.0)
+    arms = SimulatedArms(options, asks=True)
+    session = arms.open('tabletop', arms.model)
+    with SessionDesk(session, arms) as desk, PageServer(desk, Address()) as server:
+        page = Visitor(browser, server.url)
+        page.wait_for('#canvas')
+        page.page.select_option('#scene', 'family_flat')
+        page.page.get_by_role('button', name='Begin anew').click()
+        page.wait_for('#house .room', 'livingroom')
+        assert page.page.locator('#canvas').is_hidden()
+        page.page.get_by_label('Words for the robot').fill('put a book on the sofa')
+        page.page.get_by_role('button', name='Begin', exact=True).click()
+        page.wait_for('#house .ghost', 'book')
+        page.page.click('#approve')
+        for call in ('walk(bookshelf_', 'grab(book_', 'walk(sofa_', 'putback(book_'):
+            page.wait_for('#approval-title', call)  # a step does not name the single object
+            page.page.click('#approve:enabled')
+        page.wait_for(ENDING, 'finished')
+        until(lambda: not page.page.locator('#house .ghost').count(), 'end of the ghosts')
+        page.page.select_option('#scene', 'tabletop')
+        page.page.get_by_role('button', name='Begin anew').click()
+        page.wait_for('#canvas')
+        assert page.page.locator('#house').is_hidden()
         assert page.faults == []
         page.close()
     desk.session.close()

@@ -45,6 +45,7 @@ class AbleWorld(OneCubeWorld):
             rehearse=self._rehearse,
             approves_plans=lambda: False,
             ask_person=self.asked.append,
+            copy=AbleWorld,
         )
 
     def _rehearse(self, cancel: CancelToken | None) -> Rehearsal:

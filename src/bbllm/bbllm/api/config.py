@@ -607,8 +607,12 @@ class EpisodeConfig(
     @property
     def of_task(self) -> dict[str, Any]:
         """What a running stack is given with a task, where it was chosen."""
+        return self.given_in('ros')
+
+    def given_in(self, kind: str) -> dict[str, Any]:
+        """Return what was chosen of that which a kind of world has."""
         known = type(self).model_fields
-        return {n: x for n, x in self.given.items() if 'ros' in surface_of(known[n]).worlds}
+        return {n: x for n, x in self.given.items() if kind in surface_of(known[n]).worlds}
 
     @property
     def settings(self) -> dict[str, object]:

@@ -399,6 +399,8 @@ class WorldFeatures:
     """Returns whether no step of a plan is executed before a person has read all of the plan."""
     ask_person: Callable[[AskPerson], None] | None = None
     """Takes what asks a person whether a robot that has stopped may go on."""
+    copy: Callable[[], World] | None = None
+    """Returns a world of its own that goes on from here, where that costs next to nothing."""
 
 
 NO_FEATURES = WorldFeatures()

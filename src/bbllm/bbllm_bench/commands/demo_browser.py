@@ -13,6 +13,7 @@ from bbllm.core.approval import ApprovalMode
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import fallback_name
 from bbllm.scene.scene_file import list_scenes
+from bbllm.worlds.household.houses import list_houses
 from bbllm_viewer.commands.browser import (
     BrowserOptions,
     check_packages,
@@ -55,7 +56,7 @@ def show_in_browser(
 
 
 class SimulatedArms:
-    """Simulated arms with the same options but for scene and model; see `Choices`."""
+    """Simulated arms and houses, with the same options but for scene and model; see `Choices`."""
 
     def __init__(self, options: EpisodeConfig, *, asks: bool) -> None:
         self._options, self._asks = options, asks
@@ -64,14 +65,18 @@ class SimulatedArms:
         self.scene = str(options.scene)
         self.model = make_chosen_models(options).brain.name
         self._first = self.model
-        self.scenes = tuple(dict.fromkeys((self.scene, *list_scenes())))
+        self._houses = list_houses()
+        self.scenes = tuple(dict.fromkeys((self.scene, *list_scenes(), *self._houses)))
         self.models = tuple(dict.fromkeys((self.model, fallback_name())))
 
     def open(self, scene: str, model: str) -> LocalSession:
-        """Return a session with a scene as its file has it; see `Choices`."""
+        """Return a session with a scene or a house as its file has it; see `Choices`."""
         # The models that the command line chose may be more than a name.
         models = {} if model == self._first else {'brain': model, 'body': model}
-        options = EpisodeConfig.of({**self._options.given, 'scene': scene, **models})
+        in_house = scene in self._houses
+        given = self._options.given_in('household') if in_house else self._options.given
+        place = {'house' if in_house else 'scene': scene}
+        options = EpisodeConfig.of({**given, **place, **models})
         setup = make_setup(options, options.domain)
         with ExitStack() as stack:
             stage = stack.enter_context(open_stage(options))
@@ -83,7 +88,7 @@ class SimulatedArms:
                 never=options.constraints,
                 kept_out=options.kept_out,
                 snapshot=stage.snapshot,
-                name=f'simulated arm · {scene}',
+                name=f'{"house" if in_house else "simulated arm"} · {scene}',
                 close=stack.pop_all().close,
             )
         self.scene, self.model = scene, model

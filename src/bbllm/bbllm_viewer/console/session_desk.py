@@ -15,14 +15,16 @@ from bbllm.core.errors import BbllmError, ConfigError, LostNodeError, TaskError
 from bbllm.core.events import Episode, EpisodeStarted, Event, SceneRecorded
 from bbllm.core.journal import read_damaged
 from bbllm.core.paths import episodes_dir
-from bbllm.core.protocols import data_url
+from bbllm.core.protocols import data_url, features_of
+from bbllm.core.records import to_json
 from bbllm.core.tasks import make_task
 from bbllm.core.types import Scene, SceneObject
 from bbllm_viewer.console.desk import REMARK_S
 from bbllm_viewer.console.examples import examples_of
 from bbllm_viewer.console.feed import Feed
 from bbllm_viewer.view3d.drawn_scene import DrawnScene, plain_row, position_of
-from bbllm_viewer.view3d.ghosts import ghosts_of
+from bbllm_viewer.view3d.ghosts import ghosts_of, imagined
+from bbllm_viewer.viz.house import rooms_of
 
 CHECK_EVERY = 4
 """One check for requests and for nodes that have gone for so many pictures."""
@@ -67,7 +69,7 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
         self._scene: Scene | None = None
         """The newest."""
         self._imagined: tuple[str, Scene | None] = '', None
-        """The hash of the question and the scene of the ghosts that are shown."""
+        """The hash of the question and the scene of what is shown as imagined."""
         self._use(session)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, name='session_desk', daemon=True)
@@ -132,6 +134,9 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
         if (chosen := self._choices) is not None:
             names = {'scenes': [*chosen.scenes], 'models': [*chosen.models]}
             self.feed.set('choices', {**names, 'scene': chosen.scene, 'model': chosen.model})
+        self._drawing = LiveScene(self.feed)
+        for name in ('house', 'drawn'):  # of the scene before
+            self.feed.set(name, None)
         with suppress(BbllmError):  # the page shows the scene once there is one
             self._scene = scene = session.world.observe()
             self.feed.show_scene(scene)
@@ -160,16 +165,16 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
 
     def _watch(self) -> None:
         """Show what waits and what has gone, and where all is while anybody watches."""
-        drawing, turn = LiveScene(self.feed), 0
+        turn = 0
         while not self._done.wait(PERIOD_S):
             with self._changing:
                 if self.feed.watched:
-                    self._show(drawing)
+                    self._show()
                 if turn % CHECK_EVERY == 0:
                     self._check()
             turn += 1
 
-    def _show(self, drawing: LiveScene) -> None:
+    def _show(self) -> None:
         """Show where all is."""
         seen = self.session.snapshot()
         if seen.scene is not None and seen.scene is not self._scene:
@@ -179,7 +184,7 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
             shown = {name: data_url(picture) for name, picture in seen.pictures.items()}
             self.feed.set('pictures', shown)
         if seen.objects and seen.joints_rad is not None and seen.width_m is not None:
-            drawing.show(seen.objects, seen.joints_rad.tolist(), seen.width_m)
+            self._drawing.show(seen.objects, seen.joints_rad.tolist(), seen.width_m)
 
     def _check(self) -> None:
         """Show what waits, and what has gone."""
@@ -188,19 +193,27 @@ class SessionDesk(AbstractContextManager['SessionDesk']):
         asked, (imagined, scene) = request.hash if request else '', self._imagined
         if imagined != asked or scene is not self._scene:
             self._imagined = asked, self._scene
-            self._show_ghosts(request)
+            self._show_imagined(request)
         self.feed.show_request(request, approvals.doubt)
         missing, text = self.session.check()
         self.feed.set('nodes', {'missing': [*missing], 'text': text})
 
-    def _show_ghosts(self, request: ApprovalRequest | None) -> None:
-        """Show where what is asked for would leave the objects."""
-        ghosts: list[object] = []
-        if request is not None and self._scene is not None:
+    def _show_imagined(self, request: ApprovalRequest | None) -> None:
+        """Show where what is asked for would leave the objects: on a table as ghosts."""
+        scene = self._scene
+        if scene is None:
+            return
+        after = scene
+        if request is not None:
             done = self.feed.done_steps
             texts = [text for at, text in enumerate(request.steps) if at not in done]
-            for item in ghosts_of(texts or request.about[:1], self._scene):
-                ghosts.append([item.name, plain_row(position_of(item.pose))])
+            copy = features_of(self.session.world).copy
+            after = imagined(texts or request.about[:1], scene, copy)
+        if scene.is_symbolic:
+            rooms = rooms_of(scene, after, ahead=True)
+            self.feed.set('house', [to_json(room) for room in rooms])
+            return
+        ghosts = [[x.name, plain_row(position_of(x.pose))] for x in ghosts_of(after, scene)]
         self.feed.set('ghosts', ghosts)
 
 

@@ -1,11 +1,17 @@
 """Where a plan would leave the objects, as far as words and geometry show; nothing is tried."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
+from random import Random
 
 from bbllm.core.errors import ParseError
+from bbllm.core.events import WordGrounded
+from bbllm.core.protocols import World
+from bbllm.core.skill_calls import CallError
 from bbllm.core.types import Scene, SceneObject
+from bbllm.planners.common.grounding import Policy, Referents
 from bbllm.planners.common.step_grammar import call_of
 from bbllm.skills.effects import unsure
 from bbllm.skills.plan_check import ImaginedTable
@@ -14,26 +20,40 @@ MOVED_M = 0.01
 """What would come to rest further away than this would be moved."""
 
 
-def ghosts_of(steps: Iterable[str], scene: Scene) -> tuple[SceneObject, ...]:
-    """
-    Return the objects that steps would move, where these would leave them.
+class _Unrecorded:
+    def emit(self, data: WordGrounded) -> None:
+        """Record nothing: what is imagined is no part of an episode."""
 
-    Left out is what is in a house or in the hand in the end, what lies somewhere, and what follows
-    from a step that is no call by its words alone, as a Body has to read it.
+
+def imagined(steps: Iterable[str], scene: Scene, copy: Callable[[], World] | None = None) -> Scene:
     """
-    if scene.is_symbolic:
-        return ()
+    Return a scene as steps would leave it.
+
+    Left out is what follows from a step that is no call by its words alone, as a Body has to read
+    it. A house needs *copy*, see `WorldFeatures`; without one it stays as it is.
+    """
+    if scene.is_symbolic and copy is None:
+        return scene
     # For the eye, an estimate is good enough: a ghost is no promise.
     facts = tuple(replace(fact, estimated=False) for fact in scene.facts)
-    table = ImaginedTable(replace(scene, facts=facts))
+    world = ImaginedTable(replace(scene, facts=facts)) if copy is None else copy()
+    referents = Referents(Policy.NEAREST, Random(0), _Unrecorded(), put_unheld=True)
     for text in steps:
-        try:
-            call = call_of(text, table.observe())
-        except ParseError:
-            continue
-        if call is not None:
-            table.execute(call)
-    after, now = table.observe(), {item.name: item for item in scene.objects}
+        # In a house, steps name classes, and calls that wait name single objects.
+        now = replace(world.observe(), offers_all=True)
+        with suppress(ParseError, CallError):
+            if (call := call_of(text, now)) is not None:
+                world.execute(referents.resolve(call, now) if scene.is_symbolic else call)
+    return world.observe()
+
+
+def ghosts_of(after: Scene, scene: Scene) -> tuple[SceneObject, ...]:
+    """
+    Return the objects of a table that would be moved, where they would be after.
+
+    Left out is what would be in the hand, and what would lie somewhere.
+    """
+    now = {item.name: item for item in scene.objects}
     vague = {after.held, *unsure(after)}
     return tuple(
         item

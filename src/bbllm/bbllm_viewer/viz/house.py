@@ -72,20 +72,25 @@ class _Facts:
 
 
 def rooms_of(
-    scene: Scene, before: Scene | None = None, *, changes_only: bool = False
+    scene: Scene,
+    before: Scene | None = None,
+    *,
+    ahead: bool = False,
+    changes_only: bool = False,
 ) -> tuple[HouseItem, ...]:
     """
     Return the rooms of a household with all that is in them, in the scene's order.
 
-    What moved since *before* leaves a ghost there. With *changes_only*, only changes, their places
-    and the person are shown one by one, and all else is counted.
+    What moved since *before* leaves a ghost there. With *ahead*, that is the scene to come. With
+    *changes_only*, only changes, their places and the person are shown one by one, and all else is
+    counted.
     """
     now = _facts(scene)
     old = now if before is None else _facts(before)
     rooms = [name for name, kind in now.kinds.items() if kind is Kind.LOCATION]
     if now.contents.get(''):
         rooms.append('')
-    found = tuple(_item(name, now, old) for name in rooms)
+    found = tuple(_item(name, now, old, ahead=ahead) for name in rooms)
     return tuple(_only_changes(room) for room in found) if changes_only else found
 
 
@@ -136,10 +141,10 @@ def _in_a_ring(name: str, places: Mapping[str, Place]) -> bool:
     return here == name
 
 
-def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
+def _item(name: str, now: _Facts, old: _Facts, *, ahead: bool = False) -> HouseItem:
     children: dict[Relation, list[HouseItem]] = {'in': [], 'on': [], 'held': []}
     for relation, other in now.contents.get(name, ()):
-        child = _item(other, now, old)
+        child = _item(other, now, old, ahead=ahead)
         if not (class_of(other) in PLAIN and child.is_leaf and not child.changed):
             children[relation].append(child)
     for relation, other in old.contents.get(name, ()):
@@ -154,11 +159,12 @@ def _item(name: str, now: _Facts, old: _Facts) -> HouseItem:
         view = 'person'
     states = now.states.get(name, frozenset())
     before = old.states.get(name, states)
+    then, later = (states, before) if ahead else (before, states)
     return HouseItem(
         name=name,
         text=_text(name),
         style=view,
-        state=_reported(states, before, view, bool(upon or within)),
+        state=_reported(later, then, view, bool(upon or within)),
         moved=now.places.get(name) != old.places.get(name, now.places.get(name)),
         turned=states != before,
         lit='on' in states,

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
+from typing import Protocol
 
 from bbllm.core.arguments import KINDS
 from bbllm.core.events import WordGrounded
 from bbllm.core.observation import lost_names
-from bbllm.core.protocols import EpisodeContext
 from bbllm.core.skill_calls import CallError, check_call, is_pose_like, nearest_first, plain
 from bbllm.core.types import Code, Scene, Skill, SkillCall
 from bbllm.planners.domains.scene_graph import (
@@ -44,13 +44,21 @@ HANDLING = frozenset(
 """Skills whose first object is in a hand, or may be."""
 
 
+class ChoiceRecord(Protocol):
+    """What choices are put on record by; an episode is one."""
+
+    def emit(self, data: WordGrounded) -> None:
+        """Record a choice."""
+        ...
+
+
 def ground(
     word: str,
     scene: Scene,
     policy: Policy,
     rng: Random,
     *,
-    context: EpisodeContext,
+    context: ChoiceRecord,
     skill: str = '',
 ) -> str | None:
     """
@@ -125,7 +133,7 @@ class Referents:
 
     policy: Policy
     rng: Random
-    context: EpisodeContext
+    context: ChoiceRecord
     put_unheld: bool = False
     found: str | None = None
     """The object that the program last went to."""

@@ -1,11 +1,15 @@
 """The household as a world: symbols only, and VirtualHome's actions for skills."""
 
+from __future__ import annotations
+
+import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from bbllm.core.naming import id_of, instance_name
+from bbllm.core.protocols import WorldFeatures
 from bbllm.core.skill_calls import CallError, check_call
 from bbllm.core.types import (
     Code,
@@ -190,6 +194,17 @@ class HouseholdWorld:
         """Ids of what was seen so far."""
         self._steps = 0
         self._scene: Scene | None = None
+
+    @property
+    def features(self) -> WorldFeatures:
+        return WorldFeatures(copy=self.copy)
+
+    def copy(self) -> HouseholdWorld:
+        """Return a household that goes on by itself from here."""
+        other = copy.copy(self)
+        other.household, other.derived = self.household.copy(), copy.copy(self.derived)
+        other.lines = [*self.lines]
+        return other
 
     @property
     def graph(self) -> Graph:

@@ -171,6 +171,7 @@ const showers = {
   },
   scene: showScene,
   drawn: showDrawn,
+  house: showHouse,
   ghosts(ghosts) { if (!view.problem) view.set({ ghosts }); },
   qpos(positions) { if (view.scene) view.show(positions); },
   request: showRequest,
@@ -203,10 +204,59 @@ function showChoices({ scenes, scene, models, model }) {
 
 function showDrawn(description) {
   if (view.problem) return;
-  show('canvas', true);
+  for (const id of ['canvas', 'names']) show(id, Boolean(description));
+  view.layer.hidden = !description;
+  if (!description) return;
   show('no-view', false);
-  show('names', true);
   view.load(description);
+}
+
+// Rooms as lists: what is in and on what, and with a dashed line where a plan would leave it.
+function showHouse(rooms) {
+  const house = $('house');
+  show('house', Boolean(rooms));
+  show('objects', !rooms);
+  if (!rooms) return house.replaceChildren();
+  show('no-view', false);
+  house.replaceChildren(...rooms.map((room) => {
+    const node = el('section', 'room');
+    node.append(el('h3', '', room.text.replaceAll('_', ' ')), ...houseLists(room));
+    return node;
+  }));
+  const ghost = house.querySelector('.ghost');
+  if (!ghost) return;
+  house.prepend(el('p', 'dim', 'With a dashed line: where the plan would leave it.'));
+  house.scrollTop += ghost.getBoundingClientRect().top - house.getBoundingClientRect().top - house.clientHeight / 3;
+}
+
+function houseLists({ style, upon, within }) {
+  const on = style === 'room' ? '' : style === 'person' ? 'holds' : 'on';
+  return [...houseList(upon, on), ...houseList(within, style === 'room' ? '' : 'in')];
+}
+
+// Items without contents share a line, the others have one each, with theirs below.
+function houseList(items, word) {
+  const isLeaf = ({ upon, within }) => !upon.length && !within.length;
+  const line = (...shown) => {
+    const node = el('p');
+    if (word) node.append(el('span', 'dim', word));
+    node.append(...shown.flatMap(houseItem));
+    return node;
+  };
+  const leaves = items.filter(isLeaf), nodes = leaves.length ? [line(...leaves)] : [];
+  for (const item of items.filter((each) => !isLeaf(each))) {
+    const box = el('div');
+    box.append(...houseLists(item));
+    nodes.push(line(item), box);
+  }
+  return nodes;
+}
+
+function houseItem({ name, text, style, state, moved, turned, lit }) {
+  const changed = moved || turned, node = el('span', `${style}${changed ? ' changed' : lit ? ' lit' : ''}`);
+  node.append((changed || style === 'ghost') && text !== 'person' ? name : text);
+  if (style === 'ghost') node.append(el('span', 'unseen', ' (would be here)'));
+  return state ? [node, el('span', 'dim', state)] : [node];
 }
 
 function showScene(scene) {
@@ -270,7 +320,8 @@ function showState() {
   const text = request || values.question ? 'waits for your answer' : values.running ? values.activity : 'ready for a task';
   if ($('state').textContent !== text) $('state').textContent = text;
   $('state').className = request || values.question ? 'waits' : values.running ? 'runs' : '';
-  show('plan-part', Boolean(values.episode));
+  // Before there is a plan, a question is what matters.
+  show('plan-part', Boolean(values.episode) && (rows.length > 0 || !values.question));
   $('plan-title').textContent = rows.length ? 'Plan' : 'No plan';
   const [button, hint] = MODES[modeNow()];
   $('send').textContent = button;
