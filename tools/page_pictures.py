@@ -29,10 +29,17 @@ LOOKS = {
     'phone': (NARROW, 'light'),
     'phone_dark': (NARROW, 'dark'),
 }
-PUBLISHED = ('console', 'console-approval')
+PUBLISHED = ('console', 'console-approval', 'console-house')
 """Pictures that pages of the docs show."""
 PATIENCE_MS = 300_000.0
 TASK = 'create a plus sign using the cubes'
+TALK = (
+    'answer: red_cube, green_cube, blue_cube and four more (azure_cube is beyond the reach).',
+    'ask: Which cylinder do you mean? | white_cylinder | black_cylinder',
+    '0: pick black_cylinder\n1: place black_cylinder on location_B\n2: return to base\n3: Done',
+    '1: place black_cylinder on location_C\n2: return to base\n3: Done',
+)
+"""What a model replies in the conversation."""
 HOUSE_PLAN = """0: walk to bookshelf
 1: grab book
 2: walk to sofa
@@ -143,7 +150,7 @@ def take_talk(camera: Camera) -> None:
     camera.take('console-answer')
     page.click('#approve')
     page.wait_for_selector('#rows .running')
-    say(page, 'location_B is reserved: put it on location_C instead')
+    say(page, 'no, put it on location_C')
     page.wait_for_selector('#approve:enabled')
     camera.take('console-correction')
     page.click('#approve')
@@ -175,21 +182,22 @@ def main(folder: Path) -> None:
     from bbllm_bench.commands.episode_files import write_page
     from tests.browser import launched
 
-    offline = {'brain': 'offline', 'body': 'offline', 'speed': 2.0}
+    table = {'speed': 2.0, 'scene': 'plus_sign', 'sources': 'camera'}
+    scripted = {'goal': 'no', 'mapping': 'text'}
     with launched() as browser:
-        with console(**offline, scene='plus_sign', sources='camera') as url:
+        model: object = ScriptedModel([HOUSE_PLAN])
+        with console(**scripted, brain=model, body=model, house='family_flat') as url:
+            take_house(Camera(browser, url, folder))
+        with console(**table, brain='offline', body='offline') as url:
             take_table(Camera(browser, url, folder))
         if folder == DOCS:
             return
-        with console(**offline, scene='tabletop') as url:
+        model = ScriptedModel(TALK)
+        with console(**scripted, brain=model, body=model, scene='tabletop', speed=0.4) as url:
             take_talk(Camera(browser, url, folder))
         page = folder / 'episode.html'
         write_page(list_journals(episodes_dir())[-1], page)
         take_replay(Camera(browser, page.as_uri(), folder))
-        house = {'house': 'family_flat', 'goal': 'no', 'mapping': 'text'}
-        model = ScriptedModel([HOUSE_PLAN])
-        with console(**house, brain=model, body=model) as url:
-            take_house(Camera(browser, url, folder))
 
 
 if __name__ == '__main__':

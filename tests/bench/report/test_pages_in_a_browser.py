@@ -69,7 +69,7 @@ def test_one_file_replays_plan_and_arm_together(tmp_path: Path, visit: Open) -> 
     shown.page.locator('#replay-rows .replaced').click()
     assert running() == 'pick a'
     shown.page.keyboard.press('End')
-    assert shown.text('#replay-now') == 'partly done · goal: unmet · a is left.'
+    assert shown.text('#replay-now') == 'partly done · goal: unmet'
     assert shown.text('#replay-sub-goals') == '1. find a\n▶ 2. move b'
     assert 'a: warm' in shown.text('#replay-beliefs')
     assert shown.text('#replay-said-before') == 'Person:\npick a'

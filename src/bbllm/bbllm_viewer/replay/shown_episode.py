@@ -136,7 +136,7 @@ class ShownEpisode:
                 yield 'scene', scene_value(scene, moment)
             case EpisodeEnded():
                 is_good = data.ending.is_success
-                yield 'ending', {'text': ending_text(data), 'good': is_good}
+                yield 'ending', {'text': status_text(data), 'good': is_good}
                 yield 'question', None
                 yield 'running', False
             case Outcome(duration_s=duration_s):
