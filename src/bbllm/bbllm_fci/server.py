@@ -71,6 +71,8 @@ class ArmServer(FrankaSimServer):
         self._speed = speed
         self._cycle_s = 0.0
         self._client_version = VERSION
+        if speed < 1:  # for an answer that has come and is not read yet
+            self._DRAIN_GATE_TIMEOUT = PATIENCE_S
         self.failure: Exception | None = None
         """What ended the physics, if something did."""
         super().__init__(
@@ -182,8 +184,8 @@ class ArmServer(FrankaSimServer):
     def _order(
         self, order: Order, acknowledge: Handler, sock: Any, header: MessageHeader, payload: bytes
     ) -> None:
-        """Change a setting of an idle robot, or refuse as libfranka knows it."""
-        if self.robot_state.state['robot_mode'] != RobotMode.kIdle:
+        """Change a setting unless a client moves the arm, or refuse as libfranka knows it."""
+        if self._arm.in_control():
             self._refuse(sock, header, NOT_POSSIBLE)
         elif self._arm.order(order):
             self._refuse(sock, header, INVALID)
