@@ -20,7 +20,14 @@ from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.planners.common.belief.interaction_history import TAKING
 from bbllm.planners.common.belief.open_state import OpenState
 from bbllm.planners.common.call_grammar import parse_call
-from bbllm.planners.common.grounding import Policy, Referents, absent_text, ground, meant_text
+from bbllm.planners.common.grounding import (
+    Policy,
+    Referents,
+    absent_text,
+    ground,
+    meaning_text,
+    meant_text,
+)
 from bbllm.planners.common.matching import MatchingBody
 from bbllm.planners.common.model_planner import ModelPlanner
 from bbllm.planners.common.plan_grammar import parse_plan
@@ -106,6 +113,7 @@ __all__ = [
     'lost_names',
     'lost_text',
     'map_step',
+    'meaning_text',
     'meant_by',
     'meant_text',
     'most_tokens',

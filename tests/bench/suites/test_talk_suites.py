@@ -2,9 +2,11 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bbllm.core.events import QuestionAsked
 from bbllm.llm.models.factory import Models
@@ -20,7 +22,7 @@ from bbllm_bench.scorers.talk import answered
 from bbllm_bench.suites.case import Case
 from bbllm_bench.suites.goals import Conditions
 from bbllm_bench.suites.scores import FinalState, Score
-from bbllm_bench.suites.suite import load_suite
+from bbllm_bench.suites.suite import load_suite, parse_suite
 
 SUITE, QUESTIONS = load_suite('ambiguous'), load_suite('questions')
 SHORT = {'A': 'location_A', 'W': 'white_cylinder', 'K': 'black_cylinder'}
@@ -152,7 +154,10 @@ def played(name: str, *replies: str, **changes: Any) -> EpisodeResult:
 
 
 def play(name: str, model: ScriptedModel, **changes: Any) -> EpisodeResult:
-    case = case_of(name)
+    return play_case(case_of(name), model, **changes)
+
+
+def play_case(case: Case, model: ScriptedModel, **changes: Any) -> EpisodeResult:
     config = RunConfig(**{'planner': 'brain_body', 'llm': {}, 'mapping': 'text', **changes})
     job = EpisodeSpec(key=EpisodeKey(case.task, 0, 0), case=case, config=config)
     result = play_with(job, Models(model, model), lambda event: None, Alone())
@@ -163,6 +168,27 @@ def play(name: str, model: ScriptedModel, **changes: Any) -> EpisodeResult:
 def of(result: EpisodeResult) -> dict[str, float | None]:
     keys = ('asked_needed', 'asked_needless', 'wrong_unasked', 'sr')
     return {key: METRICS[key].of(result) for key in keys}
+
+
+def test_a_person_in_a_house_answers_with_the_classes_that_prompts_name() -> None:
+    task = {
+        'name': 'a',
+        'instruction': 'Bring me what lies there.',
+        'difficulty': 'easy',
+        'least_loops': 0,
+        'houses': ['studio'],
+        'goal': {'kind': 'household', 'all': [{'held': 'book'}]},
+        'person': {'ask': 'needed', 'means': ['book'], 'says': 'The book, please.'},
+    }
+    suite = parse_suite(yaml.safe_dump({'tasks': [task]}), Path('/x/mine.yaml'))
+    case = make_case(suite, 'a', seed=0, trial=0)
+    model = ScriptedModel(['ask: What? | the book | the lime', '0: walk book\n1: grab book'])
+
+    result = play_case(case, model)
+
+    assert (result.verdict, result.asked) == ('passed', True)
+    assert 'answered "What?" with: the book' in model.requests[1].prompt
+    assert case.answer(QuestionAsked('What?', ('both book and lime',))) == 'The book, please.'
 
 
 def test_a_question_is_answered_and_counted() -> None:

@@ -58,14 +58,18 @@ def test_a_full_toaster_takes_a_second_slice_when_the_first_is_out() -> None:
     )
 
     shown = [fact for fact in world.observe().facts if fact.predicate == 'limit']
-    assert shown == [Fact('toaster_103', 'limit', 'holds 1 at most')]
-    assert 'toaster (off, holds 1 at most)' in house_environment(world.observe())
+    fits = 'holds at most 1, in and on it together'
+    assert shown == [Fact('toaster_103', 'limit', fits)]
+    assert f'toaster (off, {fits})' in house_environment(world.observe())
     in_it = ['walk breadslice_104', 'grab breadslice_104', 'walk breadslice_105',
              'grab breadslice_105', 'walk toaster_103']  # fmt: skip
     assert does(world, *in_it, 'putin breadslice_104 toaster_103') == ''
     reported = does(world, 'putin breadslice_105 toaster_103')
     assert reported.startswith('no_room_left: ')
-    assert 'no room left at <toaster> (103)' in reported
+    full = 'it takes more only while fewer than 1 objects are in and on it'
+    assert f'no room left at <toaster> (103): {full}' in reported
+    full = f'{fits}, and takes no more while 1 or more are there'
+    assert f'toaster (off, {full}; inside: breadslice)' in house_environment(world.observe())
     assert does(world, 'putback breadslice_105 toaster_103').startswith('no_room_left')
     assert does(world, 'grab breadslice_104', 'putback breadslice_105 toaster_103') == ''
     assert does(world, 'putobjback breadslice_104').startswith('no_room_left')

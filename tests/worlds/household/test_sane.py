@@ -173,7 +173,11 @@ def test_clothes_come_off_into_a_free_hand_only(home: Household) -> None:
     for entity in (Id.MUG, Id.PLATE):
         home.graph.add(entity, Relation.CLOSE, Id.TABLE)
 
-    assert do(home, *wear, *fill, 'putoff shirt').broken == 'no_free_hand'
+    refused = do(home, *wear, *fill, 'putoff shirt')
+    assert refused.broken == 'no_free_hand'
+    held = f'<mug> ({Id.MUG}) and <plate> ({Id.PLATE})'
+    what = f'a free hand: of {held} one has to be put down first when executing "[PUTOFF]'
+    assert what in refused.messages[0]
 
 
 @pytest.mark.parametrize('line', ['pour {juice} {box}', 'putback {juice} {box}'])

@@ -81,7 +81,10 @@ class Case:
     def answer(self, question: QuestionAsked) -> str:
         """Return what the person answers."""
         assert self.person is not None
-        names = [item.name for item in (*self.table.movables, *self.table.places)]
+        if isinstance(self.scene, HouseStart):  # where prompts name classes
+            names = {node.class_name for node in self.scene.build().nodes.values()}
+        else:
+            names = {item.name for item in (*self.scene.movables, *self.scene.places)}
         return self.person.answer(question, self.instruction, names)
 
     @property

@@ -16,6 +16,7 @@ from bbllm.planning import (
     declared,
     language_of,
     map_step,
+    meaning_text,
     one_line,
     parse_plan,
     render,
@@ -53,7 +54,7 @@ def steps_prompt(
     *,
     objects: Sequence[str] = (),
     actions: Sequence[str] = (),
-    in_house: bool = False,
+    names_mean: str = '',
 ) -> str:
     """Return the prompt for all steps."""
     return render(
@@ -63,7 +64,7 @@ def steps_prompt(
         examples=list(map(str, examples)),
         objects=objects,
         actions=actions,
-        in_house=in_house,
+        names_mean=names_mean,
     )
 
 
@@ -103,7 +104,7 @@ class LangPrompt(ModelPlanner):
             read_examples(scene)[:EXAMPLES],
             objects=language_of(scene).names(scene),
             actions=[declared(skill) for skill in offered(scene)],
-            in_house=scene.is_symbolic,
+            names_mean=meaning_text(self.options.grounding) if scene.is_symbolic else '',
         )
         request = PromptRequest(kind='steps', scene=scene)
         plan = Plan(self.ask(prompt, parse_plan, request, context))

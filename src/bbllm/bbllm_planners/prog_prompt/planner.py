@@ -171,7 +171,7 @@ class ProgPrompt(ModelPlanner):
             options.examples,
             options.comments,
             options.feedback,
-            nearest=options.grounding is Policy.NEAREST,
+            grounding=options.grounding,
             replan=options.replan,
         )
 

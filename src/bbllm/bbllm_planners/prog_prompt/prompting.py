@@ -14,11 +14,13 @@ from bbllm import Scene, Skill, Task
 from bbllm.planning import (
     CHARACTER,
     HOUSE_END,
+    Policy,
     beside,
     class_of,
     declared,
     further_skills,
     language_of,
+    meaning_text,
     meant_by,
     one_line,
     scene_graph,
@@ -128,7 +130,7 @@ INSTRUCTIONS = (
 )
 """For a chat model. An ablation omits the lines about the parts that it omits."""
 OF_HOUSES = (
-    'A name means one object of its kind{nearest}.',
+    '{names_mean}',
     'One is enough where the task does not say how many.',
     '`find` walks to an object, `putin` puts what is held into something open or without a door,',
     '`putback` on top of something. There are two hands; `grab` and `open` need a free one. Who',
@@ -160,8 +162,8 @@ class ProgPrompts:
     n_examples: int = 3
     comments: bool = True
     feedback: bool = True
-    nearest: bool = True
-    """Whether a class means the nearest of its objects, and not any."""
+    grounding: Policy = Policy.NEAREST
+    """How one of several objects of a class is chosen."""
     replan: bool = False
     """Whether the model is asked again after each program, and sees where objects are."""
 
@@ -183,9 +185,9 @@ class ProgPrompts:
         )
 
     def _instructions(self, scene: Scene) -> list[str]:
-        nearest = ', the nearest where there are several' if self.nearest else ''
+        names_mean = meaning_text(self.grounding)
         of_domain = OF_DOMAINS.get(scene.domain, ())
-        lines = [*INSTRUCTIONS, *(line.format(nearest=nearest) for line in of_domain)]
+        lines = [*INSTRUCTIONS, *(line.format(names_mean=names_mean) for line in of_domain)]
         if not scene.whole:
             again = 'go there or open them, and you are asked again with what is seen then.'
             once = 'a name that is not listed means what is seen once the robot got there.'

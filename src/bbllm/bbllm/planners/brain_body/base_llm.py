@@ -43,7 +43,8 @@ class BaseLLM(ModelPlanner):
     options: BaseLLMOptions = BaseLLMOptions()
 
     def run(self, task: Task, world: World, context: EpisodeContext) -> None:
-        prompts, scene = Prompts(reach=self.options.reach), world.observe()
+        prompts = Prompts(reach=self.options.reach, grounding=self.options.grounding)
+        scene = world.observe()
         request = PromptRequest(kind='calls', scene=prompts.shown(scene))
         prompt, form = prompts.direct(task, scene), program_form(scene)
 

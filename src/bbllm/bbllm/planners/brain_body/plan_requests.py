@@ -102,7 +102,12 @@ class PlanRequests:
     @property
     def _prompts(self) -> Prompts:
         options, believed = self.options, self.options.open_state != 'no'
-        return Prompts(believed=believed, reach=options.reach, form=options.feedback)
+        return Prompts(
+            believed=believed,
+            reach=options.reach,
+            grounding=options.grounding,
+            form=options.feedback,
+        )
 
     def _begun(self, plan: WrittenPlan) -> WrittenPlan:
         self._under_way.callback(plan.close)

@@ -7,6 +7,7 @@ from typing import Literal
 from bbllm.core.protocols import StepFailure
 from bbllm.core.text import as_data
 from bbllm.core.types import Plan, Scene, Task
+from bbllm.planners.common.grounding import Policy, meaning_text
 from bbllm.planners.common.prompting import (
     believed,
     describe_skill,
@@ -35,6 +36,8 @@ class Prompts:
     """Whether the prompts of a Brain include the open state of a scene."""
     reach: bool = True
     """Whether the prompts of a Brain on a table mark what is out of reach."""
+    grounding: Policy = Policy.NEAREST
+    """In a household, how one of several objects of a class is chosen."""
     form: FeedbackForm = 'full'
     """What the prompts of a Brain state of why a step failed."""
 
@@ -141,6 +144,7 @@ class Prompts:
             'task': task_text(task),
             'worked': task.worked,
             'house_end': language.end(scene),
+            'names_mean': meaning_text(self.grounding),
         }
         return render(PACKAGE, name, **common, **values)
 

@@ -31,6 +31,18 @@ class Policy(StrEnum):
     """Any of them, as in the published program of ProgPrompt."""
 
 
+def meaning_text(policy: Policy) -> str:
+    """Return how prompts state which object a class means; see `Referents`."""
+    if policy is Policy.RANDOM:
+        return 'A name means one object of its kind, drawn at random where there are several.'
+    return (
+        'A name means one object of its kind: of several the one in a hand where one is put or '
+        'used, then the one that the last walk went to, then the nearest (close by, in the same '
+        'room, in other rooms; what is inside something closed comes last). For another one, walk '
+        'first to its room, or to something on it or beside it, and then to it.'
+    )
+
+
 GOING = frozenset({'find', 'walk', 'run', 'walktowards'})
 """Skills that go to an object."""
 FETCHING = GOING | {'grab'}

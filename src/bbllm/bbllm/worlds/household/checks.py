@@ -6,7 +6,7 @@ a line; a predicate without a parameter for one of them speaks of the first, or 
 """
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from bbllm.worlds.household.graph import Graph, Node
@@ -385,6 +385,9 @@ SEAT_LEFT = Check('no_place', place_left(SEATS), _NO_SEAT)
 BERTH_LEFT = Check('no_place', place_left(BERTHS), _NO_SEAT)
 
 # Checks of the clean rules only.
+A_FREE_HAND = replace(
+    FREE_HAND, message=f'{FREE_HAND.message}: of {{held}} one has to be put down first'
+)
 AT_HAND = Check('inside_closed', at_hand(A), _SHUT_IN)
 B_AT_HAND = Check('inside_closed', at_hand(B), _B_SHUT_IN)
 NOT_INTO_ITSELF = Check(

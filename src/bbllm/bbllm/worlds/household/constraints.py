@@ -90,11 +90,13 @@ class Constraint(_Record):
         about = next((value for _, value in self if isinstance(value, AboutObject)), None)
         return about.thing if about else ''
 
-    @property
-    def shown(self) -> str:
-        """What scenes show of its objects; '' for nothing."""
+    def shown(self, n_there: int) -> str:
+        """Return what scenes show of its objects; '' for nothing. *n_there* are in or on one."""
         if self.holds_at_most is not None:
-            return f'holds {self.holds_at_most.count} at most'
+            count = self.holds_at_most.count or 0
+            text = f'holds at most {count}, in and on it together'
+            more = f', and takes no more while {count} or more are there'
+            return text + (more if n_there >= count else '')
         return 'takes both hands' if self.needs_both_hands is not None else ''
 
     @model_serializer(mode='wrap')
@@ -141,13 +143,22 @@ def _checks(constraint: Constraint, graph: Graph) -> list[tuple[Action, Check]]:
         return [(Action.GRAB, check)]
     if limit := constraint.holds_at_most:
         check = Check(
-            'no_room_left', _room_left(limit.thing, limit.count or 0), 'no room left at {b}'
+            'no_room_left',
+            _room_left(limit.thing, limit.count or 0),
+            f'no room left at {{b}}: it takes more only while fewer than {limit.count} objects '
+            'are in and on it',
         )
     elif large := constraint.needs_both_hands:
         alone = Check(
-            'both_hands', _alone(large.thing), '{a} takes both hands, and {C} holds something'
+            'both_hands',
+            _alone(large.thing),
+            '{a} takes both hands, and {C} holds something, which has to be put down first',
         )
-        free = Check('both_hands', _no_large(large.thing), '{C} holds what takes both hands')
+        free = Check(
+            'both_hands',
+            _no_large(large.thing),
+            '{C} holds what takes both hands, and has to put it down first',
+        )
         return [(Action.GRAB, alone), (Action.GRAB, free)]
     elif jammed := constraint.stuck:
         chosen = _first(jammed, graph)

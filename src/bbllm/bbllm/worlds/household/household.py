@@ -12,7 +12,7 @@ from bbllm.worlds.household.constraints import Constraint, constrained, with_che
 from bbllm.worlds.household.graph import CycleError, Graph, GraphError
 from bbllm.worlds.household.rules import EAI_RULES, RULES, SANE_RULES, Rule
 from bbllm.worlds.household.script import ScriptLine
-from bbllm.worlds.household.vocabulary import Action
+from bbllm.worlds.household.vocabulary import HANDS, Action
 
 
 class Mode(StrEnum):
@@ -179,6 +179,9 @@ def _follow(rule: Rule, s: ActionSituation, apply: bool) -> tuple[str, tuple[str
 
 def _worded(message: str, s: ActionSituation) -> str:
     words: dict[str, object] = {'C': s.character, **dict(zip('ab', s.objects))}
+    if '{held}' in message:
+        held = (n for hand in HANDS for n in s.graph.targets(s.character.id, hand))
+        words['held'] = ' and '.join(str(s.graph.nodes[n]) for n in held)
     if '{room_' in message:
         for name, node in (('room_C', s.character), ('room_a', s.objects[0])):
             room = s.graph.room_of(node.id)

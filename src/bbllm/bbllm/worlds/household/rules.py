@@ -174,7 +174,7 @@ def _settle(posture: State) -> tuple[Effect, ...]:
     return (do.get_up, do.rest_on_it, do.face_what_it_faces, do.take_posture(posture))
 
 
-SANE_RULES: Mapping[Action, Rule] = {
+_CLEAN_RULES: Mapping[Action, Rule] = {
     **RULES,
     **{
         action: replace(RULES[action], checks=(*RULES[action].checks, c.AT_HAND))
@@ -217,5 +217,11 @@ SANE_RULES: Mapping[Action, Rule] = {
     ),
     Action.PUTON: Rule(RULES[Action.PUTON].checks, (do.wear, do.unhand, do.forget_place)),
     Action.PUTOFF: Rule((c.WORN, c.FREE_HAND), (do.take_off,)),
+}
+SANE_RULES: Mapping[Action, Rule] = {
+    action: replace(
+        rule, checks=tuple(c.A_FREE_HAND if x is c.FREE_HAND else x for x in rule.checks)
+    )
+    for action, rule in _CLEAN_RULES.items()
 }
 """The clean rules, one row for each action: VirtualHome's with the surprising ones replaced."""

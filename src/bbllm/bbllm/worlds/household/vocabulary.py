@@ -87,7 +87,7 @@ class Action(StrEnum):
         action._value_, action.arity, action.summary = word, arity, summary
         return action
 
-    CLOSE = 'CLOSE', 1, 'Close something that is open.'
+    CLOSE = 'CLOSE', 1, 'Close something that is open; no hand has to be free.'
     CUT = 'CUT', 1, 'Cut food, with a knife in one hand and the other hand free.'
     DRINK = 'DRINK', 1, 'Drink from what is held.'
     DROP = 'DROP', 1, 'Let what is held fall where you are.'

@@ -57,7 +57,7 @@ def build_scene(
     *,
     whole: bool = True,
     unseen: Collection[str] = (),
-    limits: Sequence[tuple[str, str]] = (),
+    constraints: Sequence[Constraint] = (),
     offers_all: bool = False,
 ) -> Scene:
     """
@@ -66,7 +66,7 @@ def build_scene(
     `close_to` is what actions take for close (`checks.close_to`), and only of characters.
 
     *whole* is whether nothing can be out of sight, *unseen* are derived states that are left out.
-    *limits* are classes with what is to be seen of their objects, such as `takes both hands`.
+    Facts state what is to be seen of *constraints*, such as `takes both hands`.
     *offers_all* is whether tasks ask for any action.
     """
     names = {node_id: name_of(graph, node_id) for node_id in sorted(known)}
@@ -76,10 +76,16 @@ def build_scene(
     facts: list[Fact] = []
     for node_id in names:
         facts.extend(_facts_of(graph, node_id, names, derived, unseen))
+        there = {
+            other
+            for relation in (Relation.INSIDE, Relation.ON)
+            for other in graph.sources(node_id, relation)
+        }
         facts += [
             Fact(names[node_id], LIMIT, words)
-            for class_name, words in limits
-            if class_name == graph.nodes[node_id].class_name
+            for constraint in constraints
+            if constraint.class_name == graph.nodes[node_id].class_name
+            and (words := constraint.shown(len(there.intersection(names))))
         ]
         for character in characters:
             if node_id in close[character]:
@@ -242,7 +248,7 @@ class HouseholdWorld:
                 self.time_s,
                 whole=whole,
                 unseen=self._unseen,
-                limits=[(x.class_name, x.shown) for x in self.household.constraints if x.shown],
+                constraints=self.household.constraints,
                 offers_all=self.household.mode is Mode.EAI,  # its goals name actions, too
             )
         return self._scene
