@@ -326,9 +326,7 @@ def test_what_cannot_be_had_is_an_error_with_what_can(
 
 def test_constraints_stand_in_the_prompt_of_a_plan_and_not_in_that_of_a_goal() -> None:
     def answer(request: bbllm.ModelRequest) -> str:
-        return (
-            'none' if request.prompt.endswith('Conditions:') else 'cannot: it may not be touched.'
-        )
+        return 'none' if request.prompt.endswith('Conditions:') else '0: Done'
 
     brain = ScriptedModel([answer, answer])
     box = '0.2 0.5 0 0.6 0.9 0.3'

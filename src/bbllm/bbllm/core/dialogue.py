@@ -51,11 +51,6 @@ class AskingRules:
     """Answers those that are left in place of a person, at once."""
 
 
-def is_question(text: str) -> bool:
-    """Return whether a text is probably a question: it has a question mark of some script."""
-    return any(mark in text for mark in '?؟？')
-
-
 def summary_of(events: Iterable[Event], end: EpisodeEnded) -> str:
     """
     Return what was done, and what not and why, in sentences for the person.

@@ -26,7 +26,6 @@ from bbllm.core.dialogue import (
     MOST_QUESTIONS,
     SAFEST,
     AskingRules,
-    is_question,
     summary_of,
 )
 from bbllm.core.errors import (
@@ -317,8 +316,8 @@ class EpisodeRun:
         try:
             self.before = _usable(self._show_scene('before', world.observe()))
             self.token.raise_if_cancelled()
-            # A question is mostly answered, and needs no goal.
-            self._is_due = self.talks and is_question(self.task.instruction)
+            # Of a person's turns, many are answered, refused or asked about, and need no goal.
+            self._is_due = self.talks
             if not self._is_due:
                 self._begin_goal(self.before, world)
             guarded = GuardedWorld(self, world)
@@ -725,10 +724,12 @@ class EpisodeRun:
         """
         Take one call from the budget; raises BudgetError or CancelledError.
 
-        A goal that is still due is read before anything moves, so that a person can read it.
+        The reading of a goal that is still due begins; where a person approves what moves, it
+        ends before, so that they can read it.
         """
-        if self._is_due:
-            self._await_goal()
+        if self._is_due and self.before is not None and self._world is not None:
+            self._is_due = False
+            self._begin_goal(self.before, self._world)
         self.token.raise_if_cancelled()
         _within('calls', len(self._all(SkillCall)), self._limits.steps)
 
