@@ -8,8 +8,8 @@ import pytest
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.paths import config_dir
 from bbllm.sim.build import rgba_of
-from bbllm_bench.oracle.clauses import WHAT_COUNTS
 from bbllm_bench.oracle.table_goals import COLORS
+from bbllm_bench.oracle.vocabulary import WHAT_COUNTS
 from bbllm_bench.scene_sampling.generator import make_case
 from bbllm_bench.suites.goals import ColorLine, Conditions, Goal, GridGoal, Triangle
 from bbllm_bench.suites.scene_recipe import EDGE_M

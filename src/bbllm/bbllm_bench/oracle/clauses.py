@@ -17,8 +17,6 @@ from bbllm_bench.oracle.vocabulary import (
 
 TOPPLING = frozenset({'knock', 'topple', 'tip', 'kick', 'hit', 'throw', 'toss'})
 """Verbs that no skill of the table carries out."""
-WHAT_COUNTS = ' What counts: '
-"""Begins the tolerances in an instruction of a suite, which ask for nothing more; not read."""
 MAX_CHARACTERS = 2000
 MAX_WORDS = 60
 """Most words of a clause."""
@@ -54,7 +52,7 @@ def clauses_of(text: str, objects: Mapping[str, TableObject]) -> list[list[str]]
         raise RefusalError(
             f'The task has {len(text)} characters; I read at most {MAX_CHARACTERS}.'
         )
-    words = words_of(text.partition(WHAT_COUNTS)[0], objects)
+    words = words_of(text, objects)
     known = VOCABULARY | {*objects}
     unknown = [word for word in words if word not in known and word != ';' and not is_number(word)]
     if not TOPPLING.isdisjoint(unknown):

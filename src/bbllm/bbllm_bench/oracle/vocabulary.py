@@ -178,13 +178,17 @@ SPOKEN = {
 """What a word of this grammar stands for."""
 
 
+WHAT_COUNTS = ' What counts: '
+"""Begins the tolerances in an instruction of a suite, which ask for nothing more; not read."""
+
+
 def words_of(text: str, objects: Mapping[str, TableObject]) -> list[str]:
     """
     Return the words of a text; a name of the scene is one word, also if it has spaces.
 
     `F` is location_F where there is one, and a slip of the keys becomes the word that was meant.
     """
-    text = ' '.join(text.lower().split())
+    text = ' '.join(text.partition(WHAT_COUNTS)[0].lower().split())
     for pattern, spelling in SPELLINGS:
         text = re.sub(pattern, spelling, text)
     for name in sorted(objects, key=len, reverse=True):
