@@ -19,6 +19,7 @@ from bbllm.arm.driver import (
 )
 from bbllm.arm.motion.trajectory import concatenate, joint_move
 from bbllm_franka.driver import FrankaDriver
+from bbllm_franka.errors import LostRobotError
 from tests.franka.conftest import OBJECT_M
 
 WAY = np.array([0.4, 0.1, -0.2, -0.2, 0.3, 0.2, 0.3])
@@ -150,3 +151,18 @@ def test_recovers_in_the_order_of_the_executor(driver: FrankaDriver) -> None:
     driver.activate_controller()
 
     assert driver.condition().able
+
+
+def test_connects_anew_after_its_process_was_killed_in_a_motion(driver: FrankaDriver) -> None:
+    move = move_by(driver, WAY, scale=0.1)
+    process = driver._link._process
+    threading.Timer(move.duration_s / 3, process.kill).start()
+
+    with pytest.raises(LostRobotError, match='the next task connects anew'):
+        driver.follow(move, TOLERANCES)
+
+    driver.begin()
+    # The robot stopped by itself, for lost packets or for the lost connection.
+    driver.clear_errors()
+    driver.activate_controller()
+    assert driver.follow(move_by(driver, -WAY / 4), TOLERANCES).status is GoalStatus.SUCCEEDED

@@ -6,6 +6,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from multiprocessing import Pipe
 from typing import Any
@@ -16,14 +17,18 @@ from bbllm_franka.errors import LostRobotError, SlowMachineError
 from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings, Word
 from bbllm_franka.reasons import connection_error, lost_error
 
-CONNECT_S = 60.0
-"""How long the process may take to start and connect; a refused connection takes 10 s [s]."""
+START_S = 60.0
+"""How long the process may take to start, on a busy machine [s]."""
+CONNECT_S = 20.0
+"""How long the robot may take to connect and to send half a second of states [s]."""
 CALL_S = 10.0
 """How long the robot may take for a call, such as an error recovery [s]."""
 LEAST_SHARE = 0.95
 """Share of the robot's milliseconds that this computer must keep up with at the start."""
 WIDEST_S = 0.02
 """Longest time without a state at the start: after 20 lost commands a robot stops [s]."""
+SILENT_S = CALL_S + 2.0
+"""How old the newest state may be, which is none while the robot carries out a call [s]."""
 END_S = 3.0
 """How long a process may take to end: a motion that runs brakes in 0.5 s [s]."""
 
@@ -55,10 +60,17 @@ class ArmLink:
         self._connected = False
         threading.Thread(target=self._receive, name='franka', daemon=True).start()
         try:
+            begun = 'the control process did not start', START_S
+            self.take(START_S)
+            begun = 'no answer', CONNECT_S
             word, *values = self.take(CONNECT_S)
         except queue.Empty:
+            what, seconds = begun
             self.close()
-            raise connection_error('', f'no answer within {CONNECT_S:g} s', address) from None
+            raise connection_error('', f'{what} within {seconds:g} s', address) from None
+        except WorldError:
+            self.close()
+            raise
         assert word is Word.READY
         self.quality: LinkQuality = values[0]
         """How well this computer kept up at the start."""
@@ -74,6 +86,9 @@ class ArmLink:
         self._check()
         reading = self._board.read()
         assert reading is not None  # one comes before READY
+        if time.monotonic() - reading.host_s > SILENT_S:
+            text = f'the control process has read no state for {SILENT_S:g} s'
+            raise lost_error('', text, self._address)
         return reading
 
     def send(self, word: Word, *values: Any) -> None:

@@ -290,6 +290,7 @@ def main() -> None:
     try:
         config = pylibfranka.RealtimeConfig
         enforced = config.kEnforce if realtime == ENFORCE else config.kIgnore
+        channel.send((Word.CONNECTING,))
         robot = pylibfranka.Robot(address, enforced)
         loop = ControlLoop(robot, load_robot(name), channel, board, prioritized=prioritize())
         channel.send((Word.READY, loop.measure()))

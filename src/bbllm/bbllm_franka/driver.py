@@ -48,9 +48,10 @@ IDLE_S = 0.01
 FRESH_S = 1.0
 """How long a state that is measured after now may take to come [s]."""
 GIVE_UP_S = 3.0
-"""How much longer than planned, and than its tolerance, a trajectory may take [s]."""
+"""How much longer than planned, and than its tolerance, a trajectory may take, on the robot's
+clock [s]."""
 STOP_S = 2.0
-"""How long a cancelled motion may take to end [s]."""
+"""How long a cancelled motion may take to end, on the robot's clock [s]."""
 RATE_S = 0.2
 """From when on a motion has a success rate, which is one of 100 ms [s]."""
 GOOD_RATE = 0.9
@@ -160,14 +161,15 @@ class FrankaDriver:
     def follow_amended(
         self, trajectory: JointTrajectory, tolerances: Tolerances, amendment: Amendment
     ) -> tuple[FollowResult, bool]:
-        asked, begun_s, lasts_s = False, [0.0], amendment.lasts_s
+        asked, due_s, lasts_s = False, float('inf'), amendment.lasts_s
 
-        def on_begun() -> None:
-            begun_s[0] = time.monotonic()
+        def on_begun(begun_s: float) -> None:
+            nonlocal due_s
+            due_s = begun_s + amendment.at_s
 
         def amend() -> bool:
             nonlocal asked
-            if not asked and begun_s[0] and time.monotonic() >= begun_s[0] + amendment.at_s:
+            if not asked and self._robot_s() >= due_s:
                 asked = True
                 if (whole := amendment.make()) is not None:
                     self._link.send(Word.AMEND, whole, amendment.until_s)
@@ -188,15 +190,15 @@ class FrankaDriver:
         sent: list[Future[GripperResult]] = []
         given_up, late, due_s = threading.Event(), False, float('inf')
 
-        def on_begun() -> None:
+        def on_begun(begun_s: float) -> None:
             nonlocal due_s
-            due_s = time.monotonic() + fingers.due_s
+            due_s = begun_s + fingers.due_s
             sent.append(pool.submit(self._open, fingers, given_up))
 
         def is_late() -> bool:
             nonlocal late
             arrived = bool(sent) and sent[0].done() and sent[0].result().success
-            late = late or (time.monotonic() >= due_s and not arrived)
+            late = late or (self._robot_s() >= due_s and not arrived)
             return late
 
         try:
@@ -315,7 +317,7 @@ class FrankaDriver:
         trajectory: JointTrajectory,
         tolerances: Tolerances,
         is_cut: Callable[[], bool],
-        on_begun: Callable[[], None] = lambda: None,
+        on_begun: Callable[[float], None] = lambda begun_s: None,
         on_amended: Callable[[bool], None] = lambda amended: None,
         *,
         lasts_s: float = 0.0,
@@ -325,7 +327,9 @@ class FrankaDriver:
             return refusal
         self._link.send(Word.FOLLOW, trajectory, tolerances)
         limit_s = max(trajectory.duration_s, lasts_s) + tolerances.goal_time_s + GIVE_UP_S
-        end_s, begun_s, cancelled, late = time.monotonic() + limit_s, 0.0, False, False
+        # On the robot's clock, which a simulation on a busy computer lets pass more slowly.
+        begun_s, cancelled, late = None, False, False
+        end_s = self._robot_s() + limit_s
         while True:
             try:
                 word, *values = self._link.take(POLL_S)
@@ -333,15 +337,15 @@ class FrankaDriver:
                 pass
             else:
                 if word is Word.BEGUN:
-                    begun_s = time.monotonic()
+                    begun_s = float(values[0])
                     end_s = begun_s + limit_s
-                    on_begun()
+                    on_begun(begun_s)
                 elif word is Word.AMENDED:
                     on_amended(values[0])
                 elif word is Word.ENDED:
                     break
-            now_s = time.monotonic()
-            if begun_s and now_s > begun_s + RATE_S:
+            now_s = self._robot_s()
+            if begun_s is not None and now_s > begun_s + RATE_S:
                 self._watch_rate()
             if now_s > end_s:
                 if cancelled:
@@ -349,7 +353,7 @@ class FrankaDriver:
                     return FollowResult(status=GoalStatus.ENDLESS, error_string=text)
                 late = True
             cut = late or self._stopped.is_set() or is_cut()
-            if begun_s and cut and not cancelled:
+            if begun_s is not None and cut and not cancelled:
                 self._link.send(Word.CANCEL)
                 cancelled, end_s = True, now_s + STOP_S
         self._acted_s = time.monotonic()
@@ -359,6 +363,10 @@ class FrankaDriver:
         if late and result.status is GoalStatus.CANCELED:
             return replace(result, status=GoalStatus.TIMED_OUT)
         return result
+
+    def _robot_s(self) -> float:
+        """Return the robot's own clock [s]."""
+        return self._link.read().robot_s
 
     def _refusal(self, trajectory: JointTrajectory) -> FollowResult | None:
         """Return why a trajectory is not sent; None where it may be."""

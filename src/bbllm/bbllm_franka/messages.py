@@ -25,6 +25,8 @@ class Word(Enum):
     """Answered by SETTINGS with a `ToolSettings`; only between motions."""
     END = auto()
 
+    CONNECTING = auto()
+    """The process is up, and asks the robot for a connection."""
     READY = auto()
     """The connection is up; with its `LinkQuality`."""
     LOST = auto()

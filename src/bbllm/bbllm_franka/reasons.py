@@ -46,7 +46,8 @@ def connection_error(kind: str, text: str, address: str) -> WorldError:
         )
     return NoRouteError(
         f"Nothing answers under {address} ({reason}). Check the cable to the robot's control "
-        f'(not to the arm), the address in Desk under Settings > Network, and `ping {address}`.'
+        f'(not to the arm), the address in Desk under Settings > Network, and `ping {address}`. '
+        'Where that answers, end the other program that uses the robot: it serves one at a time.'
     )
 
 
