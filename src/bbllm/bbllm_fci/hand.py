@@ -19,7 +19,7 @@ from franka_sim.gripper.server import FrankaGripperServer
 from bbllm.arm.driver import GraspGoal
 from bbllm.sim.controllers.gripper import ABORTED_TEXT, GripperPending, Phase
 from bbllm_fci.arm import TableArm
-from bbllm_fci.sessions import others_refused
+from bbllm_fci.sessions import others_refused, says_something
 
 LONGEST_S = 30.0
 """How long a command of the hand may take in simulated time; homing takes about 5 s [s]."""
@@ -91,8 +91,9 @@ class HandServer(FrankaGripperServer):
         self._sending = threading.Lock()
 
     def handle_client(self, sock: socket.socket) -> None:
-        with others_refused(self):
-            super().handle_client(sock)
+        if says_something(sock):
+            with others_refused(self):
+                super().handle_client(sock)
 
     def _dispatch_command(self, sock: socket.socket, header: Any, payload: bytes) -> None:
         """Begin a command in a thread of its own, so that the next one is read meanwhile."""

@@ -25,7 +25,7 @@ from franka_sim.franka_protocol import (
     SetNEToEECommand,
 )
 from franka_sim.franka_sim_server import FrankaSimServer
-from franka_sim.server.constants import RobotMode
+from franka_sim.server.constants import RobotMode, logger
 
 from bbllm.arm.driver import RobotMode as StoppedMode
 from bbllm.sim.faults import MANUAL_TEXT, PRESSED_TEXT
@@ -40,7 +40,7 @@ from bbllm.sim.robot_settings import (
     tcp_order,
 )
 from bbllm_fci.arm import PERIOD_S, TableArm
-from bbllm_fci.sessions import others_refused
+from bbllm_fci.sessions import others_refused, says_something
 
 VERSION = 10
 ERROR_BITS = {
@@ -52,6 +52,8 @@ ERROR_BITS = {
 """Places in the lists of errors of the robot's state (research_interface/robot/error.h)."""
 SUCCESS, NOT_POSSIBLE, INVALID = 0, 1, 2
 """Answers to requests for settings (research_interface/robot/service_types.h)."""
+ASYNCHRONOUS = 56
+"""Place in a request to move of whether the robot plans the motion; libfranka 0.21 sends it."""
 PATIENCE_S = 0.5
 """How long a client may take for an answer below real time before its packet is lost [s]."""
 REFUSED_RECOVERY = {MANUAL_TEXT: 3, PRESSED_TEXT: 5}
@@ -87,8 +89,9 @@ class ArmServer(FrankaSimServer):
         self.reset_state()
 
     def handle_client(self, sock: socket.socket) -> None:
-        with others_refused(self):
-            super().handle_client(sock)
+        if says_something(sock):
+            with others_refused(self):
+                super().handle_client(sock)
 
     def reset_state(self) -> None:
         """Begin with the robot as it is: the hand, what is pressed, what went wrong."""
@@ -133,6 +136,17 @@ class ArmServer(FrankaSimServer):
         if self._client_version != VERSION:
             status = ConnectStatus.kIncompatibleLibraryVersion
         super().send_response(sock, command, command_id, status, version)
+
+    def handle_move_command(self, sock: Any, header: MessageHeader, payload: bytes) -> None:
+        """Refuse motions that the robot plans itself, which franka-sim would take for others."""
+        if payload[ASYNCHRONOUS : ASYNCHRONOUS + 1] not in (b'', b'\0'):
+            logger.warning(
+                'A client asked for asynchronous motion (AsyncPositionControlHandler), which is '
+                'not simulated. Motions of the real-time interface are.'
+            )
+            self.send_move_response(sock, command_id=header.command_id, status=MoveStatus.kAborted)
+        else:
+            super().handle_move_command(sock, header, payload)
 
     def handle_set_collision_behavior_command(
         self, sock: Any, header: MessageHeader, payload: bytes

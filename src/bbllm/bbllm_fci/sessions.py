@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 BACKLOG = 1
+FIRST_S = 5.0
+"""How long a client may take to send its request to connect [s]."""
 POLL_S = 0.05
 """How long a client that hung up may take to be noticed, before the next one is refused [s]."""
 
@@ -33,6 +35,17 @@ def listen(ip: str, port: int) -> socket.socket:
         sock.close()
         raise
     return sock
+
+
+def says_something(sock: socket.socket) -> bool:
+    """Wait for the first byte of a client; close the connection of one that sends nothing."""
+    sock.settimeout(FIRST_S)
+    with suppress(OSError):  # a time-out is one
+        if sock.recv(1, socket.MSG_PEEK):
+            sock.settimeout(None)
+            return True
+    sock.close()
+    return False
 
 
 @contextmanager
