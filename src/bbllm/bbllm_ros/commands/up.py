@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -33,7 +33,7 @@ from bbllm.cli.support.options import (
 from bbllm.cli.support.requests import flag, option, spelled
 from bbllm.cli.views.output import Output
 from bbllm.core.approval import ApprovalMode
-from bbllm.core.constants import NAMESPACE, checked_namespace
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm_ros.parameters.node_params import (
     ApprovalChoice,
@@ -42,6 +42,7 @@ from bbllm_ros.parameters.node_params import (
     SceneSourceChoice,
     chosen_params,
 )
+from bbllm_ros.parameters.scene_sources import SceneSource, parse_sources
 from bbllm_viewer.commands.browser import (
     BrowserOptions,
     check_packages,
@@ -80,17 +81,19 @@ class UpRequest:
     """What `bbllm up` was asked for."""
 
     kind: Annotated[
-        Literal['sim', 'fci'],
+        Literal['sim', 'fr3', 'fci'],
         typer.Argument(
-            help='sim: five nodes with the simulated arm. fci: the simulated table behind the '
-            "robot's network protocol, for clients of libfranka; no ROS. (A real arm: "
-            'ros2 launch bbllm franka_real.launch.py.)'
+            help='sim: five nodes with the simulated arm. fr3: five nodes with the real arm at '
+            '--ip, over libfranka (with franka_ros2: ros2 launch bbllm franka_real.launch.py). '
+            "fci: the simulated table behind the robot's network protocol, for clients of "
+            'libfranka; no ROS.'
         ),
     ] = 'sim'
     config: UpConfig
     domain: int | None = domain_option()
-    namespace: str = option(
-        'ROS namespace of the nodes.', default=NAMESPACE, callback=checked_namespace
+    namespace: str | None = option(
+        f'ROS namespace of the nodes: {NAMESPACE} by default, {REAL_NAMESPACE} with fr3.',
+        callback=lambda text: text and checked_namespace(text),
     )
     network: bool = flag('Let other machines take part (docs/security.md).')
     clock: bool = flag('Publish /clock, and let every node use it (use_sim_time:=true).')
@@ -100,7 +103,13 @@ class UpRequest:
         'node that crashes or hangs takes all others along.'
     )
     page: BrowserOptions
-    ip: str | None = option('fci: address of this machine to serve at; 127.0.0.1 by default.')
+    ip: str | None = option(
+        "fr3: address of the robot's control, such as 172.16.0.2. fci: address of this machine to "
+        'serve at; 127.0.0.1 by default.'
+    )
+    realtime: Literal['enforce', 'ignore'] = option(
+        'fr3: whether a computer without real time is refused.', default='enforce'
+    )
     json: JsonOption = False
 
 
@@ -118,13 +127,13 @@ def up(request: UpRequest) -> None:
       bbllm up sim --sources camera
       bbllm up sim --browser --approval plan
       bbllm up sim --one-process
+      bbllm up fr3 --ip 172.16.0.2 --scene my_table.yaml
       bbllm up fci --scene tabletop --speed 0.25
     """
     if request.kind == 'fci':
         _serve_fci(request)
         return
-    if request.ip is not None:
-        raise ConfigError('--ip: only with `bbllm up fci`.')
+    request = _checked(request)
     need_ros(f'bbllm up {request.kind}')
     choose_domain(request.domain)
     if request.page.browser:
@@ -138,8 +147,9 @@ def up(request: UpRequest) -> None:
     preload()
     from bbllm_ros.stack.stack_checks import check_params
 
-    nodes, params = _nodes(request), _params(request.config)
-    check_params(nodes, params, simulated=True)
+    nodes, params = _nodes(request), _params(request)
+    simulated = request.kind == 'sim'
+    check_params(nodes, params, simulated=simulated)
     if request.clock:
         params['mujoco_sim']['clock'] = True
         params = {node: {**params.get(node, {}), 'use_sim_time': True} for node in nodes}
@@ -148,7 +158,7 @@ def up(request: UpRequest) -> None:
     config = StackConfig(
         nodes=nodes,
         params=params,
-        namespace=request.namespace,
+        namespace=request.namespace or '',
         respawn=request.respawn,
         one_process=request.one_process,
         start=fork_module,
@@ -167,15 +177,8 @@ def up(request: UpRequest) -> None:
 
         output.print(f'Starting {len(nodes)} nodes; logs in {stack.log_folder}', 'dim')
         client = ending.enter_context(stack.wait_ready(on_progress=print_ready))
-        pace = (
-            f'{request.config.speed:g} times real time'
-            if request.config.speed
-            else 'as fast as it can'
-        )
         spent_s = time.monotonic() - begun_s
-        output.print(
-            f'The stack is ready after {spent_s:.1f} s; the simulation runs {pace}.', 'green'
-        )
+        output.print(f'The stack is ready after {spent_s:.1f} s; {_robot(request)}.', 'green')
         url = None
         if request.page.browser:
             from bbllm_ros.stack.session import StackSession
@@ -185,13 +188,13 @@ def up(request: UpRequest) -> None:
             url = ending.enter_context(served(desk, request.page.page, output))
         else:
             client.close()
-        for line in _safety_lines(params['fr3_executor']):
+        for line in _safety_lines(params['fr3_executor'], simulated=simulated):
             output.print(line, 'yellow')
         _print_hints(output, request)
         output.result(
             {
                 'ready_s': round(spent_s, 2),
-                'namespace': request.namespace,
+                'namespace': config.namespace,
                 'domain': domain_of(os.environ),
                 'nodes': list(nodes),
                 'logs': str(stack.log_folder),
@@ -212,10 +215,59 @@ def _serve_fci(request: UpRequest) -> None:
     serve(config.scene, request.ip or LOCAL, config.speed, Output(request.json))
 
 
-def _safety_lines(executor: Mapping[str, Value]) -> tuple[str, ...]:
+def _checked(request: UpRequest) -> UpRequest:
+    """
+    Return a request with what follows from a robot.
+
+    Raises ConfigError where options of a simulation and of a robot are mixed, or one is missing.
+    """
+    if request.kind == 'sim':
+        if request.ip is not None:
+            raise ConfigError('--ip: only with `bbllm up fr3` and `bbllm up fci`.')
+        return request
+    if request.ip is None:
+        raise ConfigError(
+            "bbllm up fr3 needs the address of the robot's control, which Desk shows under "
+            'Settings > Network: bbllm up fr3 --ip 172.16.0.2.'
+        )
+    from bbllm_franka.libraries import need_libraries
+
+    config, spell = request.config, spelled(UpConfig)
+    given = config.model_fields_set
+    mixed = [spell(name) for name in ('speed', 'seed', 'viewer') if name in given]
+    if names := [*mixed, *(['--clock'] if request.clock else [])]:
+        raise ConfigError(f'{", ".join(names)}: only with a simulation, `bbllm up sim`.')
+    need_libraries()
+    if 'sources' in given:
+        return request
+    if 'scene' not in given:
+        raise ConfigError(
+            'Where are the objects? State a scene file with the positions that you measured, '
+            '--scene my_table.yaml (docs/scene-files.md), or what reports them, such as '
+            '--sources camera (docs/perception.md).'
+        )
+    static = config.model_copy(update={'sources': SceneSource.STATIC.value})
+    return replace(request, config=static)
+
+
+def _robot(request: UpRequest) -> str:
+    if request.kind == 'fr3':
+        return f'A REAL ROBOT at {request.ip} is driven'
+    speed = request.config.speed
+    return f'the simulation runs {f"{speed:g} times real time" if speed else "as fast as it can"}'
+
+
+def _approval(request: UpRequest) -> ApprovalMode:
+    """Return who allows motions: for a robot a person, unless another mode was chosen."""
+    if request.kind == 'fr3' and 'approval' not in request.config.model_fields_set:
+        return ApprovalMode.PLAN
+    return request.config.approval
+
+
+def _safety_lines(executor: Mapping[str, Value], *, simulated: bool) -> tuple[str, ...]:
     from bbllm_ros.stack.stack_checks import node_values
 
-    values = {**node_values('fr3_executor', simulated=True), **executor}
+    values = {**node_values('fr3_executor', simulated=simulated), **executor}
     chosen = {name: values[name] for name in RuleChoice.model_fields if name in values}
     rules = RuleChoice.of(chosen).envelope
     return (*rules.boxes(), *map(str, rules.never))
@@ -228,7 +280,7 @@ def _print_hints(output: Output, request: UpRequest) -> None:
         ("run 'put the red cube on location_B'", ''),
         ("say 'leave the green cube where it is'", 'while a task runs'),
     ]
-    if request.config.approval is not ApprovalMode.NONE:
+    if _approval(request) is not ApprovalMode.NONE:
         hints.append(('approve --watch', 'asks you before the arm moves'))
     hints.append(('doctor', 'what the nodes exchange'))
     output.print()
@@ -242,17 +294,16 @@ def _print_hints(output: Output, request: UpRequest) -> None:
 CAMERA_NAMES = tuple(CameraChoice.model_fields)
 
 
-def _uses_cameras(config: UpConfig) -> bool:
+def _uses_cameras(config: UpConfig, *, simulated: bool) -> bool:
     """
     Return whether pictures are a source of scenes.
 
     Raises UnknownNameError for another source or a camera that the simulator does not have,
     ConfigError for options that are without effect.
     """
-    from bbllm_ros.parameters.scene_sources import SceneSource, parse_sources
-
     if SceneSource.CAMERA in parse_sources(config.sources):
-        _check_cameras(config.cameras)
+        if simulated:
+            _check_cameras(config.cameras)
         return True
     spell = spelled(UpConfig)
     if names := [spell(name) for name in CAMERA_NAMES if name in config.model_fields_set]:
@@ -272,21 +323,27 @@ def _check_cameras(names: str) -> None:
 
 def _nodes(request: UpRequest) -> tuple[str, ...]:
     """Return the nodes to start; raises UnknownNameError or ConfigError as `_uses_cameras`."""
-    from bbllm_ros.stack.stack import NODES, PERCEPTION
+    from bbllm_ros.stack.stack import DIRECT_NODES, NODES, PERCEPTION
 
-    return (*NODES, PERCEPTION) if _uses_cameras(request.config) else NODES
+    simulated = request.kind == 'sim'
+    nodes = NODES if simulated else DIRECT_NODES
+    return (*nodes, PERCEPTION) if _uses_cameras(request.config, simulated=simulated) else nodes
 
 
-def _params(config: UpConfig) -> dict[str, dict[str, Value]]:
+def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     """Return the parameters of each node that were chosen."""
+    config, approval = request.config, _approval(request)
     made = chosen_params(config)
     made['mujoco_sim']['speed'] = config.speed
-    made['fr3_executor']['approval'] = config.approval.value
+    made['franka_direct'] = {'ip': request.ip or '', 'realtime': request.realtime}
+    made['fr3_executor']['approval'] = approval.value
     if {'rehearse', 'rehearsal_samples'} & config.model_fields_set:
-        asks = config.approval is ApprovalMode.PLAN
+        asks = approval is ApprovalMode.PLAN
         made['brain_planner']['rehearse'] = config.samples(approved=asks)
     if config.sources != SceneSourceChoice().sources:
         # The simulator's file has the furniture and locations, which no detector reports.
-        for node in ('state_estimator', 'perception'):
-            made[node]['scene'] = made['mujoco_sim'].get('scene', config.scene)
+        scene = made['mujoco_sim'].get('scene', config.scene)
+        if request.kind == 'sim' or 'scene' in config.model_fields_set:
+            for node in ('state_estimator', 'perception'):
+                made[node]['scene'] = scene
     return made

@@ -13,7 +13,7 @@ from bbllm.core.errors import UnknownNameError
 from bbllm_ros.rclpy_support.stack_node import NodeStart, run_all
 from bbllm_ros.stack.stack import NODE, NODES, PERCEPTION
 
-THREADS = {'mujoco_sim': 12}
+THREADS = {'mujoco_sim': 12, 'franka_direct': 12}
 """Of nodes that need more than the usual number: each goal that runs takes one."""
 
 

@@ -58,8 +58,15 @@ from bbllm_ros.rclpy_support.liveness import Liveness
 from bbllm_ros.stack.service_clients import ExecutorSettingsClient, SceneClient
 from bbllm_ros.stack.stack import NODES
 
-NEEDED = ('state_estimator', 'perception', 'fr3_executor', 'body_mapper', 'mujoco_sim')
-"""The nodes that every episode needs; a real robot's driver has no heartbeat."""
+NEEDED = (
+    'state_estimator',
+    'perception',
+    'fr3_executor',
+    'body_mapper',
+    'mujoco_sim',
+    'franka_direct',
+)
+"""The nodes that every episode needs where they run; franka_ros2 has no heartbeat."""
 READY_S = 10.0
 """How long a node that is started again may take until it beats, wall clock [s]."""
 REST_S = 3.0

@@ -62,6 +62,7 @@ ARGUMENTS = {
     'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', *RuleChoice.model_fields),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
+    'franka_direct': ('robot_ip', 'realtime', 'load_gripper'),
 }
 """Parameters that people change: arguments of the launch files."""
 REAL_ARGUMENTS = {
@@ -71,10 +72,11 @@ REAL_ARGUMENTS = {
 }
 LOOKERS = ('state_estimator', PERCEPTION)
 """Nodes with a parameter scene that is not the simulator's."""
-PARAMETERS = {'gripper_node': 'gripper'}
+PARAMETERS = {'gripper_node': 'gripper', 'robot_ip': 'ip'}
 """The parameter that an argument sets, where their names differ."""
 CHOICES = {
     'approval': [mode.value for mode in ApprovalMode],
+    'realtime': ['enforce', 'ignore'],
 }
 SWITCHES = {
     'rviz': 'Start rviz2 with its view of this stack.',

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 SIMULATOR = 'mujoco_sim'
 REAL_NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
 """The nodes that work beside franka_ros2."""
+DIRECT_DRIVER = 'franka_direct'
+"""Serves what franka_ros2 does, over libfranka alone."""
 NODES = (*REAL_NODES, SIMULATOR)
 """Each is an executable, a module of `bbllm_ros` and a file in config/params."""
+DIRECT_NODES = (*REAL_NODES, DIRECT_DRIVER)
 PERCEPTION = 'perception'
 """Started exactly where a source of the scene is `camera`."""
 ENDING_ORDER = (('brain_planner',), ('fr3_executor',))
