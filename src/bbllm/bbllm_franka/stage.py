@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bbllm.api.config import EpisodeConfig, Realtime
+from bbllm.api.config import EpisodeConfig
 from bbllm.api.session import Seen
 from bbllm.api.stage import Settled, Stage
 from bbllm.core.errors import ConfigError
@@ -43,9 +43,6 @@ def open_arm(options: EpisodeConfig) -> Iterator[Stage]:
             f'asked for: write `robot: {options.robot}` in the scene file.'
         )
     check_address(options.ip, simulated=options.simulated_robot)
-    ignored = options.realtime is Realtime.IGNORE or (
-        options.realtime is Realtime.AUTO and options.simulated_robot
-    )
     what = 'A simulated robot' if options.simulated_robot else 'A REAL ROBOT'
     LOG.warning(
         f'{what} at {options.ip}. Objects are where {options.scene} states them; nothing measures '
@@ -53,7 +50,7 @@ def open_arm(options: EpisodeConfig) -> Iterator[Stage]:
     )
     driver = FrankaDriver(
         options.ip,
-        realtime=IGNORE if ignored else ENFORCE,
+        realtime=IGNORE if options.ignores_realtime else ENFORCE,
         robot=options.robot,
         load_kg=options.load_kg,
     )

@@ -2,13 +2,16 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal, RobotMode, Tolerances
 from bbllm.core.errors import WorldError
+from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
 from bbllm_franka.driver import FrankaDriver
 from bbllm_franka.messages import IGNORE
 from bbllm_ros.driver.ros_driver import RosDriver
@@ -26,7 +29,7 @@ PATIENT = Tolerances(goal_time_s=PATIENCE_S)
 
 @pytest.fixture(scope='module')
 def node(ros_domain: int, address: str) -> Iterator[Running]:  # noqa: F811
-    with started((NODE,), params={NODE: {'ip': address, 'realtime': IGNORE}}) as running:
+    with started((NODE,), params={NODE: {'ip': address, 'simulated_robot': True}}) as running:
         yield running
 
 
@@ -89,6 +92,33 @@ def test_moves_the_hand(arm: RosDriver) -> None:
     assert arm.move_gripper(0.08, 0.1).success
     missed = arm.grasp(GraspGoal(0.02, 0.1, 20.0, 0.005, 0.005))
     assert (missed.status, missed.error) == (GoalStatus.ABORTED, '')
+
+
+def test_recovers_after_commands_were_lost(node: Running, arm: RosDriver) -> None:
+    running = Background(lambda: arm.follow(move(arm, *LONG), PATIENT))
+    until(lambda: abs(arm.joint_state().velocity_rad_s[0]) > 0.05, 'motion')
+    control = child_of(node.stack.processes[NODE].pid, 'bbllm_franka.control_process')
+
+    os.kill(control, signal.SIGSTOP)  # the robot stops after 20 commands that do not come
+    time.sleep(0.3)
+    os.kill(control, signal.SIGCONT)
+
+    ended = running.result()
+    assert (ended.status, ended.error_string) == (GoalStatus.ABORTED, DEACTIVATED_TEXT)
+    assert not arm.condition(patience_s=PATIENCE_S).able
+    stop = recover(arm, allow=lambda: True)
+    assert stop.errors == ('communication_constraints_violation',)
+    assert arm.condition().able
+    arm.begin()
+    assert arm.follow(move(arm, -0.1, 1.0), PATIENT).status is GoalStatus.SUCCEEDED
+
+
+def child_of(pid: int, module: str) -> int:
+    """Return the child of a process that runs a module."""
+    children = Path(f'/proc/{pid}/task').glob('*/children')
+    pids = [int(word) for file in children for word in file.read_text().split()]
+    (found,) = [child for child in pids if module in Path(f'/proc/{child}/cmdline').read_text()]
+    return found
 
 
 def test_an_arm_whose_node_is_killed_brakes(

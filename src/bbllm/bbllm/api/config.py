@@ -471,18 +471,9 @@ class Realtime(OptionWord):
     IGNORE = 'ignore'
 
 
-class ArmChoice(Settings):
-    """Which robot is moved over its own network interface, and what it is."""
+class ArmAddress(Settings):
+    """Where a robot is, over its own network interface."""
 
-    robot: str = setting(
-        '',
-        'Robot to move without ROS, over its own network interface (docs/real-arm.md).',
-        metavar='NAME',
-        words=arms,
-        listed=True,
-        common=True,
-        worlds=ARM,
-    )
     ip: str = setting(
         '',
         "Address of the robot's control, such as 172.16.0.2.",
@@ -499,6 +490,26 @@ class ArmChoice(Settings):
         Realtime.AUTO,
         'Whether a computer without real time, or that does not keep up with the robot, is '
         'refused: enforce, ignore, or auto, which is ignore for a simulation.',
+        worlds=ARM,
+    )
+
+    @property
+    def ignores_realtime(self) -> bool:
+        """Whether a computer without real time may drive it."""
+        auto = self.realtime is Realtime.AUTO
+        return self.realtime is Realtime.IGNORE or (auto and self.simulated_robot)
+
+
+class ArmChoice(ArmAddress):
+    """Which robot is moved over its own network interface, and what it is."""
+
+    robot: str = setting(
+        '',
+        'Robot to move without ROS, over its own network interface (docs/real-arm.md).',
+        metavar='NAME',
+        words=arms,
+        listed=True,
+        common=True,
         worlds=ARM,
     )
     load_kg: float = setting(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bbllm.api.config import (
+    ArmAddress,
     ExperienceChoice,
     LimitChoice,
     LoopChoice,
@@ -69,6 +70,7 @@ class UpConfig(
     SeedChoice,
     SpeedChoice,
     SceneChoice,
+    ArmAddress,
 ):
     """What the nodes are started with."""
 
@@ -103,13 +105,6 @@ class UpRequest:
         'node that crashes or hangs takes all others along.'
     )
     page: BrowserOptions
-    ip: str | None = option(
-        "fr3: address of the robot's control, such as 172.16.0.2. fci: address of this machine to "
-        'serve at; 127.0.0.1 by default.'
-    )
-    realtime: Literal['enforce', 'ignore'] = option(
-        'fr3: whether a computer without real time is refused.', default='enforce'
-    )
     json: JsonOption = False
 
 
@@ -210,9 +205,9 @@ def _serve_fci(request: UpRequest) -> None:
     from bbllm_fci.serving import LOCAL, serve
 
     config, spell = request.config, spelled(UpConfig)
-    if names := [spell(name) for name in config.model_fields_set - {'scene', 'speed'}]:
+    if names := [spell(name) for name in config.model_fields_set - {'scene', 'speed', 'ip'}]:
         raise ConfigError(f'{", ".join(sorted(names))}: without effect on `bbllm up fci`.')
-    serve(config.scene, request.ip or LOCAL, config.speed, Output(request.json))
+    serve(config.scene, config.ip or LOCAL, config.speed, Output(request.json))
 
 
 def _checked(request: UpRequest) -> UpRequest:
@@ -221,19 +216,19 @@ def _checked(request: UpRequest) -> UpRequest:
 
     Raises ConfigError where options of a simulation and of a robot are mixed, or one is missing.
     """
+    config, spell = request.config, spelled(UpConfig)
+    given = config.model_fields_set
     if request.kind == 'sim':
-        if request.ip is not None:
-            raise ConfigError('--ip: only with `bbllm up fr3` and `bbllm up fci`.')
+        if names := [spell(name) for name in ArmAddress.model_fields if name in given]:
+            raise ConfigError(f'{", ".join(names)}: only with `bbllm up fr3`.')
         return request
-    if request.ip is None:
+    if not config.ip:
         raise ConfigError(
             "bbllm up fr3 needs the address of the robot's control, which Desk shows under "
             'Settings > Network: bbllm up fr3 --ip 172.16.0.2.'
         )
     from bbllm_franka.libraries import need_libraries
 
-    config, spell = request.config, spelled(UpConfig)
-    given = config.model_fields_set
     mixed = [spell(name) for name in ('speed', 'seed', 'viewer') if name in given]
     if names := [*mixed, *(['--clock'] if request.clock else [])]:
         raise ConfigError(f'{", ".join(names)}: only with a simulation, `bbllm up sim`.')
@@ -252,7 +247,8 @@ def _checked(request: UpRequest) -> UpRequest:
 
 def _robot(request: UpRequest) -> str:
     if request.kind == 'fr3':
-        return f'A REAL ROBOT at {request.ip} is driven'
+        what = 'a simulated robot' if request.config.simulated_robot else 'A REAL ROBOT'
+        return f'it moves {what} at {request.config.ip}'
     speed = request.config.speed
     return f'the simulation runs {f"{speed:g} times real time" if speed else "as fast as it can"}'
 
@@ -335,7 +331,6 @@ def _params(request: UpRequest) -> dict[str, dict[str, Value]]:
     config, approval = request.config, _approval(request)
     made = chosen_params(config)
     made['mujoco_sim']['speed'] = config.speed
-    made['franka_direct'] = {'ip': request.ip or '', 'realtime': request.realtime}
     made['fr3_executor']['approval'] = approval.value
     if {'rehearse', 'rehearsal_samples'} & config.model_fields_set:
         asks = approval is ApprovalMode.PLAN

@@ -11,13 +11,16 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from bbllm.api.config import ArmAddress
 from bbllm.arm.driver import Array
 from bbllm.robots.fr3 import FR3
 from bbllm.sim.robot_state import RobotState
+from bbllm_franka.address import check_address
 from bbllm_franka.arm_link import ArmLink, check_machine
 from bbllm_franka.controlled_robot import LibfrankaRobot
 from bbllm_franka.hand import HandLink
 from bbllm_franka.libraries import need_libraries
+from bbllm_franka.messages import ENFORCE, IGNORE
 
 PERIOD_S = 0.01
 """How often the controller judges and states are published [s]."""
@@ -26,15 +29,17 @@ PERIOD_S = 0.01
 class FrankaLoop:
     """Implements `driver_front.Backend`; owns the connections to one robot until `end`."""
 
-    def __init__(
-        self, address: str, *, realtime: str, hand: bool, log: Callable[[str], object]
-    ) -> None:
+    def __init__(self, arm: ArmAddress, *, hand: bool, log: Callable[[str], object]) -> None:
         """
         Connect to a robot, as `bbllm_franka.driver.FrankaDriver`; nothing moves.
+
+        Raises as that one, and where the address cannot be what it is stated to be.
 
         *log* takes what the driver of franka_ros2 writes to its log.
         """
         need_libraries()
+        address, realtime = arm.ip, IGNORE if arm.ignores_realtime else ENFORCE
+        check_address(address, simulated=arm.simulated_robot)
 
         def connect() -> ArmLink:
             link = ArmLink(address, realtime=realtime, robot=FR3.name)

@@ -14,12 +14,7 @@ class FrankaDirect(StackNode):
 
     def build(self) -> None:
         params = self.params
-        self._loop = FrankaLoop(
-            params.ip,
-            realtime=params.realtime,
-            hand=params.load_gripper,
-            log=self.get_logger().error,
-        )
+        self._loop = FrankaLoop(params, hand=params.load_gripper, log=self.get_logger().error)
         self._front = DriverFront(self, self._loop)
         self._loop.on_advance = self._front.publish
         self._loop.on_fault = self.fail

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from bbllm.api.config import (
+    ArmAddress,
     ExperienceChoice,
     GoalChoice,
     LimitChoice,
@@ -208,14 +209,9 @@ class MujocoSimParams(NodeParams, SceneChoice, SpeedChoice, SeedChoice):
     camera_size: str = param('848x480', 'Size of pictures: 640x480, 848x480 or 1280x720 [px].')
 
 
-class FrankaDirectParams(NodeParams):
+class FrankaDirectParams(NodeParams, ArmAddress):
     """Parameters of `franka_direct`."""
 
-    ip: str = fixed('', "Address of the robot's control, such as 172.16.0.2.")
-    realtime: str = fixed(
-        'enforce',
-        'Whether a computer without real time is refused (enforce) or reported (ignore).',
-    )
     load_gripper: bool = fixed(True, 'There is a Franka Hand at the arm.')
 
 

@@ -25,7 +25,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from bbllm.api.config import RuleChoice
+from bbllm.api.config import Realtime, RuleChoice
 from bbllm.core.approval import ApprovalMode
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, checked_namespace
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -62,7 +62,7 @@ ARGUMENTS = {
     'perception': ('cameras', 'detector', 'detector_model', 'catalogue', 'llm_config'),
     'fr3_executor': ('speed_scale', 'approval', *RuleChoice.model_fields),
     'mujoco_sim': ('scene', 'speed', 'seed', 'viewer', 'clock'),
-    'franka_direct': ('robot_ip', 'realtime', 'load_gripper'),
+    'franka_direct': ('robot_ip', 'simulated_robot', 'realtime', 'load_gripper'),
 }
 """Parameters that people change: arguments of the launch files."""
 REAL_ARGUMENTS = {
@@ -76,7 +76,7 @@ PARAMETERS = {'gripper_node': 'gripper', 'robot_ip': 'ip'}
 """The parameter that an argument sets, where their names differ."""
 CHOICES = {
     'approval': [mode.value for mode in ApprovalMode],
-    'realtime': ['enforce', 'ignore'],
+    'realtime': [word.value for word in Realtime],
 }
 SWITCHES = {
     'rviz': 'Start rviz2 with its view of this stack.',
