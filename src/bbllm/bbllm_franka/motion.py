@@ -6,8 +6,11 @@ still to come, with its velocity and acceleration.
 """
 
 import math
+from dataclasses import replace
+from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
 from bbllm.arm.motion.trajectory import Spline, concatenate, spline_of
@@ -142,10 +145,8 @@ def joined(
     if (way := _way(stop.end_rad, first)) is not None:
         parts.append(way)
     after = _blended(robot, Spline.still(first), trajectory) or trajectory
-    if not parts:
-        return after, 0.0
-    before = concatenate(*parts)
-    return concatenate(before, after), before.duration_s
+    whole = reduce(_then, [*parts, after])
+    return whole, whole.duration_s - after.duration_s
 
 
 def _blended(
@@ -169,16 +170,26 @@ def _blended(
         )
         if not _is_legal(robot, blend):
             continue
-        later = trajectory.time_s > T
-        if not later.any():  # `Spline.at` is at rest after its end
-            return blend
-        return JointTrajectory(
-            *(
-                np.concatenate([getattr(blend, name), getattr(trajectory, name)[later]])
-                for name in ('time_s', 'position_rad', 'velocity_rad_s', 'acceleration_rad_s2')
-            )
-        )
+        return _extended(blend, trajectory, trajectory.time_s > T)
     return None
+
+
+def _then(first: JointTrajectory, second: JointTrajectory) -> JointTrajectory:
+    """Play two motions one after the other; the first ends where and as the second begins."""
+    later = replace(second, time_s=second.time_s + first.duration_s)
+    return _extended(first, later, np.arange(len(second.time_s)) > 0)
+
+
+def _extended(
+    first: JointTrajectory, second: JointTrajectory, rows: NDArray[np.bool_]
+) -> JointTrajectory:
+    """Add some rows of another motion, which come later."""
+    return JointTrajectory(
+        *(
+            np.concatenate([getattr(first, name), getattr(second, name)[rows]])
+            for name in ('time_s', 'position_rad', 'velocity_rad_s', 'acceleration_rad_s2')
+        )
+    )
 
 
 def _is_legal(robot: RobotModel, move: JointTrajectory) -> bool:
