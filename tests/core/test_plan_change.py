@@ -2,7 +2,10 @@
 
 import pytest
 
-from bbllm.core.plan_change import plan_change
+from bbllm.cli.views.output import Output
+from bbllm.cli.views.question import show
+from bbllm.core.approval import ApprovalRequest, RequestKind
+from bbllm.core.plan_change import marked_lines, plan_change
 
 
 def shown(*args: object) -> list[str]:
@@ -31,3 +34,41 @@ def test_every_step_of_both_plans_is_shown_once(
     assert [step.text for step in change if step.mark != 'dropped'] == [*steps]
     kept_or_dropped = [step.text for step in change if step.mark in ('kept', 'dropped')]
     assert kept_or_dropped == [*before]
+
+
+def request(*steps: str, episode: str = 'e1') -> ApprovalRequest:
+    return ApprovalRequest(
+        kind=RequestKind.PLAN,
+        title='A plan',
+        steps=steps,
+        goal=('it is on A',),
+        episode_id=episode,
+    )
+
+
+def test_the_lines_of_a_request_are_marked_by_the_one_before_it() -> None:
+    first, second = request('pick a', 'place a on B'), request('pick a', 'place a on C')
+
+    assert list(marked_lines(second, first, {0})) == [
+        ('done', '0: pick a'),
+        ('dropped', '1: place a on B'),
+        ('new', '1: place a on C'),
+        ('', 'the planner states: checked at the end: it is on A'),
+    ]
+
+
+def test_the_request_of_another_episode_is_no_plan_before() -> None:
+    other = request('pick b', episode='e0')
+
+    assert [mark for mark, _ in marked_lines(request('pick a'), other)] == ['kept', '']
+    assert [mark for mark, _ in marked_lines(request('pick a'), None)] == ['kept', '']
+
+
+def test_a_terminal_shows_what_has_become_of_each_step(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = request('pick a', 'place a on B'), request('pick a', 'place a on C')
+
+    show(second, Output(), '', first, {0})
+
+    shown = capsys.readouterr().out
+    assert 'done 0: pick a' in shown and 'dropped 1: place a on B' in shown
+    assert 'new 1: place a on C' in shown

@@ -68,7 +68,7 @@ def show(
     output.print(escape_line(request.title), 'bold')
     is_changed = before is not None and before.episode_id == request.episode_id
     for mark, line in marked_lines(request, before, done):
-        output.print_item(f'{mark:<7} {line}' if is_changed else line)
+        output.print_item(f'{mark} {line}' if is_changed else line)
     picture = predicted_path(episodes_dir() / f'{request.episode_id}.jsonl')
     if request.kind is RequestKind.PLAN and picture.exists():
         output.print_path('predicted', picture)
