@@ -18,6 +18,7 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.motion.trajectory import concatenate, joint_move
+from bbllm.arm.stop_causes import StopCause, diagnose
 from bbllm_franka.driver import FrankaDriver
 from bbllm_franka.errors import LostRobotError
 from tests.franka.conftest import OBJECT_M
@@ -151,6 +152,33 @@ def test_recovers_in_the_order_of_the_executor(driver: FrankaDriver) -> None:
     driver.activate_controller()
 
     assert driver.condition().able
+
+
+def test_a_reflex_is_reported_with_its_error_and_recovered(driver: FrankaDriver) -> None:
+    legal = move_by(driver, WAY)
+    share = 4.0
+    too_fast = JointTrajectory(
+        legal.time_s / share,
+        legal.position_rad,
+        legal.velocity_rad_s * share,
+        legal.acceleration_rad_s2 * share**2,
+    )
+
+    result = driver.follow(too_fast, TOLERANCES)
+
+    assert result.status is GoalStatus.ABORTED
+    assert 'reflex' in result.error_string
+    stopped = driver.condition(patience_s=5.0)
+    assert not stopped.able
+    stop = diagnose(stopped, hardware_was_down=not stopped.hardware_active)
+    assert stop.cause is StopCause.MOTION_LIMIT
+    assert driver.follow(move_by(driver, WAY / 4), TOLERANCES).status is GoalStatus.REJECTED
+
+    driver.clear_errors()
+    driver.wait_fresh(5.0)
+    driver.activate_controller()
+    assert driver.condition().able
+    assert driver.follow(move_by(driver, -WAY / 4), TOLERANCES).status is GoalStatus.SUCCEEDED
 
 
 def test_connects_anew_after_its_process_was_killed_in_a_motion(driver: FrankaDriver) -> None:
