@@ -4,11 +4,14 @@ The check of FINISHED beside the judges of the bench, on what both can state.
 In houses they agree wherever all is seen, on a table on plus signs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise, permutations
 from random import Random
 
+import pytest
+
 from bbllm.core.goals import parse_goal
-from bbllm.core.types import Scene
+from bbllm.core.types import Kind, Pose, Scene, SceneObject
 from bbllm.scene.relations import build_scene
 from bbllm.worlds.household.checks import above
 from bbllm.worlds.household.graph import Graph
@@ -128,6 +131,102 @@ def test_cubes_are_a_plus_sign_for_both_or_for_neither() -> None:
         )
         passed += judged.passed
     assert CASES / 10 < passed < CASES * 9 / 10
+
+
+CUBES = ('red_cube', 'green_cube', 'blue_cube', 'yellow_cube')
+
+
+def random_row(rng: Random) -> dict[str, Spot]:
+    """Return four cubes close together, nearly in a row, in any order."""
+    names = rng.sample(CUBES, len(CUBES))
+    y = -0.15
+    spots: dict[str, Spot] = {}
+    for name in names:
+        spots[name] = (0.5 + rng.uniform(-0.015, 0.015), y)
+        y += 0.04 + rng.choice((0.02, 0.03, 0.045, 0.06))
+    return spots
+
+
+def agree(new: str, parts: Sequence[Sequence[str]], *, how_many: str = 'any') -> None:
+    """Compare a goal with alternatives, each of which has goals that must all be met."""
+    rng = Random(new)
+    passed = 0
+    for _ in range(CASES):
+        scene = scene_of(random_row(rng))
+        fitting = sum(all(met(text, scene) for text in each) for each in parts)
+        wanted = fitting == int(how_many) if how_many.isdigit() else fitting > 0
+
+        assert met(new, scene) is wanted, (new, scene.objects)
+        passed += wanted
+    assert CASES / 20 < passed < CASES * 19 / 20
+
+
+OTHERS = CUBES[1:]
+PAIRS = [*combinations(OTHERS, 2)]
+
+
+@pytest.mark.parametrize(
+    'form', ['beside(red_cube, {})', 'gap(red_cube, {}, at most 11 cm)', 'left_of(red_cube, {})']
+)
+def test_a_number_in_second_place_is_that_many_conditions(form: str) -> None:
+    some = '|'.join(OTHERS)
+
+    agree(form.format(f'2 of {some}'), [[form.format(n) for n in pair] for pair in PAIRS])
+    exactly = [[form.format(n)] for n in OTHERS]
+    agree(form.format(f'exactly 1 of {some}'), exactly, how_many='1')
+
+
+def test_exactly_so_many_are_no_more() -> None:
+    form = 'beside({}, red_cube)'
+
+    agree(
+        form.format(f'exactly 1 of {"|".join(OTHERS)}'),
+        [[form.format(name)] for name in OTHERS],
+        how_many='1',
+    )
+
+
+def test_a_variable_is_the_same_object_in_each_condition() -> None:
+    lines = ('beside({x}, red_cube)', 'left_of({x}, {y})', 'not beside({y}, red_cube)')
+    some = '|'.join(OTHERS)
+    defined = '; '.join([lines[0], *lines[1:]]).format(x='x', y='y')
+    text = defined.replace('(x', f'(x={some}', 1).replace('y)', f'y={some})', 1)
+
+    agree(text, [[line.format(x=x, y=y) for line in lines] for x, y in permutations(OTHERS, 2)])
+
+
+def test_neighbours_of_a_row_have_the_gap_that_each_pair_has() -> None:
+    row = [*permutations(CUBES[:3])]
+
+    agree(
+        'line(3 of red_cube|green_cube|blue_cube, at most 5 cm)',
+        [
+            [
+                f'line({", ".join(order)})',
+                *(f'gap({a}, {b}, at most 5 cm)' for a, b in pairwise(order)),
+            ]
+            for order in row
+        ],
+    )
+
+
+def test_a_position_is_met_as_a_location_there() -> None:
+    rng = Random(8)
+    limits = DEFAULTS.model_copy(update={'location_m': DEFAULTS.within_m})
+    passed = 0
+    for _ in range(CASES):
+        x, y = rng.uniform(0.48, 0.52), rng.uniform(-0.02, 0.02)
+        spot = SceneObject(name='here', kind=Kind.LOCATION, pose=Pose(position_m=(0.5, 0.0, 0.0)))
+        items = (*objects({'red_cube': (x, y)}).values(), spot)
+        scene = build_scene(items, None, skills=(), stamp_s=0.0, now_s=0.0)
+        there = parse_goal('on(red_cube, here)', scene)
+        wanted = check_goal(there, scene, scene, limits).met
+
+        assert met('at(red_cube, 0.5 0)', scene) is wanted
+        assert met('at(red_cube, 0.5 0 0.02)', scene) is wanted
+        assert not met('at(red_cube, 0.5 0 0.06)', scene)
+        passed += wanted
+    assert CASES / 20 < passed < CASES * 19 / 20
 
 
 def test_the_suite_tabletop_states_the_tolerances_of_conditions_for_its_cubes() -> None:

@@ -278,7 +278,15 @@ def test_a_fault_has_the_figure_and_where_the_object_is() -> None:
         ('gap(red_cube, red_cube, 5 cm)', 'relates an object to itself'),
         ('nearest(red_cube, blue_cube, red_cube)', 'relates an object to itself'),
         ('nearest(red_cube, blue_cube, cubes)', 'write one object there, or arm'),
-        ('distance(red_cube, 2 of blue_cube|green_cube|pink_cube, 5 cm)', 'cannot come second'),
+        ('distance(red_cube, 2 of red_cube|blue_cube, 5 cm)', 'relates an object to itself'),
+        ('tower(exactly 2 of red_cube|blue_cube|pink_cube)', 'write 2 of; a tower is of just'),
+        ('not beside(red_cube, all of blue_cube|pink_cube)', 'in second place is not clear'),
+        ('on(x=red_cube, y=red_cube)', 'different objects'),
+        ('on(x=red_cube, table); on(x=blue_cube, table)', 'has a meaning already'),
+        ('on(table=red_cube, blue_cube)', 'has a meaning already'),
+        ('on(exactly all of red_cube|blue_cube, table)', 'any number from 1 to 2'),
+        ('at(red_cube, blue_cube)', 'is no position; write x y or x y z'),
+        ('at(red_cube, 0.5 0.1 0.02 90)', 'is no position'),
         ('tower(red_cube, 2 of red_cube|blue_cube|pink_cube)', 'each once'),
         (
             'not moved(2 of red_cube|blue_cube|pink_cube)',
@@ -484,7 +492,10 @@ AMOUNT = st.builds(
     st.sampled_from(('mm', 'cm', 'm')),
 )
 SOME = st.one_of(
-    NAMES, st.sampled_from(['all of cubes', '2 of cubes', 'cubes', 'all of others', 'others'])
+    NAMES,
+    st.sampled_from(
+        ['all of cubes', '2 of cubes', 'exactly 2 of cubes', 'x=cubes', 'cubes', 'others', 'x']
+    ),
 )
 
 
@@ -497,6 +508,7 @@ SOME = st.one_of(
             st.builds('nearest({}, {}, {})'.format, SOME, SOME, st.one_of(st.just('arm'), NAMES)),
             st.builds('line({}, {}, {})'.format, SOME, SOME, SOME),
             st.builds('unchanged({})'.format, SOME),
+            st.builds('beside({}, {})'.format, SOME, SOME),
         ),
         min_size=1,
         max_size=4,
@@ -539,6 +551,65 @@ def test_none_is_no_goal_whatever_stands_beside_it(reply: str) -> None:
     assert parse_goal_reply(reply, scene(START)) is None
     chatter = 'None of the cubes moves before that.\non(red_cube, blue_cube)'
     assert str(parse_goal_reply(chatter, scene(START))) == 'on(red_cube, blue_cube)'
+
+
+def test_the_words_of_numbers_variables_and_positions_are_sentences() -> None:
+    text = (
+        'on(exactly 1 of red_cube|blue_cube, x=location_A|location_B); '
+        'beside(y=red_cube|blue_cube, 2 of green_cube|pink_cube|blue_cube); not on(y, x); '
+        'at(pink_cube, 0.5 -0.1); line(red_cube, blue_cube, at least 2 cm)'
+    )
+
+    assert parse_goal(text, scene(START)).in_words == (
+        'exactly 1 of the 2 cubes is on x (location_A or location_B)',
+        'y (red_cube or blue_cube) is right next to 2 of the 3 cubes',
+        'y (red_cube or blue_cube) is not on x (location_A or location_B)',
+        'pink_cube is at 0.5 -0.1',
+        'red_cube, blue_cube form one straight line with at least 2 cm between neighbours, '
+        'in this order',
+    )
+
+
+def test_a_fault_names_the_choice_for_a_variable_that_fits_best() -> None:
+    goal = 'on(x=red_cube|blue_cube, location_A); beside(x, pink_cube)'
+
+    (fault,) = unmet(goal, {'blue_cube': (0.5, -0.1)})
+
+    assert fault.startswith('with x = blue_cube, blue_cube is 16.0 cm away from pink_cube')
+    assert not unmet(goal, {'blue_cube': (0.5, -0.1), 'pink_cube': (0.5, -0.17)})
+    both = {'blue_cube': (0.5, 0.2), 'red_cube': (0.5, -0.1), 'pink_cube': (0.5, 0.27)}
+    assert len(unmet(goal, both)) == 1  # each line has a cube that meets it, not the same one
+
+
+def test_a_condition_on_a_variable_can_be_withdrawn_by_its_name() -> None:
+    start = scene(START)
+    goal = parse_goal('on(x=red_cube|blue_cube, location_A); beside(x, pink_cube)', start)
+
+    left = withdrawn(goal, 'beside(x, pink_cube)', 'no room', start)
+
+    assert str(left).startswith('on(x=red_cube|blue_cube, location_A); not checked: x (red')
+
+
+def test_too_many_are_a_fault_of_exactly_and_others_are_what_no_condition_names() -> None:
+    on_table = 'on(exactly 1 of red_cube|blue_cube, table)'
+    assert unmet(on_table) == (
+        'of exactly 1 of red_cube|blue_cube, red_cube and blue_cube are so',
+    )
+    assert not unmet(on_table, {'red_cube': (0.50, 0.20, ON_RED)})
+
+    compared = 'gap(red_cube, blue_cube, at least 1 cm); unchanged(others)'
+    assert not unmet(compared, {'blue_cube': (0.5, 0.25)})
+    assert unmet(compared + '; unchanged(blue_cube)', {'blue_cube': (0.5, 0.25)})
+
+
+def test_a_tied_choice_that_is_met_at_the_start_shows_nothing() -> None:
+    start = scene(START)
+    for text, why in (
+        ('on(x=red_cube|blue_cube, table); beside(x, pink_cube)', ''),
+        ('on(x=red_cube|blue_cube, table); not beside(x, pink_cube)', 'is met before'),
+    ):
+        assert why in undecided(parse_goal(text, start), start)
+        assert bool(why) is bool(undecided(parse_goal(text, start), start))
 
 
 def test_conditions_are_counted_without_duplicates() -> None:

@@ -10,19 +10,23 @@ The goal of a task: what the scene must be like at the end, as conditions in a f
     goal      = condition {";" condition} [";" rest]   one a line in a reply of a model
     rest      = "not checked:" words                    what no condition expresses
     condition = ["not" | "once"] kind "(" argument {"," argument} ")"
-    argument  = [(number | "all") "of"] name {"|" name} | amount
+    argument  = [(["exactly"] number | "all") "of"] name {"|" name} | amount | position
+              | variable ["=" name {"|" name}]          one and the same object in all conditions
+    position  = number number [number]                  x y z [m]
     amount    = ["at least" | "at most"] number ("mm" | "cm" | "m" | "deg" | "%")
 
 A name is that of an object of the scene. In a household it is also a class, which stands for all
 objects of the class; on a table also a kind, as in `all of cubes`, which stands for those within
 reach, or `others`: all that can be moved and that the goal does not speak of. What `all of cubes`
 and `all of others` leave out as out of reach is a part of the goal's words. Without a number, one
-of the names has to fit; with `not`, none of them may. With `once`, it had to be so at some
+of the names has to fit; with `not`, none of them may. Different variables stand for different
+objects. With `once`, it had to be so at some
 time on the way, as observations show it. A goal with a rest can be unmet, and is at
 most met as far as checked. A goal is text from a model or a person: it is read here, checked
 against a scene, and never executed.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -82,6 +86,7 @@ class ConditionKind(StrEnum):
         'on the line from b to c, half a width off at most, and that far along it',
         '{amount}between {}',
     )
+    AT = 'at(a, 0.5 0.1)', 'its middle at x y, or x y z [m], that the task gives', 'at {}'
     SIDE = (
         'side(a, left)',
         'half a width into that half of the table: left, right, near or far',
@@ -89,9 +94,9 @@ class ConditionKind(StrEnum):
     )
     TOWER = 'tower(a, b, c)', 'one tower of just these, a at the bottom', 'tower'
     LINE = (
-        'line(a, b, c)',
-        'a row in this order, left to right or near to far: middles at most 2.5 widths apart and '
-        'half a width off it',
+        'line(a, b, c, 5 cm)',
+        'a row in this order, left to right or near to far, half a width off it, with that free '
+        'space between neighbours (else middles at most 2.5 widths apart)',
         'straight line',
     )
     PLUS = 'plus(5 of a|b|c|d|e|f)', 'a plus sign', 'plus sign'
@@ -151,11 +156,11 @@ WORDS: Mapping[ConditionKind, Mapping[str, str]] = {
 GROUPS = frozenset({K.DISTANCE, K.GAP, K.NEAREST, K.FARTHEST, K.MOVED_BEFORE})
 """Kinds that relate an object to all of some others: to the nearest of them, or to each."""
 AMOUNTS: Mapping[ConditionKind, str] = {
-    **{K.DISTANCE: 'cm', K.GAP: 'cm', K.SHIFTED: 'cm'},
+    **{K.DISTANCE: 'cm', K.GAP: 'cm', K.SHIFTED: 'cm', K.LINE: 'cm'},
     **{K.YAW: 'deg', K.TURNED: 'deg', K.BETWEEN: '%'},
 }
 """Kinds whose last argument is an amount, with its unit."""
-NEEDS_NONE = frozenset({K.SHIFTED, K.BETWEEN})
+NEEDS_NONE = frozenset({K.SHIFTED, K.BETWEEN, K.LINE})
 """Those that also go without one."""
 UNITS: Mapping[str, tuple[str, float]] = {
     **{'mm': ('cm', 0.1), 'cm': ('cm', 1.0), 'm': ('cm', 100.0)},
@@ -179,20 +184,29 @@ class Selection:
     """How many of them must fit."""
     text: str = ''
     """How it was written."""
+    counted: bool = False
+    """Whether a number of them was written."""
+    exact: bool = False
+    """Whether no more of them may fit."""
+    variable: str = ''
+    """Stands for the same of them in all conditions of the goal."""
 
     def __str__(self) -> str:
         return self.text
 
     @property
     def in_words(self) -> str:
-        if self.count == len(self.names):
+        if self.count == len(self.names) and not self.variable:
             return listed(self.names)
-        short = self.text.rpartition(' of ')[2].split('|')
-        if self.count == 1:
+        short = self.text.rpartition('=' if self.variable else ' of ')[2].split('|')
+        if self.variable:
+            return f'{self.variable} ({" or ".join(short)})'
+        exactly = 'exactly ' if self.exact else ''
+        if self.count == 1 and not self.exact:
             return ' or '.join(short)
         if nouns := nouns_of(short):
-            return f'{self.count} of the {len(short)} {nouns}'
-        return f'{self.count} of{":" if short[1:] else ""} {", ".join(short)}'
+            return f'{exactly}{self.count} of the {len(short)} {nouns}'
+        return f'{exactly}{self.count} of{":" if short[1:] else ""} {", ".join(short)}'
 
 
 def nouns_of(names: Sequence[str]) -> str:
@@ -238,11 +252,30 @@ class GoalCondition:
     amount: Amount | None = None
     once: bool = False
     """Whether it only had to be so at some time on the way."""
+    at_m: tuple[float, ...] = ()
+    """Where the middle has to be, x y or x y z in the frame of the arm's base [m]."""
 
     def __str__(self) -> str:
-        more = [str(part) for part in (self.place, self.word, self.amount) if part]
+        more = [str(part) for part in (self.place, self.word, self.at_words, self.amount) if part]
         text = f'{self.kind.value}({", ".join([*map(str, self.subjects), *more])})'
         return f'not {text}' if self.negated else f'once {text}' if self.once else text
+
+    @property
+    def at_words(self) -> str:
+        """Where the middle has to be, as it is written; '' for other kinds."""
+        return ' '.join(f'{value:g}' for value in self.at_m)
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        return (*self.subjects, self.place) if self.place else self.subjects
+
+    @property
+    def counts_places(self) -> bool:
+        """Whether it has to be so to a number of the objects that it relates its own to."""
+        if self.place is None or self.kind is K.BETWEEN:
+            return False
+        several = self.place.count > 1 and self.kind not in GROUPS
+        return self.place.counted or several
 
     @property
     def in_words(self) -> str:
@@ -256,15 +289,16 @@ class GoalCondition:
         who, words = self.subjects[0].in_words, self.kind.words
         if self.kind in SHAPES:
             form = f'{"do not form" if self.negated else "form"} one {words}'
+            form += f' with {self.amount} between neighbours' if self.amount else ''
             if len(self.subjects) == 1:
                 return f'{who} {form}'
             order = 'from the bottom up' if self.kind is K.TOWER else 'in this order'
             return f'{", ".join(item.in_words for item in self.subjects)} {form}, {order}'
         is_ = ('are' if self.subjects[0].count > 1 else 'is') + (' not' if self.negated else '')
-        if self.negated and len(self.subjects[0].names) > 1:
+        if self.negated and len(self.subjects[0].names) > 1 and not self.subjects[0].variable:
             who, is_ = f'none of {who.replace(" or ", ", ")}', 'is'
         words_of = WORDS.get(self.kind, {})
-        second = self._others_in_words if self.place else words_of.get(self.word, '')
+        second = self._others_in_words if self.place else words_of.get(self.word, self.at_words)
         amount = f'{self.amount} ' if self.amount else ''
         if self.kind is K.BETWEEN and amount:
             amount += 'of the way '
@@ -277,7 +311,12 @@ class GoalCondition:
         assert self.place is not None
         names = set(self.subjects[0].names)
         rest = [name for name in self.place.names if name not in names]
-        if self.kind not in GROUPS or len(rest) == len(self.place.names):
+        if (
+            self.kind not in GROUPS
+            or self.place.counted
+            or self.place.variable
+            or len(rest) == len(self.place.names)
+        ):
             return self.place.in_words
         return listed(rest) if len(names) == 1 else listed([*rest, 'each other'])
 
@@ -308,6 +347,21 @@ class TaskGoal:
     @property
     def _unchecked(self) -> tuple[str, ...]:
         return (f'{NOT_CHECKED}: {self.rest}',) if self.rest else ()
+
+    @property
+    def variables(self) -> Mapping[str, Selection]:
+        each = (item for condition in self.conditions for item in condition.selections)
+        return {item.variable: item for item in each if item.variable}
+
+    def choices(self) -> Iterator[tuple[Mapping[str, str], tuple[GoalCondition, ...]]]:
+        """Yield each way to choose different objects for the variables, and what it requires."""
+        variables = self.variables
+        for names in itertools.product(*(item.names for item in variables.values())):
+            value = dict(zip(variables, names))
+            made = tuple(_with_values(condition, value) for condition in self.conditions)
+            alone = (c.place is not None and _is_to_itself(c) for c in made)
+            if len(set(names)) == len(names) and not (value and any(alone)):
+                yield value, made
 
     @property
     def to_hold(self) -> frozenset[str]:
@@ -341,6 +395,17 @@ class GoalFinding:
         return AS_FAR if self.n_met else NOT_CHECKED
 
 
+def _with_values(condition: GoalCondition, value: Mapping[str, str]) -> GoalCondition:
+    """Return a condition with objects in place of its variables."""
+
+    def chosen(item: Selection) -> Selection:
+        name = value.get(item.variable)
+        return item if name is None else Selection((name,), 1, name)
+
+    place = condition.place and chosen(condition.place)
+    return replace(condition, subjects=tuple(map(chosen, condition.subjects)), place=place)
+
+
 def kinds_for(domain: str) -> tuple[ConditionKind, ...]:
     """Return the kinds of conditions that a scene of a domain can be checked for."""
     return HOUSE_KINDS if domain in SYMBOLIC else TABLE_KINDS
@@ -350,8 +415,9 @@ def goal_form(domain: str) -> str:
     """Return what can be written, in one sentence, for refusals."""
     forms = ', '.join(kind.form for kind in kinds_for(domain))
     return (
-        f'Conditions are {forms}; with `not` before one for its opposite, and `2 of a|b|c` or '
-        '`all of a|b|c` for several objects.'
+        f'Conditions are {forms}; with `not` before one for its opposite, and `2 of a|b|c`, '
+        '`exactly 2 of a|b|c` or `all of a|b|c` for several objects, `x=a|b` and then `x` for the '
+        'same one.'
     )
 
 
@@ -359,7 +425,9 @@ _MARKS = ' \t\r>*_#`~-•.;"'
 _NUMBERED = re.compile(r'\d{1,3}[.:)]\s+')
 _CONDITION = re.compile(r'((?:not|once)\s+)?([A-Za-z]\w{0,40})\s*\(([^()]*)\)')
 _REST = re.compile(rf'(?:^|[;\n])[\s*`-]*{NOT_CHECKED}:(.*)', re.IGNORECASE | re.DOTALL)
-_COUNTED = re.compile(r'(\d{1,4}|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
+_COUNTED = re.compile(r'(exactly\s+)?(\d{1,4}|one|all)\s+of\s+(.+)', re.IGNORECASE | re.DOTALL)
+_VARIABLE = re.compile(r'([A-Za-z]\w{0,15})\s*=\s*(\S.*)', re.DOTALL)
+_POSITION = re.compile(r'[+-]?\d(?:\.\d{0,6})?(?:\s+[+-]?\d(?:\.\d{0,6})?){1,2}')
 _OTHERS = re.compile(r'(\ball\s+of\s+)?\bothers\b', re.IGNORECASE)
 _AMOUNT = re.compile(
     rf'(at least|at most|[<>]=|[≤≥=])?\s*([+-]?)(\d{{1,5}}(?:\.\d{{1,3}})?)\s*({"|".join(UNITS)})',
@@ -367,7 +435,7 @@ _AMOUNT = re.compile(
 )
 _BOUNDS = {'>=': 'at least', '≥': 'at least', '<=': 'at most', '≤': 'at most', '=': ''}
 _ALL_OF = re.compile(r'\ball\s+of\s+([^,]+)', re.IGNORECASE)
-_NUMBER_OF = re.compile(r'^\d{1,4}\s+of\s+', re.IGNORECASE)
+_NUMBER_OF = re.compile(r'^(?:exactly\s+)?(?:\d{1,4}|one)\s+of\s+', re.IGNORECASE)
 
 
 def parse_goal_reply(text: str, scene: Scene) -> TaskGoal | None:
@@ -414,9 +482,9 @@ def kinds_in(text: str) -> Iterator[str]:
     return (kind for before, kind, _ in _CONDITION.findall(text) if not before)
 
 
-def parse_goal(text: str, scene: Scene) -> TaskGoal:
+def parse_goal(text: str, scene: Scene, known: Mapping[str, Selection] | None = None) -> TaskGoal:
     """
-    Return the goal that a person or a model wrote.
+    Return the goal that a person or a model wrote; *known* are variables that it need not define.
 
     Raises:
         ParseError: It is not in the grammar; with the forms that are.
@@ -424,17 +492,20 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
     """
     if unchecked := _REST.search(text):
         rest, before = _kept(unchecked[1]), text[: unchecked.start()]
-        bare = TaskGoal(()) if rest and not before.strip(' \t\r\n;') else parse_goal(before, scene)
+        is_bare = rest and not before.strip(' \t\r\n;')
+        bare = TaskGoal(()) if is_bare else parse_goal(before, scene, known)
         return replace(bare, rest=rest)
     found: list[GoalCondition] = []
     left_out = _left_out(text, scene)
     text = _with_others(text, scene)
+    meant = {name: str(item) for name, item in (known or {}).items()}
+    meant |= _variables(text, scene)
     at = 0
     for match in _CONDITION.finditer(text):
         if not re.fullmatch(r'[\s,;.]*(?:and\b)?\s*', text[at : match.start()]):
             raise _unreadable(text[at : match.end()], scene)
         before = (match[1] or '').strip().lower()
-        made = _condition(match[2], match[3], before == 'not', scene)
+        made = _condition(match[2], _with_variables(match[3], meant), before == 'not', scene)
         if before == 'once' and (scene.is_symbolic or made.kind in (K.HELD, K.MOVED_BEFORE)):
             raise ParseError(f'`once` goes with conditions on places of a table, not {match[0]}.')
         found.append(replace(made, once=before == 'once'))
@@ -447,7 +518,33 @@ def parse_goal(text: str, scene: Scene) -> TaskGoal:
             f'The goal has {len(conditions)} conditions; write {MAX_CONDITIONS} at most, with '
             'all of a|b|c for several objects.'
         )
-    return TaskGoal(conditions, left_out=left_out)
+    goal = TaskGoal(conditions, left_out=left_out)
+    if goal.variables and next(goal.choices(), None) is None:
+        raise ParseError(
+            f'{" and ".join(goal.variables)} stand for different objects, of which there are too '
+            'few.'
+        )
+    return goal
+
+
+def _variables(text: str, scene: Scene) -> Mapping[str, str]:
+    """Return the variables of a goal, each with its definition: `x` with `x=a|b`."""
+    found: dict[str, str] = {}
+    for _, _, args in _CONDITION.findall(text):
+        for part in map(str.strip, args.split(',')):
+            if defined := _VARIABLE.fullmatch(part):
+                name = defined[1]
+                if _alike(name, scene) or found.setdefault(name, part) != part:
+                    raise ParseError(
+                        f'{name} in {part[:QUOTED]!r} has a meaning already; use another letter.'
+                    )
+    return found
+
+
+def _with_variables(args: str, meant: Mapping[str, str]) -> str:
+    """Return arguments with each variable as it is defined."""
+    parts = map(str.strip, args.split(','))
+    return ', '.join(meant.get(part, part) for part in parts) if meant else args
 
 
 def withdrawn(goal: TaskGoal, text: str, reason: str, scene: Scene) -> TaskGoal:
@@ -457,7 +554,7 @@ def withdrawn(goal: TaskGoal, text: str, reason: str, scene: Scene) -> TaskGoal:
     Raises ParseError where the text is none of its conditions.
     """
     try:
-        gone = parse_goal(text, scene).conditions
+        gone = parse_goal(text, scene, goal.variables).conditions
     except UnknownNameError as error:
         raise ParseError(str(error)) from error
     if len(gone) != 1 or gone[0] not in goal.conditions:
@@ -480,9 +577,10 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
     if kind is None:
         raise _unreadable(f'{name.strip()}({args})', scene)
     parts = [part.strip() for part in args.split(',')]
-    if kind in SHAPES:
-        return GoalCondition(kind, _parts_of_shape(kind, parts, scene), negated=negated)
     amount = _amount(kind, parts)
+    if kind in SHAPES:
+        members = _parts_of_shape(kind, parts, scene)
+        return GoalCondition(kind, members, negated=negated, amount=amount)
     wanted = kind.form.count(',') + (kind not in AMOUNTS)
     if len(parts) != wanted or not all(parts):
         raise ParseError(
@@ -492,7 +590,8 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
     if negated:
         _check_unnumbered(kind, parts)
     subject = _movable(_selection(parts[0], scene), scene)
-    if kind is K.UNCHANGED and not negated:  # also where it is written without `all of`
+    one_of = subject.counted or subject.variable
+    if kind is K.UNCHANGED and not negated and not one_of:  # also without `all of`
         subject = replace(subject, count=len(subject.names))
     made = GoalCondition(kind, (subject,), negated=negated, amount=amount)
     if kind in WORDS:
@@ -503,11 +602,18 @@ def _condition(name: str, args: str, negated: bool, scene: Scene) -> GoalConditi
                 f'{kind.value} takes.'
             )
         return replace(made, word=word)
+    if kind is K.AT:
+        return replace(made, at_m=_position(parts[1]))
     if wanted == 1:
         return made
     if kind in (K.NEAREST, K.FARTHEST):
         made = replace(made, word=_measured_from(parts.pop(), scene))
     made = replace(made, place=_place(kind, parts[1:], scene))
+    if negated and made.counts_places:
+        raise ParseError(
+            f'`not` before {str(made.place)[:QUOTED]!r} in second place is not clear. Write '
+            f'not {kind.value}(a, b) for each of them that is meant.'
+        )
     if _is_to_itself(made):
         raise ParseError(
             f'{kind.value}({args[:QUOTED]}) relates an object to itself. {kind.form} takes '
@@ -536,6 +642,12 @@ def _amount(kind: ConditionKind, parts: list[str]) -> Amount | None:
     return Amount(-value if sign == '-' else value, unit, bound, signed=bool(sign))
 
 
+def _position(text: str) -> tuple[float, ...]:
+    if not _POSITION.fullmatch(text):
+        raise ParseError(f'{text[:QUOTED]!r} is no position; write x y or x y z: {K.AT.form}.')
+    return tuple(map(float, text.split()))
+
+
 def _measured_from(text: str, scene: Scene) -> str:
     """Return the one object that `nearest` is measured from, or the arm."""
     if plain(text) == ARM:
@@ -551,11 +663,12 @@ def _is_to_itself(condition: GoalCondition) -> bool:
     (subject,), place = condition.subjects, condition.place
     assert place is not None
     if condition.kind in GROUPS:
-        alone = any(not {*place.names} - {name, condition.word} for name in subject.names)
-        return alone or condition.word in subject.names
-    others = [name for name in subject.names if name not in place.names]
-    needed = 1 if condition.negated else subject.count
-    return len(place.names) == place.count and len(others) < needed
+        least = place.count if place.counted else 1
+        words = condition.word
+        alone = any(len({*place.names} - {name, words}) < least for name in subject.names)
+        return alone or words in subject.names
+    fitting = [n for n in subject.names if len({*place.names} - {n}) >= place.count]
+    return len(fitting) < (1 if condition.negated else subject.count)
 
 
 def _check_unnumbered(kind: ConditionKind, parts: Sequence[str]) -> None:
@@ -573,14 +686,10 @@ def _place(kind: ConditionKind, parts: Sequence[str], scene: Scene) -> Selection
     """Return what a condition relates its objects to: one of some, or the two ends of a line."""
     chosen = [_selection(part, scene) for part in parts]
     names = tuple(name for item in chosen for name in item.names)
-    if kind in GROUPS and chosen[0].count in (1, len(names)):
-        return replace(chosen[0], count=len(names))
-    if any(item.count > 1 for item in chosen):
-        raise ParseError(
-            f'{parts[0][:QUOTED]!r} cannot come second: that is one object, or several of which '
-            'any will do: a|b.'
-        )
-    if len(chosen) > 1 and not len(set(names)) == len(names) == len(chosen):
+    if kind is not K.BETWEEN:
+        every = kind in GROUPS and not chosen[0].counted and not chosen[0].variable
+        return replace(chosen[0], count=len(names)) if every else chosen[0]
+    if not len(set(names)) == len(names) == len(chosen):
         raise ParseError(
             f'{K.BETWEEN.form} takes b and c as one object each, and two different ones.'
         )
@@ -595,6 +704,11 @@ def _parts_of_shape(
     in_order = len(chosen) > 1
     if in_order:
         chosen = _without_singles(chosen)
+    if exact := next((item for item in chosen if item.exact), None):
+        raise ParseError(
+            f'{str(exact)[:QUOTED]!r} does not go with {kind.value}: write {exact.count} of; a '
+            f'{kind.value} is of just so many.'
+        )
     members = [name for item in chosen for name in item.names]
     if fixed := [name for name in members if scene.object(name).kind not in MOVABLE]:
         raise ParseError(
@@ -646,18 +760,24 @@ def _movable(selection: Selection, scene: Scene) -> Selection:
 
 
 def _selection(text: str, scene: Scene) -> Selection:
-    counted = _COUNTED.fullmatch(text)
-    words = [word.strip() for word in (counted[2] if counted else text).split('|')]
+    variable = _VARIABLE.fullmatch(text)
+    counted = None if variable else _COUNTED.fullmatch(text)
+    alternatives = variable[2] if variable else counted[3] if counted else text
+    words = [word.strip() for word in alternatives.split('|')]
     names = tuple(dict.fromkeys(name for word in words for name in _meant(word, scene)))
-    count = 1
+    number, exact = '1', False
     if counted:
-        count = len(names) if counted[1].lower() == 'all' else int(counted[1])
+        number, exact = counted[2].lower().replace('one', '1'), bool(counted[1])
+    every = number == 'all' and not exact
+    count = len(names) if every else int(number) if number != 'all' else 0
     if not 1 <= count <= len(names):
         raise ParseError(
-            f'{text[:QUOTED]!r} asks for {count} of {len(names)} objects; any number from 1 to '
+            f'{text[:QUOTED]!r} asks for {number} of {len(names)} objects; any number from 1 to '
             f'{len(names)} will do.'
         )
-    return Selection(names, count, text)
+    is_counted = bool(counted) and not every
+    name = variable[1] if variable else ''
+    return Selection(names, count, text, counted=is_counted, exact=exact, variable=name)
 
 
 def _with_others(text: str, scene: Scene) -> str:

@@ -63,7 +63,10 @@ def _named(name: str) -> Selection:
 def read_goal(text: str, table: Table) -> tuple[TaskGoal, str]:
     """Return a goal and '', or an empty one and why the table cannot have it."""
     try:
-        return parse_goal(text, _scene(table, table.start)), ''
+        goal = parse_goal(text, _scene(table, table.start))
+        if goal.variables:
+            return TaskGoal(()), 'each condition is checked by itself, so that no x = a|b is taken'
+        return goal, ''
     except (ParseError, UnknownNameError) as error:
         return TaskGoal(()), str(error)
 

@@ -4,7 +4,7 @@ Whether a scene is what a goal requires, by geometry on a table and by facts in 
 Tolerances are data, most of them in widths of the objects.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,11 +12,13 @@ from bbllm.core.errors import NoGoalError
 from bbllm.core.goals import ConditionKind, GoalCondition, GoalFinding, TaskGoal
 from bbllm.core.observation import Observed, as_seen, last_moves
 from bbllm.core.types import Fact, Scene
-from bbllm.worlds.scene.goal_choices import UNSEEN, alone, chosen
+from bbllm.worlds.scene.goal_choices import UNSEEN, alone, chosen, counted_places, to_one
 from bbllm.worlds.scene.table_conditions import TableConditions
 from bbllm.worlds.scene.table_tolerances import DEFAULTS, TableTolerances
 
 K = ConditionKind
+MOST_CHOICES = 2_000
+"""So many ways to choose objects for the variables of a goal are tried."""
 
 
 def check_goal(
@@ -37,6 +39,41 @@ def check_goal(
         observations: All of the table from the start to the end, which have the order of moves
             and what was so on the way; None where they are not known.
     """
+    found: list[GoalFinding] = []
+    for value, conditions in goal.choices():
+        fixed = replace(goal, conditions=conditions)
+        finding = _check(fixed, scene, start, limits, observations)
+        if value:
+            finding = _as_written(finding, goal, fixed, value)
+        if finding.met:
+            return finding
+        found.append(finding)
+        if len(found) == MOST_CHOICES:
+            return GoalFinding(unseen=f'{goal} has too many choices to try: name fewer')
+    return min(found, key=lambda each: (len(each.unmet), -each.n_met))
+
+
+def _as_written(
+    finding: GoalFinding, goal: TaskGoal, fixed: TaskGoal, value: Mapping[str, str]
+) -> GoalFinding:
+    """Return what is found of one choice of objects for variables in the words of the goal."""
+    written = dict(zip(fixed.conditions, goal.conditions))
+    words = ', '.join(f'{name} = {chosen}' for name, chosen in value.items())
+    return replace(
+        finding,
+        unmet=tuple(f'with {words}, {fault}' for fault in finding.unmet),
+        broken=tuple(written[condition] for condition in finding.broken),
+    )
+
+
+def _check(
+    goal: TaskGoal,
+    scene: Scene,
+    start: Scene,
+    limits: TableTolerances,
+    observations: Sequence[Observed] | None,
+) -> GoalFinding:
+    """Return what a scene shows of a goal without variables."""
     moves = None if observations is None else last_moves(observations)
     check = (
         HouseConditions(scene)
@@ -61,7 +98,8 @@ def check_goal(
             continue
         # What is in sight can break a condition with `not`, and can meet any other.
         open_ = bool(fault) != condition.negated
-        hidden = _hidden(condition, scene, check.fault) if open_ else ''
+        exact = any(each.exact for each in condition.selections)
+        hidden = _hidden(condition, scene, check.fault) if open_ or exact else ''
         if hidden:
             unseen = unseen or hidden
         elif fault:
@@ -89,7 +127,12 @@ def undecided(goal: TaskGoal, start: Scene) -> str:
     A condition on any of several objects that one of them meets before anything has moved, such
     as a light that is off in a house of three.
     """
+    tied = [c for c in goal.conditions if any(each.variable for each in c.selections)]
+    if tied and check_goal(replace(goal, conditions=tuple(tied), rest=''), start, start).met:
+        return f'`{"; ".join(map(str, tied))}` is met before anything has moved'
     for condition in goal.conditions:
+        if condition in tied:
+            continue
         choice = len(condition.subjects) == 1 and condition.subjects[0].count < len(
             condition.subjects[0].names
         )
@@ -112,6 +155,8 @@ def _hidden(
     far = [name for name in places if name not in scene.names]
     good = [n for n in chosen.names if n not in gone and not fault_of(alone(condition, n))]
     enough = condition.negated or len(good) + len(gone) >= chosen.count
+    if chosen.exact:
+        enough = len(good) <= chosen.count <= len(good) + len(gone)
     deciding = [*(gone if enough else ()), *far]
     return f'{deciding[0]} {UNSEEN} at the end' if deciding else ''
 
@@ -141,6 +186,10 @@ class HouseConditions:
                 return '' if has(name, 'is', condition.word) else f'{name} is not {condition.word}'
         assert condition.place is not None  # of both other kinds, by the grammar
         place = condition.place
+        if condition.counts_places:
+            return counted_places(
+                condition, name, lambda other: self._single(to_one(condition, other), name)
+            )
         if not self._places_of(name, condition.kind).isdisjoint(place.names):
             return ''
         now = next((f': it is {f.predicate} {f.object}' for f in self._scene.facts

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from bbllm.core.errors import NoGoalError
-from bbllm.core.goals import ARM, WORDS, Amount, ConditionKind, GoalCondition
+from bbllm.core.goals import ARM, SHAPES, WORDS, Amount, ConditionKind, GoalCondition
 from bbllm.core.text import listed
 from bbllm.core.types import Kind, SceneObject
 from bbllm.scene.relations import REST_GAP_M, stands_on
@@ -26,7 +26,7 @@ from bbllm.skills.shapes import (
     top_z,
     yaw_of,
 )
-from bbllm.worlds.scene.goal_choices import chosen
+from bbllm.worlds.scene.goal_choices import chosen, counted_places, to_one
 from bbllm.worlds.scene.table_shapes import TableShapes, cm, leaning, middle_of, width_of
 from bbllm.worlds.scene.table_tolerances import SLACK_M
 
@@ -46,9 +46,11 @@ class TableConditions(TableShapes):
 
     def fault(self, condition: GoalCondition) -> str:
         """Return why a condition does not hold, as a sentence without full stop; '' if it does."""
-        shapes = {K.TOWER: self._tower, K.LINE: self._line, K.PLUS: self._plus}
-        if condition.kind in shapes:
-            return self._shape(condition, shapes[condition.kind])
+        if condition.kind is K.LINE:
+            return self._shape(condition, partial(self._line, apart=condition.amount))
+        if condition.kind in SHAPES:
+            fault_of = self._tower if condition.kind is K.TOWER else self._plus
+            return self._shape(condition, fault_of)
         fault = chosen(condition, partial(self._single, condition))
         return self._with_reach(fault, condition) if fault else ''
 
@@ -68,6 +70,8 @@ class TableConditions(TableShapes):
         item = self._items[name]
         if condition.kind is K.HELD:
             return '' if name in self._held else f'{name} is not in the hand'
+        if condition.kind is K.AT:
+            return self._at(item, condition)
         if condition.kind is K.SIDE:
             return self._side(item, condition.word, condition.negated)
         if condition.kind is K.MOVED:
@@ -81,6 +85,10 @@ class TableConditions(TableShapes):
         assert condition.place is not None  # of all other kinds, by the grammar
         if condition.kind is K.BETWEEN:
             return self._between(item, condition.place.names, condition.amount)
+        if condition.counts_places:
+            return counted_places(
+                condition, name, lambda other: self._single(to_one(condition, other), name)
+            )
         others = [other for other in condition.place.names if other != name]
         if condition.kind in (K.DISTANCE, K.GAP):
             return self._apart(item, others, condition)
@@ -158,6 +166,18 @@ class TableConditions(TableShapes):
         measured = f'{cm(abs(along))} {"in" if along > 0 else "against"} that direction'
         words = kind.words.format(place.name)
         return f'{item.name} is not {words}: {measured}, {cm(across)} across it'
+
+    def _at(self, item: SceneObject, condition: GoalCondition) -> str:
+        if absent := self._absent(item.name):
+            return absent
+        x, y, *height = condition.at_m
+        way, most = abs(middle_of(item) - complex(x, y)), self._limits.within_m
+        for z in height:
+            way = max(way, abs(item.pose.position_m[2] - z))
+        if way <= most + SLACK_M:
+            return ''
+        words = condition.kind.words.format(condition.at_words)
+        return f'{item.name} is {cm(way)} off, not {words}; wanted: within {cm(most)}'
 
     def _side(self, item: SceneObject, word: str, negated: bool) -> str:
         line, name = 0.0, 'the middle line'
@@ -239,25 +259,6 @@ class TableConditions(TableShapes):
         return f'{item.name} is {cm(way)} from where {place.name} was, and {allowed}'
 
     # --- amounts --------------------------------------------------------------------------------
-
-    def _fits(self, measured: float, wanted: float, bound: str, unit: str = 'cm') -> bool:
-        """Return whether a length [m] or an angle [deg] is as wanted, or within its bound."""
-        within = self._limits.within_deg if unit == 'deg' else self._limits.within_m
-        slack = self._limits.bound * within + SLACK_M
-        if bound:
-            return (measured - wanted if bound == 'at least' else wanted - measured) >= -slack
-        return abs(measured - wanted) <= within + SLACK_M
-
-    def _tolerance(self, amount: Amount) -> str:
-        """Return how far off an exact amount may be, in words that follow it."""
-        degrees, cm = f'{self._limits.within_deg:g} deg', f'{100 * self._limits.within_m:g} cm'
-        return '' if amount.bound else f', within {degrees if amount.unit == "deg" else cm}'
-
-    def _off_by(self, who: str, measured_m: float, what: str, amount: Amount) -> str:
-        """Return that a length is not as wanted, '' if it is."""
-        if self._fits(measured_m, amount.value / 100, amount.bound):
-            return ''
-        return f'{who} {cm(measured_m)} {what}; wanted: {amount}{self._tolerance(amount)}'
 
     def _apart(self, item: SceneObject, others: Sequence[str], condition: GoalCondition) -> str:
         """Return why the nearest of some objects is not at a distance, '' if it is."""

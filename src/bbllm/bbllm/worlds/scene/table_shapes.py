@@ -9,11 +9,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from bbllm.core.errors import NoGoalError
-from bbllm.core.goals import PLUS_SIZE, ConditionKind, GoalCondition, Selection
+from bbllm.core.goals import PLUS_SIZE, Amount, ConditionKind, GoalCondition, Selection
 from bbllm.core.text import listed
 from bbllm.core.types import MOVABLE, Kind, Scene, SceneObject
 from bbllm.scene.relations import stands_on
-from bbllm.skills.shapes import bottom_z, rotation_of
+from bbllm.skills.shapes import bottom_z, free_space, outline, rotation_of
 from bbllm.worlds.scene.table_tolerances import SLACK_M, TableTolerances
 
 K = ConditionKind
@@ -98,6 +98,25 @@ class TableShapes:
 
     def _not(self, relation: str, item: SceneObject, place: SceneObject) -> str:
         return f'{item.name} is not {relation} {place.name}{self._where(item)}'
+
+    def _fits(self, measured: float, wanted: float, bound: str, unit: str = 'cm') -> bool:
+        """Return whether a length [m] or an angle [deg] is as wanted, or within its bound."""
+        within = self._limits.within_deg if unit == 'deg' else self._limits.within_m
+        slack = self._limits.bound * within + SLACK_M
+        if bound:
+            return (measured - wanted if bound == 'at least' else wanted - measured) >= -slack
+        return abs(measured - wanted) <= within + SLACK_M
+
+    def _tolerance(self, amount: Amount) -> str:
+        """Return how far off an exact amount may be, in words that follow it."""
+        degrees, cm = f'{self._limits.within_deg:g} deg', f'{100 * self._limits.within_m:g} cm'
+        return '' if amount.bound else f', within {degrees if amount.unit == "deg" else cm}'
+
+    def _off_by(self, who: str, measured_m: float, what: str, amount: Amount) -> str:
+        """Return that a length is not as wanted, '' if it is."""
+        if self._fits(measured_m, amount.value / 100, amount.bound):
+            return ''
+        return f'{who} {cm(measured_m)} {what}; wanted: {amount}{self._tolerance(amount)}'
 
     def _shape(
         self, condition: GoalCondition, fault_of: Callable[[Sequence[SceneObject], Order], Fault]
@@ -197,7 +216,9 @@ class TableShapes:
             pile.append(above[0])
         return pile
 
-    def _line(self, members: Sequence[SceneObject], order: Order) -> Fault:
+    def _line(
+        self, members: Sequence[SceneObject], order: Order, apart: Amount | None = None
+    ) -> Fault:
         low = min(map(bottom_z, members))
         for item in members:
             rise = bottom_z(item) - low
@@ -222,7 +243,14 @@ class TableShapes:
             return 3, abs(off.imag), why
         row = sorted(along, key=lambda n: along[n].real)
         most = self._limits.gap * max(map(width_of, members))
+        items = {item.name: item for item in members}
         for one, other in itertools.pairwise(row):
+            if apart is not None:
+                free_m = free_space(outline(items[one]), outline(items[other]))
+                who = f'{one} and {other} are'
+                if fault := self._off_by(who, free_m, 'apart, outline to outline', apart):
+                    return 2, free_m, fault
+                continue
             gap = (along[other] - along[one]).real
             if gap > most + SLACK_M:
                 why = (
