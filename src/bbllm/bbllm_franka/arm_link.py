@@ -77,6 +77,11 @@ class ArmLink:
         self._connected = True
 
     @property
+    def pid(self) -> int:
+        """The process that owns the 1 kHz loop."""
+        return self._process.pid
+
+    @property
     def lost(self) -> WorldError | None:
         """Why the connection is gone; None while it is up."""
         return self._error

@@ -130,6 +130,17 @@ class FrankaDriver:
         """How well this computer kept up with the robot when it connected."""
         return self._link.quality
 
+    @property
+    def tracking_error_rad(self) -> float:
+        """Largest distance of a joint from its set point, in the newest state [rad]."""
+        reading = self._link.read()
+        return float(abs(reading.position_rad - reading.set_point_rad).max())
+
+    @property
+    def control_pid(self) -> int:
+        """The process that owns the 1 kHz loop."""
+        return self._link.pid
+
     def now_s(self) -> float:
         if not self.condition().able:
             return self._link.read().host_s
@@ -441,7 +452,7 @@ class FrankaDriver:
         rate = reading.success_rate
         if reading.mode is not RobotMode.MOVE:
             return
-        if rate < min(self.lowest_rate, GOOD_RATE):
+        if rate < GOOD_RATE <= self.lowest_rate:  # once
             LOG.warning(
                 f'The robot got {rate:.0%} of the commands in time: this computer or its network '
                 'is too busy. Below about 80 % it stops the motion.'

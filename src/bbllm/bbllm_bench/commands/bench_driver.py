@@ -23,6 +23,7 @@ from bbllm.cli.views.output import Output
 from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir
+from bbllm_bench.benchmarks.fci.command import REPORT, TRIALS, bench_fci
 
 PACKAGE = 'franka_driver_conformance'
 MOTIONS = (
@@ -44,6 +45,12 @@ class DriverRequest:
     """What `bbllm bench driver` was asked for."""
 
     sim: bool = flag('Start mujoco_sim and check it: all checks, nothing else is needed.')
+    fci: Literal['franka-sim'] | None = option(
+        'Our driver over libfranka in place of a ROS driver: picks, places and faults against '
+        'this independent server, which `make fci` installs; bench-fci.json is the report.'
+    )
+    trials: int = option('With --fci: picks and places.', default=TRIALS, min=0)
+    seed: int = option('With --fci: of the first of them.', default=0, min=0)
     namespace: str | None = option(
         "The driver's; '' for none. bbllm_real by default, with --sim bbllm."
     )
@@ -80,7 +87,11 @@ def driver(request: DriverRequest) -> None:
       bbllm bench driver --namespace ''
       bbllm bench driver --namespace '' --allow-motion --allow-hand --provoke person
       bbllm bench driver --compare sim/ arm/
+      bbllm bench driver --fci franka-sim
     """
+    if request.fci:
+        bench_fci(request.trials, request.seed, request.out or REPORT, json=request.json)
+        return
     need_ros('bbllm bench driver')
     output = Output(request.json)
     if importlib.util.find_spec(PACKAGE) is None:

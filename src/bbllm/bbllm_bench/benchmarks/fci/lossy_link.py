@@ -208,6 +208,7 @@ class _Datagrams(asyncio.DatagramProtocol):
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    while data := await source.read(CHUNK):
-        target.write(data)
-        await target.drain()
+    with suppress(ConnectionError):  # one end has gone, and the other is closed for it
+        while data := await source.read(CHUNK):
+            target.write(data)
+            await target.drain()
