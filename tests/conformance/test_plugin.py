@@ -13,7 +13,7 @@ import franka_driver_conformance
 from bbllm.cli.main import app
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED
 from bbllm.sim import faults
-from bbllm_bench.commands import bench_driver
+from bbllm_bench.benchmarks.driver import command as bench_driver
 from franka_driver_conformance import plugin
 from franka_driver_conformance.__main__ import CHECKS, PLUGIN
 from franka_driver_conformance.checks.test_frames import Description

@@ -86,6 +86,10 @@ BENCHMARKS = {
         'voice.command',
         'Word errors, delays and missed stops of synthesised speech in noise (minutes).',
     ),
+    'driver': (
+        'driver.command',
+        'Whether a driver, simulated or real, does what clients of franka_ros2 rely on.',
+    ),
     'faults': (
         'faults.command',
         'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
@@ -96,7 +100,6 @@ COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',
     'report': "Write the report of a run's folder anew.",
-    'driver': 'Whether a driver, simulated or real, does what clients of franka_ros2 rely on.',
 }
 
 

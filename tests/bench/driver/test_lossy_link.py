@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from bbllm.core.errors import WorldError
-from bbllm_bench.benchmarks.fci.lossy_link import CONNECTS, Losses, LossyLink
+from bbllm_bench.benchmarks.driver.lossy_link import CONNECTS, Losses, LossyLink
 
 WAIT_S = 20.0
 ROBOT, PROXY = '127.31.7.1', '127.31.7.2'

@@ -17,8 +17,8 @@ from bbllm.arm.envelope import load_envelope
 from bbllm.core.errors import BbllmError, WorldError
 from bbllm.core.types import SkillCall
 from bbllm_bench.benchmarks.arm.trials import pick_place_calls, random_pick_place
-from bbllm_bench.benchmarks.fci.lossy_link import Losses, LossyLink
-from bbllm_bench.benchmarks.fci.trials import BASE, WatchedDriver
+from bbllm_bench.benchmarks.driver.lossy_link import Losses, LossyLink
+from bbllm_bench.benchmarks.driver.trials import BASE, WatchedDriver
 from bbllm_franka.driver import FrankaDriver
 from bbllm_franka.messages import IGNORE
 from bbllm_franka.simulated_server import franka_sim

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bbllm_bench.benchmarks.fci.faults import SERVER, FaultReport, fault_reports
-from bbllm_bench.benchmarks.fci.trials import FciTrial, fci_trial
+from bbllm_bench.benchmarks.driver.faults import SERVER, FaultReport, fault_reports
+from bbllm_bench.benchmarks.driver.trials import FciTrial, fci_trial
 from bbllm_bench.benchmarks.shared import (
     exit_unless,
     machine_text,
@@ -22,8 +22,6 @@ from bbllm_bench.report.grid import Grid, grid_of
 from bbllm_franka.simulated_server import franka_sim
 
 OBJECT_M = 0.04
-TRIALS = 100
-REPORT = Path('bench-fci.json')
 
 
 def bench_fci(trials: int, seed: int, out: Path, *, json: bool) -> None:

@@ -5,9 +5,9 @@ import importlib.util
 import pytest
 
 from bbllm.core.errors import ConfigError
-from bbllm_bench.benchmarks.fci.command import grids_of, notes_of
-from bbllm_bench.benchmarks.fci.faults import FaultReport, in_motion
-from bbllm_bench.benchmarks.fci.trials import FciTrial
+from bbllm_bench.benchmarks.driver.faults import FaultReport, in_motion
+from bbllm_bench.benchmarks.driver.fci import grids_of, notes_of
+from bbllm_bench.benchmarks.driver.trials import FciTrial
 from bbllm_franka.simulated_server import interpreter
 
 GOOD = FciTrial(seed=4, tracking_rad=0.04, cycle_s=6.0, simulated_s=4.0, success_rate=0.97)
