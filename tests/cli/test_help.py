@@ -10,6 +10,7 @@ from typer.testing import Result
 from bbllm.cli.support.lazy import command_of
 from bbllm.cli.support.plain_help import COMMON, FEW
 from bbllm.cli.support.verb_group import find_verbs
+from bbllm_bench.benchmarks.driver.command import driver
 from bbllm_bench.commands.bench import COMMANDS
 
 Command = Callable[..., Result]
@@ -77,8 +78,10 @@ def test_whole_help_has_every_option_and_the_short_one_the_common_ones(
 
 def test_every_common_option_is_one_of_a_verb() -> None:
     modules = ('run', 'demo', 'up', 'show', 'plan', 'doctor')
-    benches = ('suite', 'compare', 'driver')
-    known = {y for x in modules for option in options_of(x) for y in option.opts}
-    known |= {y for x in benches for option in options_of('bench', x) for y in option.opts}
+    verbs = [options_of(x) for x in modules] + [
+        options_of('bench', x) for x in ('suite', 'compare')
+    ]
+    verbs.append([x for x in command_of(driver).params if x.param_type_name == 'option'])
+    known = {y for options in verbs for option in options for y in option.opts}
 
     assert COMMON - known - {'--suite'} == set()
