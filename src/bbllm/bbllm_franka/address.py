@@ -31,7 +31,8 @@ def check_address(address: str, *, simulated: bool) -> None:
     if not simulated and _is_here(str(resolved)):
         raise SimulatedServerError(
             f'{address} is this computer, so no robot serves there: state that the robot is '
-            'simulated (--simulated-robot), or give the address of the robot.'
+            'simulated (--simulated-robot, or simulated_robot:=true with ros2 launch), or give '
+            'the address of the robot.'
         )
     if simulated and not _is_here(str(resolved)) and _serves_desk(str(resolved)):
         raise SimulatedServerError(

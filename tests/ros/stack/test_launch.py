@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,15 @@ from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
 from bbllm.core.paths import config_dir
 from bbllm_ros.parameters.node_params import NODE_PARAMS
 from bbllm_ros.rclpy_support.dds_boundary import FILE, NETWORK, RANGE, bounded, profile_file
-from bbllm_ros.stack.stack import NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
+from bbllm_ros.stack.stack import DIRECT_NODES, NODES, PERCEPTION, REAL_NODES, SIMULATED_REMAPS
 
 LAUNCH = Path(__file__).resolve().parents[3] / 'launch'
 FILES = sorted(LAUNCH.glob('*.launch.py'))
 SIM, REAL = LAUNCH / 'franka_sim.launch.py', LAUNCH / 'franka_real.launch.py'
 NODES_ONLY, DRIVER = LAUNCH / 'franka_nodes.launch.py', LAUNCH / 'franka_driver.launch.py'
-STARTED = {SIM: NODES, REAL: REAL_NODES, NODES_ONLY: REAL_NODES}
+DIRECT = LAUNCH / 'franka_direct.launch.py'
+STARTED = {SIM: NODES, REAL: REAL_NODES, NODES_ONLY: REAL_NODES, DIRECT: DIRECT_NODES}
+ADDRESS = {SIM: {}, NODES_ONLY: {}, DIRECT: {'robot_ip': '192.0.2.7'}}
 needs_launch = pytest.mark.skipif(
     importlib.util.find_spec('launch_ros') is None,
     reason='launch_ros is not installed: it comes with ROS 2, but not from PyPI',
@@ -148,12 +151,12 @@ def test_launch_file_starts_every_node(path: Path) -> None:
 
 
 @needs_launch
-@pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
+@pytest.mark.parametrize('path', [SIM, NODES_ONLY, DIRECT], ids=lambda path: path.name)
 @pytest.mark.parametrize('sources', ['camera', 'static, camera', 'objects'])
 def test_perception_is_started_exactly_where_pictures_are_a_source(
     path: Path, sources: str
 ) -> None:
-    given = {'scene': 'tower', 'sources': sources, 'cameras': 'left, right'}
+    given = {'scene': 'tower', 'sources': sources, 'cameras': 'left, right', **ADDRESS[path]}
 
     nodes = {node.node_executable: node for node in visit(path, **given)}
 
@@ -199,9 +202,9 @@ def rviz2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_launch
-@pytest.mark.parametrize('path', [SIM, NODES_ONLY], ids=lambda path: path.name)
+@pytest.mark.parametrize('path', [SIM, NODES_ONLY, DIRECT], ids=lambda path: path.name)
 def test_only_a_simulation_keeps_its_transforms_to_itself(path: Path, rviz2: None) -> None:
-    for node in visit(path, rviz='true'):
+    for node in visit(path, rviz='true', **ADDRESS[path]):
         rules = node.expanded_remapping_rules or ()
         remaps = {(old, new.rpartition('/')[2]) for old, new in rules}
         assert remaps == (set(SIMULATED_REMAPS) if path == SIM else set()), node.node_executable
@@ -213,7 +216,7 @@ def test_real_arm_begins_with_the_slow_envelope_and_a_simulated_one_with_the_ful
 
     defaults = {path: default_of(arguments_of(path)['safety']) for path in STARTED}
 
-    assert defaults == {SIM: 'safety', REAL: 'safety_slow', NODES_ONLY: 'safety_slow'}
+    assert defaults == {path: 'safety' if path == SIM else 'safety_slow' for path in STARTED}
     # What ISO 10218-1 calls reduced speed.
     assert load_envelope(defaults[REAL]).tcp_speed.max_m_s <= 0.25
     assert load_envelope(defaults[SIM]) == load_envelope()
@@ -265,6 +268,42 @@ def test_driver_gets_the_robot_the_hand_and_our_controllers(
         'use_fake_hardware': 'true',
     }
     assert controllers.is_file()
+
+
+@needs_launch
+def test_direct_driver_gets_the_address_and_what_it_is() -> None:
+    given = {
+        'robot_ip': '127.0.0.2',
+        'simulated_robot': 'true',
+        'realtime': 'ignore',
+        'load_gripper': 'false',
+    }
+
+    nodes = {node.node_executable: node for node in visit(DIRECT, **given)}
+
+    reported = parameters_of(nodes['franka_direct'], **{'use_sim_time': 'false', **given})
+    assert reported == {
+        'ip': '127.0.0.2',
+        'simulated_robot': True,
+        'realtime': 'ignore',
+        'load_gripper': False,
+        'use_sim_time': False,
+    }
+
+
+@needs_launch
+@pytest.mark.parametrize(
+    ('given', 'expected'),
+    [
+        ({}, 'as in robot_ip:=172.16.0.2'),
+        ({'robot_ip': '127.0.0.2'}, 'simulated_robot:=true with ros2 launch'),
+    ],
+)
+def test_direct_driver_needs_the_address_of_a_robot(given: dict[str, str], expected: str) -> None:
+    from bbllm.core.errors import BbllmError
+
+    with pytest.raises(BbllmError, match=re.escape(expected)):
+        visit(DIRECT, **given)
 
 
 @needs_launch

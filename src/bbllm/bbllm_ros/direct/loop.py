@@ -2,7 +2,9 @@
 The thread that watches a robot over libfranka, and the clock that the rest of the graph sees.
 
 Stamps are the wall time at which a state was read. The robot's own clock, by which trajectories
-are followed, may drift against it; times are mapped by the newest state.
+are followed, may drift against it; times are mapped by the newest state. A simulated robot may be
+slower than real time: its stamps are of its own clock, as those of `mujoco_sim`, since clients
+wait for the end of a goal by the clock of the stamps.
 """
 
 import threading
@@ -51,7 +53,11 @@ class FrankaLoop:
             return link
 
         self._robot = LibfrankaRobot(connect, lambda: HandLink(address) if hand else None, log)
-        self._wall_s = time.time() - time.monotonic()
+        self._simulated = arm.simulated_robot
+        self._epoch_s = time.time() - (
+            self._robot.reading.robot_s if self._simulated else time.monotonic()
+        )
+        """What is added to the clock of a reading for its stamp [s]."""
         self._goals = 0
         self._lock = threading.Lock()
         self._ending = threading.Event()
@@ -67,9 +73,10 @@ class FrankaLoop:
 
     @property
     def now_s(self) -> float:
-        if self._robot.lost:
-            return time.time()
-        return self._wall_s + self._robot.reading.host_s
+        reading = self._robot.reading
+        if self._simulated:
+            return self._epoch_s + reading.robot_s
+        return time.time() if self._robot.lost else self._epoch_s + reading.host_s
 
     @property
     def busy(self) -> bool:
@@ -81,7 +88,8 @@ class FrankaLoop:
 
     def to_robot_s(self, stamp_s: float) -> float:
         reading = self._robot.reading
-        return reading.robot_s + stamp_s - self._wall_s - reading.host_s
+        behind_s = 0.0 if self._simulated else reading.robot_s - reading.host_s
+        return stamp_s - self._epoch_s + behind_s
 
     @contextmanager
     def goal(self) -> Iterator[None]:
@@ -114,11 +122,19 @@ class FrankaLoop:
             self._thread.join(timeout=2.0)
         self._robot.close()
 
+    def step(self) -> None:
+        """Read the robot once, do what is due, and publish what is new."""
+        before_s = self._robot.reading.robot_s
+        news = self._robot.tick()
+        if self._simulated:  # one that was started anew counts from 0; stamps never run backwards
+            self._epoch_s += max(0.0, before_s - self._robot.reading.robot_s)
+        if news:
+            self.on_advance(self.now_s)
+
     def _run(self) -> None:
         while not self._ending.wait(PERIOD_S):
             try:
-                if self._robot.tick():
-                    self.on_advance(self.now_s)
+                self.step()
             except Exception:  # a driver that stands still must not look alive
                 self.on_fault(f'fault in the program:\n{traceback.format_exc()}')
                 return

@@ -14,6 +14,7 @@ from bbllm.arm.envelope import check_never
 from bbllm.files.yaml_files import YamlError, parse_yaml
 from bbllm.scene.scene_file import load_scene
 from bbllm.sim.render import need_display
+from bbllm_franka.address import check_address
 from bbllm_ros.parameters.detector_params import detector_of
 from bbllm_ros.parameters.model_params import (
     models_of_body,
@@ -72,6 +73,11 @@ def _check_sim(params: Any) -> None:
         need_display(os.environ)
 
 
+def _check_direct(params: Any) -> None:
+    check_robot_ip(params.ip)
+    check_address(params.ip, simulated=params.simulated_robot)
+
+
 CHECKS: Mapping[str, Callable[[Any], object]] = {
     'brain_planner': planner_and_models,
     'body_mapper': models_of_body,
@@ -79,6 +85,6 @@ CHECKS: Mapping[str, Callable[[Any], object]] = {
     'perception': _check_perception,
     'fr3_executor': lambda params: params.envelope,
     'mujoco_sim': _check_sim,
-    'franka_direct': lambda params: check_robot_ip(params.ip),
+    'franka_direct': _check_direct,
 }
 """By node, what reads the files and names that its parameters refer to."""
