@@ -80,7 +80,7 @@ def paper(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def script(paper: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that sets what the Brain will reply: a goal, then plans."""
+    """Return a function that sets what the Brain will reply: plans, and a goal."""
 
     def follow(*replies: str, goal: str = 'none') -> None:
         models = scripted_models.models(*replies, goal=goal)

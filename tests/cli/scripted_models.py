@@ -34,9 +34,14 @@ def call_of(step: str) -> str:
 
 
 def models(*replies: str, calls: int = 40, goal: str = 'none') -> Models:
-    """Return a Brain that gives a goal and these replies, and a Body that understands them."""
+    """Return a Brain that gives these replies, or a goal, and a Body that understands them."""
+    plans = iter(replies or (PLAN, REPAIR))
+
+    def reply(request: ModelRequest) -> str:
+        return goal if request.prompt.endswith('Conditions:') else next(plans)
+
     return Models(
-        ScriptedModel((goal, *(replies or (PLAN, REPAIR))), name='script'),
+        ScriptedModel([reply] * (1 + len(replies or (PLAN, REPAIR))), name='script'),
         ScriptedModel([body_of] * calls, name='script'),
         ('Brain and Body follow a script.',),
     )

@@ -105,11 +105,11 @@ def test_a_node_that_runs_is_found_by_its_name_and_elsewhere_one_may_run() -> No
 
 
 def test_constraints_and_boxes_reach_the_executor_as_one_text_each() -> None:
-    config = UpConfig(
+    request = request_of(
         never=('touch the blue cube', 'move any cylinder'), keep_out=('-0.1 0 0 0.1 0.2 1',)
     )
 
-    assert _params(config)['fr3_executor'] == {
+    assert _params(request)['fr3_executor'] == {
         'approval': 'none',
         'never': 'touch the blue cube; move any cylinder',
         'keep_out': '-0.1 0 0 0.1 0.2 1',
@@ -126,7 +126,7 @@ def test_perception_comes_with_the_source_camera_and_gets_the_scene_of_the_simul
     request = request_of(scene='tower', sources='camera', detector='blocks')
 
     assert _nodes(request) == (*NODES, PERCEPTION)
-    params = _params(request.config)
+    params = _params(request)
     assert params['state_estimator']['sources'] == 'camera'
     assert params[PERCEPTION] == {'detector': 'blocks', 'scene': 'tower'}
     assert params['state_estimator']['scene'] == params['mujoco_sim']['scene'] == 'tower'
@@ -136,8 +136,8 @@ def test_the_file_of_a_network_is_found_from_any_folder_and_a_model_stays_a_name
     from bbllm_ros.stack.stack import PERCEPTION
 
     def model_of(detector: str, name: str) -> object:
-        config = UpConfig(sources='camera', detector=detector, detector_model=name)
-        return _params(config)[PERCEPTION]['detector_model']
+        request = request_of(sources='camera', detector=detector, detector_model=name)
+        return _params(request)[PERCEPTION]['detector_model']
 
     assert model_of('onnx', 'nets/cubes.onnx') == str(Path('nets/cubes.onnx').resolve())
     assert model_of('vlm', 'maker/seer') == 'maker/seer'
@@ -148,7 +148,7 @@ def test_options_of_cameras_need_the_source_camera() -> None:
 
     plain = request_of()
     assert _nodes(plain) == NODES
-    assert 'scene' not in _params(plain.config)['state_estimator']
+    assert 'scene' not in _params(plain)['state_estimator']
     with pytest.raises(ConfigError, match='--cameras: only with --sources camera'):
         _nodes(request_of(cameras='hand_camera'))
     with pytest.raises(UnknownNameError, match='Known: hand_camera, table_camera'):

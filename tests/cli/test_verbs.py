@@ -58,7 +58,7 @@ def test_run_reports_each_step_and_with_json_prints_exactly_one_object(
     assert EventKind.REPAIR in kinds
 
 
-def test_a_goal_is_shown_before_the_plan_and_decides_the_exit_code(
+def test_a_goal_is_shown_before_anything_moves_and_decides_the_exit_code(
     bbllm: Command, script: Script
 ) -> None:
     plan = '0: pick red_cube\n1: place it on location_B'
@@ -73,7 +73,7 @@ def test_a_goal_is_shown_before_the_plan_and_decides_the_exit_code(
     wrong = ran('--goal', 'on(red_cub, location_B)')
 
     assert met.exit_code == 0
-    assert met.stdout.index('goal      red_cube is on location_B') < met.stdout.index('plan   ')
+    assert met.stdout.index('goal      red_cube is on location_B') < met.stdout.index('call   ')
     assert 'ended     FINISHED (goal: met)' in met.stdout
     assert unmet.exit_code == 1
     assert 'PARTLY_DONE (goal: unmet): The goal is not met: red_cube is' in unmet.stdout

@@ -404,7 +404,7 @@ def test_person_with_a_browser_approves_sees_the_arm_repair_its_plan_and_denies(
         page.wait_for(ENDING, 'the orange one is glued')
         page.page.locator('#before').click()
         page.page.locator('dialog summary').first.click()
-        page.wait_for('dialog pre', 'A robot is given a task')
+        page.wait_for('dialog pre', 'You direct')
         assert page.faults == []
         page.close()
     episode = read_episode(episodes_dir() / f'{arm.feed.episode_id}.jsonl')

@@ -101,11 +101,7 @@ def test_calls_of_the_body_are_on_the_account_of_the_episode(
 
     assert result.ending is Ending.FINISHED, result.message
     calls = [event.data for event in stack.events if event.kind is EventKind.MODEL_CALL]
-    assert [call.role for call in calls] == [
-        'brain',
-        'brain',
-        'body',
-    ]  # the goal, the plan, its step
+    assert [call.role for call in calls] == ['brain', 'body', 'brain']  # plan, its step, goal
     assert {call.model for call in calls} == {'fake-1'}
     assert (result.model_calls, result.prompt_tokens, result.completion_tokens) == (3, 21, 9)
     started_event = stack.wait_for(EventKind.STARTED)

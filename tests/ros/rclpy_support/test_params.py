@@ -20,7 +20,7 @@ from bbllm_ros.parameters.node_params import NODE_PARAMS, BrainPlannerParams, Mu
 from bbllm_ros.rclpy_support.diagnostics import PlainLogger
 from bbllm_ros.rclpy_support.heartbeat import QOS, TOPIC, Heartbeat
 from bbllm_ros.rclpy_support.params import Parameters, parameter_of
-from bbllm_ros.stack.stack import NODES, PERCEPTION, node_arguments, params_file
+from bbllm_ros.stack.stack import DIRECT_NODES, NODES, PERCEPTION, node_arguments, params_file
 from tests.ros.stacks import until
 
 pytestmark = pytest.mark.ros
@@ -51,7 +51,7 @@ def test_journals_go_to_the_folder_of_the_parameter(given: str, found: Callable[
 def test_every_node_has_a_record_and_a_file() -> None:
     files = {path.stem for path in (config_dir() / 'params').glob('*.yaml')}
 
-    assert set(NODE_PARAMS) == {*NODES, PERCEPTION} == files
+    assert set(NODE_PARAMS) == {*NODES, *DIRECT_NODES, PERCEPTION} == files
 
 
 @pytest.mark.parametrize('name', [*NODES, PERCEPTION])
