@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bbllm.core.conversation import KEPT_TURNS, TURN_CHARACTERS, Conversation, Turn, moves
 from bbllm.core.dialogue import summary_of
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, describe
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, PlanMade, describe
 from bbllm.core.journal import episode_of
 from bbllm.core.types import Fact, Kind, Pose, Scene, SceneObject, Task
 
@@ -69,3 +69,12 @@ def test_a_goal_that_was_met_before_the_end_of_the_plan_contradicts_no_ending() 
         'CANCELLED (the goal was met by then): Why.',
         'Not finished. Why. The goal was met by then.',
     )
+
+
+def test_what_the_first_plan_assumed_is_reported_after_a_repair() -> None:
+    made = [PlanMade(('a',), 0, assumed='the red one'), PlanMade(('a', 'b'), 1)]
+    events = [Event(0.0, each) for each in made]
+    end = EpisodeEnded(Ending.FINISHED, '')
+    assert summary_of(events, end) == 'Done. Assumed: the red one.'
+    newer = Event(0.0, PlanMade(('a', 'c'), 1, assumed='the blue one'))
+    assert summary_of([*events, newer], end) == 'Done. Assumed: the blue one.'

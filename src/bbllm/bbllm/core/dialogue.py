@@ -58,11 +58,12 @@ def summary_of(events: Iterable[Event], end: EpisodeEnded) -> str:
     They are made of the record alone: of how it ended, of what the settled scene shows, and of
     what the plan assumes and leaves out in the words of its planner.
     """
-    plan, goal, answers = None, GoalStated(), list[str]()
+    plan, goal, answers, assumed = None, GoalStated(), list[str](), ''
     for event in events:
         match event.data:
             case PlanMade():
                 plan = event.data
+                assumed = plan.assumed or assumed  # a repair seldom states it again
             case GoalStated():
                 goal = event.data
             case AnswerGiven(text):
@@ -81,8 +82,8 @@ def summary_of(events: Iterable[Event], end: EpisodeEnded) -> str:
         lines.append('The goal was met by then.')
     if end.ending is Ending.FINISHED and end.goal == MET and conditions:
         lines.append(f'Checked: {"; ".join(conditions)}.')
-    if plan is not None and plan.assumed:
-        lines.append(f'Assumed: {plan.assumed}'.rstrip('.') + '.')
+    if assumed:
+        lines.append(f'Assumed: {assumed}'.rstrip('.') + '.')
     if plan is not None and plan.rest and plan.rest not in end.message:
         lines.append(f'Left out: {plan.rest}'.rstrip('.') + '.')
     if end.ending in (Ending.FINISHED, Ending.PARTLY_DONE) and end.goal == NOT_CHECKED:

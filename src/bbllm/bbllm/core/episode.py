@@ -301,8 +301,9 @@ class EpisodeRun:
         """
         Run the planner to its end and return the record; errors of this project become endings.
 
-        With *goals*, the goal of the task is stated before the planner runs, and the episode is
-        FINISHED only if the settled scene meets it.
+        With *goals*, the goal of the task is stated before the planner runs, or, where a person
+        gave the task, once something is to move. The episode is FINISHED only if the settled
+        scene meets it.
 
         Anything else that is raised is a fault of the program: it is put on record and goes on
         up, after the world was stopped.
