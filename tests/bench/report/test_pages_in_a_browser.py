@@ -161,7 +161,7 @@ def test_no_text_of_an_episode_becomes_markup_or_ends_the_record(
     text = EVIL.replace('\u202e', '\\u202e')
     for where in ('.words', '.call', '.note'):
         assert text in (shown.page.locator(f'#replay-rows {where}').first.text_content() or '')
-    for where in ('#replay-now', '#replay-sub-goals', '#replay-beliefs'):
+    for where in ('#replay-sub-goals', '#replay-beliefs'):
         assert text in (shown.page.locator(where).text_content() or '')
     assert shown.page.evaluate('window.pwned') is None
 
