@@ -66,7 +66,7 @@ _HEAD, _CONTACTS = 9, 13
 _ROWS, _WRENCHES = 8, 2
 _COUNT_OF_VALUES = _HEAD + _ROWS * N_JOINTS + _WRENCHES * 6 + 2 * _CONTACTS
 _LAYOUT = struct.Struct(f'={_COUNT_OF_VALUES}d')
-_COUNT = struct.Struct('=Q')
+_COUNT_BYTES = 8
 SIZE = mmap.PAGESIZE
 
 
@@ -125,6 +125,8 @@ class StateBoard:
     def __init__(self, file: int) -> None:
         """Map a memory file of `SIZE` bytes, by its descriptor."""
         self._memory = mmap.mmap(file, SIZE)
+        # Stored at once; struct.pack_into writes zeros first, which a reader would take for none.
+        self._counter = memoryview(self._memory)[:_COUNT_BYTES].cast('Q')
         self._count = 0
 
     @staticmethod
@@ -141,20 +143,20 @@ class StateBoard:
         Contacts and collisions are two rows each: joints, then the wrench.
         """
         self._count += 1
-        _COUNT.pack_into(self._memory, 0, self._count)
+        self._counter[0] = self._count
         values = [*head]
         for row in rows:
             values.extend(row)
-        _LAYOUT.pack_into(self._memory, _COUNT.size, *values)
+        _LAYOUT.pack_into(self._memory, _COUNT_BYTES, *values)
         self._count += 1
-        _COUNT.pack_into(self._memory, 0, self._count)
+        self._counter[0] = self._count
 
     def read(self) -> RobotReading | None:
         """Return the newest reading; None before the first."""
         while True:
-            (before,) = _COUNT.unpack_from(self._memory, 0)
-            values = _LAYOUT.unpack_from(self._memory, _COUNT.size)
-            (after,) = _COUNT.unpack_from(self._memory, 0)
+            before = self._counter[0]
+            values = _LAYOUT.unpack_from(self._memory, _COUNT_BYTES)
+            after = self._counter[0]
             if before == after and before % 2 == 0:
                 break
             time.sleep(1e-5)
@@ -191,4 +193,5 @@ class StateBoard:
         )
 
     def close(self) -> None:
+        self._counter.release()
         self._memory.close()
