@@ -88,6 +88,11 @@ def test_the_envelope_of_a_robot_is_the_slow_one() -> None:
         ({}, ConfigError, 'Where is the robot'),
         ({'ip': '127.0.0.1'}, ConfigError, 'Where are the objects'),
         ({'ip': '127.0.0.1', 'scene': 'first_day'}, SimulatedServerError, 'is this computer'),
+        (
+            {'ip': '192.0.2.1', 'scene': 'first_day', 'simulated_robot': True},
+            SimulatedServerError,
+            'may be a robot',
+        ),
         ({'ip': 'no.such.robot.invalid', 'scene': 'first_day'}, NoRouteError, 'is no address'),
         ({'speed': 1.0}, ConfigError, 'does not have speed'),
     ],
