@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -64,6 +65,13 @@ class Served:
 @pytest.fixture(scope='module')
 def served() -> Iterator[Served]:
     """Serve the scene tabletop to the tests of a module, at half of real time."""
+    with serving(free_address(), '--speed', '0.5') as table:
+        yield table
+
+
+@contextmanager
+def serving(address: str, *options: str) -> Iterator[Served]:
+    """Run `bbllm up fci` at an address; skips the test where its libraries are missing."""
     for module in ('franky', 'pylibfranka'):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f'{module} is not installed: make extras')
@@ -71,9 +79,8 @@ def served() -> Iterator[Served]:
         need_franka_sim()
     except ConfigError as error:
         pytest.skip(str(error))
-    address = free_address()
     with subprocess.Popen(
-        [sys.executable, '-m', 'bbllm', 'up', 'fci', '--ip', address, '--speed', '0.5'],
+        [sys.executable, '-m', 'bbllm', 'up', 'fci', '--ip', address, *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""Errors of a connection by the texts of libfranka 0.21."""
+"""Errors of a connection by the texts of libfranka 0.21 and by what an address itself shows."""
 
 import pytest
 
@@ -8,48 +8,92 @@ from bbllm_franka.errors import (
     ControlTakenError,
     FciOffError,
     NoRouteError,
+    NoStatesError,
+    NotARobotError,
     RealtimeError,
     SlowMachineError,
     VersionError,
 )
 from bbllm_franka.messages import ENFORCE, IGNORE, LinkQuality
+from bbllm_franka.probe import Probe, Reached
 from bbllm_franka.reasons import connection_error
+
+NET = ('NetworkException', 'libfranka: Connection error: Net Exception')
+"""What libfranka reports of a wrong address, a cable that is out and an unknown name alike."""
+ENDED = ('NetworkException', 'libfranka: server closed connection')
 
 
 @pytest.mark.parametrize(
-    ('kind', 'text', 'error', 'advice'),
+    ('kind', 'text', 'found', 'error', 'advice'),
     [
+        (*NET, Probe(Reached.NOTHING, 'No route to host'), NoRouteError, 'ping 172.16.0.2'),
+        (*NET, Probe(Reached.NOTHING, 'no answer within 2 s'), NoRouteError, 'cable'),
+        (
+            'NetworkException',
+            'libfranka: Connection timeout. Please check your network connection or settings.',
+            Probe(Reached.HOST, 'no answer within 2 s'),
+            FciOffError,
+            'activate FCI',
+        ),
         (
             'NetworkException',
             'libfranka: Connection to FCI refused. Please install FCI feature or enable FCI mode '
             'in Desk.',
+            Probe(Reached.REFUSED, 'connection refused'),
             FciOffError,
             'activate FCI',
         ),
-        ('NetworkException', 'libfranka: No route to host', NoRouteError, 'ping 172.16.0.2'),
-        ('NetworkException', 'libfranka: Connection timeout', NoRouteError, 'cable'),
-        ('NetworkException', 'libfranka: server closed connection', ControlTakenError, 'one'),
+        (*ENDED, Probe(Reached.PORT, 'ended without a reply'), ControlTakenError, 'end the other'),
         (
-            'FrankaException',
+            '',
+            'no answer within 20 s',
+            Probe(Reached.STRANGER, "'SSH-2.0'"),
+            NotARobotError,
+            'State the address of the robot',
+        ),
+        (
+            'NetworkException',
+            'libfranka: UDP receive: Timeout',
+            Probe(Reached.ROBOT),
+            NoStatesError,
+            'firewall',
+        ),
+        (
+            'IncompatibleVersionException',
             'libfranka: Incompatible library version (server version: 9, library version: 10).',
+            None,
             VersionError,
-            'system image 5.9.0',
+            'server version 9 (system image 5.7.2 or later), and libfranka needs version 10 '
+            '(system image 5.9.0 or later). Update the robot',
+        ),
+        (
+            'IncompatibleVersionException',
+            'libfranka: Incompatible library version (server version: 11, library version: 10).',
+            None,
+            VersionError,
+            'server version 11, and libfranka needs version 10 (system image 5.9.0 or later). '
+            'Install a libfranka',
         ),
         (
             'RealtimeException',
             'libfranka: Running kernel does not have realtime capabilities.',
+            None,
             RealtimeError,
             '--realtime ignore',
         ),
     ],
 )
 def test_each_error_of_a_connection_has_its_remedy(
-    kind: str, text: str, error: type[WorldError], advice: str
+    kind: str, text: str, found: Probe | None, error: type[WorldError], advice: str
 ) -> None:
-    found = connection_error(kind, text, '172.16.0.2')
+    def ask(address: str) -> Probe:
+        assert found is not None, 'the text of libfranka says it all'
+        return found
 
-    assert type(found) is error
-    assert advice in str(found)
+    shown = connection_error(kind, text, '172.16.0.2', ask)
+
+    assert type(shown) is error
+    assert advice in str(shown)
 
 
 @pytest.mark.parametrize(('share', 'widest_s'), [(0.9, 0.003), (0.99, 0.025)])

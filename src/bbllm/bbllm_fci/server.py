@@ -72,9 +72,10 @@ class ArmServer(FrankaSimServer):
         self._arm = arm
         self._speed = speed
         self._cycle_s = 0.0
-        self._client_version = VERSION
+        self.version = self._client_version = VERSION
         if speed < 1:  # for an answer that has come and is not read yet
             self._DRAIN_GATE_TIMEOUT = PATIENCE_S
+        self._locked = False
         self.failure: Exception | None = None
         """What ended the physics, if something did."""
         super().__init__(
@@ -102,7 +103,7 @@ class ArmServer(FrankaSimServer):
         state['m_ee'] = arm.tool.mass_kg
         state['F_x_Cee'] = arm.tool.centre_m.tolist()
         state['I_ee'] = arm.tool.inertia_kg_m2.T.ravel().tolist()
-        state['robot_mode'] = int(arm.monitor.mode(False))
+        state['robot_mode'] = self._mode_at_rest
         for name in arm.monitor.errors:
             state['errors'][ERROR_BITS[name]] = True
         for name in arm.monitor.last_errors:
@@ -113,6 +114,18 @@ class ArmServer(FrankaSimServer):
         """End the motion with errors, by their names in the robot's state."""
         bits = tuple(ERROR_BITS[name] for name in errors)
         self._abort_with_error(bits, ', '.join(errors))
+
+    def lock(self, now: bool) -> None:
+        """Close the brakes, or open them; a motion is aborted."""
+        with self._motion_lock:
+            if self._arm.in_control():
+                self._abort_with_error((), 'the joints are locked')
+            self._locked = now
+            self.robot_state.state['robot_mode'] = self._mode_at_rest
+
+    @property
+    def _mode_at_rest(self) -> int:
+        return int(RobotMode.kOther if self._locked else self._arm.monitor.mode(False))
 
     def press_user_stop(self) -> None:
         """End the motion as the robot does when its user stop is pressed."""
@@ -133,9 +146,9 @@ class ArmServer(FrankaSimServer):
         self, sock: Any, command: Any, command_id: int, status: ConnectStatus, version: int
     ) -> None:
         """Answer Connect; a client of another version gets to know that."""
-        if self._client_version != VERSION:
+        if self._client_version != self.version:
             status = ConnectStatus.kIncompatibleLibraryVersion
-        super().send_response(sock, command, command_id, status, version)
+        super().send_response(sock, command, command_id, status, self.version)
 
     def handle_move_command(self, sock: Any, header: MessageHeader, payload: bytes) -> None:
         """Refuse motions that the robot plans itself, which franka-sim would take for others."""
@@ -211,7 +224,7 @@ class ArmServer(FrankaSimServer):
         self._send_tcp(sock, reply.to_bytes() + struct.pack('<B3x', status))
 
     def _refuse_move_while_latched(self, sock: Any, header: MessageHeader) -> bool:
-        if not self._user_stopped:
+        if not (self._user_stopped or self._locked):
             return bool(super()._refuse_move_while_latched(sock, header))
         self.send_move_response(
             sock, command_id=header.command_id, status=MoveStatus.kCommandNotPossibleRejected
@@ -256,8 +269,8 @@ class ArmServer(FrankaSimServer):
     def _account_for_communication_cycle(self) -> None:
         """Step the physics after the last command of the cycle, also one that was made up."""
         super()._account_for_communication_cycle()
-        if self._user_stopped:  # whatever a client that stops meanwhile has made of it
-            self.robot_state.state['robot_mode'] = RobotMode.kUserStopped
+        if self._user_stopped or self._locked:  # whatever a client that stops has made of it
+            self.robot_state.state['robot_mode'] = self._mode_at_rest
         try:
             self._arm.step()
         except Exception as error:

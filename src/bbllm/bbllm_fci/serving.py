@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,6 @@ from bbllm.cli.support.supervision import interrupts
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import BbllmError, UnknownNameError
 from bbllm.scene.scene_file import load_scene
-from bbllm.sim.faults import fault_named
 from bbllm_fci.library import need_franka_sim
 
 if TYPE_CHECKING:
@@ -32,24 +31,26 @@ class _Line(NamedTuple):
 
 
 LINES = (
-    _Line('fault NAME', 'user_stop, reflex, joint_limit, communication_loss, gripper_fail, ...'),
+    _Line('fault NAME', 'user_stop, reflex, communication_loss, hand_not_homed, ...'),
     _Line('clear NAME', 'end a fault that lasts; the client recovers'),
     _Line('objects', 'where the objects are [m]'),
     _Line('reset', 'put arm and objects back'),
 )
 
 
-def serve(scene: str, ip: str, speed: float, output: Output) -> None:
+def serve(scene: str, ip: str, speed: float, output: Output, faults: Sequence[str] = ()) -> None:
     """
-    Serve a scene until Ctrl-C.
+    Serve a scene until Ctrl-C, with faults from the start on.
 
-    Raises ConfigError where that is not possible, WorldError when the physics ends.
+    Raises ConfigError where that is not possible, UnknownNameError for a fault that there is not,
+    WorldError when the physics ends.
     """
     need_franka_sim()
     # Only now: this imports franka-sim.
-    from bbllm_fci.table import FciTable
+    from bbllm_fci.table import FciTable, fault_named
 
-    with FciTable(load_scene(scene), ip=ip, speed=speed) as table:
+    given = [fault_named(name) for name in faults]
+    with FciTable(load_scene(scene), ip=ip, speed=speed, faults=given) as table:
         output.print(
             f'An FR3 at the table {scene} answers at {ip}, ports 1337 and 1338, at {speed:g} '
             'times real time.',
@@ -83,6 +84,8 @@ def _typed_lines() -> SimpleQueue[str]:
 
 def _carry_out(line: str, table: FciTable, output: Output) -> None:
     """Do what a line asks for; what it cannot do is printed."""
+    from bbllm_fci.table import fault_named
+
     verb, _, name = line.strip().partition(' ')
     done: dict[str, Callable[[], object]] = {
         'fault': lambda: table.inject(fault_named(name.strip())),

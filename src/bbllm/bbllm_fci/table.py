@@ -2,16 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from enum import StrEnum
 from types import TracebackType
 
-from bbllm.core.errors import BbllmError, ConfigError, WorldError
+from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError, WorldError
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.faults import ERRORS, Fault
 from bbllm_fci.arm import PERIOD_S, TableArm
 from bbllm_fci.hand import HandServer
-from bbllm_fci.server import ArmServer
+from bbllm_fci.server import VERSION, ArmServer
 from bbllm_fci.sessions import listen
 
 ROBOT = 'fr3'
@@ -21,8 +22,31 @@ END_S = 2.0
 IDLE_STEPS = 10
 """Steps of the physics at once while no state is sent."""
 HAND_FAULTS = (Fault.GRIPPER_FAIL, Fault.GRIPPER_MISS)
-FAULTS = (Fault.USER_STOP, *ERRORS, *HAND_FAULTS)
+
+
+class StateFault(StrEnum):
+    """States in which a client may find a robot; they last until `clear`."""
+
+    HAND_NOT_HOMED = 'hand_not_homed'
+    """The hand was not homed since it was switched on; homing ends it, too."""
+    JOINTS_LOCKED = 'joints_locked'
+    """The brakes are closed."""
+    OLD_SYSTEM = 'old_system'
+    """The robot serves the version of the protocol before this one."""
+    NO_HAND = 'no_hand'
+    """Nothing serves the port of the hand; only from the start on."""
+
+
+FAULTS = (Fault.USER_STOP, *ERRORS, *HAND_FAULTS, *StateFault)
 """Those of the robot itself; the others are of a driver, which is the client here."""
+
+
+def fault_named(name: str) -> Fault | StateFault:
+    """Return the fault of a name; raises UnknownNameError."""
+    found = next((fault for fault in (*Fault, *StateFault) if fault.value == name), None)
+    if found is None:
+        raise UnknownNameError('fault', name, [fault.value for fault in FAULTS])
+    return found
 
 
 class FciTable:
@@ -30,10 +54,17 @@ class FciTable:
     Serves a scene from when it is entered until it is left.
 
     Raises ConfigError where it cannot: a scene without an FR3, a speed that is not above 0, an
-    address or a port that cannot be had.
+    address or a port that cannot be had. *faults* are there from the start on.
     """
 
-    def __init__(self, scene: SceneFile, *, ip: str = '127.0.0.1', speed: float = 1.0) -> None:
+    def __init__(
+        self,
+        scene: SceneFile,
+        *,
+        ip: str = '127.0.0.1',
+        speed: float = 1.0,
+        faults: Sequence[Fault | StateFault] = (),
+    ) -> None:
         if scene.robot != ROBOT:
             raise ConfigError(
                 f'The scene has the robot {scene.robot}; the protocol served here is that of an '
@@ -46,11 +77,12 @@ class FciTable:
             )
         self.arm = TableArm(scene)
         self._speed = speed
-        self._servers = (
-            ArmServer(self.arm, ip, speed),
-            HandServer(self.arm, ip),
-        )
+        self._server, self._hand = ArmServer(self.arm, ip, speed), HandServer(self.arm, ip)
+        self._has_hand = StateFault.NO_HAND not in faults
         self._threads: list[threading.Thread] = []
+        for fault in faults:
+            if fault is not StateFault.NO_HAND:
+                self.inject(fault)
 
     def __enter__(self) -> 'FciTable':
         for server in self._servers:
@@ -63,12 +95,8 @@ class FciTable:
                     'Another `bbllm up fci` or simulator may have it: end that, or choose another '
                     'address of this machine, such as --ip 127.0.0.2.'
                 ) from None
-        for name, run in (
-            ('fci arm', self._servers[0].run_server),
-            ('fci hand', self._servers[1].run_server),
-            ('fci time', self._pass_time),
-        ):
-            thread = threading.Thread(target=run, name=name, daemon=True)
+        for run in (self._pass_time, *(server.run_server for server in self._servers)):
+            thread = threading.Thread(target=run, name='fci', daemon=True)
             thread.start()
             self._threads.append(thread)
         return self
@@ -83,18 +111,22 @@ class FciTable:
 
     def tend(self) -> None:
         """Raise what ended the simulation, if something did."""
-        failure = self._servers[0].failure
+        failure = self._server.failure
         if isinstance(failure, BbllmError):
             raise failure
         if failure is not None:
             raise WorldError(f'The simulated robot ended: {failure!r}.') from failure
 
-    def inject(self, fault: Fault) -> None:
-        """Make a fault of the robot happen; raises ConfigError for one of a driver."""
+    @property
+    def _servers(self) -> Sequence[ArmServer | HandServer]:
+        return (self._server, self._hand) if self._has_hand else (self._server,)
+
+    def inject(self, fault: Fault | StateFault) -> None:
+        """Make a fault of the robot happen; raises ConfigError for one that cannot."""
         self._check(fault)
-        arm, server = self.arm, self._servers[0]
-        if fault in HAND_FAULTS:
-            self._set_hand_fault(fault, True)
+        arm, server = self.arm, self._server
+        if isinstance(fault, StateFault) or fault in HAND_FAULTS:
+            self._set(fault, True)
             return
         with arm.paused():
             arm.monitor.inject(fault)
@@ -103,18 +135,18 @@ class FciTable:
         else:
             server.abort(arm.monitor.errors)
 
-    def clear(self, fault: Fault) -> None:
+    def clear(self, fault: Fault | StateFault) -> None:
         """End a lasting fault; the client still has to ask for recovery."""
         self._check(fault)
-        if fault in HAND_FAULTS:
-            self._set_hand_fault(fault, False)
+        if isinstance(fault, StateFault) or fault in HAND_FAULTS:
+            self._set(fault, False)
             return
         with self.arm.paused():
             self.arm.monitor.clear(fault)
 
     def reset(self) -> None:
         """Put arm and objects back to their start; a motion that runs is aborted."""
-        server = self._servers[0]
+        server = self._server
         if self.arm.in_control():
             server.abort(())
         self.arm.reset()
@@ -128,23 +160,35 @@ class FciTable:
             for item in objects
         ]
 
-    def _check(self, fault: Fault) -> None:
+    def _check(self, fault: Fault | StateFault) -> None:
+        if fault is StateFault.NO_HAND:
+            raise ConfigError(
+                f'{fault.value} is a state from the start on: bbllm up fci --fault {fault.value}.'
+            )
         if fault not in FAULTS:
             raise ConfigError(
                 f'{fault.value} is a fault of a driver, and here the driver is the client. '
                 f'Faults of the robot: {", ".join(FAULTS)}.'
             )
 
-    def _set_hand_fault(self, fault: Fault, now: bool) -> None:
+    def _set(self, fault: Fault | StateFault, now: bool) -> None:
         with self.arm.paused():
-            if fault is Fault.GRIPPER_FAIL:
-                self.arm.gripper.fail_next = now
-            else:
-                self.arm.gripper.miss_next = now
+            match fault:
+                case Fault.GRIPPER_FAIL:
+                    self.arm.gripper.fail_next = now
+                case Fault.GRIPPER_MISS:
+                    self.arm.gripper.miss_next = now
+                case StateFault.HAND_NOT_HOMED:
+                    widest_m = self.arm.robot_model.hand.max_width_m
+                    self.arm.gripper.max_width_m = 0.0 if now else widest_m
+                case StateFault.JOINTS_LOCKED:
+                    self._server.lock(now)
+                case StateFault.OLD_SYSTEM:
+                    self._server.version = VERSION - now
 
     def _pass_time(self) -> None:
         """Step the physics while no state is sent, as objects fall and hands close then too."""
-        server, due_s = self._servers[0], time.perf_counter()
+        server, due_s = self._server, time.perf_counter()
         while not self.arm.ended and server.failure is None:
             due_s = max(due_s + IDLE_STEPS * PERIOD_S / self._speed, time.perf_counter())
             if not server.transmitting_state:

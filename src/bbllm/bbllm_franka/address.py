@@ -2,36 +2,48 @@
 
 import ipaddress
 import socket
+from contextlib import suppress
 
 from bbllm_franka.errors import NoRouteError, SimulatedServerError
 
 
-def check_address(address: str, *, simulated: bool) -> None:
+def check_address(address: str, *, simulated: bool) -> str:
     """
-    Raise SimulatedServerError where what was stated about an address cannot be so.
+    Return the numeric address behind one, or behind a name, for the connection.
 
-    An address of this computer is a simulation, and any other may be a robot: whatever is stated,
-    nothing moves there that a person did not approve. Raises NoRouteError for a name that does not
-    resolve.
+    A name is looked up once, so that what was checked is what is connected to. Raises
+    SimulatedServerError where what was stated about it cannot be so: an address of this computer
+    is a simulation, and any other may be a robot. Raises NoRouteError for what is no address.
     """
-    try:
-        (_, _, _, _, (resolved, *_)), *_ = socket.getaddrinfo(address, None, socket.AF_INET)
-    except OSError as error:
-        raise NoRouteError(
-            f'{address!r} is no address ({error}). That of the robot is in Desk under Settings > '
-            'Network, such as 172.16.0.2.'
-        ) from error
-    if not simulated and _is_here(str(resolved)):
+    resolved = _resolved(address)
+    if not simulated and _is_here(resolved):
         raise SimulatedServerError(
             f'{address} is this computer, so no robot serves there: state that the robot is '
             'simulated (--simulated-robot, or simulated_robot:=true with ros2 launch), or give '
             'the address of the robot.'
         )
-    if simulated and not _is_here(str(resolved)):
+    if simulated and not _is_here(resolved):
         raise SimulatedServerError(
             f'{address} is not this computer, so it may be a robot: leave --simulated-robot out, '
             'so that plans are approved by a person, or serve the simulation here (127.0.0.1).'
         )
+    return resolved
+
+
+def _resolved(address: str) -> str:
+    """Return a numeric address of IPv4, which the robot's control has alone."""
+    try:
+        ((_, _, _, _, (resolved, *_)), *_) = socket.getaddrinfo(address, None, socket.AF_INET)
+        return str(resolved)
+    except (OSError, UnicodeError) as error:
+        why = f'({error})'
+    with suppress(ValueError):
+        if ipaddress.ip_address(address.strip('[]')).version == 6:
+            why = 'that the robot could have: it is one of IPv6, and its control has IPv4 alone'
+    raise NoRouteError(
+        f'{address!r} is no address {why}. That of the robot is in Desk under Settings > '
+        'Network, such as 172.16.0.2.'
+    )
 
 
 def _is_here(resolved: str) -> bool:

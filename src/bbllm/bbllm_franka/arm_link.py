@@ -60,21 +60,34 @@ class ArmLink:
         self._connected = False
         threading.Thread(target=self._receive, name='franka', daemon=True).start()
         try:
-            begun = 'the control process did not start', START_S
-            self.take(START_S)
-            begun = 'no answer', CONNECT_S
-            word, *values = self.take(CONNECT_S)
-        except queue.Empty:
-            what, seconds = begun
-            self.close()
-            raise connection_error('', f'{what} within {seconds:g} s', address) from None
-        except WorldError:
+            failure = self._opened()
+        except BaseException:
             self.close()
             raise
-        assert word is Word.READY
-        self.quality: LinkQuality = values[0]
-        """How well this computer kept up at the start."""
-        self._connected = True
+        if failure is not None:
+            self.close()  # first, since the address is asked for the reason
+            raise connection_error(*failure, address)
+
+    def _opened(self) -> tuple[str, str] | None:
+        """Wait for a connection; returns libfranka's exception and text where there is none."""
+        try:
+            word, *values = self._replies.get(timeout=START_S)
+        except queue.Empty:
+            raise SlowMachineError(
+                f'This computer did not start the control process within {START_S:g} s: end '
+                'other programs.'
+            ) from None
+        with suppress(queue.Empty):
+            if word is Word.CONNECTING:
+                word, *values = self._replies.get(timeout=CONNECT_S)
+            if word is Word.LOST:
+                kind, text = values
+                return kind, text
+            assert word is Word.READY
+            self.quality: LinkQuality = values[0]
+            """How well this computer kept up at the start."""
+            return None
+        return '', f'no answer within {CONNECT_S:g} s'
 
     @property
     def pid(self) -> int:
@@ -153,13 +166,14 @@ class ArmLink:
             except (EOFError, OSError):
                 code = self._process.wait()
                 message = (Word.LOST, '', f'the control process ended with code {code}')
-            if message[0] is Word.LOST:
+            if message[0] is Word.READY:
+                self._connected = True
+            if message[0] is Word.LOST and self._connected:
                 _, kind, text = message
-                explain = lost_error if self._connected else connection_error
-                self._error = self._error or explain(kind, text, self._address)
-                self._replies.put(message)
-                return
+                self._error = self._error or lost_error(kind, text, self._address)
             self._replies.put(message)
+            if message[0] is Word.LOST:
+                return
 
 
 def check_machine(quality: LinkQuality, realtime: str) -> None:

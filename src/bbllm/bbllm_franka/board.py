@@ -16,51 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
+from bbllm.arm.stop_causes import CAUSES
 
-ERRORS = (
-    'joint_position_limits_violation',
-    'cartesian_position_limits_violation',
-    'self_collision_avoidance_violation',
-    'joint_velocity_violation',
-    'cartesian_velocity_violation',
-    'force_control_safety_violation',
-    'joint_reflex',
-    'cartesian_reflex',
-    'max_goal_pose_deviation_violation',
-    'max_path_pose_deviation_violation',
-    'cartesian_velocity_profile_safety_violation',
-    'joint_position_motion_generator_start_pose_invalid',
-    'joint_motion_generator_position_limits_violation',
-    'joint_motion_generator_velocity_limits_violation',
-    'joint_motion_generator_velocity_discontinuity',
-    'joint_motion_generator_acceleration_discontinuity',
-    'cartesian_position_motion_generator_start_pose_invalid',
-    'cartesian_motion_generator_elbow_limit_violation',
-    'cartesian_motion_generator_velocity_limits_violation',
-    'cartesian_motion_generator_velocity_discontinuity',
-    'cartesian_motion_generator_acceleration_discontinuity',
-    'cartesian_motion_generator_elbow_sign_inconsistent',
-    'cartesian_motion_generator_start_elbow_invalid',
-    'cartesian_motion_generator_joint_position_limits_violation',
-    'cartesian_motion_generator_joint_velocity_limits_violation',
-    'cartesian_motion_generator_joint_velocity_discontinuity',
-    'cartesian_motion_generator_joint_acceleration_discontinuity',
-    'cartesian_position_motion_generator_invalid_frame',
-    'force_controller_desired_force_tolerance_violation',
-    'controller_torque_discontinuity',
-    'start_elbow_sign_inconsistent',
-    'communication_constraints_violation',
-    'power_limit_violation',
-    'joint_p2p_insufficient_torque_for_planning',
-    'tau_j_range_violation',
-    'instability_detected',
-    'joint_move_in_wrong_direction',
-    'cartesian_spline_motion_generator_violation',
-    'joint_via_motion_generator_planning_joint_limit_violation',
-    'base_acceleration_initialization_timeout',
-    'base_acceleration_invalid_reading',
-)
-"""Fields of `franka::Errors` of libfranka 0.21, each one bit of a reading."""
+ERRORS = tuple(CAUSES)
+"""Fields of `franka::Errors`, each one bit of a reading."""
 
 _HEAD, _CONTACTS = 9, 13
 _ROWS, _WRENCHES = 8, 2

@@ -34,7 +34,7 @@ from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.hand_force import Force
 from bbllm_franka.arm_link import ArmLink, check_machine
 from bbllm_franka.board import RobotReading
-from bbllm_franka.errors import LoadError
+from bbllm_franka.errors import LoadError, LockedError, UnhomedError
 from bbllm_franka.hand import HandLink
 from bbllm_franka.libraries import need_libraries
 from bbllm_franka.messages import ENFORCE, LinkQuality, Word
@@ -109,6 +109,7 @@ class FrankaDriver:
         self._link = ArmLink(self._address, realtime=self._realtime, robot=self._robot.name)
         try:
             check_machine(self._link.quality, self._realtime)
+            self._check_joints()
             self._check_load(self._load_kg)
             self._hand = HandLink(self._address) if self._has_hand else None
         except BaseException:
@@ -198,6 +199,9 @@ class FrankaDriver:
     def move_both(
         self, trajectory: JointTrajectory, tolerances: Tolerances, fingers: FingerMove
     ) -> tuple[FollowResult, GripperResult]:
+        if (refused := self._unusable_hand()) is not None:
+            text = refused.error
+            return _refused(text), refused
         sent: list[Future[GripperResult]] = []
         given_up, late, due_s = threading.Event(), False, float('inf')
 
@@ -251,7 +255,7 @@ class FrankaDriver:
         return self._with_hand(lambda hand, cut: hand.grasp(goal, cut), grips=True)
 
     def home_gripper(self) -> GripperResult:
-        return self._with_hand(lambda hand, cut: hand.home(cut))
+        return self._with_hand(lambda hand, cut: hand.home(cut), homes=True)
 
     def condition(self, patience_s: float = 0.0) -> RobotCondition:
         end_s = time.monotonic() + patience_s
@@ -408,11 +412,12 @@ class FrankaDriver:
         run: Callable[[HandLink, Callable[[], bool]], GripperResult],
         *,
         grips: bool = False,
+        homes: bool = False,
     ) -> GripperResult:
+        if (refused := self._unusable_hand(homes=homes)) is not None:
+            return refused
         hand = self._hand
-        if hand is None:
-            text = 'The robot was stated to have no hand.'
-            return GripperResult(status=GoalStatus.REJECTED, begun=False, error=text)
+        assert hand is not None  # it is usable
         if not self.condition().able:
             return GripperResult(status=GoalStatus.REJECTED, begun=False)
         sent_m = hand.width_m
@@ -429,6 +434,26 @@ class FrankaDriver:
         finally:
             self._acted_s = time.monotonic()
             self._stopped.clear()
+
+    def need_hand(self) -> None:
+        """Raise UnhomedError where there is a hand that has to be homed before it moves."""
+        if self._hand is not None:
+            self._hand.need_homed(self._robot.hand)
+
+    def _unusable_hand(self, *, homes: bool = False) -> GripperResult | None:
+        """Return why the hand is not moved; None where it may be, or where that *homes* it."""
+        if self._hand is None:
+            text = 'The robot was stated to have no hand.'
+        elif homes:
+            return None
+        else:
+            try:
+                self.need_hand()
+            except UnhomedError as error:
+                text = str(error)
+            else:
+                return None
+        return GripperResult(status=GoalStatus.REJECTED, begun=False, error=text)
 
     def _fresh(self) -> RobotReading:
         """Return a state that was measured after now, or the newest where none comes."""
@@ -458,6 +483,12 @@ class FrankaDriver:
                 'is too busy. Below about 80 % it stops the motion.'
             )
         self.lowest_rate = min(self.lowest_rate, rate)
+
+    def _check_joints(self) -> None:
+        if self._link.read().mode is RobotMode.OTHER:
+            raise LockedError(
+                f'{MODES[RobotMode.OTHER]} (https://{self._address}), and activate FCI there.'
+            )
 
     def _check_load(self, load_kg: float | None) -> None:
         set_kg = self._link.read().load_kg

@@ -11,6 +11,14 @@ class FciOffError(WorldError):
     """The robot is there, and its FCI is not active."""
 
 
+class NotARobotError(WorldError):
+    """Something else than a robot serves the port of the robot's control."""
+
+
+class NoStatesError(WorldError):
+    """The robot's control replies, and its states do not arrive."""
+
+
 class ControlTakenError(WorldError):
     """Another program is connected to the robot."""
 
@@ -29,6 +37,14 @@ class SlowMachineError(WorldError):
 
 class NoHandError(WorldError):
     """There is no hand at the robot."""
+
+
+class UnhomedError(WorldError):
+    """The hand has to be homed before it moves: its widths are wrong."""
+
+
+class LockedError(WorldError):
+    """The brakes of the joints are closed."""
 
 
 class LoadError(WorldError):

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm_franka.errors import ControlTakenError, LostRobotError, NoHandError
+from bbllm.robots.robot_model import HandModel
+from bbllm_franka.errors import ControlTakenError, LostRobotError, NoHandError, UnhomedError
 from bbllm_franka.libraries import library
 
 CONNECT_S = 10.0
@@ -26,6 +27,37 @@ SETTLE_S = 0.1
 """How long a state that is newer than a goal's end is waited for [s]."""
 SILENT_S = 2.0
 """How old the newest state of the hand may be [s]."""
+OFF_M = 0.005
+"""How far a widest opening may be from that of the model: Franka Hands report up to 82 mm (issue
+202 of libfranka) [m]."""
+
+
+def unhomed(width_m: float, max_width_m: float, hand: HandModel) -> str:
+    """
+    Return why a hand has to be homed before it moves, by its own state; '' where it need not be.
+
+    `franka::GripperState::max_width` is what the last homing has measured. A hand that was not
+    homed since it was switched on reports 0, and refuses each width (issue 276 of franka_ros).
+    After a change of the fingers, or a homing around an object, widths are wrong.
+
+    Args:
+        width_m: `GripperState::width`, the distance between the fingers [m].
+        max_width_m: `GripperState::max_width` [m].
+        hand: What the hand is.
+    """
+    if max_width_m <= 0.0:
+        return 'it was not homed since it was switched on'
+    if abs(max_width_m - hand.max_width_m) > OFF_M:
+        return (
+            f'it was homed to a widest opening of {max_width_m * 1e3:.0f} mm, and that of its '
+            f'fingers is {hand.max_width_m * 1e3:.0f} mm'
+        )
+    if not -OFF_M <= width_m <= max_width_m + OFF_M:
+        return (
+            f'it reports that its fingers are {width_m * 1e3:.0f} mm apart, which is not within '
+            f'0 and {max_width_m * 1e3:.0f} mm'
+        )
+    return ''
 
 
 class HandLink:
@@ -93,10 +125,19 @@ class HandLink:
         """Whether it has sent no state for `SILENT_S`."""
         return time.monotonic() - self._seen_s > SILENT_S
 
-    @property
-    def homed(self) -> bool:
-        """Whether the hand knows its widest opening."""
-        return float(self._state.max_width) > 0.0
+    def unhomed(self, hand: HandModel) -> str:
+        """Return why it has to be homed before it moves; '' where it need not be."""
+        state = self._state
+        return unhomed(float(state.width), float(state.max_width), hand)
+
+    def need_homed(self, hand: HandModel) -> None:
+        """Raise UnhomedError where it has to be homed before it moves."""
+        if why := self.unhomed(hand):
+            raise UnhomedError(
+                f'The hand at {self._address} cannot be used: {why}. Take what is between the '
+                f'fingers away, and home it: `bbllm home --ip {self._address}` asks you, and then '
+                'closes and opens the hand once.'
+            )
 
     def move(self, width_m: float, speed_m_s: float, is_cut: Callable[[], bool]) -> GripperResult:
         return self._run(self._gripper.move_async(width_m, speed_m_s), is_cut)

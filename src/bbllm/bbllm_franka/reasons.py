@@ -1,4 +1,7 @@
-"""Reads what libfranka reports: which error of ours it is, and what has to be done."""
+"""Why a connection fails or breaks: which error of ours it is, and what has to be done."""
+
+import re
+from collections.abc import Callable
 
 from bbllm.core.errors import WorldError
 from bbllm_franka.errors import (
@@ -6,19 +9,28 @@ from bbllm_franka.errors import (
     FciOffError,
     LostRobotError,
     NoRouteError,
+    NoStatesError,
+    NotARobotError,
     RealtimeError,
     VersionError,
 )
+from bbllm_franka.probe import PORT, Probe, Reached, probe
 
-SYSTEM = '5.9.0'
-"""Oldest system image that this libfranka connects to (server version 10)."""
+SYSTEMS = {10: '5.9.0', 9: '5.7.2', 8: '5.7.0', 7: '5.5.0', 6: '5.2.0', 5: '4.2.1', 4: '4.0.0'}
+"""Oldest system image with each version of the robot's server (docs/compatibility_matrix.rst of
+libfranka)."""
+VERSIONS = re.compile(r'server version: (\d+), library version: (\d+)')
+"""In the text of `franka::IncompatibleVersionException`."""
 
 
-def connection_error(kind: str, text: str, address: str) -> WorldError:
+def connection_error(
+    kind: str, text: str, address: str, ask: Callable[[str], Probe] = probe
+) -> WorldError:
     """
     Return why a connection could not be made, by libfranka's exception and its text.
 
-    Texts are those of libfranka 0.21 (src/network.h, src/robot_impl.cpp).
+    What these leave open, the address is asked for: see `probe`. Texts are those of libfranka 0.21
+    (src/network.cpp, src/exception.cpp).
     """
     reason = text.removeprefix('libfranka: ').strip()
     low = reason.lower()
@@ -28,27 +40,59 @@ def connection_error(kind: str, text: str, address: str) -> WorldError:
             'PREEMPT_RT kernel and allow your user real-time priorities (rtprio 99 in '
             '/etc/security/limits.conf), or state --realtime ignore.'
         )
-    if 'version' in low:
-        return VersionError(
-            f'{address} does not speak the protocol of this libfranka ({reason}). It needs a '
-            f'Franka Research 3 with system image {SYSTEM} or later.'
-        )
-    if 'refused' in low:
-        return FciOffError(
-            f'{address} answers, but its FCI does not ({reason}). Open Desk (https://{address}), '
-            'unlock the joints, and activate FCI in the menu.'
-        )
-    if 'closed' in low or 'reset' in low or 'udp receive' in low:
-        return ControlTakenError(
-            f'{address} took the connection and sent no states ({reason}). The robot serves one '
-            'program at a time: end the other one (franka_ros2, franky, another bbllm), or take '
-            'control in Desk.'
-        )
-    return NoRouteError(
-        f"Nothing answers under {address} ({reason}). Check the cable to the robot's control "
-        f'(not to the arm), the address in Desk under Settings > Network, and `ping {address}`. '
-        'Where that answers, end the other program that uses the robot: it serves one at a time.'
+    if (found := VERSIONS.search(low)) is not None:
+        return _version_error(address, *map(int, found.groups()))
+    reached, report = ask(address)
+    why = f'{report}; libfranka: {reason}' if report else f'libfranka: {reason}'
+    match reached:
+        case Reached.NOTHING:
+            return NoRouteError(
+                f"Nothing answers under {address} ({why}). Check the cable to the robot's control "
+                '(not to the arm), the network of that card of this computer, and the address in '
+                f'Desk under Settings > Network; `ping {address}` would answer.'
+            )
+        case Reached.HOST | Reached.REFUSED:
+            return FciOffError(
+                f'{address} answers, but its FCI does not ({why}). Open Desk (https://{address}), '
+                'unlock the joints, and activate FCI in the menu.'
+            )
+        case Reached.PORT:
+            return ControlTakenError(
+                f'{address} took the connection and sent no states ({why}). The robot serves one '
+                'program at a time: end the other one (franka_ros2, franky, another bbllm), or '
+                'take control in Desk.'
+            )
+        case Reached.STRANGER:
+            return NotARobotError(
+                f'Port {PORT} of {address} is served by another program than a robot: it replied '
+                f'{report}. State the address of the robot, which Desk shows under Settings > '
+                'Network.'
+            )
+        case Reached.ROBOT:
+            return NoStatesError(
+                f'{address} replies, and its states do not arrive ({why}). They are UDP packets: '
+                f'let those of {address} through the firewall of this computer, and connect '
+                'without NAT or VPN. If another program has just ended, try again.'
+            )
+
+
+def _version_error(address: str, server: int, library: int) -> VersionError:
+    """Return which side is too old, with the system images of both versions."""
+    has = f'server version {server}' + _system(server)
+    needs = f'version {library}{_system(library)}'
+    remedy = (
+        f'Update the robot to system image {SYSTEMS.get(library, SYSTEMS[10])} or later.'
+        if server < library
+        else 'Install a libfranka for it: a newer pylibfranka and franky-control.'
     )
+    return VersionError(
+        f'{address} does not speak the protocol of this libfranka: it has {has}, and libfranka '
+        f'needs {needs}. {remedy}'
+    )
+
+
+def _system(server: int) -> str:
+    return f' (system image {SYSTEMS[server]} or later)' if server in SYSTEMS else ''
 
 
 def lost_error(kind: str, text: str, address: str) -> LostRobotError:

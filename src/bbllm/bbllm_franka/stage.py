@@ -42,19 +42,20 @@ def open_arm(options: EpisodeConfig) -> Iterator[Stage]:
             f'The scene {options.scene} is for the robot {scene.robot}, and {options.robot} was '
             f'asked for: write `robot: {options.robot}` in the scene file.'
         )
-    check_address(options.ip, simulated=options.simulated_robot)
+    address = check_address(options.ip, simulated=options.simulated_robot)
     what = 'A simulated robot' if options.simulated_robot else 'A REAL ROBOT'
     LOG.warning(
         f'{what} at {options.ip}. Objects are where {options.scene} states them; nothing measures '
         'their positions.'
     )
     driver = FrankaDriver(
-        options.ip,
+        address,
         realtime=IGNORE if options.ignores_realtime else ENFORCE,
         robot=options.robot,
         load_kg=options.load_kg,
     )
     try:
+        driver.need_hand()  # by whose widths objects are gripped and followed
         world = FrankaTable(driver, scene, options.envelope, weighs=uses_force(options.planner))
     except BaseException:
         driver.close()

@@ -1,5 +1,8 @@
 """Recovery from a stop: causes, steps, and when a person is asked."""
 
+import importlib.util
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +14,7 @@ from bbllm.arm.execution.recovery import MOST_QUESTIONS, ContactLimiter, Recover
 from bbllm.arm.failures import SkillError, StuckError
 from bbllm.arm.stop_causes import (
     CAUSES,
+    Stop,
     StopCause,
     diagnose,
     hardware_is_up,
@@ -313,7 +317,25 @@ def test_without_a_person_to_ask_the_message_states_what_to_do() -> None:
 def test_every_error_of_the_driver_has_a_cause() -> None:
     franka = pytest.importorskip('franka_msgs.msg')
 
-    assert set(CAUSES) == set(franka.Errors.get_fields_and_field_types())
+    assert set(CAUSES) > set(franka.Errors.get_fields_and_field_types())
+
+
+def test_every_error_of_libfranka_has_a_cause_with_a_remedy() -> None:
+    if importlib.util.find_spec('pylibfranka') is None:
+        pytest.skip('pylibfranka is not installed: make extras')
+    # In a process of its own, as it cannot be imported beside franky.
+    code = (
+        'import pylibfranka; print(*(name for name, kind in vars(pylibfranka.Errors).items() '
+        'if isinstance(kind, property)))'
+    )
+    fields = {*subprocess.check_output([sys.executable, '-c', code], text=True).split()}
+
+    assert len(fields) == 41
+    assert set(CAUSES) == fields
+    for name in fields:
+        stop = Stop(cause=CAUSES[name], errors=(name,))
+        assert stop.advice
+        assert 'lifting' in stop.sentence('lifting red_cube')
 
 
 def test_of_several_errors_the_one_that_needs_a_person_counts() -> None:

@@ -471,7 +471,7 @@ class Realtime(OptionWord):
     IGNORE = 'ignore'
 
 
-class ArmAddress(Settings):
+class RobotAddress(Settings):
     """Where a robot is, over its own network interface."""
 
     ip: str = setting(
@@ -486,6 +486,11 @@ class ArmAddress(Settings):
         'The address is that of a simulation, in which no arm moves and no person has to approve.',
         worlds=ARM,
     )
+
+
+class ArmAddress(RobotAddress):
+    """Where a robot is, and whether a computer without real time may drive it."""
+
     realtime: Annotated[Realtime, BeforeValidator(Realtime)] = setting(
         Realtime.AUTO,
         'Whether a computer without real time, or that does not keep up with the robot, is '

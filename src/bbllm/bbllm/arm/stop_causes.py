@@ -1,8 +1,8 @@
 """
 Causes of a stop, derived from the state of the robot: cause, message and remedy.
 
-The names of errors are those of franka_msgs/Errors (franka_ros2 3.4.0); libfranka's documentation
-of `franka::Errors` explains them.
+The names of errors are the fields of `franka::Errors` of libfranka 0.21, which explains them;
+franka_msgs/Errors of franka_ros2 3.4.0 has 36 of these 41.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ class StopCause(Enum):
     USER_STOP = 'user stop'
     COMMUNICATION_LOSS = 'communication loss'
     JOINT_LIMIT = 'joint limit'
+    SENSOR = 'sensor'
+    """The robot does not know the acceleration of its base, and with it which way is down."""
 
 
 NEED_A_PERSON = frozenset(
-    {StopCause.USER_STOP, StopCause.COMMUNICATION_LOSS, StopCause.JOINT_LIMIT}
+    {StopCause.USER_STOP, StopCause.COMMUNICATION_LOSS, StopCause.JOINT_LIMIT, StopCause.SENSOR}
 )
 """Causes that a program must not recover from by itself."""
 
@@ -38,10 +40,11 @@ CODES = {
     StopCause.USER_STOP: Code.USER_STOP,
     StopCause.COMMUNICATION_LOSS: Code.COMMUNICATION_LOSS,
     StopCause.JOINT_LIMIT: Code.JOINT_LIMIT,
+    StopCause.SENSOR: Code.CONTROLLER_ABORTED,
 }
 
 _BY_CAUSE = {
-    StopCause.JOINT_LIMIT: ('joint_position_limits_violation',),
+    StopCause.JOINT_LIMIT: ('joint_position_limits_violation', 'joint_move_in_wrong_direction'),
     StopCause.COMMUNICATION_LOSS: ('communication_constraints_violation',),
     StopCause.REFLEX: (
         'joint_reflex',
@@ -55,6 +58,10 @@ _BY_CAUSE = {
         'power_limit_violation',
         'tau_j_range_violation',
         'instability_detected',
+    ),
+    StopCause.SENSOR: (
+        'base_acceleration_initialization_timeout',
+        'base_acceleration_invalid_reading',
     ),
     StopCause.MOTION_LIMIT: (
         'max_goal_pose_deviation_violation',
@@ -80,11 +87,13 @@ _BY_CAUSE = {
         'controller_torque_discontinuity',
         'start_elbow_sign_inconsistent',
         'joint_p2p_insufficient_torque_for_planning',
+        'cartesian_spline_motion_generator_violation',
+        'joint_via_motion_generator_planning_joint_limit_violation',
     ),
 }
 """In the order of what matters most, where several are set at once."""
 CAUSES = {error: cause for cause, errors in _BY_CAUSE.items() for error in errors}
-"""The cause of a stop by each field of franka_msgs/Errors."""
+"""The cause of a stop by each field of `franka::Errors`."""
 
 _REASONS = {
     'self_collision_avoidance_violation': 'it came too near to itself',
@@ -107,6 +116,9 @@ _SENTENCES = {
         'the robot lost the packets of its controller and stopped while {doing}.'
     ),
     StopCause.JOINT_LIMIT: 'a joint passed its limit and the robot stopped while {doing}.',
+    StopCause.SENSOR: (
+        'the robot could not measure the acceleration of its base and stopped while {doing}.'
+    ),
 }
 _OUTSIDE = (
     'the robot was stopped from outside while {doing}, without an error of its own: most likely '
@@ -126,6 +138,7 @@ _ADVICE = {
         'Check the network between computer and robot (bbllm doctor --real does).'
     ),
     StopCause.JOINT_LIMIT: 'Guide the joint back into its range by hand.',
+    StopCause.SENSOR: 'Keep the base of the robot still, and restart its control in Desk.',
 }
 
 

@@ -104,6 +104,11 @@ class UpRequest:
         'Run all nodes in one process: lighter, and faster to start. It gives up isolation: a '
         'node that crashes or hangs takes all others along.'
     )
+    fault: str = option(
+        'With fci: states and faults of the robot from the start on, separated by commas, such '
+        'as hand_not_homed, joints_locked, no_hand or old_system.',
+        default='',
+    )
     page: BrowserOptions
     json: JsonOption = False
 
@@ -207,7 +212,8 @@ def _serve_fci(request: UpRequest) -> None:
     config, spell = request.config, spelled(UpConfig)
     if names := [spell(name) for name in config.model_fields_set - {'scene', 'speed', 'ip'}]:
         raise ConfigError(f'{", ".join(sorted(names))}: without effect on `bbllm up fci`.')
-    serve(config.scene, config.ip or LOCAL, config.speed, Output(request.json))
+    faults = [name.strip() for name in request.fault.split(',') if name.strip()]
+    serve(config.scene, config.ip or LOCAL, config.speed, Output(request.json), faults)
 
 
 def _checked(request: UpRequest) -> UpRequest:
@@ -218,6 +224,8 @@ def _checked(request: UpRequest) -> UpRequest:
     """
     config, spell = request.config, spelled(UpConfig)
     given = config.model_fields_set
+    if request.fault:
+        raise ConfigError('--fault: only with `bbllm up fci`.')
     if request.kind == 'sim':
         if names := [spell(name) for name in ArmAddress.model_fields if name in given]:
             raise ConfigError(f'{", ".join(names)}: only with `bbllm up fr3`.')

@@ -40,8 +40,8 @@ class FrankaLoop:
         *log* takes what the driver of franka_ros2 writes to its log.
         """
         need_libraries()
-        address, realtime = arm.ip, IGNORE if arm.ignores_realtime else ENFORCE
-        check_address(address, simulated=arm.simulated_robot)
+        realtime = IGNORE if arm.ignores_realtime else ENFORCE
+        address = check_address(arm.ip, simulated=arm.simulated_robot)
 
         def connect() -> ArmLink:
             link = ArmLink(address, realtime=realtime, robot=FR3.name)
