@@ -11,7 +11,7 @@ PLAY = python tools/run_tests.py play $(AGAIN)
 # How fast this machine is, before and after the tests: durations of two machines compare by it.
 SPEED = python -m bbllm_bench.benchmarks.time.machine
 
-.PHONY: help has-python setup extras fci demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
+.PHONY: help has-python setup extras fci libero demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -36,6 +36,13 @@ fci: build/fci/done ## Install franka-sim into build/fci: an independent server 
 
 build/fci/done: requirements/fci.txt
 	@$(RUN) uv venv --quiet --clear build/fci && uv pip sync --quiet --python build/fci/bin/python --require-hashes $< && touch $@
+
+libero: build/libero/done ## Install the benchmark LIBERO (1.9 GB) into build/libero, for `bbllm bench libero_object` and others; needs libosmesa6
+
+build/libero/done: requirements/libero.txt
+	@ldconfig -p | grep -q libOSMesa || { echo 'LIBERO needs OSMesa. Install it with: sudo apt install libosmesa6' >&2; exit 1; }
+	@$(RUN) uv venv --quiet --clear --python '>=3.10,<3.12' build/libero || { echo 'LIBERO needs Python 3.10 or 3.11: its MuJoCo 2.3.7 has wheels for no later one.' >&2; exit 1; }
+	@$(RUN) uv pip sync --quiet --python build/libero/bin/python --require-hashes $< && touch $@
 
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \
