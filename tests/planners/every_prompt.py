@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from bbllm.core.events import FeedbackReceived
 from bbllm.core.observation import LostObject, lost_facts, observed
@@ -29,7 +30,11 @@ from bbllm.planners.common.prompting import declared
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ShortNames
 from bbllm.skills.catalog import SKILLS
+from bbllm_planners.agent.planner import opening_prompt, scene_of
+from bbllm_planners.code_policy.grammar import parse_program
+from bbllm_planners.code_policy.planner import Broken, program_prompt
 from bbllm_planners.fltrnn.prompting import Demonstration, FLTRNNPrompts, ShortTerm
+from bbllm_planners.hands import Hands
 from bbllm_planners.inner_monologue.planner import Monologue, next_prompt
 from bbllm_planners.llm_pop.history import DONE, PromptHistory, Round, TriedAction
 from bbllm_planners.llm_pop.planner import (
@@ -99,6 +104,8 @@ def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
             *_lang_prompt(name, seen, task),
             *_llm_state(name, seen, task),
             *_inner_monologue(name, seen, task),
+            *_agent(name, seen, task),
+            *_code_policy(name, seen, task),
         ):
             yield f'{what}, {where}', text
     yield from _llm_pop(name, scene)
@@ -156,6 +163,30 @@ def _inner_monologue(name: str, scene: Scene, task: Task) -> Iterator[tuple[str,
         monologue.add(f'I take {name}', f'pickup({name})', outcome(name), scene, why=name)
         monologue.take_remarks(REMARKS)
     yield 'inner_monologue', next_prompt(task, monologue, scene)
+
+
+def _agent(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    hands = hands_at(scene)
+    yield 'agent', opening_prompt(task, scene, scene_of(hands), n_left_out=2)
+
+
+def _code_policy(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str]]:
+    hands = hands_at(scene)
+    yield 'code_policy', program_prompt(with_remarks(task), hands)
+    hands.history.append(outcome(name))
+    broken = Broken(parse_program(f"pick('{name}')", {'pick'}), 1, f'grasp of {name} failed')
+    yield 'code_policy repair', program_prompt(with_remarks(task), hands, broken)
+
+
+def hands_at(scene: Scene) -> Hands:
+    """Return the hands of a planner at the beginning of an episode in a scene."""
+
+    class Seen:
+        def observe(self) -> Scene:
+            return scene
+
+    nobody: Any = Seen()
+    return Hands(nobody, nobody)
 
 
 def _llm_pop(name: str, scene: Scene) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """What holds for every planner that is installed."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -83,6 +84,15 @@ class Player:
                 lines += [place.format(name=where, x=at[where][0], y=at[where][1])]
             return lines
 
+        if kind == 'tool_call':
+            name, given = 'done', {'report': 'So.'}
+            if scene.held:
+                name, given = 'place', {'target': dict(left)[scene.held]}
+            elif left:
+                name, given = 'pick', {'object': left[0][0]}
+            return json.dumps({'name': name, 'arguments': given})
+        if kind == 'code':
+            return '\n'.join(written("pick('{name}')", "place('{name}')")) or 'done'
         if kind == 'next_action':
             return f'Robot action: {[*written("pick({name})", "place({name})"), "done"][0]}'
         if kind == 'actions':

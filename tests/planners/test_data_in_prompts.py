@@ -110,7 +110,7 @@ def marked(scene: Scene) -> Scene:
 MARKED = dict(prompts('cube', marked(table('cube')), marked(house('cube'))))
 OF_SKILLS = (
     *('brain_body planning', 'brain_body feedback', 'base_llm direct', 'body execution'),
-    *('llm_state policy, table', 'inner_monologue, table'),
+    *('llm_state policy, table', 'inner_monologue, table', 'code_policy'),
 )
 """Prompts that describe the skills of a scene, which design/injection.md lists."""
 

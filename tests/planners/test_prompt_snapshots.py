@@ -64,6 +64,12 @@ class Transcript:
         system = [f'{MARK} {self._role} is instructed', messages[0].content]
         if roles[0] == 'system' and system[1] not in self._lines:
             self._lines += system
+        offered = [
+            f'{MARK} {self._role} is offered',
+            request.declared_tools.replace('}, {"name"', '},\n {"name"'),
+        ]
+        if request.tools and offered[1] not in self._lines:
+            self._lines += offered
         self._lines += [f'{MARK} {self._role} {what}', messages[-1].content]
         if not self._replies:
             raise ModelUnavailableError('There are no more replies.')

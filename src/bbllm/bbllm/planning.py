@@ -11,7 +11,7 @@ from bbllm.core.naming import class_of, id_of, instance_name
 from bbllm.core.observation import Observed, lost_names, lost_text, observed
 from bbllm.core.paths import config_dir
 from bbllm.core.prompt_size import most_tokens, prompt_limit
-from bbllm.core.protocols import Body, Embedder, Pass, PromptRequest
+from bbllm.core.protocols import Body, Embedder, Message, Pass, PromptRequest, Tool, ToolCall
 from bbllm.core.registry import PlannerSpec
 from bbllm.core.skill_calls import CallError, check_call, nearest_first, plain
 from bbllm.core.text import DATA_RULE, as_data
@@ -29,7 +29,13 @@ from bbllm.planners.common.grounding import (
     meant_text,
 )
 from bbllm.planners.common.matching import MatchingBody
-from bbllm.planners.common.model_planner import ModelPlanner
+from bbllm.planners.common.model_planner import (
+    ModelPlanner,
+    PictureUse,
+    images,
+    picture_for,
+    picture_sentence,
+)
 from bbllm.planners.common.plan_grammar import parse_plan
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.prompting import (
@@ -38,6 +44,7 @@ from bbllm.planners.common.prompting import (
     declared,
     describe_skill,
     environment,
+    messages_of,
     one_line,
     render,
     source,
@@ -52,6 +59,14 @@ from bbllm.planners.common.reply_diagnostics import (
     refuse_if_impossible,
 )
 from bbllm.planners.common.steps import failure_cause, map_step
+from bbllm.planners.common.tool_calls import (
+    CalledTool,
+    arguments_of,
+    ask_for_call,
+    parameters,
+    skill_call_of,
+    tool_of,
+)
 from bbllm.planners.domains.household.language import HOUSE_END
 from bbllm.planners.domains.languages import language_of
 from bbllm.planners.domains.observation_text import ROOMS, ShortNames, changes, text_of
@@ -74,15 +89,18 @@ __all__ = [
     'TAKING',
     'Body',
     'CallError',
+    'CalledTool',
     'Code',
     'Embedder',
     'LexicalEmbedder',
     'LostReplyError',
     'MatchingBody',
+    'Message',
     'ModelPlanner',
     'Observed',
     'OpenState',
     'Pass',
+    'PictureUse',
     'PlanMapper',
     'PlannerSpec',
     'Policy',
@@ -90,9 +108,13 @@ __all__ = [
     'Referents',
     'ReplyDiagnostics',
     'ShortNames',
+    'Tool',
+    'ToolCall',
     'absent_text',
+    'arguments_of',
     'as_data',
     'ask',
+    'ask_for_call',
     'beside',
     'changes',
     'check_call',
@@ -107,6 +129,7 @@ __all__ = [
     'further_skills',
     'ground',
     'id_of',
+    'images',
     'instance_name',
     'is_done_line',
     'language_of',
@@ -116,12 +139,16 @@ __all__ = [
     'meaning_text',
     'meant_by',
     'meant_text',
+    'messages_of',
     'most_tokens',
     'nearest_first',
     'observed',
     'one_line',
+    'parameters',
     'parse_call',
     'parse_plan',
+    'picture_for',
+    'picture_sentence',
     'plain',
     'prompt_limit',
     'reached',
@@ -129,10 +156,12 @@ __all__ = [
     'refuse_if_impossible',
     'render',
     'scene_graph',
+    'skill_call_of',
     'source',
     'squeezed',
     'task_text',
     'templates',
     'text_of',
+    'tool_of',
     'withdrawn',
 ]

@@ -33,6 +33,10 @@ class GrowingPlan:
     def left(self) -> tuple[PlanStep, ...]:
         return self._plan.steps[self.next :]
 
+    def at(self, text: str) -> PlanStep:
+        """Return the next step; where the plan has none, it gets one with this text."""
+        return self.left[0] if self.left else self.go_on([text])[0]
+
     def go_on(self, texts: Iterable[str]) -> Sequence[PlanStep]:
         """Replace all steps from the next one on, emit the plan, and return the new steps."""
         steps = [PlanStep(i, text) for i, text in enumerate(texts, start=self.next)]
@@ -78,7 +82,9 @@ class Hands:
     def __init__(self, world: World, context: EpisodeContext):
         self._world = world
         self._context = context
-        self._plan = GrowingPlan(context)
+        self.plan = GrowingPlan(context)
+        self.n_in_world = 0
+        """How many calls the world has received."""
         self._n_idle = 0
         self._n_waits = 0
         self.names = ShortNames()
@@ -99,26 +105,49 @@ class Hands:
 
         Raises GaveUpError if nothing comes of it.
         """
-        idle, first = True, self._plan.next
-        for step, call in zip(self._plan.go_on(map(str, calls)), calls, strict=True):
+        idle, first = True, self.plan.next
+        for step, call in zip(self.plan.go_on(map(str, calls)), calls, strict=True):
             if step.index > first and self._context.spoken:
                 idle = False
                 break
-            self._context.emit(events.StepBegun.of(step))
-            made = language_of(self.scene).low_level_call(call, self.scene, self.names)
-            if isinstance(made, Pass):
-                outcome = self._wait(step, call)
-            else:
-                outcome, idle = self._world.execute(made), False
-                self.scene = self._observe()
-            self.history.append(outcome)
+            n_in_world = self.n_in_world
+            outcome = self._try(step, call)
+            idle = idle and self.n_in_world == n_in_world
             if not outcome.succeeded:
                 remarked = denied(outcome) is not None or withdrawn(outcome)
                 begun = events.RepairBegun.of(step, failure_cause(outcome, call))
                 self._context.emit(replace(begun, remarked=remarked))
                 break
-            self._plan.next += 1  # a failed step is planned anew
+            self.plan.next += 1  # a failed step is planned anew
         self.idle(idle)
+
+    def attempt(self, call: SkillCall) -> Outcome:
+        """
+        Execute one more call; what comes of a failure is the caller's.
+
+        The step of a failed call is replaced by the next one.
+        """
+        (step,) = self.plan.go_on([str(call)])
+        outcome = self._try(step, call)
+        self.plan.next += outcome.succeeded
+        return outcome
+
+    def look(self) -> Scene:
+        """Observe the scene once more, and return it."""
+        self.scene = self._observe()
+        return self.scene
+
+    def _try(self, step: PlanStep, call: SkillCall) -> Outcome:
+        self._context.emit(events.StepBegun.of(step))
+        made = language_of(self.scene).low_level_call(call, self.scene, self.names)
+        if isinstance(made, Pass):
+            outcome = self._wait(step, call)
+        else:
+            outcome = self._world.execute(made)
+            self.n_in_world += 1
+            self.scene = self._observe()
+        self.history.append(outcome)
+        return outcome
 
     def idle(self, nothing_tried: bool) -> None:
         """Count a round without a call in the world; raise GaveUpError at IDLE_LIMIT in a row."""

@@ -49,6 +49,8 @@ class ArgumentKind:
     """Whether the text of a step states a value of that form."""
     pattern: str
     """Regular expression without groups for an argument within a step, in lower case."""
+    schema: Mapping[str, object]
+    """JSON schema of an argument, for tools."""
     numeric: bool = True
     """Whether it is a number."""
 
@@ -140,17 +142,33 @@ def _states_degrees(text: str, value: str) -> bool:
     return any(abs(turn_deg - float(value)) < SAME for turn_deg in angles_deg(text))
 
 
+_METRES = {'description': 'In metres [m].'}
 KINDS: Mapping[str, ArgumentKind] = {
     'seconds': ArgumentKind(
         _seconds,
         lambda text, value: True,  # to stand still for longer moves nothing
         rf'{_NUMBER}(?: ?(?:s|secs?|seconds?))?',
+        {'type': 'number', 'description': f'More than 0 and at most {WAIT_LIMIT_S:g} [s].'},
     ),
-    'distance': ArgumentKind(_distance, _states_distance, rf'{_NUMBER}(?: ?{_LENGTH})?'),
+    'distance': ArgumentKind(
+        _distance,
+        _states_distance,
+        rf'{_NUMBER}(?: ?{_LENGTH})?',
+        {'type': 'number', 'minimum': DISTANCES_M[0], 'maximum': DISTANCES_M[1], **_METRES},
+    ),
     'direction': ArgumentKind(
-        _direction, _states_direction, '|'.join(_DIRECTION_WORDS), numeric=False
+        _direction,
+        _states_direction,
+        '|'.join(_DIRECTION_WORDS),
+        {'type': 'string', 'enum': [*DIRECTIONS], 'description': 'As seen from the robot.'},
+        numeric=False,
     ),
-    'degrees': ArgumentKind(_degrees, _states_degrees, rf'{_NUMBER}(?: ?{_ANGLE})?(?: {_WAY})?'),
+    'degrees': ArgumentKind(
+        _degrees,
+        _states_degrees,
+        rf'{_NUMBER}(?: ?{_ANGLE})?(?: {_WAY})?',
+        {'type': 'number', 'description': 'Counter-clockwise as seen from above [deg].'},
+    ),
 }
 """By the name of the parameter."""
 

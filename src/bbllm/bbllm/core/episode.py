@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from bbllm.core.approval import RequestKind, denied, withdrawn
 from bbllm.core.cancel import POLL_S, CancelToken
@@ -81,7 +81,6 @@ from bbllm.core.protocols import (
     Embeddings,
     EventSink,
     GoalKeeper,
-    Message,
     ModelRequest,
     OnText,
     OverlappingGoals,
@@ -1174,28 +1173,30 @@ class GuardedModel(ModelWrapper):
         def answer() -> Reply:
             show = pass_on and (lambda text: pass_on(_visible(text)))
             reply = self.inner.ask(replace(request, cancel=token), show)
-            return replace(reply, text=_visible(reply.text))
+            return _visible_reply(reply)
 
         with self._account.asking():
             with self._lock:
-                call = self._sent.add(request.messages, self._call(request))
+                call = self._sent.add(request.texts, self._call(request))
             reply = _charged(self._account, answer, call)
-        self._warn_if_cut(request.messages, reply)
+        self._warn_if_cut(request.texts, reply)
         token.raise_if_cancelled()
         return reply
 
     def _call(self, request: ModelRequest) -> ModelCall:
         prompt, schema = [], request.schema
         for message in request.messages:
-            prompt.append(PromptText.of(message.role, message.content))
+            prompt.append(PromptText.of(message.role, message.text))
             prompt += map(PromptText.of_picture, message.images)
         if schema is not None and self.supports_schema:
             prompt.append(PromptText.of('schema', json.dumps(schema, ensure_ascii=False)))
+        if request.tools:
+            prompt.append(PromptText.of('schema', request.declared_tools))
         return ModelCall(role=self._role, model=self.name, prompt=tuple(prompt))
 
-    def _warn_if_cut(self, messages: Sequence[Message], reply: Reply) -> None:
+    def _warn_if_cut(self, texts: Sequence[str], reply: Reply) -> None:
         """Warn once where a server has left out a part of what it was sent."""
-        evidence = cut_of(messages, reply.usage)
+        evidence = cut_of(texts, reply.usage)
         if not evidence or self._warn is None:
             return
         self._warn(
@@ -1229,6 +1230,34 @@ def _visible(text: str) -> str:
     return half_width(strip_hidden(text))
 
 
+def _visible_reply(reply: Reply) -> Reply:
+    """Return a reply in visible characters, also where JSON escapes others."""
+    calls = tuple(
+        replace(call, name=_visible(call.name), arguments=_visible_json(call.arguments))
+        for call in reply.calls
+    )
+    return replace(reply, text=_visible(reply.text), calls=calls)
+
+
+def _visible_json(text: str) -> str:
+    try:
+        data = json.loads(text)
+        return json.dumps(_visible_in(data), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return _visible(text)
+
+
+def _visible_in(data: Any) -> Any:
+    match data:
+        case str():
+            return _visible(data)
+        case list():
+            return [_visible_in(each) for each in data]
+        case dict():
+            return {_visible(key): _visible_in(each) for key, each in data.items()}
+    return data
+
+
 def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> Answer:
     """Return what *ask* returns, with its cost added to the account."""
     begun_s = time.monotonic()
@@ -1251,6 +1280,6 @@ def _charged(account: Account, ask: Callable[[], Answer], call: ModelCall) -> An
             duration_s=answer.duration_s,
             retries=answer.retries,
         ),
-        answer.text if isinstance(answer, Reply) else None,
+        answer.in_words if isinstance(answer, Reply) else None,
     )
     return answer

@@ -93,10 +93,10 @@ def hash_of(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """A message of a prompt, a picture of the message before it, or the JSON schema."""
+    """A message of a prompt, a picture of the message before it, or the JSON schema or tools."""
 
     role: str
-    """`system`, `user`, `assistant`, `image` or `schema`."""
+    """`system`, `user`, `assistant`, `tool`, `image` or `schema`."""
     hash: str
     """Of the text or the picture; journals contain nothing else of it (core.prompt_store)."""
     text: str = field(default='', compare=False, repr=False, metadata={'json': False})

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bbllm.core.events import ModelCall
-from bbllm.core.protocols import ChatModel, Message, Usage
+from bbllm.core.protocols import ChatModel, Usage
 
 CUT_SHARE = 0.75
 """A server that counted a smaller share of the fewest tokens has not read all of a prompt."""
@@ -46,16 +46,16 @@ def most_tokens(text: str) -> int:
     return sum(1 for _ in _MOST.finditer(text))
 
 
-def cut_of(messages: Sequence[Message], usage: Usage) -> str:
+def cut_of(texts: Sequence[str], usage: Usage) -> str:
     """
     Return evidence, from what a server has counted, that it has read only a part of a prompt.
 
     It is put behind the model's name; '' where nothing is wrong or nothing was counted.
     """
     reported = usage.prompt_tokens
-    if not reported or sum(len(message.content) for message in messages) <= WORTH_REPORTING:
+    if not reported or sum(map(len, texts)) <= WORTH_REPORTING:
         return ''
-    fewest = sum(fewest_tokens(message.content) for message in messages)
+    fewest = sum(map(fewest_tokens, texts))
     if reported >= CUT_SHARE * fewest:
         return ''
     return f'counted {reported} tokens of a prompt that has {fewest} at the very least'
@@ -73,9 +73,9 @@ class SentPrompts:
     def __init__(self) -> None:
         self._sorted: list[str] = []
 
-    def add(self, messages: Sequence[Message], call: ModelCall) -> ModelCall:
+    def add(self, texts: Sequence[str], call: ModelCall) -> ModelCall:
         """Measure a prompt against those before it, and keep it; return the call with its size."""
-        text = ''.join(message.content for message in messages)
+        text = ''.join(texts)
         place = bisect_left(self._sorted, text)
         # Of sorted texts the two beside it begin most like it.
         beside = self._sorted[max(0, place - 1) : place + 1]

@@ -1,6 +1,7 @@
 """The seams: what a model, a world, a planner and a Body must do, and no more."""
 
 import base64
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -64,19 +65,66 @@ class PromptRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """Something that a model may call in place of a reply in words."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+    """JSON schema of its arguments, an object."""
+
+    @property
+    def declaration(self) -> Mapping[str, object]:
+        """The tool as OpenAI's chat protocol declares a function."""
+        return {
+            'name': self.name,
+            'description': self.description,
+            'parameters': self.parameters,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that a model calls; nothing is checked yet."""
+
+    name: str
+    arguments: str = '{}'
+    """JSON as the model wrote it, which may be none."""
+    id: str = ''
+    """What its result refers to; '' in a reply, whose server has ids of its own."""
+
+    def __str__(self) -> str:
+        return f'{self.name} {self.arguments}'
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation with a model."""
 
-    role: Literal['system', 'user', 'assistant']
+    role: Literal['system', 'user', 'assistant', 'tool']
     content: str
     request: PromptRequest | None = field(default=None, compare=False, repr=False)
     """What the content asks for, where the planner declares it."""
     images: tuple[bytes, ...] = ()
     """Pictures that belong to the content, as PNG or JPEG files, in the order to show them."""
+    calls: tuple[ToolCall, ...] = ()
+    """Tools that an assistant has called."""
+    call_id: str = ''
+    """The id of the call whose result the content is; '' unless the role is `tool`."""
 
     def __post_init__(self) -> None:
         for picture in self.images:
             media_type(picture)
+
+    @property
+    def text(self) -> str:
+        """The content, and a line for each call."""
+        return with_calls(self.content, self.calls)
+
+
+def with_calls(text: str, calls: Sequence[ToolCall]) -> str:
+    """Return a text with a line for each call of a tool, for people and for counting."""
+    return '\n'.join(filter(None, [text, *(f'-> {call}' for call in calls)]))
 
 
 _SIGNATURES = ((b'\x89PNG\r\n\x1a\n', 'image/png'), (b'\xff\xd8\xff', 'image/jpeg'))
@@ -129,6 +177,13 @@ class Reply:
     """Wall time from request to last character [s]."""
     retries: int = 0
     """How often the request was sent again before it was answered."""
+    calls: tuple[ToolCall, ...] = ()
+    """Tools that it calls, where the request has tools."""
+
+    @property
+    def in_words(self) -> str:
+        """The text, and a line for each call."""
+        return with_calls(self.text, self.calls)
 
 
 OnText = Callable[[str], None]
@@ -146,10 +201,25 @@ class ModelRequest:
     """JSON schema that the reply must obey, where the model supports it."""
     cancel: CancelToken | None = field(default=None, compare=False)
     """Ends the call at once when it is cancelled."""
+    tools: Sequence[Tool] = ()
+    """What the reply may call; a request has either tools or a schema."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'messages', tuple(self.messages))
         object.__setattr__(self, 'stop', tuple(self.stop))
+        object.__setattr__(self, 'tools', tuple(self.tools))
+        if self.tools and self.schema is not None:
+            raise ValueError('a request has tools or a schema, and this one has both')
+
+    @property
+    def declared_tools(self) -> str:
+        """The tools as JSON, as they are counted and recorded; '' without any."""
+        return json.dumps([t.declaration for t in self.tools]) if self.tools else ''
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is sent, in the order in which a server reads it: the tools come first."""
+        return (*filter(None, [self.declared_tools]), *(item.text for item in self.messages))
 
     @classmethod
     def of(cls, prompt: str) -> 'ModelRequest':

@@ -63,6 +63,7 @@ def _provider(value: str) -> str:
 
 _Variable = Annotated[str, AfterValidator(_variable_name)]
 _ModelName = Annotated[str, Field(max_length=200)]
+ToolFormat = Literal['auto', 'native', 'text']
 ReplyFormat = Literal['auto', 'json_schema', 'tool', 'json_object', 'text']
 Effort = Literal['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 ImageDetail = Literal['low', 'high', 'auto']
@@ -119,6 +120,9 @@ class ModelConfig(ServerConfig):
     """How replies are bound to a JSON schema; `auto` is `json_schema`, else `tool`, else `text`.
     The reply may be told the schema (`json_object`), be bound to it (`json_schema`), or be the
     arguments of a tool with it (`tool`)."""
+    tools: ToolFormat = 'auto'
+    """How a planner's tools are offered and called: in the protocol (`native`), in the text of
+    prompt and reply (`text`), or in the protocol and, once the server refuses that, in text."""
     images: bool = True
     """Whether pictures may be sent; with `no`, a prompt with one is an error before it is sent."""
     image_detail: ImageDetail | None = None

@@ -3,8 +3,10 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from bbllm.core.protocols import ToolCall
 from bbllm.core.redaction import Redactor
 
 _TAG = r'(think|thinking|thought|reasoning|reflection|analysis)'
@@ -37,6 +39,10 @@ class ReplyText:
         self._raw = ''
 
     @property
+    def raw(self) -> str:
+        return self._raw
+
+    @property
     def received(self) -> int:
         return len(self._raw)
 
@@ -53,6 +59,49 @@ class ReplyText:
 
     def add(self, piece: str) -> None:
         self._raw += piece
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """A part of a call of a tool, as a stream has it."""
+
+    index: int
+    """Which call of the reply it belongs to."""
+    name: str = ''
+    arguments: str = ''
+
+
+class CalledTools:
+    """The calls of tools of one reply as they arrive."""
+
+    def __init__(self, redactor: Redactor | None = None):
+        self._redactor = redactor
+        self._names: dict[int, str] = {}
+        self._arguments: dict[int, ReplyText] = {}
+
+    @property
+    def received(self) -> int:
+        texts = (*self._names.values(), *(item.raw for item in self._arguments.values()))
+        return sum(map(len, texts))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls so far, in their order."""
+        return tuple(
+            ToolCall(mend(self._names[i]), self._arguments[i].text) for i in sorted(self._names)
+        )
+
+    @property
+    def first_arguments(self) -> str:
+        """The arguments of the first call; '' without one."""
+        return self.calls[0].arguments if self._names else ''
+
+    def add(self, pieces: Iterable[CallPiece]) -> None:
+        for piece in pieces:
+            # A name comes whole, and some servers repeat it with each piece.
+            self._names[piece.index] = self._names.get(piece.index, '') or piece.name
+            text = self._arguments.setdefault(piece.index, ReplyText((), self._redactor))
+            text.add(piece.arguments)
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:

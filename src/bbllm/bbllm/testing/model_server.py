@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from bbllm.core.protocols import ToolCall
 from bbllm.testing.paced_model import Pace
 
 Behaviour = Callable[['Handler', dict[str, Any]], None]
@@ -164,6 +165,42 @@ def replies(
 def chunk(text: str, model: str = 'fake-1', finish: str | None = None) -> dict[str, Any]:
     choice = {'index': 0, 'delta': {'content': text}, 'finish_reason': finish}
     return {'object': 'chat.completion.chunk', 'model': model, 'choices': [choice]}
+
+
+def calls(*made: ToolCall, text: str = '', can_stream: bool = True) -> Behaviour:
+    """Answer with calls of tools, whose arguments come in two pieces in a stream."""
+
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        usage = {'prompt_tokens': 7, 'completion_tokens': 3}
+        whole = [
+            {
+                'id': f'c{i}',
+                'type': 'function',
+                'function': {'name': c.name, 'arguments': c.arguments},
+            }
+            for i, c in enumerate(made)
+        ]
+        if not body.get('stream') or not can_stream:
+            message = {'role': 'assistant', 'content': text or None, 'tool_calls': whole}
+            choice = {'index': 0, 'message': message, 'finish_reason': 'tool_calls'}
+            handler.send_json({'model': 'fake-1', 'choices': [choice], 'usage': usage})
+            return
+        handler.begin_stream()
+        handler.send_event(chunk(text))
+        for i, c in enumerate(made):
+            half = len(c.arguments) // 2
+            first = {'name': c.name, 'arguments': c.arguments[:half]}
+            for part in (
+                {'id': f'c{i}', 'function': first},
+                {'function': {'arguments': c.arguments[half:]}},
+            ):
+                delta = {'tool_calls': [{'index': i, 'type': 'function', **part}]}
+                choice = {'index': 0, 'delta': delta, 'finish_reason': None}
+                handler.send_event({'model': 'fake-1', 'choices': [choice]})
+        handler.send_event(chunk('', finish='tool_calls'))
+        handler.end_stream()
+
+    return behave
 
 
 def status(

@@ -21,8 +21,9 @@ from bbllm.core.protocols import (
 )
 from bbllm.core.registry import load_planner, load_planners, plain_name, planner_names
 from bbllm.core.stop_words import is_stop
-from bbllm.core.types import Scene
+from bbllm.core.types import Scene, SkillCall
 from bbllm.llm.reply_text import cut_at_stop
+from bbllm.planners.common.call_grammar import parse_call
 from bbllm_bench.oracle.clauses import MAX_CHARACTERS, names_in
 from bbllm_bench.oracle.corrections import Utterance
 from bbllm_bench.oracle.dialogue_state import DialogueState, added
@@ -31,7 +32,15 @@ from bbllm_bench.oracle.hints import hint_of
 from bbllm_bench.oracle.lessons import Lessons
 from bbllm_bench.oracle.past_questions import Recall
 from bbllm_bench.oracle.questions import answer, is_question
-from bbllm_bench.oracle.reply_format import BY_GOAL, ON_BLOCKS, numbered, repaired
+from bbllm_bench.oracle.reply_format import (
+    BASELINES,
+    BY_GOAL,
+    ON_BLOCKS,
+    PlanLine,
+    numbered,
+    plan_reply,
+    repaired,
+)
 from bbllm_bench.oracle.step_mapping import PASS, call_text
 from bbllm_bench.oracle.table_goals import (
     Arrange,
@@ -118,7 +127,7 @@ class OracleModel:
 
 
 def offline() -> OracleModel:
-    planners = ('brain_body', 'base_llm')
+    planners = ('brain_body', 'base_llm', *BASELINES)
     return OracleModel('offline', _ByInstruction, planners, open_to_others=True)
 
 
@@ -259,6 +268,8 @@ class _ByInstruction:
         if request.kind == 'calls':
             calls = (call_text(step, scene) for step in steps)
             return numbered([call for call in calls if call != PASS])
+        if request.kind in ('tool_call', 'code'):
+            return plan_reply(request, _called(steps, scene), 'rob0')
         aside = [f'assumed: {question} {option}' for question, option in self._assumed.items()]
         aside += filter(None, news)
         if request.kind != 'repair':
@@ -315,6 +326,18 @@ class _ByInstruction:
         if not is_question(words):
             return ''
         return begin + answer(words, objects, scene.held)
+
+
+def _called(steps: Sequence[str], scene: Scene) -> list[PlanLine]:
+    """Return the calls that steps are, without the way back to the base alone."""
+    if list(steps) == [AT_THE_END]:
+        return []
+    lines = []
+    for step in steps:
+        call = parse_call(call_text(step, scene), scene)
+        if isinstance(call, SkillCall):
+            lines.append(PlanLine(call.skill, call.args, step))
+    return lines
 
 
 def _is_remark(failure: StepFailure) -> bool:

@@ -1,12 +1,14 @@
 """Plans and decisions in the format that a request declares."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bbllm.core.goals import parse_goal
-from bbllm.core.protocols import PromptRequest, Situation
+from bbllm.core.protocols import PromptRequest, Situation, ToolCall
 from bbllm.core.skill_calls import is_pose_like
-from bbllm.core.types import Outcome, Scene
+from bbllm.core.types import Outcome, Scene, Skill
+from bbllm.llm.tool_text import text_of_call
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hidden_search import BlockAction, decide
 from bbllm_bench.suites.goals import Conditions
@@ -47,14 +49,29 @@ def plan_reply(request: PromptRequest, lines: Sequence[PlanLine], robot: str) ->
             return repaired(f'{len(texts)} steps are left.', texts, request.start)
         case 'calls':
             return numbered([line.bracketed(robot) for line in lines])
-        case 'program' | 'rest':
+        case 'tool_call':
+            return tool_call(lines, request.scene.skills if request.scene else ())
+        case 'program' | 'rest' | 'code':
             written = []
             for i, line in enumerate(lines):  # a part for each way; it asserts nothing
                 written += [f'# {line.words}'] if i == 0 or line.skill in (ACTION, 'walk') else []
                 written.append(f'{line.skill}({", ".join(map(repr, line.args))})')
-            nothing = 'done' if request.kind == 'rest' else '# nothing is left to do'
+            nothing = '# nothing is left to do' if request.kind == 'program' else 'done'
             return '\n'.join(written) or nothing
     return numbered(texts)
+
+
+def tool_call(lines: Sequence[PlanLine], skills: Sequence[Skill]) -> str:
+    """Return the first of the calls that are left as a call of a tool, or that all is done."""
+    if not lines:
+        return text_of_call(ToolCall('done', json.dumps({'report': 'All is done.'})))
+    line = lines[0]
+    params = next((skill.params for skill in skills if skill.name == line.skill), ())
+    if len(params) != len(line.args):  # no such tool, or one with other arguments
+        params = tuple(f'argument{i}' for i in range(len(line.args)))
+    return text_of_call(
+        ToolCall(line.skill, json.dumps(dict(zip(params, line.args, strict=True))))
+    )
 
 
 # --- goals with hidden properties: blocks -----------------------------------------------------
@@ -63,10 +80,18 @@ def plan_reply(request: PromptRequest, lines: Sequence[PlanLine], robot: str) ->
 def pop_reply(request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief) -> str:
     """Return a verdict of LLM-POP's evaluator, or actions of its planner."""
     decision = decide(scene, situation.events(), brief)
+    if request.kind in ('tool_call', 'code'):
+        return plan_reply(request, [_block_line(each) for each in decision.actions], 'rob0')
     if request.kind == 'evaluate':
         return f'{"SUCCESS" if decision.stage == "done" else "FAIL"}\n{decision.reason}'
     actions = [f'ACTION {_pop_action(action)}' for action in decision.actions] or ['DONE']
     return '\n'.join(['EXPLAIN', decision.reason, 'EXECUTE', *actions])
+
+
+def _block_line(action: BlockAction) -> PlanLine:
+    pose = () if action.pose is None else (' '.join(f'{value:.4f}' for value in action.pose),)
+    args = pose or ((action.name,) if action.name else ())
+    return PlanLine(action.verb, args, f'{action.verb} {" ".join(args)}'.rstrip())
 
 
 def _pop_action(action: BlockAction) -> str:
@@ -116,17 +141,20 @@ def puzzle_reply(
     return plan_reply(request, lines, 'rob0')
 
 
+BASELINES = ('agent', 'code_policy')
+"""Planners of no paper's own on tables, which the others are compared with."""
 ON_BLOCKS = {
     'llm_pop': pop_reply,
     'llm_pop_no_evaluator': pop_reply,
+    'agent': pop_reply,
 }
 """Planners that ask for what is hidden, by name."""
 INTO_CONTAINERS = dict.fromkeys(
-    ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm'), container_reply
+    ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm', *BASELINES), container_reply
 )
 """Planners that the suites of containers are played with, by name."""
 BY_GOAL = {
     'conditions': INTO_CONTAINERS,
-    'layout': dict.fromkeys(('brain_body', 'base_llm'), puzzle_reply),
+    'layout': dict.fromkeys(('brain_body', 'base_llm', *BASELINES), puzzle_reply),
 }
 """Planners by name, for goals that hide nothing."""

@@ -27,7 +27,7 @@ from bbllm.llm.openai.failures import (
     refuses_images,
 )
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.reply_text import ReplyText, mend
+from bbllm.llm.reply_text import CalledTools, ReplyText, mend
 
 # Most tokens are three to five characters; a reply with many more than this per token of its
 # limit comes from a server that ignores the limit.
@@ -70,7 +70,7 @@ class OpenAIChat:
                 f'`images: no`. {WITHOUT_IMAGES}'
             )
         limit = self.prompt_limit_tokens
-        fewest = sum(fewest_tokens(message.content) for message in messages)
+        fewest = sum(map(fewest_tokens, request.texts))
         if limit is not None and fewest > limit:
             settings = self.settings
             raise PromptTooLongError(
@@ -96,7 +96,7 @@ class OpenAIChat:
             while True:
                 asked, body = self._dialect.request(request)
                 first_s = self._first_s(begun_s, again=n_failed > 0)
-                work = self._attempt(asked, request.stop, body, first_s, notice, on_text)
+                work = self._attempt(asked, request, body, first_s, notice, on_text)
                 result = await client.attempt(work)
                 if isinstance(result, Failure):
                     if refuses_images(result) and any(each.images for each in request.messages):
@@ -116,7 +116,7 @@ class OpenAIChat:
                     notice.cancel()
                     n_failed += 1
                     await client.wait_after(result, n_failed, begun_s)
-                elif result.text.strip():
+                elif result.text.strip() or result.calls:
                     return replace(
                         result,
                         duration_s=time.monotonic() - begun_s,
@@ -137,7 +137,7 @@ class OpenAIChat:
     async def _attempt(
         self,
         messages: Sequence[Message],
-        stop: Sequence[str],
+        request: ModelRequest,
         body: Mapping[str, object],
         first_s: float,
         notice: asyncio.TimerHandle,
@@ -145,7 +145,7 @@ class OpenAIChat:
     ) -> Reply:
         settings, client = self.settings, self._client
         # The arguments of a tool are one JSON object, which no stop string may cut.
-        text, call = ReplyText(stop, client.redactor), ReplyText((), client.redactor)
+        text, calls = ReplyText(request.stop, client.redactor), CalledTools(client.redactor)
         model, usage, finish, refusal, n_reasoning = '', Usage(), '', '', 0
         longest = settings.max_tokens * _CHARACTERS_PER_TOKEN
         with attempt_limits(first_s, settings.first_token_timeout_s, settings.timeout_s) as extend:
@@ -159,9 +159,9 @@ class OpenAIChat:
                 text.add(piece.text)
                 if on_text is not None and '\n' in piece.text:
                     on_text(text.text)
-                call.add(piece.arguments)
+                calls.add(piece.calls)
                 n_reasoning += piece.n_reasoning
-                received = text.received + call.received + n_reasoning
+                received = text.received + calls.received + n_reasoning
                 if received > longest:
                     raise EndlessReplyError(self._endless(text, received))
                 if text.stopped:
@@ -188,7 +188,9 @@ class OpenAIChat:
         if not finish and not text.stopped:
             raise CutReplyError(f'the stream ended after {text.received} characters')
         name = client.redactor.hide(mend(model)) or self.name
-        return Reply(text=call.text or text.text, model=name, usage=usage)
+        if request.tools:
+            return Reply(text=text.text, model=name, usage=usage, calls=calls.calls)
+        return Reply(text=calls.first_arguments or text.text, model=name, usage=usage)
 
     def _first_s(self, begun_s: float, *, again: bool = False) -> float:
         """Return how long an attempt may take to its first word; a repeated one has less."""

@@ -43,6 +43,7 @@ from bbllm.llm.openai.failures import (
     with_models,
 )
 from bbllm.llm.openai.settings import OpenAISettings
+from bbllm.llm.reply_text import CallPiece
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
@@ -68,8 +69,8 @@ class Piece:
     """A part of a reply."""
 
     text: str = ''
-    arguments: str = ''
-    """Of the one tool that was offered: they are the reply."""
+    calls: tuple[CallPiece, ...] = ()
+    """Of tools."""
     n_reasoning: int = 0
     """Length of reasoning that came in a field of its own, which is no part of the reply
     [characters]."""
@@ -174,13 +175,7 @@ class ModelClient:
     ) -> AsyncIterator[Piece]:
         """Send one chat request, with more parameters in *body*, and yield its reply."""
         detail = self.settings.image_detail
-        asked = [
-            cast(
-                'ChatCompletionMessageParam',
-                {'role': item.role, 'content': _content(item, detail)},
-            )
-            for item in messages
-        ]
+        asked = [cast('ChatCompletionMessageParam', _sent(item, detail)) for item in messages]
         model, completions = self.settings.model, self._sdk.chat.completions
         if not stream:
             raw = await completions.with_raw_response.create(
@@ -307,6 +302,24 @@ class ModelClient:
             return self._loop
 
 
+def _sent(message: Message, detail: str | None) -> dict[str, object]:
+    """Return a message of the protocol."""
+    sent: dict[str, object] = {'role': message.role, 'content': _content(message, detail)}
+    if message.calls:
+        sent['content'] = message.content or None  # some servers refuse an empty text
+        sent['tool_calls'] = [
+            {
+                'id': call.id,
+                'type': 'function',
+                'function': {'name': call.name, 'arguments': call.arguments},
+            }
+            for call in message.calls
+        ]
+    if message.call_id:
+        sent['tool_call_id'] = message.call_id
+    return sent
+
+
 def _content(message: Message, detail: str | None) -> object:
     """Return the content of a message: its text, or parts with its pictures behind the text."""
     if not message.images:
@@ -378,10 +391,16 @@ def _piece(answer: ChatCompletionChunk | ChatCompletion) -> Piece:
     reasoning = (getattr(part, name, None) for name in _REASONING)
     return Piece(
         text=(part.content or '') if part else '',
-        # One tool is offered; of several calls the first counts.
-        arguments=calls[0].function.arguments or ''
-        if calls and calls[0].function and not getattr(calls[0], 'index', 0)
-        else '',
+        calls=tuple(
+            # Calls of a whole reply have no index, nor have those of some streams.
+            CallPiece(
+                i if (index := getattr(call, 'index', None)) is None else index,
+                call.function.name or '',
+                call.function.arguments or '',
+            )
+            for i, call in enumerate(calls)
+            if call.function
+        ),
         n_reasoning=next((len(text) for text in reasoning if isinstance(text, str)), 0),
         refusal=(part.refusal or '') if part else '',
         finish=str(choice.finish_reason or '').lower() if choice else '',

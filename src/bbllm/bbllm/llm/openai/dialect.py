@@ -10,6 +10,7 @@ from bbllm.core.errors import PromptTooLongError
 from bbllm.core.protocols import JsonSchema, Message, ModelRequest
 from bbllm.llm.openai.failures import Failure
 from bbllm.llm.openai.settings import OpenAISettings
+from bbllm.llm.tool_text import with_tools_in_text
 
 # A refusal may be about the value of a parameter that is known; leaving the parameter out would
 # not help then, or hide the cause.
@@ -20,6 +21,8 @@ _UNKNOWN = re.compile(
     r'|tool choice requires',
     re.IGNORECASE,
 )
+REPLY_TOOL = 'reply'
+"""The tool of the reply format `tool`."""
 SYSTEM = 'system'
 """Stands for the system message among the parameters."""
 _PARAMETERS: Mapping[str, tuple[str, str]] = {
@@ -31,6 +34,7 @@ _PARAMETERS: Mapping[str, tuple[str, str]] = {
         r'response_format|json_schema|json schema|guided|grammar|structured output',
         'does not take JSON schemas in `response_format`; {}',
     ),
+    'tool_choice': (r'tool_choice|tool choice', 'does not take tool_choice; it is left out'),
     'tools': (r'\btools?\b|tool_choice|function call', 'does not take tools; {}'),
     'max_completion_tokens': (
         r'max_completion_tokens',
@@ -80,6 +84,7 @@ class Dialect:
         self._refused: set[str] = set()
         chosen = settings.reply_format
         self._formats: tuple[str, ...] = AUTO if chosen == 'auto' else (chosen,)
+        self._calls_in_text = settings.tools == 'text'
         new = (urlsplit(settings.base_url).hostname or '').endswith(_NEW_LIMIT)
         self._limits = _LIMITS[::-1] if new else _LIMITS
 
@@ -108,6 +113,12 @@ class Dialect:
             body['stop'] = list(request.stop)[:4]
         if SYSTEM in self._refused:
             messages = _without_system(messages)
+        if request.tools and self._calls_in_text:
+            messages = with_tools_in_text(messages, request.tools)
+        elif request.tools:
+            functions = [{'type': 'function', 'function': t.declaration} for t in request.tools]
+            # What has to be called is one of them: words alone are no action.
+            body |= {'tools': functions, 'tool_choice': 'required'}
         if schema is not None:
             body |= _format(self._formats[0], schema)
             if self._formats[0] == 'json_object':
@@ -122,7 +133,15 @@ class Dialect:
         if name is None:
             return ''
         values: tuple[object, ...] = (self._settings.temperature,)
-        if name in ('response_format', 'tools'):
+        if name in ('tools', 'tool_choice') and not _is_reply_tool(sent):
+            if name == 'tools':
+                if self._settings.tools == 'native':
+                    return ''  # the user's own choice
+                self._calls_in_text = True
+                values = ('they are declared, and called, in text instead',)
+            else:
+                self._refused.add(name)
+        elif name in ('response_format', 'tools', 'tool_choice'):
             if len(self._formats) == 1:
                 return ''  # the user's own choice
             self._formats = self._formats[1:]
@@ -146,7 +165,7 @@ class Dialect:
         if failure.kind is PromptTooLongError or _TOO_LARGE.search(failure.text):
             return None
         in_use = {*sent, 'stream'} - self._refused
-        named = 'tools' if failure.param == 'tool_choice' else (failure.param or '').split('.')[0]
+        named = (failure.param or '').split('.')[0]
         named = named.partition('[')[0]
         if named in in_use and named in _PARAMETERS:
             return named
@@ -155,6 +174,14 @@ class Dialect:
                 if name in in_use and re.search(words, failure.text, re.IGNORECASE):
                     return name
         return None
+
+
+def _is_reply_tool(sent: Mapping[str, object]) -> bool:
+    """Return whether what was sent has no tools but the one whose arguments are the reply."""
+    match sent.get('tools'):
+        case [{'function': {'name': str(name)}}]:
+            return name == REPLY_TOOL
+    return False
 
 
 def _format(name: str, schema: JsonSchema) -> dict[str, object]:
@@ -166,7 +193,7 @@ def _format(name: str, schema: JsonSchema) -> dict[str, object]:
             return {'response_format': {'type': name}}
         case 'tool':
             function = {
-                'name': 'reply',
+                'name': REPLY_TOOL,
                 'description': 'Gives the reply; its arguments are all of it.',
                 'parameters': schema,
                 'strict': True,

@@ -62,6 +62,7 @@ from bbllm.core.protocols import (
     ModelRequest,
     OnText,
     Reply,
+    ToolCall,
 )
 from bbllm.core.provenance import code_version, templates_hash
 from bbllm.core.reading import read_regular, read_xz
@@ -90,14 +91,19 @@ class RecordedMessage:
     """One message of a request."""
 
     role: str
-    """`system`, `user` or `assistant`."""
+    """`system`, `user`, `assistant` or `tool`."""
     content: str
     images: tuple[str, ...] = ()
     """Hashes of its pictures, in their order."""
+    calls: tuple[ToolCall, ...] = ()
+    """Tools that it calls."""
+    call_id: str = ''
+    """Of the call whose result it is; '' of other messages."""
 
     @classmethod
     def of(cls, message: Message) -> 'RecordedMessage':
-        return cls(message.role, message.content, tuple(map(hash_of, message.images)))
+        images = tuple(map(hash_of, message.images))
+        return cls(message.role, message.content, images, message.calls, message.call_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +120,8 @@ class Exchange:
     messages: tuple[RecordedMessage, ...]
     stop: tuple[str, ...]
     schema_hash: str
+    tools: str = ''
+    """The tools that were offered, as JSON; '' without any."""
     reply: Reply | None = None
     error: str | None = None
     """Type of the error where there was no reply."""
@@ -236,7 +244,7 @@ _Request = list[tuple[str, str]]
 
 
 def _request(
-    messages: Sequence[RecordedMessage], stop: Sequence[str], schema_hash: str
+    messages: Sequence[RecordedMessage], stop: Sequence[str], schema_hash: str, tools: str
 ) -> _Request:
     lines: _Request = []
     for i, message in enumerate(messages, start=1):
@@ -247,8 +255,15 @@ def _request(
             (f'{name}, picture {number}', f'hash {each}')
             for number, each in enumerate(message.images, start=1)
         ]
+        lines += [(f'{name}, call', f'{call.id} {call}') for call in message.calls]
+        lines += [(f'{name}, id', message.call_id)] if message.call_id else []
     stops = ', '.join(map(repr, stop)) or 'none'
-    return [*lines, ('the stop strings', stops), ('the JSON schema', schema_hash)]
+    return [
+        *lines,
+        ('the stop strings', stops),
+        ('the JSON schema', schema_hash),
+        ('the tools', tools),
+    ]
 
 
 def _schema_hash_of(schema: JsonSchema | None) -> str:
@@ -259,7 +274,8 @@ def _schema_hash_of(schema: JsonSchema | None) -> str:
 
 def _asked(request: ModelRequest) -> _Request:
     messages = list(map(RecordedMessage.of, request.messages))
-    return _request(messages, request.stop, _schema_hash_of(request.schema))
+    schema_hash = _schema_hash_of(request.schema)
+    return _request(messages, request.stop, schema_hash, request.declared_tools)
 
 
 class RecordingModel(ModelWrapper):
@@ -331,6 +347,7 @@ class RecordingModel(ModelWrapper):
             messages=tuple(map(RecordedMessage.of, request.messages)),
             stop=tuple(request.stop),
             schema_hash=_schema_hash_of(request.schema),
+            tools=request.declared_tools,
             episode=self._episode,
             date=datetime.now(UTC).date().isoformat(),
             code=code_version(),
@@ -392,7 +409,8 @@ class ReplayModel:
             raise ReplayError(f'{path} is empty. {_VALID_FOR}')
         self._exchanges = [item for item in exchanges if item.role == role]
         self._requests = [
-            _request(item.messages, item.stop, item.schema_hash) for item in self._exchanges
+            _request(item.messages, item.stop, item.schema_hash, item.tools)
+            for item in self._exchanges
         ]
         self._open = list(range(len(self._exchanges)))
         """Which exchanges were not asked for yet."""

@@ -22,7 +22,7 @@ from bbllm.planners.common.model_planner import (
     ModelPlanner,
     images,
     picture_for,
-    sentence,
+    picture_sentence,
 )
 from bbllm.planners.common.plan_grammar import (
     PartialPlan,
@@ -69,7 +69,7 @@ class PlanRequests:
                 prompt = prompts.planning(
                     self.context.current(self.task),
                     scene,
-                    picture=sentence(picture),
+                    picture=picture_sentence(picture),
                     left=self._left(self.planner.k),
                 )
                 request = PromptRequest(kind='plan', scene=prompts.shown(scene))
@@ -130,7 +130,7 @@ class PlanRequests:
             plan,
             failure,
             earlier,
-            picture=sentence(picture),
+            picture=picture_sentence(picture),
             left=self._left(loops_left),
             before=self.context.before,
         )

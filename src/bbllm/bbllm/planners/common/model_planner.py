@@ -36,7 +36,7 @@ def picture_for(world: World, use: PictureUse, *, moved: bool) -> ScenePicture |
     return picture_of(world)
 
 
-def sentence(picture: ScenePicture | None) -> str:
+def picture_sentence(picture: ScenePicture | None) -> str:
     """Return what a prompt says of its picture; '' without one."""
     return '' if picture is None else f'The attached picture shows this scene {picture.view}.'
 

@@ -137,6 +137,10 @@ class _Replies:
                 return self._write(request, self._tried_less(self._by_class()))
             case 'actions':
                 return write.low_level_plan(self._low_level(), self._names)
+            case 'tool_call':
+                return write.tool_call(self._low_level(), self._names, request.scene)
+            case 'code':
+                return write.code(self._low_level(), self._names)
             case 'next_action':
                 return write.next_action(self._low_level(), self._names)
             case 'call':

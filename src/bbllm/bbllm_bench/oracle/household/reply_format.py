@@ -12,6 +12,7 @@ from bbllm.worlds.household.script import ScriptLine
 from bbllm.worlds.household.vocabulary import Action
 from bbllm_bench.oracle.household.house_copy import HouseCopy
 from bbllm_bench.oracle.reply_format import PlanLine
+from bbllm_bench.oracle.reply_format import tool_call as one_call
 from bbllm_planners.fltrnn.grammar import shown_call
 from bbllm_planners.llm_state.grammar import ADD, REASON, UPDATE
 from bbllm_planners.llm_state.prompting import PLAN_LIMIT
@@ -68,6 +69,20 @@ def next_action(lines: Sequence[ScriptLine], names: ShortNames) -> str:
     if not lines:
         return 'All is done.\nRobot action: done'
     return f'This comes next.\nRobot action: {_low_level_calls(lines[:1], names)[0]}'
+
+
+def tool_call(lines: Sequence[ScriptLine], names: ShortNames, scene: Scene | None) -> str:
+    """Write the next action as a call of a tool."""
+    actions = language_of(scene).low_level_actions(scene) if scene else ()
+    calls = (as_planned(call_of(line), names) for line in lines[:1])
+    return one_call([PlanLine(call.skill, call.args, '') for call in calls], actions)
+
+
+def code(lines: Sequence[ScriptLine], names: ShortNames) -> str:
+    """Write a program of calls alone."""
+    calls = (as_planned(call_of(line), names) for line in lines)
+    written = [f'{call.skill}({", ".join(map(repr, call.args))})' for call in calls]
+    return '\n'.join(written) or 'done'
 
 
 def function_body(lines: Iterable[ScriptLine]) -> str:

@@ -1,0 +1,1 @@
+"""A plain agent that calls tools."""

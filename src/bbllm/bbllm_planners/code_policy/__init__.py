@@ -1,0 +1,1 @@
+"""Programs of a closed grammar over skills and queries of the scene."""
