@@ -20,8 +20,9 @@ from bbllm.core.protocols import (
     StepFailure,
 )
 from bbllm.core.registry import load_planner, load_planners, plain_name, planner_names
+from bbllm.core.skill_calls import is_pose_like
 from bbllm.core.stop_words import is_stop
-from bbllm.core.types import Scene, SkillCall
+from bbllm.core.types import Code, Outcome, PlanStep, Scene, SkillCall
 from bbllm.llm.reply_text import cut_at_stop
 from bbllm.planners.common.call_grammar import parse_call
 from bbllm_bench.oracle.clauses import MAX_CHARACTERS, names_in
@@ -57,6 +58,8 @@ from bbllm_bench.oracle.vocabulary import words_of
 
 Answer = Callable[[PromptRequest, str], str]
 """Returns the reply to a declared request, whose prompt is the second argument."""
+BY_OUTCOMES = ('tool_call', 'code')
+"""Kinds of requests that state nothing of what was done: the episode shows it."""
 AT_THE_END = 'return to base'
 """Ends the steps of a task that has moved something, or where nothing is left to be moved."""
 HELP = ('what can you do', 'help', 'what do you understand', 'what can i say', 'what can i do')
@@ -230,6 +233,8 @@ class _ByInstruction:
         situation: Situation,
         answers: Mapping[str, str],
     ) -> str:
+        if request.kind in BY_OUTCOMES:
+            request = _with_outcomes(request, situation)
         objects, task = objects_of(scene), situation.task
         if self._state is None:
             self._state = DialogueState(task.turns, objects, scene.held)
@@ -268,7 +273,7 @@ class _ByInstruction:
         if request.kind == 'calls':
             calls = (call_text(step, scene) for step in steps)
             return numbered([call for call in calls if call != PASS])
-        if request.kind in ('tool_call', 'code'):
+        if request.kind in BY_OUTCOMES:
             return plan_reply(request, _called(steps, scene), 'rob0')
         aside = [f'assumed: {question} {option}' for question, option in self._assumed.items()]
         aside += filter(None, news)
@@ -326,6 +331,27 @@ class _ByInstruction:
         if not is_question(words):
             return ''
         return begin + answer(words, objects, scene.held)
+
+
+def _with_outcomes(request: PromptRequest, situation: Situation) -> PromptRequest:
+    """Return a request with what was done and what failed, in words, as the episode shows it."""
+    done: list[str] = []
+    failures: list[StepFailure] = []
+    held = ''
+    for outcome in (e.data for e in situation.events() if isinstance(e.data, Outcome)):
+        call = outcome.call
+        words = ' '.join((call.skill, *call.args))
+        if call.skill == 'place':
+            where = 'at' if is_pose_like(call.args[0]) else 'on'
+            words = f'place {held or "it"} {where} {call.args[0]}'
+        if outcome.succeeded:
+            done.append(words)
+            held = {'pick': call.args[0] if call.args else '', 'place': ''}.get(call.skill, held)
+            continue
+        tried = outcome.code is not Code.NOT_APPROVED
+        step = PlanStep(len(done), words)
+        failures.append(StepFailure(step, outcome.message, outcome=outcome, tried=tried))
+    return replace(request, plan=tuple(done), start=len(done), failures=tuple(failures))
 
 
 def _called(steps: Sequence[str], scene: Scene) -> list[PlanLine]:
