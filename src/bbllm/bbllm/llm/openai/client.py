@@ -123,6 +123,12 @@ class ModelClient:
         What the coroutine puts into *calls* is called meanwhile, in the thread of the caller.
         """
         calls = SimpleQueue() if calls is None else calls
+        try:
+            if cancel is not None:
+                cancel.raise_if_cancelled()  # before the thread can send anything
+        except BaseException:
+            work.close()
+            raise
         future = asyncio.run_coroutine_threadsafe(work, self._started_loop())
         future.add_done_callback(lambda _: calls.put(lambda: None))
         try:
