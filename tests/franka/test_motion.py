@@ -65,3 +65,52 @@ def test_a_trajectory_far_away_is_gone_to_first() -> None:
     assert begin > 300 + LEAD
     assert motion.rows[-1] == pytest.approx((there + WAY / 4).tolist())
     assert max(worst(padded(motion))) <= 1.001
+
+
+def lost(rows: list[list[float]], n: int) -> Array:
+    """Return rows and *n* more, as the robot makes them of lost ones: its acceleration stays."""
+    led = np.array(rows[-3:])
+    step, bend = led[-1] - led[-2], np.diff(led, n=2, axis=0)[0]
+    more = [led[-1]]
+    for _ in range(n):
+        step = step + bend
+        more.append(more[-1] + step)
+    return np.vstack([rows, more[1:]])
+
+
+def state_of(rows: Array) -> tuple[Array, Array, Array]:
+    step, bend = np.diff(rows[-3:], axis=0)[-1] / TICK_S, np.diff(rows[-3:], n=2, axis=0)[0]
+    return rows[-1], step, bend / TICK_S**2
+
+
+@pytest.mark.parametrize('n', [1, 3, 10, 19])
+@pytest.mark.parametrize('row', [2, 40, 120, 300, 10_000])
+def test_after_lost_rows_the_motion_goes_on_from_where_the_robot_is(row: int, n: int) -> None:
+    start = FR3.home_rad
+    motion = TimedMotion(FR3, start, joint_move(FR3, start, start + WAY, scale=0.5))
+    planned = [list(each) for each in motion.rows]
+    row = min(row, motion.last)
+    led = lost(motion.rows[: row + 1], n)
+
+    motion.rejoin_after(row + n, state_of(led))
+
+    whole = np.vstack([led, motion.rows[row + n + 1 :]])
+    assert max(worst(whole)) <= 1.001
+    assert motion.rows[-1] == pytest.approx(planned[-1])
+    if row + n + 400 < len(planned):
+        assert motion.rows[row + n + 400 :] == planned[row + n + 400 :]
+    if row == 2 and n > 1:  # where the acceleration changes, what was planned is a step away
+        assert max(worst(np.vstack([led, planned[row + n + 1 :]]))) > 1.001
+
+
+def test_a_motion_is_stopped_and_joined_without_a_step_after_lost_rows() -> None:
+    start = FR3.home_rad
+    for change in (
+        lambda motion, row: motion.stop_after(row),
+        lambda motion, row: motion.join_after(row, joint_move(FR3, start, start - WAY, scale=0.5)),
+    ):
+        motion = TimedMotion(FR3, start, joint_move(FR3, start, start + WAY, scale=0.5))
+        led = lost(motion.rows[:121], 10)
+        motion.rejoin_after(130, state_of(led))
+        change(motion, 140)
+        assert max(worst(np.vstack([led, motion.rows[131:]]))) <= 1.001

@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections import deque
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -41,6 +42,10 @@ IDLE_MS = 10
 """How long requests are waited for between two readings of an arm at rest [ms]."""
 MEAN_S = 0.02
 """Over how long the force is averaged [s]."""
+FLOAT_RAD = 1.5e-7
+"""How well states resolve joint positions, which they have in single precision [rad]."""
+REMEMBERED = 20
+"""How many rows are compared with the robot's set point; it stops after 20 that it did not get."""
 STOPPED_RAD_S = 0.01
 """A joint slower than this has arrived [rad/s]."""
 PRIORITY = 80
@@ -189,14 +194,22 @@ class ControlLoop:
         late_rows = round(tolerances.goal_time_s / TICK_S)
         path_rad, goal_rad = tolerances.path_rad, tolerances.goal_rad
         gave_way = False
-        sent = rows[0]
+        sent = deque(rows[:1], maxlen=REMEMBERED)
         while True:
             state, period = control.readOnce()
             row += round(period.to_sec() / TICK_S)
+            if (
+                begun
+                and state.control_command_success_rate < 1.0
+                and _is_elsewhere(state.q_d, sent)
+            ):
+                q, dq, ddq = map(np.array, (state.q_d, state.dq_d, state.ddq_d))
+                motion.rejoin_after(row - 1, (q, dq, ddq))
             position = state.q
-            off_rad = max(map(_distance, position, sent))
-            sent = rows[row if row < len(rows) else -1]
-            command = pylibfranka.JointPositions(sent)
+            off_rad = max(map(_distance, position, sent[-1]))
+            now = rows[row if row < len(rows) else -1]
+            sent.append(now)
+            command = pylibfranka.JointPositions(now)
             over = row - motion.last
             if over > 0:
                 arrived = off_rad <= goal_rad and max(map(abs, state.dq)) < STOPPED_RAD_S
@@ -253,6 +266,15 @@ def _settings_of(state: Any) -> ToolSettings:
         T_flange_ee=list(state.F_T_EE),
         T_ee_stiffness=list(state.EE_T_K),
     )
+
+
+def _is_elsewhere(set_point: Sequence[float], sent: Iterable[Sequence[float]]) -> bool:
+    """
+    Return whether the robot led the arm itself, without the row that was sent last.
+
+    A row that it has not used yet when it reports its state is one of the next ones.
+    """
+    return all(max(map(_distance, set_point, row)) > FLOAT_RAD for row in sent)
 
 
 def _distance(one: float, other: float) -> float:

@@ -2,12 +2,14 @@
 A motion as the robot receives it: one row of joint positions for each of its milliseconds.
 
 The robot judges differences of these rows, so every change of plan goes on from a row that is
-still to come, with its velocity and acceleration.
+still to come, with its velocity and acceleration. Where a row was lost, the robot goes on by
+itself, with the acceleration that it had, and the rows go on from there.
 """
 
 import math
 from dataclasses import replace
 from functools import reduce
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ LEAD = 4
 """How many rows stay as they were when a motion changes: the change takes time, too."""
 SAME_RAD = 1e-9
 """Set points nearer to each other than this are one: in a millisecond it is 1e-3 rad/s^2 [rad]."""
+REJOINS_S = (0.05, 0.1, 0.2, 0.4)
+"""Durations that are tried for getting back to the trajectory after lost rows [s]."""
 BLENDS_S = (0.1, 0.2, 0.4, 0.8)
 """Durations that are tried for fading from one motion into another [s]."""
 KNOT_S = 0.02
@@ -32,6 +36,10 @@ Duration of a way to another set point, at least and for each radian [s, s/rad].
 
 A quintic over d in T has 5.8 d/T^2 and 60 d/T^3: for 1 mrad 1.7 rad/s^2 and 175 rad/s^3.
 """
+
+State = tuple[Array, Array, Array]
+"""Position, velocity and acceleration, shape (7,) each [rad, rad/s, rad/s^2]."""
+STILL = Spline.still(np.zeros(N_JOINTS))
 
 
 class TimedMotion:
@@ -57,6 +65,8 @@ class TimedMotion:
             self.ahead_s = 0.0 if self._way is None else self._way.duration_s
             whole = self._after_way(trajectory)
         self._spline, self._first = spline_of(whole), 0
+        self._shift, self._shift_first = STILL, 0
+        """What is added to the spline since rows were lost, and from which row on."""
         self.rows: list[list[float]] = []
         """Joint positions at each millisecond from the beginning [rad]."""
         self._extend()
@@ -68,8 +78,38 @@ class TimedMotion:
     def stop_after(self, row: int) -> None:
         """Brake within the limits of plans, `LEAD` rows after this one."""
         begin = min(row + LEAD, self.last)
-        state = self._spline.at_one((begin - self._first) * TICK_S)
-        self._replace(begin, Spline.stopping(self._robot, *state, 0.0))
+        self._replace(begin, Spline.stopping(self._robot, *self._state_at(begin), 0.0))
+
+    def rejoin_after(self, row: int, set_point: State) -> None:
+        """
+        Go on from where the robot led the arm itself, when it did not get the rows up to this one.
+
+        *set_point* is the robot's at *row*: it keeps the last acceleration where rows are lost,
+        at most for 20 of them. What that is off the trajectory is faded out, over the shortest of
+        `REJOINS_S` that keeps the limits.
+        """
+        # Differences, as the robot's own velocity and acceleration are.
+        q = self._positions(np.arange(row - 2, row + 1))
+        dq, ddq = np.diff(q, axis=0)[-1] / TICK_S, np.diff(q, n=2, axis=0)[0] / TICK_S**2
+        off, off_s, off_s2 = set_point[0] - q[-1], set_point[1] - dq, set_point[2] - ddq
+        # The difference over the last millisecond is the velocity in its middle.
+        state = np.stack([off, off_s + off_s2 * TICK_S / 2, off_s2])
+        knots = np.stack([state, np.zeros_like(state)], axis=1)
+        at, step = set_point[0], set_point[1] * TICK_S
+        before = at - 2 * step + set_point[2] * TICK_S**2, at - step, at
+        shifted = self._shift_first + round(self._shift.duration_s / TICK_S)
+        tried = []
+        for T in REJOINS_S:
+            shift = spline_of(JointTrajectory(np.array([0.0, T]), *knots))
+            rows = np.arange(row + 1, max(row + round(T / TICK_S), shifted) + 1)
+            sent = self._positions(rows) + shift.positions_at(np.asarray((rows - row) * TICK_S))
+            tried.append((self._hardest(np.vstack([*before, sent])), shift, sent))
+            if tried[-1][0] <= 1.0:
+                break
+        _, self._shift, sent = min(tried, key=itemgetter(0))
+        self._shift_first = row
+        self._stay_until(row)
+        self.rows[row + 1 : row + 1 + len(sent)] = sent.tolist()
 
     def give_way_after(self, row: int, measured_rad: Array) -> None:
         """Lead the set point of an arm at rest to where the arm is, so that it pushes no more."""
@@ -86,8 +126,7 @@ class TimedMotion:
         """
         self._stay_until(row + LEAD)
         begin = row + LEAD
-        state = self._spline.at_one((begin - self._first) * TICK_S)
-        whole, ahead_s = joined(self._robot, state, trajectory)
+        whole, ahead_s = joined(self._robot, self._state_at(begin), trajectory)
         self._replace(begin, spline_of(whole))
         return begin + round(ahead_s / TICK_S)
 
@@ -113,18 +152,35 @@ class TimedMotion:
 
     def _replace(self, begin: int, spline: Spline) -> None:
         del self.rows[begin + 1 :]
-        self._spline, self._first = spline, begin
+        self._spline, self._first, self._shift = spline, begin, STILL
         self._extend()
 
     def _extend(self) -> None:
-        """Add the rows up to the end of the spline, from the first that is missing."""
-        end = self._first + math.ceil(self._spline.duration_s / TICK_S)
-        rows = np.arange(len(self.rows), end + 1) - self._first
-        self.rows.extend(self._spline.positions_at(np.asarray(rows * TICK_S)).tolist())
+        """Add the rows up to the end of spline and shift, from the first that is missing."""
+        ends = (self._first, self._spline), (self._shift_first, self._shift)
+        end = max(first + math.ceil(spline.duration_s / TICK_S) for first, spline in ends)
+        rows = np.arange(len(self.rows), end + 1)
+        shift = self._shift.positions_at(np.asarray((rows - self._shift_first) * TICK_S))
+        self.rows.extend((self._positions(rows) + shift).tolist())
 
+    def _positions(self, rows: NDArray[np.int_]) -> Array:
+        """Return the spline alone, shape (n, 7) [rad]; before its beginning the arm rests."""
+        return self._spline.positions_at(np.maximum(rows - self._first, 0) * TICK_S)
 
-State = tuple[Array, Array, Array]
-"""Position, velocity and acceleration, shape (7,) each [rad, rad/s, rad/s^2]."""
+    def _state_at(self, row: int) -> State:
+        one = self._spline.at_one((row - self._first) * TICK_S)
+        other = self._shift.at_one((row - self._shift_first) * TICK_S)
+        q, dq, ddq = (a + b for a, b in zip(one, other, strict=True))
+        return q, dq, ddq
+
+    def _hardest(self, rows: Array) -> float:
+        """Return the largest share of a limit that differences of rows, shape (n, 7), take."""
+        limits = self._robot.limits
+        shares = (
+            np.abs(np.diff(rows, n=n, axis=0)).max(axis=0) / TICK_S**n / limit
+            for n, limit in ((2, limits.acceleration_rad_s2), (3, limits.jerk_rad_s3))
+        )
+        return float(max(share.max() for share in shares))
 
 
 def joined(
