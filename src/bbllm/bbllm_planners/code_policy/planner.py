@@ -148,7 +148,7 @@ class CodePolicy(ModelPlanner):
     ) -> Program:
         words = {word for skill in hands.actions for word in (skill.name, *skill.aliases)}
         known = {*words, *queries_for(hands.scene), *BUILT_IN}
-        request = PromptRequest(kind='rest' if broken else 'program', scene=hands.scene)
+        request = PromptRequest(kind='code', scene=hands.scene)
         prompt = program_prompt(task, hands, broken)
         return self.ask(prompt, partial(parse_program, functions=known), request, context)
 
