@@ -11,18 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from bbllm.core.findings import Finding, Level
 from bbllm.core.plugins import forget
 from bbllm_bench.commands import doctor
 from bbllm_ros.checks import machine
-from bbllm_ros.checks.machine import Finding, Level
-from bbllm_ros.checks.real_arm import (
-    DRIVER,
-    MESSAGES,
-    check_messages,
-    check_safety,
-    judge_network,
-    trips_of,
-)
+from bbllm_ros.checks.real_arm import DRIVER, MESSAGES, check_messages, check_safety
 
 Command = Callable[..., Result]
 OTHERS = 'from other packages'
@@ -204,38 +197,3 @@ def test_constraints_are_listed_with_the_safety_rules() -> None:
     assert finding.text.endswith('; never touch the laptop; never move any cube')
     assert '; keep_out box_1: 1 x 1 x 1 m, from (0, 0, 0) to (1, 1, 1) m;' in finding.text
     assert check_safety({'never': 'eat the cube'}).level is Level.FAIL
-
-
-@pytest.mark.parametrize(
-    ('found', 'level', 'shown_text'),
-    [
-        ((1000, [0.1] * 1000), Level.OK, '1000 packets to robot, one every 2 ms, 0 lost'),
-        ((1000, [0.1] * 900 + [0.7] * 100), Level.WARN, 'p99 0.700'),
-        ((1000, [0.1] * 998 + [1.4] * 2), Level.WARN, 'max 1.400'),
-        ((1000, [0.1] * 900 + [1.7] * 100), Level.FAIL, 'p99 1.700'),
-        ((1000, [0.1] * 999), Level.WARN, '1 lost'),
-        ((1000, [0.1] * 900), Level.FAIL, '100 lost'),
-        ((1000, []), Level.FAIL, 'none of 1000 packets to robot came back'),
-        ('robot is no address', Level.FAIL, 'robot is no address'),
-    ],
-)
-def test_a_network_is_judged_by_the_cycle_of_the_robot(
-    found: tuple[int, list[float]] | str, level: Level, shown_text: str
-) -> None:
-    finding = judge_network('robot', found)
-
-    assert finding.level is level
-    assert shown_text in finding.text
-    assert bool(finding.remedy) == (level is not Level.OK)
-
-
-def test_what_ping_prints_is_read_and_only_the_first_answer_to_a_packet_counts() -> None:
-    text = (
-        '64 bytes from 172.16.0.2: icmp_seq=1 ttl=64 time=0.081 ms\n'
-        '64 bytes from 172.16.0.2: icmp_seq=1 ttl=64 time=0.390 ms (DUP!)\n'
-        '--- 172.16.0.2 ping statistics ---\n'
-        '2 packets transmitted, 1 received, +1 duplicates, 50% packet loss, time 998ms\n'
-    )
-
-    assert trips_of(text) == (2, [0.081])
-    assert trips_of('ping: socket: Operation not permitted\n') is None

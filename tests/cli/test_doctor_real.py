@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from bbllm.core.findings import Finding, Level
+from bbllm_franka.address import ROBOT_IP
 from bbllm_ros.checks import real_arm
-from bbllm_ros.checks.machine import Finding, Level
 from bbllm_ros.checks.real_arm import (
     BEST_EFFORT,
     CONTROLLERS,
@@ -112,7 +113,7 @@ OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
          'joints', FAIL, 'lacks fr3_joint1', 'robot_type:=fr3'),
         ({'robot_mode': 5}, 'mode', FAIL, 'user stopped', 'Release the user stop'),
         ({'robot_mode': 4, 'errors': ('cartesian_reflex',)},
-         'mode', FAIL, 'reflex; errors: cartesian_reflex', 'error_recovery'),
+         'mode', WARN, 'reflex; errors: cartesian_reflex', 'the next task recovers'),
         ({'robot_mode': 0}, 'mode', FAIL, 'mode other', 'Unlock the joints'),
         ({'success_rate': 0.9}, 'mode', WARN, '90.0 %', 'network'),
         ({'actions': frozenset({'action_server/error_recovery'}), 'hand': None},
@@ -173,14 +174,17 @@ def test_network_of_a_simulated_robot_is_not_measured(
     for name in ('missing_ros', 'joins'):
         monkeypatch.setattr(real_arm, name, lambda: None)
     monkeypatch.setattr(
-        real_arm, 'check_network', lambda address, report: measured.append(address) or []
+        real_arm,
+        'check_network',
+        lambda address: measured.append(address) or Finding('network', Level.FAIL, ''),
     )
     monkeypatch.setattr('bbllm_ros.driver.real_probe.probe', lambda *_: graph)
 
     found = list(real_arm.check_real_arm(real_arm.RealArm(), lambda doing: None))
 
     assert measured == ([] if simulated else ['172.16.0.2'])
-    assert [item.level for item in found if item.name == 'network'] == [Level.OK] * simulated
+    level = Level.OK if simulated else Level.FAIL
+    assert [item.level for item in found if item.name == 'network'] == [level]
 
 
 def test_the_report_of_a_real_arm_is_one_object(
@@ -202,6 +206,6 @@ def test_the_report_of_a_real_arm_is_one_object(
     assert (result.exit_code, data['arm_ready']) == (1, False)
     assert [item['level'] for item in data['findings']] == ['ok', 'fail']
     assert (seen[0].namespace, seen[0].gripper) == ('left', 'fr3_gripper')
-    assert seen[0].robot_ip == real_arm.ROBOT_IP
-    without = bbllm('doctor', '--robot-ip', '127.0.0.1')
-    assert (without.exit_code, '--robot-ip: only with --real' in without.output) == (2, True)
+    assert seen[0].robot_ip == ROBOT_IP
+    without = bbllm('doctor', '--ip', '127.0.0.1')
+    assert (without.exit_code, '--ip: only with --fr3 or --real' in without.output) == (2, True)

@@ -6,6 +6,10 @@ from contextlib import suppress
 
 from bbllm_franka.errors import NoRouteError, SimulatedServerError
 
+ROBOT_IP = '172.16.0.2'
+"""As in Franka's documentation, in franka.config.yaml of franka_bringup, and in our pages. Its
+franka.launch.py alone has 172.16.0.3, which is never used here."""
+
 
 def check_address(address: str, *, simulated: bool) -> str:
     """
@@ -15,14 +19,14 @@ def check_address(address: str, *, simulated: bool) -> str:
     SimulatedServerError where what was stated about it cannot be so: an address of this computer
     is a simulation, and any other may be a robot. Raises NoRouteError for what is no address.
     """
-    resolved = _resolved(address)
-    if not simulated and _is_here(resolved):
+    resolved = resolved_address(address)
+    if not simulated and is_here(resolved):
         raise SimulatedServerError(
             f'{address} is this computer, so no robot serves there: state that the robot is '
             'simulated (--simulated-robot, or simulated_robot:=true with ros2 launch), or give '
             'the address of the robot.'
         )
-    if simulated and not _is_here(resolved):
+    if simulated and not is_here(resolved):
         raise SimulatedServerError(
             f'{address} is not this computer, so it may be a robot: leave --simulated-robot out, '
             'so that plans are approved by a person, or serve the simulation here (127.0.0.1).'
@@ -30,8 +34,12 @@ def check_address(address: str, *, simulated: bool) -> str:
     return resolved
 
 
-def _resolved(address: str) -> str:
-    """Return a numeric address of IPv4, which the robot's control has alone."""
+def resolved_address(address: str) -> str:
+    """
+    Return a numeric address of IPv4, which the robot's control has alone.
+
+    Raises NoRouteError for what is no address.
+    """
     try:
         ((_, _, _, _, (resolved, *_)), *_) = socket.getaddrinfo(address, None, socket.AF_INET)
         return str(resolved)
@@ -41,12 +49,12 @@ def _resolved(address: str) -> str:
         if ipaddress.ip_address(address.strip('[]')).version == 6:
             why = 'that the robot could have: it is one of IPv6, and its control has IPv4 alone'
     raise NoRouteError(
-        f'{address!r} is no address {why}. That of the robot is in Desk under Settings > '
-        'Network, such as 172.16.0.2.'
+        f'{address!r} is no address {why}.',
+        f'That of the robot is in Desk under Settings > Network, such as {ROBOT_IP}.',
     )
 
 
-def _is_here(resolved: str) -> bool:
+def is_here(resolved: str) -> bool:
     """Return whether an address is one of this computer: to its own alone can it bind."""
     if ipaddress.ip_address(resolved).is_loopback:
         return True

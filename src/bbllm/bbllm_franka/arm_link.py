@@ -74,8 +74,8 @@ class ArmLink:
             word, *values = self._replies.get(timeout=START_S)
         except queue.Empty:
             raise SlowMachineError(
-                f'This computer did not start the control process within {START_S:g} s: end '
-                'other programs.'
+                f'This computer did not start the control process within {START_S:g} s.',
+                'End other programs.',
             ) from None
         with suppress(queue.Empty):
             if word is Word.CONNECTING:
@@ -185,13 +185,16 @@ def check_machine(quality: LinkQuality, realtime: str) -> None:
     """
     if quality.share >= LEAST_SHARE and quality.widest_s < WIDEST_S:
         return
-    text = (
+    fact = (
         f'This computer kept up with {quality.share:.0%} of the states of the robot, and was '
         f'late by {quality.widest_s * 1e3:.0f} ms once; a motion needs '
-        f'{LEAST_SHARE:.0%} and less than {WIDEST_S * 1e3:.0f} ms. End other programs, '
-        'connect the robot by its own network card, set the CPU governor to performance, and '
-        'boot a PREEMPT_RT kernel.'
+        f'{LEAST_SHARE:.0%} and less than {WIDEST_S * 1e3:.0f} ms.'
+    )
+    remedy = (
+        'End other programs, connect the robot by its own network card, set the CPU governor to '
+        'performance, and boot a PREEMPT_RT kernel.'
     )
     if realtime == ENFORCE:
-        raise SlowMachineError(f'{text} To go on all the same, state --realtime ignore.')
-    LOG.warning(text)
+        go_on = 'To go on all the same, state --realtime ignore.'
+        raise SlowMachineError(fact, f'{remedy} {go_on}')
+    LOG.warning(f'{fact} {remedy}')

@@ -110,7 +110,8 @@ class FrankaDriver:
         try:
             check_machine(self._link.quality, self._realtime)
             self._check_joints()
-            self._check_load(self._load_kg)
+            if self._load_kg is not None:
+                check_load(self._link.read().load_kg, self._load_kg)
             self._hand = HandLink(self._address) if self._has_hand else None
         except BaseException:
             self._link.close()
@@ -490,13 +491,14 @@ class FrankaDriver:
                 f'{MODES[RobotMode.OTHER]} (https://{self._address}), and activate FCI there.'
             )
 
-    def _check_load(self, load_kg: float | None) -> None:
-        set_kg = self._link.read().load_kg
-        if load_kg is not None and abs(set_kg - load_kg) > SAME_KG:
-            raise LoadError(
-                f'The robot has a load of {set_kg:g} kg set, and {load_kg:g} kg was stated. Set '
-                'it in Desk, or state what is mounted.'
-            )
+
+def check_load(set_kg: float, stated_kg: float) -> None:
+    """Raise LoadError where the load that is set in a robot is not the one that was stated."""
+    if abs(set_kg - stated_kg) > SAME_KG:
+        raise LoadError(
+            f'The robot has a load of {set_kg:g} kg set, and {stated_kg:g} kg was stated.',
+            'Set it in Desk, or state with --load what is mounted.',
+        )
 
 
 MODES = {

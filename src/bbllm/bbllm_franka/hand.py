@@ -15,6 +15,7 @@ from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
 from bbllm.robots.robot_model import HandModel
 from bbllm_franka.errors import ControlTakenError, LostRobotError, NoHandError, UnhomedError
 from bbllm_franka.libraries import library
+from bbllm_franka.reasons import version_error
 
 CONNECT_S = 10.0
 """How long a connection may take [s]."""
@@ -90,23 +91,29 @@ class HandLink:
             answer = made.get(timeout=CONNECT_S)
         except queue.Empty:
             raise ControlTakenError(
-                f'The hand at {self._address} gave no answer within {CONNECT_S:g} s. It serves '
-                'one program at a time: end the other one.'
+                f'The hand at {self._address} gave no answer within {CONNECT_S:g} s.',
+                'It serves one program at a time: end the other one.',
             ) from None
         if isinstance(answer, Exception):
-            raise NoHandError(
-                f'No Franka Hand answers at {self._address} ({_text(answer)}). Mount it and '
-                'select it as end effector in Desk under Settings, then restart the robot.'
+            raise version_error(_text(answer), f'The hand at {self._address}') or NoHandError(
+                f'No Franka Hand answers at {self._address} ({_text(answer)}).',
+                'Mount it and select it as end effector in Desk under Settings, then restart the '
+                'robot.',
             ) from answer
         return answer
+
+    @property
+    def server_version(self) -> int:
+        """Of the hand's protocol, as the hand states it."""
+        return int(self._gripper.server_version)
 
     @property
     def width_m(self) -> float:
         """Distance between the fingers; raises LostRobotError where no state comes now [m]."""
         if self.silent:
             raise LostRobotError(
-                f'The hand at {self._address} has sent no state for {SILENT_S:g} s. Check it in '
-                'Desk; the next task connects anew.'
+                f'The hand at {self._address} has sent no state for {SILENT_S:g} s.',
+                'Check it in Desk; the next task connects anew.',
             )
         return float(self._state.width)
 
@@ -134,9 +141,9 @@ class HandLink:
         """Raise UnhomedError where it has to be homed before it moves."""
         if why := self.unhomed(hand):
             raise UnhomedError(
-                f'The hand at {self._address} cannot be used: {why}. Take what is between the '
-                f'fingers away, and home it: `bbllm home --ip {self._address}` asks you, and then '
-                'closes and opens the hand once.'
+                f'The hand at {self._address} cannot be used: {why}.',
+                'Take what is between the fingers away, and home it: `bbllm home --ip '
+                f'{self._address}` asks you, and then closes and opens the hand once.',
             )
 
     def move(self, width_m: float, speed_m_s: float, is_cut: Callable[[], bool]) -> GripperResult:

@@ -25,9 +25,9 @@ from bbllm.api.config import RuleChoice
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import TaskError
 from bbllm.core.events import Ending, EventKind
+from bbllm.core.findings import Level
 from bbllm.core.journal import read_episode, summarize
 from bbllm.core.paths import config_dir, episodes_dir
-from bbllm_ros.checks.machine import Level
 from bbllm_ros.checks.real_arm import RealArm, judge_graph
 from bbllm_ros.convert.records import stamp_from_msg, vector_from_msg
 from bbllm_ros.driver.real_probe import probe

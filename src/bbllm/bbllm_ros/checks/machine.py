@@ -12,15 +12,14 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bbllm.core.constants import NAMESPACE
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.findings import Finding, Level, fail, ok, warn
 from bbllm.core.paths import config_dir, episodes_dir, state_dir
 from bbllm.core.plugins import how_to_install, installed
 from bbllm_viewer.commands.browser import PACKAGES as PAGE_PACKAGES
@@ -46,46 +45,6 @@ CLASHES = (
     ('durability', 'TRANSIENT_LOCAL', 'VOLATILE'),
 )
 """Qualities of service with which a subscriber gets no messages of a publisher."""
-
-
-class Level(StrEnum):
-    """How a check came out."""
-
-    OK = 'ok'
-    WARN = 'warn'
-    """Something that only a part of the program needs is missing."""
-    FAIL = 'fail'
-    """`bbllm demo` would not work; with --real, the arm would not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report."""
-
-    name: str
-    level: Level
-    text: str
-    remedy: str = ''
-    """What to do about it; empty where nothing needs doing."""
-
-
-def ok(name: str, text: str, remedy: str = '') -> Finding:
-    return Finding(name, Level.OK, text, remedy)
-
-
-def warn(name: str, text: str, remedy: str = '') -> Finding:
-    return Finding(name, Level.WARN, text, remedy)
-
-
-def fail(name: str, text: str, remedy: str = '') -> Finding:
-    return Finding(name, Level.FAIL, text, remedy)
-
-
-def there(name: str, wanted: Iterable[str], found: Container[str], remedy: str) -> Finding:
-    """Return a failure that names what of *wanted* is not in *found*, or all of it."""
-    if missing := [item for item in wanted if item not in found]:
-        return fail(name, f'missing: {", ".join(missing)}', remedy)
-    return ok(name, f'there: {", ".join(wanted)}')
 
 
 def check_python() -> Finding:

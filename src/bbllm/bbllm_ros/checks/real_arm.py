@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import re
-import resource
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bbllm.api.config import RuleChoice
 from bbllm.api.ros_environment import missing_ros
+from bbllm.arm.driver import RobotMode
 from bbllm.core.constants import REAL_NAMESPACE
 from bbllm.core.errors import BbllmError
-from bbllm_ros.checks.machine import (
-    Finding,
-    Level,
-    check_middleware,
-    fail,
-    joins,
-    judge_cameras,
-    ok,
-    there,
-    warn,
+from bbllm.core.findings import Finding, Level, fail, ok, there, warn
+from bbllm_franka.address import ROBOT_IP
+from bbllm_franka.checks.computer import (
+    check_governor,
+    check_kernel,
+    check_limits,
+    check_network,
 )
+from bbllm_franka.checks.states import judge_mode
+from bbllm_ros.checks.machine import check_middleware, joins, judge_cameras
 
 if TYPE_CHECKING:
     from bbllm_ros.driver.robot_graph import RobotGraph
 
-ROBOT_IP = '172.16.0.2'
-"""As in franka.config.yaml of franka_bringup, and in our pages. Its franka.launch.py alone has
-172.16.0.3, which is never used here: our launch files require the address."""
 SAFETY = 'safety_slow'
 """The default of launches of a real arm."""
 HARDWARE = 'FrankaHardwareInterface'
@@ -64,27 +55,9 @@ RECOVERY = (
     'service_server/set_full_collision_behavior',
     'service_server/set_load',
 )
-MODES = {
-    0: ('other', Level.FAIL, 'Unlock the joints in Desk, and activate FCI.'),
-    1: ('idle', Level.OK, ''),
-    2: ('move', Level.OK, ''),
-    3: ('guiding', Level.WARN, 'Let go of the guiding buttons.'),
-    4: ('reflex', Level.FAIL, 'See what it met; the next call recovers it, or error_recovery.'),
-    5: ('user stopped', Level.FAIL, 'Release the user stop.'),
-    6: ('recovering from an error', Level.WARN, 'Run this check again in a moment.'),
-}
-"""Of FrankaRobotState: name, how that is, what to do."""
 LEAST_RATE_HZ = 20.0
 LEAST_SUCCESS = 0.95
 NODES = ('brain_planner', 'body_mapper', 'state_estimator', 'fr3_executor')
-BUDGET_MS = 0.5
-"""What libfranka's documentation grants between reading and writing [ms]."""
-CYCLE_MS = 1.0
-"""The robot's cycle [ms]."""
-RTPRIO = 98
-"""thread_priority of the controller manager in the driver's configuration."""
-MEMLOCK_KB = 102_400
-"""What Franka's documentation has people set [kB]."""
 MESSAGES = ('franka_msgs', 'control_msgs', 'controller_manager_msgs')
 DRIVER = (
     'franka_bringup',
@@ -96,11 +69,6 @@ DRIVER = (
     'joint_state_broadcaster',
 )
 DOCS = 'docs/real-arm.md'
-PERIOD_S = 0.002
-"""The shortest that `ping` grants to users [s]."""
-COUNT = 500
-LATE_S = 5.0
-"""How long `ping` may take beyond its packets, wall clock [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +99,13 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     if found is not None and found.simulated:
         yield ok('network', 'not measured: mujoco_sim stands for the robot')
     else:
-        yield from check_network(arm.robot_ip, on_progress)
+        on_progress(f'sending packets to {arm.robot_ip}')
+        yield check_network(arm.robot_ip)
+        yield ok(
+            'cycle',
+            "the driver's own cycle cannot be measured from here; the robot counts its losses in "
+            'control_command_success_rate (below) while a controller runs',
+        )
     yield check_kernel()
     yield check_limits()
     yield check_governor()
@@ -155,123 +129,6 @@ def _graph(arm: RealArm, on_progress: Callable[[str], None]) -> RobotGraph | Fin
         return probe(arm.namespace, arm.gripper, on_progress)
     except (BbllmError, RuntimeError, ImportError) as error:  # rcl's own are RuntimeErrors
         return fail('graph', f'cannot be read: {error}', 'bbllm doctor')
-
-
-def measure(host: str, count: int = COUNT) -> tuple[int, list[float]] | str:
-    """
-    Let the program `ping` send packets; return how many, and each round trip that ended [ms].
-
-    Or why that cannot be done.
-
-    The robot wants an answer to each of its packets within a millisecond. What `ping` measures is
-    less: the way to its control and back, answered by the kernel there. The driver's own cycle,
-    under load and with real-time priority, shows itself only in control_command_success_rate.
-    """
-    try:
-        done = subprocess.run(
-            ['ping', '-n', '-i', f'{PERIOD_S:g}', '-c', f'{count}', '-W', '1', host],
-            capture_output=True,
-            text=True,
-            timeout=count * PERIOD_S + LATE_S,
-            env={**os.environ, 'LC_ALL': 'C'},
-        )
-    except FileNotFoundError:
-        return 'there is no program ping: apt install iputils-ping'
-    except subprocess.TimeoutExpired:
-        return f'ping to {host} hangs'
-    return trips_of(done.stdout) or f'ping: {done.stderr.strip() or "no statistics"}'
-
-
-def trips_of(text: str) -> tuple[int, list[float]] | None:
-    """Read what `ping` printed; None where it has not sent anything."""
-    sent = re.search(r'^(\d+) packets transmitted', text, re.MULTILINE)
-    times_ms = re.findall(r' time=([\d.]+) ms$', text, re.MULTILINE)
-    return (int(sent[1]), [*map(float, times_ms)]) if sent else None
-
-
-def check_network(robot_ip: str, on_progress: Callable[[str], None]) -> Iterator[Finding]:
-    on_progress(f'sending {COUNT} packets to {robot_ip}')
-    yield judge_network(robot_ip, measure(robot_ip))
-    yield ok(
-        'cycle',
-        "the driver's own cycle cannot be measured from here; the robot counts its losses in "
-        'control_command_success_rate (below) while a controller runs',
-    )
-
-
-def judge_network(robot_ip: str, trips: tuple[int, list[float]] | str) -> Finding:
-    import numpy as np
-
-    cable = (
-        f'Wire this machine straight to the control at {robot_ip}, with an address in its net; '
-        '--robot-ip names it.'
-    )
-    if isinstance(trips, str):
-        return fail('network', trips, cable)
-    sent, times_ms = trips
-    lost = sent - len(times_ms)
-    if not times_ms:
-        return fail('network', f'none of {sent} packets to {robot_ip} came back', cable)
-    median, p99, most = np.percentile(times_ms, (50, 99, 100))
-    text = (
-        f'{sent} packets to {robot_ip}, one every {PERIOD_S * 1e3:g} ms, {lost} lost; '
-        f'median {median:.3f} ms, p99 {p99:.3f}, max {most:.3f} ms'
-    )
-    if p99 > CYCLE_MS or lost > 0.01 * sent:
-        remedy = (
-            f'More than the {CYCLE_MS:g} ms of a cycle: no switch, no Wi-Fi, a card of its own.'
-        )
-        return fail('network', text, remedy)
-    if p99 > BUDGET_MS or lost or most > CYCLE_MS:
-        remedy = (
-            f'The driver has {BUDGET_MS:g} ms of each cycle: an RT kernel, the governor '
-            '`performance`, and nothing else on that card.'
-        )
-        return warn('network', text, remedy)
-    return ok('network', text)
-
-
-def check_kernel() -> Finding:
-    version = f'{platform.release()} {platform.version()}'
-    flag = Path('/sys/kernel/realtime')
-    if 'PREEMPT_RT' in version or (flag.exists() and flag.read_text().strip() == '1'):
-        return ok('kernel', f'real-time: {version}')
-    remedy = (
-        'The driver runs without (it warns), and loses packets under load. '
-        'Ubuntu: pro enable realtime-kernel.'
-    )
-    return warn('kernel', f'not a real-time kernel: {version}', remedy)
-
-
-def check_limits() -> Finding:
-    kinds = (resource.RLIMIT_RTPRIO, resource.RLIMIT_MEMLOCK)
-    limits = [resource.getrlimit(kind)[0] for kind in kinds]
-    # As a float, no limit is shown as inf.
-    priority, memory = (x if x != resource.RLIM_INFINITY else float('inf') for x in limits)
-    text = f'rtprio {priority}, memlock {memory / 1024:.0f} kB'
-    if priority >= RTPRIO and memory / 1024 >= MEMLOCK_KB:
-        return ok('limits', text)
-    if os.geteuid() == 0:
-        return ok('limits', f'{text}; but root may do without')
-    remedy = (
-        'In /etc/security/limits.conf: @realtime - rtprio 99 and @realtime - memlock '
-        f'{MEMLOCK_KB}; join the group realtime, and log in again.'
-    )
-    return warn('limits', text, remedy)
-
-
-def check_governor(root: Path = Path('/sys/devices/system/cpu')) -> Finding:
-    """Check whether the processors slow down when they are idle."""
-    files = sorted(root.glob('cpu[0-9]*/cpufreq/scaling_governor'))
-    governors = set()
-    with suppress(OSError):
-        governors = {path.read_text().strip() for path in files}
-    if not governors:
-        return warn('governor', 'cannot be read here (a virtual machine or a container?)')
-    text = f'{", ".join(sorted(governors))} on {len(files)} processors'
-    if governors == {'performance'}:
-        return ok('governor', text)
-    return warn('governor', text, 'cpupower frequency-set -g performance')
 
 
 def check_messages(prefixes: list[Path] | None = None) -> Iterator[Finding]:
@@ -439,16 +296,13 @@ def _joints(graph: RobotGraph, arm: RealArm) -> Finding:
 def _mode(graph: RobotGraph, arm: RealArm) -> Finding:
     if graph.robot_mode is None:
         return fail('mode', f'not known: nothing came on {STATE}/robot_state', arm.start_driver)
-    unknown = (f'unknown ({graph.robot_mode})', Level.WARN, 'A newer driver?')
-    name, level, remedy = MODES.get(graph.robot_mode, unknown)
-    text = f'the robot is in mode {name}'
-    if graph.errors:
-        text += f'; errors: {", ".join(graph.errors)}'
-    if name == 'move':
-        text += f'; {graph.success_rate * 100:.1f} % of the packets were in time'
+    found = judge_mode(graph.robot_mode, graph.errors)
+    if graph.robot_mode == RobotMode.MOVE:
+        text = f'{found.text}; {graph.success_rate * 100:.1f} % of the packets were in time'
         if graph.success_rate < LEAST_SUCCESS:
             return warn('mode', text, 'See network, kernel and governor above.')
-    return Finding('mode', level, text, remedy)
+        return replace(found, text=text)
+    return found
 
 
 def _hand(graph: RobotGraph, arm: RealArm) -> Iterator[Finding]:

@@ -1,0 +1,1 @@
+"""Checks of a Franka Research 3 over libfranka, and of the computer before it; no ROS."""

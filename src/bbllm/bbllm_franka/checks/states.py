@@ -1,0 +1,102 @@
+"""Judges what a robot, its hand and the connection to them report."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bbllm.arm.driver import RobotMode
+from bbllm.core.findings import Finding, Level, fail, ok, warn
+from bbllm.robots.fr3 import FR3
+from bbllm.sim.robot_settings import T_FLANGE_NOMINAL
+from bbllm_franka.arm_link import check_machine
+from bbllm_franka.driver import check_load
+from bbllm_franka.errors import LoadError, SlowMachineError, UnhomedError
+from bbllm_franka.hand import HandLink
+from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings
+
+HAND_KG = 0.73
+"""Mass of the Franka Hand in Desk, by Franka's product manual."""
+NEAR_KG, NEAR_M = 0.2, 0.005
+"""How far mass and frame of the end effector may be from those of the hand as shipped."""
+MODES = {
+    RobotMode.OTHER: (Level.FAIL, 'Unlock the joints in Desk, and activate FCI.'),
+    RobotMode.IDLE: (Level.OK, ''),
+    RobotMode.MOVE: (Level.OK, ''),
+    RobotMode.GUIDING: (Level.WARN, 'Let go of the guiding buttons.'),
+    RobotMode.REFLEX: (Level.WARN, 'See what the arm met, and free it; the next task recovers.'),
+    RobotMode.USER_STOPPED: (
+        Level.FAIL,
+        'Release the user stop. Where it is not pressed: switch Desk to Execution, and remove '
+        'safety rules (Watchman) that stop the arm.',
+    ),
+    RobotMode.AUTOMATIC_ERROR_RECOVERY: (Level.WARN, 'Run this check again in a moment.'),
+}
+"""How each mode of the robot is, and what to do."""
+
+
+def judge_mode(mode: int, errors: Sequence[str], last: Sequence[str] = ()) -> Finding:
+    """Judge mode and errors of a robot; *last* are those that ended its last motion."""
+    try:
+        known = RobotMode(mode)
+    except ValueError:
+        return warn('mode', f'the robot is in mode {mode}, which is unknown', 'A newer robot?')
+    level, remedy = MODES[known]
+    text = f'the robot is in mode {known.name.lower().replace("_", " ")}'
+    if errors:
+        text += f'; errors: {", ".join(errors)}'
+    if last:
+        text += f'; the last motion was ended by {", ".join(last)}'
+    return Finding('mode', level, text, remedy)
+
+
+def judge_quality(quality: LinkQuality, *, simulated: bool) -> Finding:
+    """Judge how this computer kept up with a robot at rest."""
+    rank = 'with' if quality.prioritized else 'without'
+    text = (
+        f'{quality.share:.1%} of the states of half a second were read in their turn, the longest '
+        f'gap was {quality.widest_s * 1e3:.0f} ms; {rank} real-time priority'
+    )
+    try:
+        check_machine(quality, ENFORCE)
+    except SlowMachineError as error:
+        judge = warn if simulated else fail
+        return judge('keep-up', text, error.remedy)
+    return ok('keep-up', text)
+
+
+def judge_tool(settings: ToolSettings, load_kg: float) -> Iterator[Finding]:
+    """Judge the end effector and the load that are set in a robot."""
+    mass_kg, _, _ = settings.tool
+    T_flange_ee = np.array(settings.T_flange_ee).reshape(4, 4).T
+    text = f'{mass_kg:.2f} kg, {T_flange_ee[2, 3] * 1e3:.0f} mm along the axis of the flange'
+    if abs(mass_kg - HAND_KG) < NEAR_KG and np.allclose(
+        T_flange_ee, T_FLANGE_NOMINAL, atol=NEAR_M
+    ):
+        yield ok('tool', f'{text}: that of a Franka Hand')
+    else:
+        yield warn(
+            'tool',
+            f'{text}; a Franka Hand has {HAND_KG:g} kg and {T_FLANGE_NOMINAL[2, 3] * 1e3:.0f} mm',
+            'Select the Franka Hand as end effector in Desk under Settings: with another mass '
+            'the robot takes the difference for a force.',
+        )
+    set_kg, _, _ = settings.load
+    try:
+        check_load(set_kg, load_kg)
+    except LoadError as error:
+        yield fail('load', error.fact, error.remedy)
+    else:
+        yield ok('load', f'{set_kg:g} kg, as stated')
+
+
+def judge_hand(hand: HandLink) -> Finding:
+    """Judge the state of a hand; raises LostRobotError where it sends none."""
+    text = (
+        f'answers with version {hand.server_version} of its protocol; the fingers are '
+        f'{hand.width_m * 1e3:.0f} mm apart'
+    )
+    try:
+        hand.need_homed(FR3.hand)
+    except UnhomedError as error:
+        return fail('hand', error.fact, error.remedy)
+    return ok('hand', f'{text}, and open to {hand.max_width_m * 1e3:.0f} mm')
