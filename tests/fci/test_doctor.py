@@ -1,36 +1,14 @@
 """`bbllm doctor --fr3` at the simulated table, by unmodified libfranka."""
 
-import json
 import subprocess
 import sys
-from typing import NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
-from bbllm.cli.main import app
 from bbllm_franka.libraries import PACKAGES
-from tests.fci.conftest import Served, free_address, run_client
+from tests.fci.conftest import Served, free_address, run_client, serving
 from tests.fci.test_clients import CONNECT, STATES, STAY
-
-
-class Report(NamedTuple):
-    """What the command printed."""
-
-    exit_code: int
-    next: str
-    levels: dict[str, str]
-    findings: dict[str, dict[str, str]]
-
-
-def doctor(address: str, *words: str) -> Report:
-    words = ('doctor', '--fr3', '--ip', address, '--json', *words)
-    result = CliRunner().invoke(app, words, prog_name='bbllm')
-    data = json.loads(result.stdout)
-    findings = {finding['name']: finding for finding in data['findings']}
-    assert data['arm_ready'] == (result.exit_code == 0), result.output
-    levels = {name: finding['level'] for name, finding in findings.items()}
-    return Report(result.exit_code, data['next'], levels, findings)
+from tests.franka.checks.reports import doctor
 
 
 def test_an_idle_robot_is_ready_and_the_next_command_is_a_task(served: Served) -> None:
@@ -112,8 +90,7 @@ def test_what_is_wrong_is_named_with_what_comes_first(
 
 def test_a_hand_that_is_missing_is_named_and_the_arm_is_still_checked() -> None:
     address = free_address().replace('127.8', '127.9')
-    with serving(address, '--speed', '0.5', '--fault', 'no_hand') as table:
-        table.until('Ctrl-C ends it.')
+    with serving(address, '--speed', '0.5', '--fault', 'no_hand'):
         found = doctor(address)
 
     assert (found.exit_code, found.levels['hand'], found.levels['mode']) == (1, 'fail', 'ok')

@@ -135,7 +135,7 @@ _ADVICE = {
         'Make sure that nobody is in reach of the arm, then release the user stop.'
     ),
     StopCause.COMMUNICATION_LOSS: (
-        'Check the network between computer and robot (bbllm doctor --real does).'
+        'Check the network between computer and robot (bbllm doctor --fr3 or --real does).'
     ),
     StopCause.JOINT_LIMIT: 'Guide the joint back into its range by hand.',
     StopCause.SENSOR: 'Keep the base of the robot still, and restart its control in Desk.',

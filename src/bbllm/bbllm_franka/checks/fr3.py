@@ -32,7 +32,7 @@ from bbllm_franka.errors import RobotError
 from bbllm_franka.hand import HandLink
 from bbllm_franka.libraries import PACKAGES
 from bbllm_franka.messages import IGNORE
-from bbllm_franka.reasons import SERVER_VERSION
+from bbllm_franka.probe import VERSION
 
 IMPORT_S = 60.0
 """Time limit of the trial of an import, wall clock [s]."""
@@ -110,7 +110,7 @@ def _check_robot(
         on_progress(f'reading states of {robot.address}, over the one connection that it grants')
         try:
             states = _read(robot, resolved, simulated=simulated)
-            fci = ok('fci', f'answers libfranka, with version {SERVER_VERSION} of the protocol')
+            fci = ok('fci', f'answers libfranka, with version {VERSION} of the protocol')
         except RobotError as error:
             fci = fail('fci', error.fact, error.remedy)
     yield fci
