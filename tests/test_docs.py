@@ -110,7 +110,7 @@ def options_of(*verb: str) -> frozenset[str]:
 
     listed = CliRunner().invoke(app, [*verb, '--help-all'], env={'COLUMNS': '200'})
     assert listed.exit_code == 0, listed.output
-    return frozenset(re.findall(r'--[a-z-]+', listed.output))
+    return frozenset(re.findall(r'--[a-z0-9-]+', listed.output))
 
 
 @pytest.mark.parametrize('path', COMMAND_PAGES, ids=lambda path: path.name)

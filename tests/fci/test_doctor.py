@@ -53,16 +53,18 @@ def test_a_program_that_has_the_robot_is_named_and_keeps_it(served: Served) -> N
     with subprocess.Popen(
         [sys.executable, '-c', STAY, served.address], stdout=subprocess.PIPE, text=True
     ) as other:
-        assert other.stdout is not None and other.stdout.readline() == 'connected\n'
+        try:
+            assert other.stdout is not None and other.stdout.readline() == 'connected\n'
+            found = doctor(served.address)
+            # It still has the only connection.
+            refused = run_client(CONNECT, served.address)
+        finally:
+            other.kill()
 
-        found = doctor(served.address)
-
-        assert found.levels['fci'] == 'fail'
-        assert f'(process {other.pid}) is connected' in found.findings['fci']['text']
-        assert not {'mode', 'hand', 'keep-up'} & set(found.levels)
-        # It still has the only connection.
-        assert 'TCP connection got interrupted' in run_client(CONNECT, served.address)
-        other.kill()
+    assert found.levels['fci'] == 'fail'
+    assert f'(process {other.pid})' in found.findings['fci']['text']
+    assert not {'mode', 'hand', 'keep-up'} & set(found.levels)
+    assert 'TCP connection got interrupted' in refused
 
 
 @pytest.mark.parametrize(

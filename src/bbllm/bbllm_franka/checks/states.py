@@ -90,10 +90,10 @@ def judge_tool(settings: ToolSettings, load_kg: float) -> Iterator[Finding]:
 
 
 def judge_hand(hand: HandLink) -> Finding:
-    """Judge the state of a hand; raises LostRobotError where it sends none."""
+    """Judge the state of a hand, as it was sent last."""
     text = (
         f'answers with version {hand.server_version} of its protocol; the fingers are '
-        f'{hand.width_m * 1e3:.0f} mm apart'
+        f'{hand.last_width_m * 1e3:.0f} mm apart'
     )
     try:
         hand.need_homed(FR3.hand)
