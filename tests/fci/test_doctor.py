@@ -7,7 +7,7 @@ import pytest
 
 from bbllm_franka.libraries import PACKAGES
 from tests.fci.conftest import Served, free_address, run_client, serving
-from tests.fci.test_clients import CONNECT, STATES, STAY
+from tests.fci.test_clients import CONNECT, FRANKY, STATES, STAY
 from tests.franka.checks.reports import doctor
 
 
@@ -70,7 +70,7 @@ def test_a_program_that_has_the_robot_is_named_and_keeps_it(served: Served) -> N
 @pytest.mark.parametrize(
     ('fault', 'name', 'text', 'next_step'),
     [
-        ('user_stop', 'mode', 'user stopped', 'Release the user stop.'),
+        ('user_stop', 'mode', 'user stopped', 'Release the user stop; the next'),
         ('joints_locked', 'mode', 'mode other', 'Unlock the joints in Desk'),
         ('hand_not_homed', 'hand', 'it was not homed since', 'Take what is between the fingers'),
         ('old_system', 'fci', 'it has server version 9', 'Update the robot to system image 5.9.0'),
@@ -82,6 +82,8 @@ def test_what_is_wrong_is_named_with_what_comes_first(
     served.send(f'fault {fault}')
     found = doctor(served.address)
     served.send(f'clear {fault}')
+    if fault == 'user_stop':  # which lasts until a client recovers
+        run_client(f'{FRANKY}print(json.dumps(0))', served.address)
 
     assert (found.exit_code, found.levels[name]) == (1, 'fail')
     assert [key for key, level in found.levels.items() if level == 'fail'] == [name]

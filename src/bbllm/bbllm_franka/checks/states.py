@@ -26,8 +26,8 @@ MODES = {
     RobotMode.REFLEX: (Level.WARN, 'See what the arm met, and free it; the next task recovers.'),
     RobotMode.USER_STOPPED: (
         Level.FAIL,
-        'Release the user stop. Where it is not pressed: switch Desk to Execution, and remove '
-        'safety rules (Watchman) that stop the arm.',
+        'Release the user stop; the next task then asks you, and recovers. Where it was not '
+        'pressed: switch Desk to Execution, and see which safety rule (Watchman) stops the arm.',
     ),
     RobotMode.AUTOMATIC_ERROR_RECOVERY: (Level.WARN, 'Run this check again in a moment.'),
 }
