@@ -98,10 +98,11 @@ def run_fake(
     jobs: int = 2,
     ks: tuple[int, ...] = (0, 3),
     trials: int = 2,
+    shard: str | None = None,
     **changes: Any,
 ) -> RunEnd:
     """Run what is missing of a fake suite in a folder."""
-    settings = make_settings(suite='fake', tasks=tasks, ks=ks, trials=trials)
+    settings = make_settings(suite='fake', tasks=tasks, ks=ks, trials=trials, shard=shard)
     with RunFolder(path) as folder, closing(hire(jobs)) as workers:
         folder.write_settings(settings)
         return run_bench(make_plan(settings, **changes), folder, workers, notes or Notes())

@@ -70,6 +70,10 @@ ImageDetail = Literal['low', 'high', 'auto']
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
+LIMITS = ('requests_per_minute', 'concurrent_requests')
+"""Fields of a section that limit how much is asked of its server, and change no reply."""
+
+
 class ServerConfig(FileRecord):
     """What every section of the file has: where a server is and how long to wait for it."""
 
@@ -89,6 +93,10 @@ class ServerConfig(FileRecord):
     """For the connection to be made [s]."""
     retries: Annotated[int, Field(ge=0, le=20)] = 3
     """How often a request that failed is sent again."""
+    requests_per_minute: Annotated[float | None, Field(gt=0, le=1_000_000)] = None
+    """How many requests this machine sends to the server at most; None: as many as it likes."""
+    concurrent_requests: Annotated[int | None, Field(ge=1, le=1000)] = None
+    """How many of them are under way at once at most."""
     recording: Path | None = None
     """What `provider: replay` answers from."""
 

@@ -99,6 +99,7 @@ BENCHMARKS = {
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',
+    'merge': 'Put the shards of a run, played on several machines, into one folder.',
     'report': "Write the report of a run's folder anew.",
 }
 

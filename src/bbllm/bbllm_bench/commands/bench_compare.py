@@ -85,7 +85,12 @@ def compare(
         plan = item.prepared.plan
         check_recording(plan.record, plan.settings, folder / item.folder)
     ran = play_choice(choice, folder, bench, output)
-    compared = compare_folder(folder, choice, ran)
+    compared = compare_folder(
+        folder,
+        [item.planner for item in choice.contenders],
+        left_out=choice.left_out,
+        ended_early={item.planner: item.end.reason for item in ran if item.end.reason},
+    )
     grids = grids_of(compared) if compared else ()
     print_results(compared, grids, choice, ran, folder, output)
     if compared is not None:

@@ -131,7 +131,7 @@ def _figures(entry: PlannerResults) -> PlannerFigures:
         k=entry.k,
         body=settings.body,
         mapping=settings.mapping,
-        planned=len(settings.tasks) * settings.trials,
+        planned=len(settings.cases),
         episodes_per_minute=episodes_per_minute(entry.run.sessions),
     )
 

@@ -1,12 +1,18 @@
 """Writes what a comparison comes to: figures and tables, from the folders of its runs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
-from bbllm_bench.compare.choice import Choice, folder_name
-from bbllm_bench.compare.figures import PlannerComparison, PlannerResults, comparison_of
-from bbllm_bench.compare.run import COMPARE, PlannerRun
+from bbllm_bench.compare.choice import folder_name
+from bbllm_bench.compare.figures import (
+    LeftOutPlanner,
+    PlannerComparison,
+    PlannerResults,
+    comparison_of,
+)
+from bbllm_bench.compare.run import COMPARE
 from bbllm_bench.compare.text import markdown
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.store import read_run
@@ -22,25 +28,35 @@ STAND_INS_ONLY = (
 
 
 def compare_folder(
-    folder: Path, choice: Choice, ran: Sequence[PlannerRun]
+    folder: Path,
+    planners: Sequence[str],
+    *,
+    left_out: Sequence[LeftOutPlanner] = (),
+    ended_early: Mapping[str, str] = MappingProxyType({}),
 ) -> PlannerComparison | None:
     """
     Sum up what is on record in the folder of a comparison, and write it there.
 
     Returns None where no episode is on record.
 
+    Args:
+        folder: The comparison.
+        planners: Who plays; the others are compared with the first.
+        left_out: Who does not.
+        ended_early: Why the run of a planner ended before all was played.
+
     Raises:
         ConfigError: A run cannot be read, or a file cannot be written.
     """
-    entries = [entry for item in choice.contenders if (entry := _entry(item.planner, folder))]
+    entries = [entry for planner in planners if (entry := _entry(planner, folder))]
     if not entries:
         return None
-    against = choice.contenders[0].planner
+    against = planners[0]
     data = comparison_of(entries, against=against).model_copy(
         update={
             'notices': tuple(_notices(entries, against)),
-            'left_out': choice.left_out,
-            'ended_early': {item.planner: item.end.reason for item in ran if item.end.reason},
+            'left_out': tuple(left_out),
+            'ended_early': dict(ended_early),
         }
     )
     write_atomically(folder / COMPARE, json.dumps(data.model_dump(), indent=2) + '\n')
@@ -69,6 +85,8 @@ def _notices(entries: Sequence[PlannerResults], against: str) -> list[str]:
     notices = [f'`{name}` {stand_ins()[name]}.' for name in named]
     in_brain = any('Brain' in roles for name, roles in named.items() if name != 'replay')
     notices += [STAND_INS_ONLY] if in_brain else []
+    if parts := entries[0].run.settings.parts:
+        notices.append(f'Shards of the run: {parts}.')
     for entry in entries:
         lines = earlier_lines(entry.results)
         notices += [

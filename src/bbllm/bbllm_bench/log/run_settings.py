@@ -9,8 +9,9 @@ from bbllm.core.errors import ConfigError
 from bbllm.files.yaml_files import MOST_FAULTS
 from bbllm_bench.log.choices import PlayChoice, ReplayChoice
 from bbllm_bench.log.results import EpisodeKey
+from bbllm_bench.log.shards import ShardName, ShardOrigin, shards_text
 
-MAY_DIFFER = ('machine', 'replay', 'experience', 'versions.commit', 'command')
+MAY_DIFFER = ('machine', 'replay', 'experience', 'versions.commit', 'command', 'shards')
 """What changes no episode: where it is made, how the file of a recording is called."""
 MAY_GROW = ('ks', 'trials', 'tasks')
 """More episodes change nothing about those that are there."""
@@ -50,6 +51,10 @@ class RunSettings(PlayChoice, ReplayChoice):
     trials: int
     seed: int
     tasks: tuple[TaskSettings, ...]
+    shard: ShardName | None = None
+    """Which part of the cases the run plays; None: all."""
+    shards: tuple[ShardOrigin, ...] = ()
+    """Where the parts of a merged run come from."""
     llm: Mapping[str, Mapping[str, Any]]
     """Settings of the models in force, by role; never a key."""
     prompts: Mapping[str, str]
@@ -63,14 +68,24 @@ class RunSettings(PlayChoice, ReplayChoice):
     """What was typed last, for a shell; empty for a run that no command line began."""
 
     @property
+    def cases(self) -> tuple[tuple[str, int], ...]:
+        """Task and trial of all cases; trial by trial, so that a run begins with every task."""
+        names = [task.name for task in self.tasks]
+        cases = tuple((name, trial) for trial in range(self.trials) for name in names)
+        if self.shard is None:
+            return cases
+        own = self.shard.cases(names, self.trials)
+        return tuple(case for case in cases if case in own)
+
+    @property
     def keys(self) -> tuple[EpisodeKey, ...]:
-        """All episodes, trial by trial, so that a part of a run covers every task."""
-        return tuple(
-            EpisodeKey(task.name, trial, k)
-            for trial in range(self.trials)
-            for task in self.tasks
-            for k in self.ks
-        )
+        """All episodes, in the order of the cases."""
+        return tuple(EpisodeKey(task, trial, k) for task, trial in self.cases for k in self.ks)
+
+    @property
+    def parts(self) -> str:
+        """Which shards of a run these are, '' where it was never split."""
+        return shards_text(self.shard, self.shards)
 
 
 def read_settings(data: object, source: str) -> RunSettings:
@@ -88,30 +103,28 @@ def read_settings(data: object, source: str) -> RunSettings:
         ) from error
 
 
-def _differences(was: RunSettings, now: RunSettings) -> Iterator[str]:
-    """Yield what keeps results of both settings from standing in one folder."""
+def differences(was: RunSettings, now: RunSettings) -> Iterator[tuple[str, object, object]]:
+    """Yield what keeps results of both settings from standing in one folder: name and values."""
     free = (*MAY_DIFFER, *MAY_GROW)
     old, new = (dict(flat(item.model_dump(mode='json'))) for item in (was, now))
     for name in dict.fromkeys((*old, *new)):
         is_free = any(name == each or name.startswith(f'{each}.') for each in free)
         if old.get(name) != new.get(name) and not is_free:
-            yield _change(name, old.get(name), new.get(name))
+            yield name, old.get(name), new.get(name)
     # Of the episodes that were asked for all must be asked for still.
     if now.trials < was.trials:
-        yield _change('trials', was.trials, now.trials)
+        yield 'trials', was.trials, now.trials
     if not set(was.ks) <= set(now.ks):
-        yield _change('ks', was.ks, now.ks)
+        yield 'ks', was.ks, now.ks
     tasks = {task.name: task for task in now.tasks}
     for task in was.tasks:
         other = tasks.get(task.name)
         if other is None or other.model_dump(exclude=_REMARKS) != task.model_dump(
             exclude=_REMARKS
         ):
-            yield _change(f'tasks.{task.name}', task.name, other)
-
-
-def _change(name: str, was: object, now: object) -> str:
-    return f'{name}: was {show(was)}, is {show(now)}'
+            yield f'tasks.{task.name}', task.name, other
+    if was.shard is not None and (more := {*tasks} - {task.name for task in was.tasks}):
+        yield 'tasks', f'without {", ".join(sorted(more))}', 'with them, which moves cases'
 
 
 def show(value: object) -> str:
@@ -130,7 +143,8 @@ def join(was: RunSettings | None, now: RunSettings, folder: str) -> RunSettings:
     """
     if was is None:
         return now
-    if found := list(_differences(was, now)):
+    found = [f'{name}: was {show(x)}, is {show(y)}' for name, x, y in differences(was, now)]
+    if found:
         listed = '\n  '.join(found)
         raise ConfigError(
             f'{folder} has a run with other settings:\n  {listed}\nName another folder (--out), '

@@ -38,7 +38,7 @@ SETTINGS = 'settings.json'
 RESULTS = 'results.jsonl'
 SESSIONS = 'sessions.jsonl'
 SUMMARY = 'summary.json'
-EPISODES = 'episodes'
+EPISODES, FAULTS = 'episodes', 'faults'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,6 +81,8 @@ class RunSummary(SummaryRecord):
     notices: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     """What to know of a replay whose prompts have changed since it was recorded."""
+    shards: str = ''
+    """Which shards of a run these are, '' where it was never split."""
     planned: int
     played: int
     models: Mapping[str, tuple[str, ...]]
@@ -131,7 +133,8 @@ def summarize_run(
         **settings.model_dump(include=_OF_SETTINGS),
         notices=tuple(notices_about(handed_the_goal(), settings, models)),
         changed=tuple(notices_of_changes(results)),
-        planned=len(settings.tasks) * settings.trials * len(ks),
+        planned=len(settings.cases) * len(ks),
+        shards=settings.parts,
         played=len(results),
         models=models,
         earlier=tuple(earlier_lines(results)),

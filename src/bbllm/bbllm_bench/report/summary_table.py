@@ -48,6 +48,8 @@ def print_summary(summary: RunSummary, console: Console) -> None:
 def lines_for_terminal(summary: RunSummary) -> list[str]:
     """Return what the tables do not show, one sentence a line."""
     lines = [*summary.notices, *summary.changed]
+    if summary.shards:
+        lines.append(f'Shards of the run: {summary.shards}.')
     for group in summary.by_k:
         lines += _k_lines(group)
     if summary.sees:

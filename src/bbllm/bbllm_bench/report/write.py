@@ -148,6 +148,7 @@ def head_of(run: SavedRun, served: Mapping[str, Sequence[str]]) -> dict[str, str
         'K': words.listed(made.ks),
         'Trials': str(made.trials),
         'Seed': str(made.seed),
+        'Shards': made.parts,
         'Date': date_of(run.sessions),
         'bbllm': f'{version} ({commit[:12]})' if commit else version,
         'MuJoCo': made.versions.get('mujoco'),
@@ -185,9 +186,10 @@ def date_of(sessions: Sequence[Session]) -> str:
 
 def settings_of(settings: RunSettings) -> dict[str, str]:
     """Return all settings but the tasks, which the page lists, by their path."""
+    data = settings.model_dump(mode='json', exclude={'tasks', 'shards'})
     return {
-        name: show(value)
-        for name, value in flat(settings.model_dump(mode='json', exclude={'tasks'}))
+        **{name: show(value) for name, value in flat(data)},
+        **{f'shards.{origin.shard}': origin.text for origin in settings.shards},
     }
 
 

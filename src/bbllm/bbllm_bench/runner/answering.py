@@ -7,7 +7,7 @@ from typing import Any
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.registry import PlannerSpec, fallback_name, find_provider, needs_goal
-from bbllm.llm.config import LlmConfig, ModelConfig, ServerConfig
+from bbllm.llm.config import LIMITS, LlmConfig, ModelConfig, ServerConfig
 from bbllm.llm.models.factory import (
     Models,
     load_config,
@@ -126,6 +126,6 @@ def _as_asked(section: ServerConfig, role: str) -> tuple[ServerConfig, dict[str,
     settings = openai_settings(section, role)
     if settings.login is None:
         section = section.model_copy(update={'base_url': settings.base_url})
-    left_out = {'recording', 'base_url', 'goal'}
+    left_out = {'recording', 'base_url', 'goal', *LIMITS}
     data = section.model_dump(mode='json', by_alias=True, exclude=left_out)
     return section, {**data, 'host': settings.host}

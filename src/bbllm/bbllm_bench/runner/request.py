@@ -16,6 +16,7 @@ from bbllm.api.settings import FilePath, revised, setting
 from bbllm.cli.support.options import WorldName
 from bbllm.core.errors import ConfigError
 from bbllm_bench.log.choices import AskChoice, PlannerName, ReplayChoice
+from bbllm_bench.log.shards import ShardName
 from bbllm_bench.runner.runner import GIVE_UP_AFTER
 
 MAX_TRIALS = 999
@@ -58,6 +59,14 @@ class RunChoice(
         'Only these tasks: plus_sign,letter_l. A * stands for any letters: new_tasks_*.',
         kind=str,
         metavar='LIST',
+    )
+    shard: ShardName | None = setting(
+        None,
+        'Only this part of the cases, for several machines: 1/4 is the first of four. `bbllm '
+        'bench merge` puts the parts together.',
+        kind=str,
+        metavar='I/N',
+        panel=RUN,
     )
     world: WorldName | None = setting(
         None,

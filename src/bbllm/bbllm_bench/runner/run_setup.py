@@ -12,6 +12,7 @@ from bbllm.api.settings import Settings
 from bbllm.core.errors import ConfigError
 from bbllm.core.provenance import hash_templates
 from bbllm.core.registry import load_planner
+from bbllm.core.text import count_of
 from bbllm.planners.assembly import check_domain, check_experience
 from bbllm.planners.common.experience.entry import Entry
 from bbllm.planners.common.experience.memory import file_of
@@ -73,6 +74,7 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
     check_rehearsal(world, request.rehearse)
     check_experienced(world, request.experience)
     tasks = _tasks(suite, request.tasks)
+    _check_shard(request, len(tasks))
     planner, notices = load_planner(request.planner), list[str]()
     check_domain(request.planner, planner, domain_of(suite))
     check_experience(request.planner, planner, request.experience)
@@ -120,6 +122,17 @@ def prepare(request: BenchRequest, folder: Path) -> Prepared:
         retry_lost=request.retry_lost,
     )
     return Prepared(plan, (*answering.models.notices, *notices))
+
+
+def _check_shard(request: BenchRequest, n_tasks: int) -> None:
+    """Raise ConfigError where some of the shards would have no case."""
+    n = n_tasks * request.trials
+    if request.shard is not None and request.shard.of > n:
+        raise ConfigError(
+            f'--shard {request.shard} makes {request.shard.of} parts of '
+            f'{count_of(n, "case")}, so that some are empty; make {n} at most, or play more '
+            '--trials.'
+        )
 
 
 def _check_changed_prompts(request: BenchRequest, world: str) -> None:

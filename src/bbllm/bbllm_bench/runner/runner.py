@@ -15,7 +15,7 @@ from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec, RunConfig
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.results import NO_CASE, EpisodeKey, EpisodeResult
 from bbllm_bench.log.run_settings import RunSettings, join
-from bbllm_bench.log.store import RunFolder, Session
+from bbllm_bench.log.store import FAULTS, RunFolder, Session
 from bbllm_bench.runner.conversations import RunRecording
 from bbllm_bench.runner.experience import learn
 from bbllm_bench.runner.run_watch import RunEnd, RunProgress, Watch
@@ -28,7 +28,7 @@ GIVE_UP_AFTER = 5
 """Episodes one after the other that come to nothing and end a run early."""
 POLL_S = 0.1
 """How often the watch is asked whether to end the run [s]."""
-FAULTS, TALK = 'faults', 'talk'
+TALK = 'talk'
 TRIES = 3
 """How often an episode may cost a worker its life."""
 NOTHING_USABLE = ('ModelError', 'ModelDeclinedError', 'EndlessReplyError')

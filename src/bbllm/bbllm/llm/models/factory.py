@@ -1,14 +1,14 @@
 """From `config/llm.yaml`, options and the environment to the Brain's and the Body's model."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bbllm.core.errors import BbllmError, ConfigError
 from bbllm.core.protocols import ChatModel, Embedder, check_model
 from bbllm.core.registry import BRAIN_AND_BODY, fallback_name, find_provider
-from bbllm.llm.config import LlmConfig, ServerConfig, load_config, override, parse_config
+from bbllm.llm.config import LIMITS, LlmConfig, ServerConfig, load_config, override, parse_config
 from bbllm.llm.embedding.lexical import LexicalEmbedder
 from bbllm.llm.openai.settings import key_in_clear, openai_settings
 from bbllm.llm.recording.replay import (
@@ -162,7 +162,17 @@ def resolve_all(
             model = model or only_model(openai_settings(section, role, environ), role)
             section = section.model_copy(update={'model': model})
         sections[role] = section
-    return sections
+    return {role: _limited(section, sections.values()) for role, section in sections.items()}
+
+
+def _limited(section: ServerConfig, others: Iterable[ServerConfig]) -> ServerConfig:
+    """Return a section with the strictest limits that any states of its server."""
+    there = [other for other in others if _on_one_server(other, section)]
+    limits: dict[str, float] = {}
+    for name in LIMITS:
+        stated = [value for other in there if (value := getattr(other, name)) is not None]
+        limits |= {name: min(stated)} if stated else {}
+    return section.model_copy(update=limits)
 
 
 def _on_one_server(first: ServerConfig, second: ServerConfig) -> bool:

@@ -83,21 +83,18 @@ class OpenAIChat:
         return self._client.run(self._complete(request, pass_on), request.cancel, calls=calls)
 
     async def _complete(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        client, settings, begun_s = self._client, self.settings, time.monotonic()
+        client, begun_s = self._client, time.monotonic()
         n_failed = n_empty = n_adapted = 0
-        limit_s = max(settings.hang_timeout_s, self._first_s(begun_s))
-        notice = asyncio.get_running_loop().call_later(
-            settings.notice_s,
-            client.report,
-            f'Waiting for {client.label} for {settings.notice_s:g} s; time-out after '
-            f'{limit_s:g} s.',
-        )
+        notice: asyncio.TimerHandle | None = None
         try:
             while True:
-                asked, body = self._dialect.request(request)
-                first_s = self._first_s(begun_s, again=n_failed > 0)
-                work = self._attempt(asked, request, body, first_s, notice, on_text)
-                result = await client.attempt(work)
+                async with client.turns.turn() as queued_s:
+                    begun_s += queued_s  # the server has no part in that wait
+                    asked, body = self._dialect.request(request)
+                    first_s = self._first_s(begun_s, again=n_failed > 0)
+                    notice = notice or self._notice(begun_s)
+                    work = self._attempt(asked, request, body, first_s, notice, on_text)
+                    result = await client.attempt(work)
                 if isinstance(result, Failure):
                     if refuses_images(result) and any(each.images for each in request.messages):
                         raise NoImagesError(
@@ -132,7 +129,19 @@ class OpenAIChat:
                         )
                     client.report(f'{client.label} gave an empty reply; asking again.')
         finally:
-            notice.cancel()
+            if notice is not None:
+                notice.cancel()
+
+    def _notice(self, begun_s: float) -> asyncio.TimerHandle:
+        """Report soon that the model is waited for, unless that is cancelled before."""
+        settings, client = self.settings, self._client
+        limit_s = max(settings.hang_timeout_s, self._first_s(begun_s))
+        return asyncio.get_running_loop().call_later(
+            settings.notice_s,
+            client.report,
+            f'Waiting for {client.label} for {settings.notice_s:g} s; time-out after '
+            f'{limit_s:g} s.',
+        )
 
     async def _attempt(
         self,
@@ -235,7 +244,12 @@ class OpenAIEmbedder:
         client = self._client
         for first in range(0, len(texts), BATCH):
             batch, batch_s, n_failed = texts[first : first + BATCH], time.monotonic(), 0
-            while isinstance(result := await client.attempt(client.embed(batch)), Failure):
+            while True:
+                async with client.turns.turn() as queued_s:
+                    begun_s, batch_s = begun_s + queued_s, batch_s + queued_s
+                    result = await client.attempt(client.embed(batch))
+                if not isinstance(result, Failure):
+                    break
                 n_failed += 1
                 await client.wait_after(result, n_failed, batch_s)
             found, name, usage = result

@@ -44,6 +44,7 @@ from bbllm.llm.openai.failures import (
 )
 from bbllm.llm.openai.settings import OpenAISettings
 from bbllm.llm.reply_text import CallPiece
+from bbllm.llm.openai.turns import Turns
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
@@ -103,6 +104,8 @@ class ModelClient:
         self.redactor = Redactor(settings.secrets)
         note_secrets(settings.secrets)
         self.report = report
+        self.turns = Turns(settings)
+        """What a request waits for before it is sent, where the settings limit requests."""
         self.label = self.redactor.hide(f'{settings.model} at {settings.host}')
         """The model as sentences name it."""
         self._sleep = sleep
@@ -159,6 +162,8 @@ class ModelClient:
         too_long = failure.wait_s is not None and failure.wait_s > PATIENCE_S
         spent_s = time.monotonic() - begun_s
         wait_s = wait_before(n_failed, failure.wait_s)
+        if failure.wait_s is not None and not too_long:
+            await self.turns.hold(failure.wait_s)
         # A server that answers is asked as often as `retries` says, one that hangs is not.
         hangs = not failure.status and spent_s + wait_s >= settings.hang_timeout_s
         if failure.retry and not too_long and not hangs and n_failed <= settings.retries:
@@ -237,7 +242,11 @@ class ModelClient:
         """
         limit_s = self.settings.timeout_s
 
-        async def ask() -> str:
+        async def ask() -> str | Failure:
+            async with self.turns.turn():
+                return await self.attempt(transcribe())
+
+        async def transcribe() -> str:
             with attempt_limits(limit_s, limit_s, limit_s):
                 raw = await self._sdk.audio.transcriptions.with_raw_response.create(
                     model=self.settings.model,
@@ -254,7 +263,7 @@ class ModelClient:
                     f'answered with something that is no transcript: {stated}'
                 ) from None
 
-        got = self.run(self.attempt(ask()))
+        got = self.run(ask())
         if isinstance(got, Failure):
             text = f'{self.label} {got.what.rstrip(".")}. {got.hint}'.strip()
             raise got.kind(self.redactor.hide(text))
