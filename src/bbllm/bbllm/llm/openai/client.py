@@ -43,8 +43,8 @@ from bbllm.llm.openai.failures import (
     with_models,
 )
 from bbllm.llm.openai.settings import OpenAISettings
-from bbllm.llm.reply_text import CallPiece
 from bbllm.llm.openai.turns import Turns
+from bbllm.llm.reply_text import CallPiece
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
