@@ -198,7 +198,7 @@ class _Episode:
         env, model = self._env, self._model
         controller = env.robots[0].controller
         objects = {}
-        for name, body in env.obj_body_id.items():
+        for name in env.obj_body_id:
             low, high = self._box(name)
             objects[name] = {
                 'name': name,
