@@ -9,7 +9,7 @@ SOURCES = Path(__file__).resolve().parents[1]
 
 def bbllm_python() -> str:
     """
-    Return the interpreter that has bbllm: BBLLM_PYTHON, else that of the checkout around this file.
+    Return the interpreter that has bbllm: BBLLM_PYTHON, else that of the checkout around it.
 
     Raises:
         RuntimeError: There is none; states how to name one.
@@ -18,7 +18,7 @@ def bbllm_python() -> str:
     python = Path(given) if given else SOURCES.parents[2] / '.venv' / 'bin' / 'python'
     if not python.exists():
         raise RuntimeError(
-            f'There is no Python of bbllm at {python}. Run `make setup` in a checkout of bbllm, or '
+            f'There is no Python of bbllm at {python}. Run `make setup` in a checkout, or '
             'set BBLLM_PYTHON to an interpreter that can import bbllm.'
         )
     return str(python)

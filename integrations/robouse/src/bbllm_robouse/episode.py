@@ -11,7 +11,7 @@ from typing import Any
 from bbllm.core.errors import ConfigError, WorldError
 
 ANSWER_S = 600.0
-"""How long one motion may take on a busy machine: 150 steps, each other one drawn in software [s]."""
+"""How long one motion may take on a busy machine, with 25 pictures drawn in software [s]."""
 MOST_BYTES = 4_000_000
 """No reply is longer: a scene has tens of objects."""
 

@@ -1,8 +1,8 @@
 """
 The stand-in `goal`: a program that reads the goals by which Robo Use judges; no language model.
 
-It is the upper bound by our skills, as `expert` is on the suites of bbllm: what fails with it fails
-by a skill or by a goal that it does not know, not by planning.
+It is the upper bound by our skills, as `expert` is on the suites of bbllm: what fails with it
+fails by a skill or by a goal that it does not know, not by planning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -139,7 +139,7 @@ def _is_movable(name: str, scene: Scene) -> bool:
 def _in_order(left: Sequence[Wish], there: set[Wish], scene: Scene) -> list[Wish]:
     """Order moves so that places are free when their turn comes; circles go over the table."""
     names, waiting, ordered = {name for name, _ in left}, [*left], list[Wish]()
-    where_now = {name: place for name, place in there}
+    where_now = dict(there)
     if scene.held in names:
         waiting.sort(key=lambda wish: wish[0] != scene.held)
     while waiting:

@@ -8,9 +8,6 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from bbllm.core.arguments import DIRECTIONS
-from bbllm.core.skill_calls import is_pose_like, parse_pose
-from bbllm.core.types import Code, Skill
 from bbllm_robouse.table import (
     CONTAINERS,
     HIGH_M,
@@ -25,6 +22,10 @@ from bbllm_robouse.table import (
     Thing,
     from_scene_frame,
 )
+
+from bbllm.core.arguments import DIRECTIONS
+from bbllm.core.skill_calls import is_pose_like, parse_pose
+from bbllm.core.types import Code, Skill
 
 CLOSED = 1.0
 CLOSE_STEPS = 15

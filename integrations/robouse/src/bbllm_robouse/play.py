@@ -1,8 +1,8 @@
 """
 Play one episode of Robo Use with a planner of bbllm: `python -m bbllm_robouse.play ORDER.json`.
 
-The harness writes the order. The output is the journal of the episode, and as its last line what came
-of it, as JSON.
+The harness writes the order. The output is the journal of the episode, and as its last line
+what came of it, as JSON.
 """
 
 import json
@@ -12,15 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bbllm.api.setup import run_episode
-from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
-from bbllm.core.events import Ending
-from bbllm.core.journal import line_of
 from bbllm_robouse.episode import Episode
 from bbllm_robouse.goal_model import goal_model
 from bbllm_robouse.instruction import instruction_of
 from bbllm_robouse.table import NoObjectsError, NoSkillError
 from bbllm_robouse.world import RoboUseWorld
+
+from bbllm.api.setup import run_episode
+from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
+from bbllm.core.events import Ending
+from bbllm.core.journal import line_of
 
 REFUSED = (NoObjectsError, NoSkillError, TaskError)
 """What bbllm cannot play, whatever the planner does."""

@@ -2,8 +2,8 @@
 What Robo Use shows of its table, and as what a planner of bbllm sees it.
 
 Robo Use: x to the right, y away from the camera, z up, the table top at z = 0. bbllm, as seen from
-the robot: x forward, y left, z up. So (x, y, z) of Robo Use is (y, -x, z) of bbllm, and yaws differ
-by a quarter turn [m, rad].
+the robot: x forward, y left, z up. So (x, y, z) of Robo Use is (y, -x, z) of bbllm, and yaws
+differ by a quarter turn [m, rad].
 """
 
 import math
@@ -53,9 +53,9 @@ class Thing:
     kind: str
     """As Robo Use calls it."""
     at_m: Point
-    """The middle of an object; of a place or a container, of the surface that takes objects [m]."""
+    """The middle of an object; of a place or container, of the surface that takes objects [m]."""
     size_m: Point
-    """Full extents along its own axes; of a container, inside, with the height of its walls [m]."""
+    """Full extents along its own axes; of a container, inside, with the height of its walls."""
     color: str = ''
     yaw_rad: float = 0.0
     height_m: float = 0.0

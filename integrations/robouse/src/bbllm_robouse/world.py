@@ -3,8 +3,6 @@
 import math
 import threading
 
-from bbllm.core.skill_calls import CallError, check_call
-from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 from bbllm_robouse.episode import Episode
 from bbllm_robouse.motions import (
     SKILLS,
@@ -21,6 +19,9 @@ from bbllm_robouse.motions import (
     shut,
 )
 from bbllm_robouse.table import Point, Table, read_table, scene_of
+
+from bbllm.core.skill_calls import CallError, check_call
+from bbllm.core.types import Code, Outcome, Scene, Skill, SkillCall, Status
 
 STEP_S = 0.02
 """Duration of one step of a table, by `robouse.backends.tabletop.backend` of 0.6.1 [s]."""

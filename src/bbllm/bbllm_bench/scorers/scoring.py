@@ -114,8 +114,10 @@ def score(
     if fault or after is None:
         return account
     start, end = judged or (
-        _judged(job.case, before, before, names=names),
-        _judged(job.case, before, after, _moves(episode), names, answer_of(episode)),
+        score_table(job.case, before, before, names=names),
+        score_table(
+            job.case, before, after, moves_of(_outcomes(episode)), names, answer_of(episode)
+        ),
     )
     conditions = _conditions(end)
     known = gathered(job.case, episode)
@@ -209,17 +211,19 @@ def fault_of(episode: Episode) -> tuple[str, str]:
     return f'{failed[episode.ending]}: {why}' if episode.ending in failed else '', error
 
 
-def _moves(episode: Episode) -> tuple[tuple[str, str], ...]:
+def moves_of(outcomes: Iterable[Outcome]) -> tuple[tuple[str, str], ...]:
     """Return what was picked, and where it was put; see `FinalState`."""
     moves: list[tuple[str, str]] = []
-    for event in episode.events:
-        if isinstance(event.data, Outcome) and event.data.succeeded:
-            call = event.data.call
-            if call.skill == 'pick':
-                moves.append((call.args[0], ''))
-            elif call.skill == 'place' and moves:
-                moves[-1] = (moves[-1][0], call.args[0])
+    for outcome in outcomes:
+        if outcome.succeeded and outcome.call.skill == 'pick':
+            moves.append((outcome.call.args[0], ''))
+        elif outcome.succeeded and outcome.call.skill == 'place' and moves:
+            moves[-1] = (moves[-1][0], outcome.call.args[0])
     return tuple(moves)
+
+
+def _outcomes(episode: Episode) -> Iterator[Outcome]:
+    return (event.data for event in episode.events if isinstance(event.data, Outcome))
 
 
 def judge_by_pictures(
@@ -243,7 +247,7 @@ def judge_by_pictures(
     wanted = named.intersection(_words_of(case.table_goal.model_dump()))
     if unseen := sorted(wanted - {*first.names, *last.names}):
         return unseen_score(unseen)
-    return _judged(case, first, last, _moves(episode), names)
+    return score_table(case, first, last, moves_of(_outcomes(episode)), names)
 
 
 def _words_of(value: object) -> Iterator[str]:
@@ -259,7 +263,7 @@ def _words_of(value: object) -> Iterator[str]:
                 yield from _words_of(item)
 
 
-def _judged(
+def score_table(
     case: Case,
     start: Scene,
     now: Scene,

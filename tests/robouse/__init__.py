@@ -1,0 +1,1 @@
+"""Robo Use: bbllm as its harness, and our table as its backend."""
