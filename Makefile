@@ -11,7 +11,7 @@ PLAY = python tools/run_tests.py play $(AGAIN)
 # How fast this machine is, before and after the tests: durations of two machines compare by it.
 SPEED = python -m bbllm_bench.benchmarks.time.machine
 
-.PHONY: help has-python setup extras fci libero demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
+.PHONY: help has-python setup extras fci libero robouse demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -44,6 +44,12 @@ build/libero/done: requirements/libero.txt
 	@$(RUN) uv venv --quiet --clear --python '>=3.10,<3.12' build/libero || { echo 'LIBERO needs Python 3.10 or 3.11: its MuJoCo 2.3.7 has wheels for no later one.' >&2; exit 1; }
 	@$(RUN) uv pip sync --quiet --python build/libero/bin/python --require-hashes $< && touch $@
 
+robouse: build/robouse/done ## Install Robo Use into build/robouse, with bbllm as its harness and backend (docs/robouse.md); make test-all does it too
+
+build/robouse/done: requirements/robouse.txt integrations/robouse/pyproject.toml
+	@$(RUN) uv venv --quiet --clear build/robouse && uv pip sync --quiet --python build/robouse/bin/python --require-hashes $< && \
+		uv pip install --quiet --no-deps --no-build-isolation --python build/robouse/bin/python -e integrations/robouse && touch $@
+
 test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail where that cannot be had)
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped,' \
 		'and fail where BBLLM_REQUIRE names what they need.' >&2
@@ -55,6 +61,7 @@ test: setup ## Run the linters and the tests (BBLLM_REQUIRE=virtualhome: fail wh
 test-slow: setup ## Run the tests that take minutes, and those that draw random inputs with all of these
 	@$(MAKE) -s extras || echo 'Going on without the extras: the tests that need them are skipped.' >&2
 	@$(MAKE) -s fci || echo 'Going on without franka-sim: the tests that need it are skipped.' >&2
+	@$(MAKE) -s robouse || echo 'Going on without Robo Use: the tests that need it are skipped.' >&2
 	@$(RUN) $(PLAY) slow $(SPREAD) -m 'slow or hypothesis or drawn' --hypothesis-profile=full
 
 test-all: ## Run the linters and every test, also those that take minutes

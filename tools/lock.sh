@@ -29,5 +29,6 @@ lock --python-version 3.11 --no-deps -o requirements/franka_sim.txt requirements
 lock --python-version 3.11 --no-deps -o requirements/eai.txt requirements/eai.in
 lock --python-version 3.11 -o requirements/fci.txt requirements/fci.in
 lock --python-version 3.11 -o requirements/libero.txt requirements/libero.in
+lock --python-version 3.11 -o requirements/robouse.txt requirements/robouse.in
 lock --python-version 3.11 -o requirements/docs.txt requirements/docs.in
 lock --python-version 3.11 -o requirements/audit.txt requirements/audit.in

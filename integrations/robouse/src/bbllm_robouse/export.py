@@ -41,9 +41,9 @@ robo give-up "reason"
 ```
 
 Positions are in metres, x away from the robot, y to its left, z up. A call that fails or is
-refused answers with a status, a code and a sentence. Each call is asked for approval before anything
-moves, and refused where a rule of the safety envelope or of the task forbids it. There is no other way to
-move the robot; the table itself is judged once everything rests.
+refused answers with a status, a code and a sentence. Each call is asked for approval before
+anything moves, and is refused where a rule of the safety envelope or of the task forbids it. There
+is no other way to move the robot; the table itself is judged once everything rests.
 """
 VERIFIER = """#!/bin/bash
 # The episode server has judged the table; this copies its verdict.
