@@ -21,6 +21,8 @@ TASKS = {
 SEED = 1711
 """The seed of the recorded runs of bbllm."""
 MOST_CALLS = 60
+READY_S = 900
+"""How long a puzzle may be drawn before its episode begins, on a busy machine [s]."""
 TEXT = """
 # {name}
 
@@ -81,6 +83,7 @@ def export(folder: Path) -> list[Path]:
                     'seed': SEED,
                     'approval': 'program',
                     'max_steps': MOST_CALLS,
+                    'ready_timeout_s': READY_S,
                 },
             }
             place = folder / f'bbllm-{suite}' / name

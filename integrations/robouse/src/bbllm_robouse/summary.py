@@ -13,7 +13,11 @@ from typing import Any
 
 from bbllm_bench.log.intervals import wilson
 
-HEAD = '| suite | model | tasks | success (95 %) | refused by type | not signed |\n' + '| --- ' * 6 + '|'
+HEAD = (
+    '| suite | model | tasks | success (95 %) | refused by type | not signed |\n'
+    + '| --- ' * 6
+    + '|'
+)
 
 
 def summary(lines: Iterable[Mapping[str, Any]]) -> str:
