@@ -1,0 +1,193 @@
+"""Drawers, doors and knobs: motions of the hand along what a joint lets move."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bbllm_libero.panda import JointInfo, Panda, State
+from bbllm_libero.skills.grasps import Grasp, free_way, grasps_on, ordered
+from bbllm_libero.skills.hand import hand_at, tips
+from bbllm_libero.skills.motion import (
+    CLOSE,
+    OPEN,
+    clear_height_m,
+    close_hand,
+    move,
+    open_hand,
+    through,
+)
+from bbllm_libero.skills.reach import top_down, turn_cost
+from bbllm_libero.skills.solids import Array, Solids, body_solids, surroundings
+
+AHEAD_M, AHEAD_RAD = 0.03, 0.25
+"""How far ahead of the joint the hand is led."""
+
+
+def motion_of(joint: JointInfo, by: float) -> Array:
+    """Return how a joint moves its body when its position changes, shape (4, 4)."""
+    axis, anchor = np.asarray(joint.axis, dtype=float), np.asarray(joint.anchor_m, dtype=float)
+    D = np.eye(4)
+    if joint.kind == 'slide':
+        D[:3, 3] = by * axis
+    else:
+        D[:3, :3] = Rotation.from_rotvec(by * axis).as_matrix()
+        D[:3, 3] = anchor - D[:3, :3] @ anchor
+    return D
+
+
+def approaches(towards: Array) -> Iterator[Array]:
+    """
+    Yield orientations of the hand, shape (3, 3), from straight down to straight *towards*.
+
+    *towards* is a horizontal unit vector, shape (3,).
+    """
+    for pitch in np.radians([90.0, 60.0, 45.0, 30.0, 15.0, 0.0]):
+        z = np.cos(pitch) * towards - np.sin(pitch) * np.array([0.0, 0.0, 1.0])
+        x = np.cross([0.0, 0.0, 1.0], towards)
+        y = np.cross(z, x)
+        R = np.column_stack([x, y, z])
+        for roll in np.linspace(-np.pi / 2, np.pi / 2, 8, endpoint=False):
+            yield R @ Rotation.from_euler('z', roll).as_matrix()
+
+
+def handle_grasps(
+    panda: Panda, state: State, owner: str, joint: JointInfo, by: float
+) -> list[Grasp]:
+    """Return grasps of what a joint moves, reachable before and after it has moved by *by*."""
+    body = body_solids(panda, owner, state, joint.body)
+    around = surroundings(panda, state, ())
+    D = motion_of(joint, by)
+    if joint.kind == 'slide':
+        way = np.asarray(joint.axis, dtype=float) * np.sign(by)
+        front = (body.centres_m @ way).max()
+        part = body.chosen(body.centres_m @ way > front - 0.012)
+        rolls = approaches(-way)
+    else:
+        part = body
+        rolls = approaches(np.array([1.0, 0.0, 0.0]))
+    found = []
+    for R in rolls:
+        found += grasps_on(part, R, part.middle_m)
+    chosen: list[Grasp] = []
+    for grasp in ordered(found)[:600]:
+        if len(chosen) >= 8:
+            break
+        if not free_way(grasp.T, around, way_m=0.07):
+            continue
+        best = None
+        for T in (grasp.T, grasp.T @ np.diag([-1.0, -1.0, 1.0, 1.0])):
+            first = turn_cost(T, state.q)
+            last = turn_cost(D @ T, state.q)
+            if first is not None and last is not None and (best is None or first + last < best[0]):
+                best = first + last, T
+        if best is not None:
+            chosen.append(Grasp(best[1], grasp.width_m, grasp.kind, grasp.cost + 0.3 * best[0]))
+    return ordered(chosen)
+
+
+def take_along(
+    panda: Panda,
+    name: str,
+    joint: JointInfo,
+    goal: float,
+    done: Callable[[float], bool],
+    grasp: Grasp,
+) -> bool:
+    """Grip a part and lead it until a joint is where *done* wants it; return whether it is."""
+    reach_over(panda, grasp.T, 0.07)
+    move(panda, grasp.T, OPEN, near_m=0.005, near_rad=0.06, most=40)
+    close_hand(panda)
+    held = tips(panda.state)
+    start = panda.state.joints[name]
+    for _ in range(90):
+        q = panda.state.joints[name]
+        if done(q):
+            break
+        ahead = AHEAD_M if joint.kind == 'slide' else AHEAD_RAD
+        led = q - start + float(np.clip(goal - q, -ahead, ahead))
+        move(panda, motion_of(joint, led) @ held, CLOSE, near_m=0.0, most=1)
+    reached = done(panda.state.joints[name])
+    open_hand(panda, most=6)
+    back = tips(panda.state)
+    back[:3, 3] -= 0.07 * back[:3, 2]
+    move(panda, back, OPEN, near_m=0.02, most=25)
+    return reached
+
+
+def reach_over(panda: Panda, T: Array, way_m: float, grip: float = OPEN) -> None:
+    """Move to a pose before another one, over all that is in between."""
+    state = panda.state
+    start = tips(state)
+    before = T.copy()
+    before[:3, 3] -= way_m * T[:3, 2]
+    only = start.copy()
+    only[:3, 3] = 0.0
+    around = surroundings(panda, state, ())
+    over = clear_height_m(around, start[:3, 3], before[:3, 3], hand_at(only)) + 0.02
+    ways = []
+    if start[2, 3] < over:
+        rise = start.copy()
+        rise[2, 3] = over
+        ways.append(rise)
+    if before[2, 3] < over:
+        above = before.copy()
+        above[2, 3] = over
+        above[:3, :3] = before[:3, :3]
+        ways.append(above)
+    through(panda, [*ways, before], grip, near_m=0.015, near_rad=0.1)
+
+
+def push_along(
+    panda: Panda,
+    owner: str,
+    name: str,
+    joint: JointInfo,
+    goal: float,
+    done: Callable[[float], bool],
+) -> bool:
+    """Push a part with closed fingers until a joint's position satisfies *done*."""
+    state = panda.state
+    q = state.joints[name]
+    body = body_solids(panda, owner, state, joint.body)
+    point, way = contact_point(body, joint, goal - q)
+    T = top_down(point, float(np.arctan2(way[1], way[0])))
+    T[:3, 3] = point - 0.05 * way
+    move_over = T.copy()
+    reach_over(panda, move_over, 0.08, CLOSE)
+    move(panda, T, CLOSE, near_m=0.012, near_rad=0.15, most=40)
+    for _ in range(110):
+        q = panda.state.joints[name]
+        if done(q):
+            break
+        ahead = 0.06 if joint.kind == 'slide' else 0.3
+        led = motion_of(joint, q - state.joints[name] + float(np.clip(goal - q, -ahead, ahead)))
+        aim = T.copy()
+        aim[:3, 3] = (led @ np.append(point, 1.0))[:3]
+        move(panda, aim, CLOSE, near_m=0.0, most=1)
+    reached = done(panda.state.joints[name])
+    back = tips(panda.state)
+    back[:3, 3] += [0.0, 0.0, 0.06]
+    back[:3, 3] -= 0.04 * way
+    move(panda, back, CLOSE, near_m=0.02, most=20)
+    return reached
+
+
+def contact_point(body: Solids, joint: JointInfo, by: float) -> tuple[Array, Array]:
+    """Return where to push a body, and which way the point begins to move, shape (3,) each."""
+    axis = np.asarray(joint.axis, dtype=float)
+    if joint.kind == 'slide':
+        way = axis * np.sign(by)
+        back = (
+            body.centres_m @ way
+            - (np.abs(np.einsum('nij,i->nj', body.turns, way)) * body.halves_m).sum(1)
+        ).min()
+        point = body.chosen(body.centres_m @ way < back + 0.03).middle_m
+        return point - way * (point @ way - back), way
+    anchor = np.asarray(joint.anchor_m, dtype=float)
+    arms = body.centres_m - anchor
+    arms = arms - np.outer(arms @ axis, axis)
+    far = int(np.linalg.norm(arms, axis=1).argmax())
+    way = np.cross(axis, arms[far]) * np.sign(by)
+    way /= np.linalg.norm(way)
+    return body.centres_m[far], way

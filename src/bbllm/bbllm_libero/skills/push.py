@@ -1,0 +1,142 @@
+"""
+`push(object, target)`: slide an object along what it stands on, from behind.
+
+The open hand pushes a wide object with both fingers, which keeps it from turning away, a narrow
+one with closed fingers. Where something stands behind the object, the hand leans over it.
+"""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bbllm.core.text import listed
+from bbllm.core.types import Code, Skill
+from bbllm_libero.panda import CLOSE, OPEN, Panda, Result
+from bbllm_libero.skills.fixtures import hand_full
+from bbllm_libero.skills.grasps import free_way
+from bbllm_libero.skills.hand import OPEN_M
+from bbllm_libero.skills.joints import reach_over
+from bbllm_libero.skills.motion import move
+from bbllm_libero.skills.place import Place, resolve
+from bbllm_libero.skills.reach import top_down, turn_cost
+from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
+from bbllm_libero.skills.solids import Array, shape_of, surroundings
+
+ATTEMPTS = 2
+FORK_M = 0.05
+"""An object of at least this radius is pushed with both fingers [m]."""
+BEHIND_M = 0.02
+"""Distance of the fingers from the object at the start [m]."""
+LOW_M = 0.005
+"""Height of the fingertips above what they slide on [m]."""
+AHEAD_M = 0.03
+"""How far ahead of the object's edge the fingers are led [m]."""
+NEAR = 0.6
+"""Share of a region's half width within which an object has arrived."""
+LEANS = np.radians([0.0, 25.0, 40.0, 55.0])
+"""How far the hand leans over the object, as tried [rad]."""
+_FINGER_M = 0.0105
+
+
+def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
+    name, target = args
+    if name not in panda.task.objects or panda.task.objects[name].fixture:
+        return refused(
+            Code.NOT_GRASPABLE,
+            f'{name} cannot be pushed; what can be is {listed(movable_names(panda.task))}.',
+            held,
+        )
+    full = hand_full(name, 'pushed', held)
+    if full is not None:
+        return full
+    place = resolve(panda.task, panda.state, target)
+    if isinstance(place, Result):
+        return place
+    for _ in range(ATTEMPTS):
+        if _arrived(panda, name, place):
+            return done()
+        start = _behind(panda, name, place)
+        if start is None:
+            return refused(
+                Code.NO_CLEARANCE,
+                f'The hand finds no room behind {name} to push it to {target}; move what is '
+                'there first.',
+            )
+        _slide(panda, name, place, *start)
+    if _arrived(panda, name, place):
+        return done()
+    return failed(Code.MISPLACED, f'{name} could not be pushed to {target}.')
+
+
+def _gap(panda: Panda, name: str, place: Place) -> Array:
+    """Return the way from an object to a place, seen from above, shape (2,) [m]."""
+    gap: Array = place.T[:2, 3] - panda.state.objects[name].position_m[:2]
+    return gap
+
+
+def _arrived(panda: Panda, name: str, place: Place) -> bool:
+    return bool(np.linalg.norm(_gap(panda, name, place)) < NEAR * min(place.half_m))
+
+
+def _behind(panda: Panda, name: str, place: Place) -> tuple[Array, float, float] | None:
+    """Return where the hand begins, how far from the object's middle it touches, and its grip."""
+    state = panda.state
+    body = shape_of(panda, name, state)
+    around = surroundings(panda, state, (name,))
+    at = state.objects[name].position_m
+    gap = _gap(panda, name, place)
+    way = gap / np.linalg.norm(gap)
+    reach = -((body.centres_m[:, :2] - at[:2]) @ way) + body.spans_m[:, :2] @ np.abs(way)
+    radius = float(reach.max())
+    fork = radius >= FORK_M
+    aside = OPEN_M / 2 + 0.008 if fork else 0.0
+    touch = float(np.sqrt(max(radius**2 - aside**2, 0.0))) + _FINGER_M
+    point = np.array([*(at[:2] - (touch + BEHIND_M) * way), body.low_m[:, 2].min() + LOW_M])
+    yaw = float(np.arctan2(way[1], way[0]))
+    for lean in LEANS:
+        found = []
+        for turn in (yaw, yaw + np.pi):
+            T = top_down(point, turn)
+            # The hand leans towards the target: its fingers point back at the near edge.
+            across = np.array([-way[1], way[0], 0.0])
+            T[:3, :3] = Rotation.from_rotvec(lean * across).as_matrix() @ T[:3, :3]
+            end = T.copy()
+            end[:2, 3] += gap
+            costs = turn_cost(T, state.q), turn_cost(end, state.q)
+            if None not in costs and free_way(T, around, OPEN_M if fork else 0.0, way_m=0.07):
+                found.append((costs[0], T))
+        if found:
+            return min(found, key=lambda one: one[0] or 0.0)[1], touch, OPEN if fork else CLOSE
+    return None
+
+
+def _slide(
+    panda: Panda, name: str, place: Place, start: Array, touch_m: float, grip: float
+) -> None:
+    reach_over(panda, start, 0.07, grip)
+    move(panda, start, grip, near_m=0.006, most=40)
+    for _ in range(100):
+        gap = _gap(panda, name, place)
+        length = float(np.linalg.norm(gap))
+        if length < 0.5 * NEAR * min(place.half_m):
+            break
+        way = gap / length
+        aim = start.copy()
+        at = panda.state.objects[name].position_m[:2]
+        aim[:2, 3] = at + (min(AHEAD_M, length) - touch_m) * way
+        move(panda, aim, grip, near_m=0.0, most=1)
+    back = panda.state.tool.position_m
+    up = start.copy()
+    up[:3, 3] = back[0], back[1], back[2] + 0.08
+    move(panda, up, grip, near_m=0.02, most=25)
+
+
+PUSH = PandaSkill(
+    Skill(
+        'push',
+        ('object', 'target'),
+        'slide an object along what it stands on to a region, from behind; also for a plate and '
+        'what else the hand cannot grip',
+        ('slide',),
+    ),
+    _run,
+)
