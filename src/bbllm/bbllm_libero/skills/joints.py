@@ -7,15 +7,14 @@ from scipy.spatial.transform import Rotation
 
 from bbllm_libero.panda import JointInfo, Panda, State
 from bbllm_libero.skills.grasps import Grasp, free_way, grasps_on, ordered
-from bbllm_libero.skills.hand import hand_at, tips
+from bbllm_libero.skills.hand import tips
 from bbllm_libero.skills.motion import (
     CLOSE,
     OPEN,
-    clear_height_m,
     close_hand,
     move,
     open_hand,
-    through,
+    reach_over,
 )
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.solids import Array, Solids, body_solids, surroundings
@@ -113,29 +112,6 @@ def take_along(
     back[:3, 3] -= 0.07 * back[:3, 2]
     move(panda, back, OPEN, near_m=0.02, most=25)
     return reached
-
-
-def reach_over(panda: Panda, T: Array, way_m: float, grip: float = OPEN) -> None:
-    """Move to a pose before another one, over all that is in between."""
-    state = panda.state
-    start = tips(state)
-    before = T.copy()
-    before[:3, 3] -= way_m * T[:3, 2]
-    only = start.copy()
-    only[:3, 3] = 0.0
-    around = surroundings(panda, state, ())
-    over = clear_height_m(around, start[:3, 3], before[:3, 3], hand_at(only)) + 0.02
-    ways = []
-    if start[2, 3] < over:
-        rise = start.copy()
-        rise[2, 3] = over
-        ways.append(rise)
-    if before[2, 3] < over:
-        above = before.copy()
-        above[2, 3] = over
-        above[:3, :3] = before[:3, :3]
-        ways.append(above)
-    through(panda, [*ways, before], grip, near_m=0.015, near_rad=0.1)
 
 
 def push_along(

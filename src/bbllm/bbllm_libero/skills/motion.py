@@ -12,8 +12,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bbllm_libero.panda import CLOSE, OPEN, Panda, State
-from bbllm_libero.skills.hand import tips
-from bbllm_libero.skills.solids import Array, Solids
+from bbllm_libero.skills.hand import hand_at, tips
+from bbllm_libero.skills.solids import Array, Solids, surroundings
 
 KEEP = 0.0
 GAIN = 1.5
@@ -146,3 +146,26 @@ def clear_height_m(around: Solids, start_m: Array, end_m: Array, below: Solids) 
         needed = np.where(apart, -np.inf, high_a[None, :, 2] - low_b[:, None, 2])
         height = max(height, float(needed.max()))
     return height
+
+
+def reach_over(panda: Panda, T: Array, way_m: float, grip: float = OPEN) -> None:
+    """Move to a pose before another one, over all that is in between."""
+    state = panda.state
+    start = tips(state)
+    before = T.copy()
+    before[:3, 3] -= way_m * T[:3, 2]
+    only = start.copy()
+    only[:3, 3] = 0.0
+    around = surroundings(panda, state, ())
+    over = clear_height_m(around, start[:3, 3], before[:3, 3], hand_at(only)) + 0.02
+    ways = []
+    if start[2, 3] < over:
+        rise = start.copy()
+        rise[2, 3] = over
+        ways.append(rise)
+    if before[2, 3] < over:
+        above = before.copy()
+        above[2, 3] = over
+        above[:3, :3] = before[:3, :3]
+        ways.append(above)
+    through(panda, [*ways, before], grip, near_m=0.015, near_rad=0.1)

@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Skill
 from bbllm_libero.panda import Panda, State
 from bbllm_libero.skills.grasps import Grasp, free_way, grasps_on, ordered
-from bbllm_libero.skills.hand import hand_at, tips
+from bbllm_libero.skills.hand import tips
 from bbllm_libero.skills.motion import (
     CLOSE,
     OPEN,
-    clear_height_m,
     close_hand,
     move,
     open_hand,
-    through,
+    reach_over,
 )
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.skill import PandaSkill, Result, done, failed, movable_names, refused
-from bbllm_libero.skills.solids import Array, shape_of, surroundings
+from bbllm_libero.skills.solids import Array, shape_of, surroundings, together
 
 ATTEMPTS = 3
 """Grasps that are tried before a pick fails."""
@@ -32,37 +32,58 @@ EMPTY_M = 0.0008
 """Fingers nearer to each other than this have closed on nothing [m]."""
 YAWS = 16
 """Turns of the hand that are tried, over half a turn."""
+LEANS = ((0.0,), (0.45, -0.45, 0.75, -0.75))
+"""How far it leans aside, first and where grasps find no room so [rad]."""
+TRIED, ENOUGH = 400, 8
+"""Grasps whose room is looked at, and with room."""
 
 
 def find_grasps(
     panda: Panda, state: State, name: str, missed: Sequence[Grasp]
 ) -> tuple[list[Grasp], bool]:
-    """Return reachable grasps with room, the best first; and whether there is any without room."""
+    """
+    Return reachable grasps with room, the best first; and whether there is any without room.
+
+    The hand points straight down. Only where that finds nothing, it leans aside, about the axis
+    along which it closes.
+    """
     body = shape_of(panda, name, state)
     around = surroundings(panda, state, (name,))
     middle = body.middle_m
-    found = []
-    for yaw in np.linspace(-np.pi / 2, np.pi / 2, YAWS, endpoint=False):
-        R = top_down(middle, yaw)[:3, :3]
-        found += grasps_on(body, R, middle)
-    some = bool(found)
-    chosen: list[Grasp] = []
-    for grasp in ordered(found)[:400]:
-        if len(chosen) >= 12:
-            break
-        if any(np.linalg.norm(grasp.T[:3, 3] - old.T[:3, 3]) < 0.012 for old in missed):
-            continue
-        if not free_way(grasp.T, body, way_m=0.0) or not free_way(grasp.T, around):
-            continue
-        best = None
-        for turned in (grasp.T, _flipped(grasp.T)):
-            turn = turn_cost(turned, state.q)
-            if turn is not None and (best is None or turn < best[0]):
-                best = turn, turned
-        if best is not None:
-            turn, T = best
-            chosen.append(Grasp(T, grasp.width_m, grasp.kind, grasp.cost + 0.15 * turn))
-    return ordered(chosen), some
+    some = False
+    for leans in LEANS:
+        found: list[Grasp] = []
+        for yaw in np.linspace(-np.pi / 2, np.pi / 2, YAWS, endpoint=False):
+            for lean in leans:
+                R = top_down(middle, yaw)[:3, :3] @ Rotation.from_euler('y', lean).as_matrix()
+                found += grasps_on(body, R, middle)
+        if not found and not some:
+            return [], False
+        some = True
+        chosen: list[Grasp] = []
+        for grasp in ordered(found)[:TRIED]:
+            if len(chosen) >= ENOUGH:
+                break
+            if any(np.linalg.norm(grasp.T[:3, 3] - old.T[:3, 3]) < 0.012 for old in missed):
+                continue
+            if not free_way(grasp.T, together([body, around]), way_m=0.0):
+                continue
+            reached = _nearer(grasp, state) if free_way(grasp.T, around) else None
+            if reached is not None:
+                chosen.append(reached)
+        if chosen:
+            return ordered(chosen), some
+    return [], some
+
+
+def _nearer(grasp: Grasp, state: State) -> Grasp | None:
+    """Return a grasp with the turn of the wrist that is nearer; None where neither is in reach."""
+    turns = [(turn_cost(T, state.q), T) for T in (grasp.T, _flipped(grasp.T))]
+    reached = [(cost, T) for cost, T in turns if cost is not None]
+    if not reached:
+        return None
+    cost, T = min(reached, key=lambda one: one[0])
+    return Grasp(T, grasp.width_m, grasp.kind, grasp.cost + 0.15 * cost)
 
 
 def _flipped(T: Array) -> Array:
@@ -115,19 +136,7 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
 
 
 def _try(panda: Panda, name: str, grasp: Grasp) -> bool:
-    state = panda.state
-    around = surroundings(panda, state, ())
-    start = tips(state)
-    hand = hand_at(np.eye(4)).moved(_turn(grasp.T))
-    over = clear_height_m(around, start[:3, 3], grasp.T[:3, 3], hand) + 0.02
-    hover = grasp.T.copy()
-    hover[2, 3] = max(grasp.T[2, 3] + HOVER_M, over)
-    ways = []
-    if start[2, 3] < over:
-        rise = start.copy()
-        rise[2, 3] = over
-        ways.append(rise)
-    through(panda, [*ways, hover], OPEN, near_m=0.012, near_rad=0.1)
+    reach_over(panda, grasp.T, HOVER_M)
     move(panda, grasp.T, OPEN, near_m=0.004, near_rad=0.06, most=40)
     width = close_hand(panda)
     before = panda.state.objects[name].position_m[2]
@@ -143,12 +152,6 @@ def _try(panda: Panda, name: str, grasp: Grasp) -> bool:
     back[2, 3] += HOVER_M
     move(panda, back, OPEN, near_m=0.02)
     return False
-
-
-def _turn(T: Array) -> Array:
-    only = T.copy()
-    only[:3, 3] = 0.0
-    return only
 
 
 PICK = PandaSkill(

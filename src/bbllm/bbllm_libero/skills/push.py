@@ -14,8 +14,7 @@ from bbllm_libero.panda import CLOSE, OPEN, Panda, Result
 from bbllm_libero.skills.fixtures import hand_full
 from bbllm_libero.skills.grasps import free_way
 from bbllm_libero.skills.hand import OPEN_M
-from bbllm_libero.skills.joints import reach_over
-from bbllm_libero.skills.motion import move
+from bbllm_libero.skills.motion import move, reach_over
 from bbllm_libero.skills.place import Place, resolve
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
