@@ -8,7 +8,8 @@ import time
 import pytest
 
 from bbllm.robots.fr3 import FR3
-from tests.fci.conftest import START_S, Served, run_client
+from bbllm_fci.process import ANSWER_S, TableProcess
+from tests.fci.conftest import height_m, run_client
 
 FRANKY = """
 import json, sys
@@ -101,18 +102,18 @@ print(json.dumps([first, mode, again, refused]))
 """
 
 
-def test_franky_lifts_a_cube_of_the_table(served: Served) -> None:
+def test_franky_lifts_a_cube_of_the_table(served: TableProcess) -> None:
     served.send('reset')
-    assert served.height_m('red_cube') == pytest.approx(0.02, abs=0.002)
+    assert height_m(served, 'red_cube') == pytest.approx(0.02, abs=0.002)
 
     held, is_grasped, width_m = run_client(FRANKY + PICK, served.address)
 
     assert (held, is_grasped) == (True, True)
     assert 0.038 < width_m < 0.05
-    assert served.height_m('red_cube') == pytest.approx(0.25, abs=0.01)
+    assert height_m(served, 'red_cube') == pytest.approx(0.25, abs=0.01)
 
 
-def test_states_count_milliseconds_and_describe_the_hand(served: Served) -> None:
+def test_states_count_milliseconds_and_describe_the_hand(served: TableProcess) -> None:
     served.send('reset')
 
     read = run_client(STATES, served.address)
@@ -124,7 +125,7 @@ def test_states_count_milliseconds_and_describe_the_hand(served: Served) -> None
     assert 0.6 < read['ee_kg'] < 0.8
 
 
-def test_a_collision_is_a_reflex_that_a_client_recovers_from(served: Served) -> None:
+def test_a_collision_is_a_reflex_that_a_client_recovers_from(served: TableProcess) -> None:
     served.send('reset')
 
     first, mode, up = run_client(FRANKY + DOWN, served.address)
@@ -134,7 +135,7 @@ def test_a_collision_is_a_reflex_that_a_client_recovers_from(served: Served) -> 
     assert up == ''
 
 
-def test_the_user_stop_ends_a_motion_and_refuses_the_next(served: Served) -> None:
+def test_the_user_stop_ends_a_motion_and_refuses_the_next(served: TableProcess) -> None:
     served.send('reset')
     with subprocess.Popen(
         [sys.executable, '-c', FRANKY + TURN + STOPPED, served.address],
@@ -144,7 +145,7 @@ def test_the_user_stop_ends_a_motion_and_refuses_the_next(served: Served) -> Non
         assert client.stdout is not None and client.stdout.readline() == 'moving\n'
         time.sleep(1.0)  # the motion takes 5 s and more
         served.send('fault user_stop')
-        first, mode, again, refused = json.loads(client.communicate(timeout=START_S)[0])
+        first, mode, again, refused = json.loads(client.communicate(timeout=ANSWER_S)[0])
     served.send('clear user_stop')
 
     assert 'User Stop pressed!' in first
@@ -156,13 +157,13 @@ def test_the_user_stop_ends_a_motion_and_refuses_the_next(served: Served) -> Non
     assert moved == ''
 
 
-def test_a_second_client_is_refused_until_the_first_has_gone(served: Served) -> None:
+def test_a_second_client_is_refused_until_the_first_has_gone(served: TableProcess) -> None:
     with subprocess.Popen(
         [sys.executable, '-c', STAY, served.address], stdout=subprocess.PIPE, text=True
     ) as first:
         assert first.stdout is not None and first.stdout.readline() == 'connected\n'
         assert 'TCP connection got interrupted' in run_client(CONNECT, served.address)
         first.kill()
-    end_s = time.monotonic() + START_S
+    end_s = time.monotonic() + ANSWER_S
     while run_client(CONNECT, served.address):
         assert time.monotonic() < end_s, 'the server did not notice that its client was killed'

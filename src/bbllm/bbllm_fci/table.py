@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from pathlib import Path
 from types import TracebackType
 
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError, WorldError
 from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.faults import ERRORS, Fault
+from bbllm.sim.render import save_picture
 from bbllm_fci.arm import PERIOD_S, TableArm
 from bbllm_fci.hand import HandServer
 from bbllm_fci.server import VERSION, ArmServer
@@ -152,13 +154,31 @@ class FciTable:
         self.arm.reset()
 
     def places(self) -> list[str]:
-        """Return a line for each object: its name, and where its middle is [m]."""
+        """
+        Return a line for each object: its name and pose.
+
+        That is the position of its middle [m], then its quaternion (x, y, z, w).
+        """
         with self.arm.paused() as simulation:
             objects = simulation.objects()
         return [
-            f'{item.name} {" ".join(f"{number:.4f}" for number in item.pose.position_m)}'
+            f'{item.name} {" ".join(f"{number:.4f}" for number in numbers)}'
             for item in objects
+            for numbers in [(*item.pose.position_m, *item.pose.quat_xyzw)]
         ]
+
+    def arm_line(self) -> str:
+        """Return the robot's mode, and the speed of its fastest joint [rad/s]."""
+        with self.arm.paused() as simulation:
+            _, speeds = simulation.arm_state()
+            mode = self.arm.monitor.mode(self.arm.in_control())
+        return f'{mode.name} {abs(speeds).max():.4f}'
+
+    def draw(self, path: Path) -> None:
+        """Draw arm and objects into a PNG file; raises ConfigError where that cannot be."""
+        with self.arm.paused() as simulation:
+            qpos = simulation.data.qpos.copy()
+        save_picture(simulation, path, qpos)  # takes a second, in which time passes
 
     def _check(self, fault: Fault | StateFault) -> None:
         if fault is StateFault.NO_HAND:

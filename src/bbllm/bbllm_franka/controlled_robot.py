@@ -78,15 +78,19 @@ class LibfrankaRobot:
     def __init__(
         self,
         connect: Callable[[], ArmLink],
-        connect_hand: Callable[[], HandLink | None],
+        connect_hand: Callable[[Callable[[], float]], HandLink | None],
         log: Callable[[str], object] = LOG.error,
     ) -> None:
-        """Connect arm and hand; *connect* is called again after a connection was lost."""
+        """
+        Connect arm and hand; *connect* is called again after a connection was lost.
+
+        *connect_hand* is given the robot's clock [s].
+        """
         self._connect, self._log = connect, log
         self._lock = threading.RLock()
         self._link = connect()
         try:
-            self._hand = connect_hand()
+            self._hand = connect_hand(lambda: self._link.read().robot_s)
         except BaseException:
             self._link.close()
             raise

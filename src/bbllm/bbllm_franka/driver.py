@@ -112,7 +112,7 @@ class FrankaDriver:
             self._check_joints()
             if self._load_kg is not None:
                 check_load(self._link.read().load_kg, self._load_kg)
-            self._hand = HandLink(self._address) if self._has_hand else None
+            self._hand = HandLink(self._address, self._robot_s) if self._has_hand else None
         except BaseException:
             self._link.close()
             raise

@@ -5,6 +5,8 @@ Runs franka-sim, an independent server of the robot's network protocol, on one a
 installed: this file imports franka-sim and the standard library alone.
 
     build/fci/bin/python franka_sim_server.py ADDRESS FR3_XML [OBJECT_WIDTH_M]
+
+For each line of its standard input it logs the speed of the fastest joint.
 """
 
 import ctypes
@@ -13,8 +15,10 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 PARENT_DEATH_SIGNAL = 1
@@ -35,6 +39,13 @@ def arm_model(path: Path) -> str:
     return ElementTree.tostring(tree.getroot(), encoding='unicode')
 
 
+def report_arm(server: Any) -> None:
+    """Log how fast the arm moves, for each line of the standard input."""
+    for _ in sys.stdin:
+        speeds = server.physics_sim.get_robot_state()['dq']
+        logging.info('fastest joint: %.4f rad/s', max(abs(float(speed)) for speed in speeds))
+
+
 def main() -> None:
     address, model, *width_m = sys.argv[1:]
     ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGTERM)  # no server outlives its user
@@ -52,6 +63,7 @@ def main() -> None:
             enforce_comm_constraints=True,
             gripper_object_width=float(width_m[0]) if width_m else None,
         )
+        threading.Thread(target=report_arm, args=(server,), daemon=True).start()
         try:
             server.start()
         finally:

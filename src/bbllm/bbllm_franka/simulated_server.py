@@ -1,5 +1,6 @@
 """Starts franka-sim, the independent server that `make fci` installs, and waits for it."""
 
+import re
 import subprocess
 import tempfile
 import time
@@ -13,9 +14,40 @@ from bbllm.robots import fr3
 
 START_S = 60.0
 """How long the server may take to listen, on a busy machine [s]."""
+ANSWER_S = 10.0
+"""How long it may take to report its arm [s]."""
 END_S = 5.0
+POLL_S = 0.02
 READY = (b'Gripper server listening', b'Starting MuJoCo simulation loop')
 """What its log contains once it serves. It is not asked by a connection, as it serves one."""
+FASTEST = re.compile(rb'fastest joint: ([0-9.]+) rad/s\n')
+"""What its log contains for each line of its standard input."""
+
+
+class FrankaSim:
+    """A server of franka-sim that runs."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process = process
+        self._log = log
+
+    def fastest_rad_s(self) -> float:
+        """Return the speed of the fastest joint by its physics [rad/s]; raises WorldError."""
+        assert self.process.stdin is not None
+        before, end_s = len(self._reported()), time.monotonic() + ANSWER_S
+        try:
+            self.process.stdin.write(b'\n')
+            self.process.stdin.flush()
+        except OSError as error:
+            raise WorldError(f'franka-sim has ended: {error}.') from error
+        while len(found := self._reported()) == before:
+            if time.monotonic() > end_s:
+                raise WorldError(f'franka-sim did not report its arm within {ANSWER_S:g} s.')
+            time.sleep(POLL_S)
+        return float(found[-1])
+
+    def _reported(self) -> list[bytes]:
+        return FASTEST.findall(self._log.read_bytes())
 
 
 def interpreter() -> Path:
@@ -30,9 +62,7 @@ def interpreter() -> Path:
 
 
 @contextmanager
-def franka_sim(
-    address: str, *, object_width_m: float | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
+def franka_sim(address: str, *, object_width_m: float | None = None) -> Iterator[FrankaSim]:
     """
     Serve an arm and a hand at a loopback address; clients find it under that address alone.
 
@@ -45,7 +75,7 @@ def franka_sim(
     with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(
             [interpreter(), '-s', script, address, model, *width],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
         )
@@ -56,7 +86,7 @@ def franka_sim(
                     last = text[-2000:].decode(errors='replace')
                     raise WorldError(f'franka-sim does not serve {address}: {last}')
                 time.sleep(0.1)
-            yield process
+            yield FrankaSim(process, Path(log.name))
         finally:
             process.terminate()
             try:

@@ -45,10 +45,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add('--allow-hand', action='store_true', help=f'Allow the hand: {FINGERS}.')
     add(
         '--provoke',
-        choices=('none', 'sim', 'person'),
+        choices=('none', 'sim', 'socket', 'person'),
         default='none',
-        help='What makes the robot stop: mujoco_sim of bbllm, or you, when you are asked.',
+        help='What makes the robot stop: mujoco_sim of bbllm, a simulated robot below the '
+        'driver at --provoke-socket, or you, when you are asked.',
     )
+    add('--provoke-socket', metavar='PATH', help='Of a simulated robot that takes lines.')
     add('--check', action='append', default=[], metavar='PATTERN', help='Only these checks.')
     add('--yes', action='store_true', help='Do not ask before something moves.')
     add('--conformance-report', metavar='DIR', help='Folder for the report (Markdown and JSON).')

@@ -4,6 +4,7 @@ Stop the robot once, bring it back, and record everything that a client can obse
 A person cannot be asked to push the arm for every check. So the checks only read the record.
 """
 
+import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -66,6 +67,38 @@ class SimProvoker:
         self.provoke(cause, clear=True)
 
 
+class SocketProvoker:
+    """
+    Makes a simulated robot below the driver stop, by lines to its Unix socket.
+
+    A line is `fault reflex`, `fault user_stop` or the same with `clear`; it is answered by
+    `done: LINE`, or by why it cannot be done.
+    """
+
+    def __init__(self, path: str, patience_s: float):
+        self._path, self._patience_s = path, patience_s
+
+    def prepare(self, cause: Cause, moving: bool) -> None:
+        """Do nothing."""
+
+    def provoke(self, cause: Cause) -> None:
+        self._send(f'fault {cause.value}')
+
+    def release(self, cause: Cause) -> None:
+        self._send(f'clear {cause.value}')
+
+    def _send(self, line: str) -> None:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as robot:
+                robot.settimeout(self._patience_s)
+                robot.connect(self._path)
+                robot.sendall(f'{line}\n'.encode())
+                answer = robot.makefile().readline().strip()
+        except OSError as error:
+            answer = str(error)
+        expect(answer == f'done: {line}', f'that the simulated robot does {line!r}', answer)
+
+
 class PersonProvoker:
     """Asks the person at the terminal; *ask* shows a text and returns when they are done."""
 
@@ -92,7 +125,7 @@ class PersonProvoker:
             self._ask('Take your hands off the arm, then press Enter: it recovers then.')
 
 
-Provoker = SimProvoker | PersonProvoker
+Provoker = SimProvoker | SocketProvoker | PersonProvoker
 
 
 class StopScenario:

@@ -3,8 +3,9 @@
 import pytest
 
 from bbllm.core.events import Ending
+from bbllm_fci.process import TableProcess
 from bbllm_ros.stack.stack import DIRECT_DRIVER, DIRECT_NODES
-from tests.fci.conftest import Served, served  # noqa: F401
+from tests.fci.conftest import height_m, served  # noqa: F401
 from tests.ros.stacks import started
 
 pytestmark = pytest.mark.ros
@@ -14,8 +15,11 @@ LIFTED_M = 0.03
 """How much higher a cube is in the hand, at least [m]."""
 
 
-def test_task_lifts_a_cube_of_the_table_that_is_served(ros_domain: int, served: Served) -> None:  # noqa: F811
-    table_m = served.height_m('red_cube')
+def test_task_lifts_a_cube_of_the_table_that_is_served(
+    ros_domain: int,
+    served: TableProcess,  # noqa: F811
+) -> None:
+    table_m = height_m(served, 'red_cube')
     params = {
         DIRECT_DRIVER: {'ip': served.address, 'simulated_robot': True},
         'state_estimator': {'sources': 'static', 'scene': SCENE},
@@ -26,4 +30,4 @@ def test_task_lifts_a_cube_of_the_table_that_is_served(ros_domain: int, served: 
         result = running.run('pick up the red cube')
 
     assert result.ending is Ending.FINISHED, result.message
-    assert served.height_m('red_cube') > table_m + LIFTED_M
+    assert height_m(served, 'red_cube') > table_m + LIFTED_M

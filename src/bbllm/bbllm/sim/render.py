@@ -24,9 +24,19 @@ from bbllm.sim.video_file import VIDEO_SUFFIXES, need_encoder, video_bytes
 CLOSE_TIMEOUT_S = 5.0
 
 
-def render_png(simulation: Simulation, *, width_px: int = 960, height_px: int = 720) -> bytes:
-    """Draw a simulation that does not step meanwhile; returns a PNG. Raises RenderError."""
-    rows = simulation.data.qpos[np.newaxis]
+def render_png(
+    simulation: Simulation,
+    qpos: NDArray[np.float64] | None = None,
+    *,
+    width_px: int = 960,
+    height_px: int = 720,
+) -> bytes:
+    """
+    Draw a simulation at positions *qpos*, shape (nq,); returns a PNG. Raises RenderError.
+
+    Without *qpos* as it is now; it must not step meanwhile.
+    """
+    rows = (simulation.data.qpos if qpos is None else qpos)[np.newaxis]
     file = io.BytesIO()
     for picture in draw_frames(_drawn_model(simulation), rows, (width_px, height_px)):
         picture.save(file, format='PNG')
@@ -79,9 +89,11 @@ def draw_frames(
             yield picture
 
 
-def save_picture(simulation: Simulation, path: str | Path) -> Path:
-    """Draw the simulation into a PNG file; raises RenderError."""
-    return _write(Path(path), 'picture', lambda: render_png(simulation))
+def save_picture(
+    simulation: Simulation, path: str | Path, qpos: NDArray[np.float64] | None = None
+) -> Path:
+    """Draw the simulation into a PNG file, as `render_png`; raises RenderError."""
+    return _write(Path(path), 'picture', lambda: render_png(simulation, qpos))
 
 
 def _write(path: Path, what: str, draw: Callable[[], bytes]) -> Path:

@@ -85,10 +85,11 @@ class UpRequest:
     kind: Annotated[
         Literal['sim', 'fr3', 'fci'],
         typer.Argument(
-            help='sim: five nodes with the simulated arm. fr3: five nodes with the real arm at '
-            '--ip, over libfranka (with franka_ros2: ros2 launch bbllm franka_real.launch.py). '
-            "fci: the simulated table behind the robot's network protocol, for clients of "
-            'libfranka; no ROS.'
+            help='sim: the simulated arm and the nodes that direct it. fr3: the same nodes with '
+            'the robot at --ip, real or of `bbllm up fci`, over libfranka (with franka_ros2: ros2 '
+            'launch bbllm franka_real.launch.py). fci: no nodes and no ROS, but the simulated '
+            "table behind the robot's network protocol, for `bbllm up fr3` and other clients of "
+            'libfranka.'
         ),
     ] = 'sim'
     config: UpConfig
@@ -115,7 +116,9 @@ class UpRequest:
 
 def up(request: UpRequest) -> None:
     """
-    Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.
+    Start the nodes that do tasks, or a simulated robot for them; Ctrl-C ends it.
+
+    The five nodes of sim and fr3 run in processes of their own, unless --one-process is given.
 
     Examples:
       bbllm up sim

@@ -52,7 +52,10 @@ class FrankaLoop:
                 raise
             return link
 
-        self._robot = LibfrankaRobot(connect, lambda: HandLink(address) if hand else None, log)
+        def connect_hand(robot_s: Callable[[], float]) -> HandLink | None:
+            return HandLink(address, robot_s) if hand else None
+
+        self._robot = LibfrankaRobot(connect, connect_hand, log)
         self._simulated = arm.simulated_robot
         self._epoch_s = time.time() - (
             self._robot.reading.robot_s if self._simulated else time.monotonic()

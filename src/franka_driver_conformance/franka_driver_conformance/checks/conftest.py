@@ -14,6 +14,7 @@ from franka_driver_conformance.stop_scenario import (
     PersonProvoker,
     Provoker,
     SimProvoker,
+    SocketProvoker,
     StopScenario,
     stop_while_idle,
     stop_while_moving,
@@ -65,6 +66,8 @@ def arm(driver: DriverClient) -> Arm:
 def provoker(pytestconfig: pytest.Config, driver: DriverClient) -> Provoker:
     if pytestconfig.option.provoke == 'sim':
         return SimProvoker(driver)
+    if pytestconfig.option.provoke == 'socket':
+        return SocketProvoker(pytestconfig.option.provoke_socket, pytestconfig.option.patience)
     return PersonProvoker(lambda text: ask(pytestconfig, text))
 
 

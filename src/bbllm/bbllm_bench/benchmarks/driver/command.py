@@ -46,11 +46,16 @@ class DriverRequest:
     """What `bbllm bench driver` was asked for."""
 
     sim: bool = flag('Start mujoco_sim and check it: all checks, nothing else is needed.')
-    fci: Literal['franka-sim'] | None = option(
-        'Our driver over libfranka in place of a ROS driver: picks, places and faults against '
-        'this independent server, which `make fci` installs; bench-fci.json is the report.'
+    fci: Literal['all', 'franka-sim', 'table'] | None = option(
+        'Our driver over libfranka in place of a ROS driver. franka-sim: picks, places and faults '
+        'on this independent server, which `make fci` installs. table: faults of the robot on '
+        '`bbllm up fci`. all: both. bench-fci.json is the report.'
     )
-    trials: int = option('With --fci: picks and places.', default=TRIALS, min=0)
+    client: Literal['bbllm', 'franky', 'both'] = option(
+        'With --fci: whose program the faults happen to; franky: one as its users write it.',
+        default='bbllm',
+    )
+    trials: int = option('With --fci: picks and places on franka-sim.', default=TRIALS, min=0)
     seed: int = option('With --fci: of the first of them.', default=0, min=0)
     namespace: str | None = option(
         "The driver's; '' for none. bbllm_real by default, with --sim bbllm."
@@ -60,10 +65,12 @@ class DriverRequest:
     gripper: str = option("The hand's; none: no hand.", default='franka_gripper')
     allow_motion: bool = flag(f'Allow motions: {MOTIONS}.')
     allow_hand: bool = flag(f'Allow the hand: {FINGERS}.')
-    provoke: Literal['none', 'sim', 'person'] = option(
-        'What makes the robot stop: mujoco_sim by itself, or you, when you are asked.',
+    provoke: Literal['none', 'sim', 'fci', 'person'] = option(
+        'What makes the robot stop: mujoco_sim by itself, `bbllm up fci` at --ip by itself, or '
+        'you, when you are asked.',
         default='none',
     )
+    ip: str = option('With --provoke fci: address of `bbllm up fci`.', default='127.0.0.1')
     only: list[str] | None = option('Only these checks, as in *-rejected.', metavar='PATTERN')
     yes: bool = flag('Do not ask before something moves.', '-y')
     out: Path | None = option(
@@ -88,12 +95,17 @@ def driver(request: DriverRequest) -> None:
       bbllm bench driver --namespace ''
       bbllm bench driver --namespace '' --allow-motion --allow-hand --provoke person
       bbllm bench driver --compare sim/ arm/
-      bbllm bench driver --fci franka-sim
+      bbllm bench driver --namespace '' --allow-motion --allow-hand --provoke fci
+      bbllm bench driver --fci all
+      bbllm bench driver --fci all --client both --trials 0
     """
     if request.fci:
         from bbllm_bench.benchmarks.driver.fci import bench_fci  # its extra need not be there
 
-        bench_fci(request.trials, request.seed, request.out or REPORT, json=request.json)
+        out = request.out or REPORT
+        bench_fci(
+            request.fci, request.client, request.trials, request.seed, out, json=request.json
+        )
         return
     need_ros('bbllm bench driver')
     output = Output(request.json)
@@ -146,8 +158,16 @@ def _words(request: DriverRequest, namespace: str, folder: Path) -> list[str]:
         *(f'--check={pattern}' for pattern in request.only or ()),
         *([f'--record-messages={request.record}'] if request.record else []),
         *(flag_of(name) for name in switches if sim or getattr(request, name)),
-        f'--provoke={"sim" if sim else request.provoke}',
+        *_provoke_words('sim' if sim else request.provoke, request.ip),
     ]
+
+
+def _provoke_words(provoke: str, ip: str) -> list[str]:
+    if provoke != 'fci':
+        return [f'--provoke={provoke}']
+    from bbllm_fci.lines import socket_path  # imports NumPy
+
+    return ['--provoke=socket', f'--provoke-socket={socket_path(ip)}']
 
 
 def _run(words: list[str], checks: list[Callable[[], None]], *, to_stderr: bool) -> int:

@@ -1,35 +1,52 @@
-"""Faults between libfranka and the robot, each in the middle of a pick, and what came of them."""
+"""Faults between libfranka and the robot, or of the robot, and what came of them."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import threading
+import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 
-from bbllm.arm.driver import RobotMode
-from bbllm.arm.envelope import load_envelope
-from bbllm.core.errors import BbllmError, WorldError
+from bbllm.core.errors import BbllmError
 from bbllm.core.types import SkillCall
+from bbllm.scene.scene_file import load_scene
 from bbllm_bench.benchmarks.arm.trials import pick_place_calls, random_pick_place
-from bbllm_bench.benchmarks.driver.lossy_link import Losses, LossyLink
-from bbllm_bench.benchmarks.driver.trials import BASE, WatchedDriver
-from bbllm_franka.driver import FrankaDriver
-from bbllm_franka.messages import IGNORE
-from bbllm_franka.simulated_server import franka_sim
-from bbllm_franka.table import FrankaTable
+from bbllm_bench.benchmarks.driver.clients import (
+    BBLLM,
+    FRANKY,
+    POLL_S,
+    WAIT_S,
+    Client,
+    FrankyClient,
+    ProgramClient,
+    TaskClient,
+)
+from bbllm_bench.benchmarks.driver.lossy_link import Losses
+from bbllm_bench.benchmarks.driver.servers import (
+    FRANKA_SIM,
+    SCENE,
+    TABLE,
+    FrankaSimServer,
+    Server,
+    TableServer,
+)
 
-WAIT_S = 60.0
-"""How long a motion may take to begin, and a robot to be reached again [s]."""
-POLL_S = 0.02
-OBJECT_M = 0.04
-SERVER, PROXY = '127.0.41.1', '127.0.41.2'
-"""Loopback addresses of the server, and of the proxy in between."""
+MOVES_RAD_S = 0.05
+"""A joint that is faster moves [rad/s]."""
+RESTS_RAD_S = 0.01
+"""Where every joint is slower, the arm is at rest [rad/s]."""
+REST_S = 5.0
+"""How long an arm may take to come to rest [s]."""
+REST_LOOKS = 5
+"""How many looks in a row must find it at rest."""
+POST_XY = (0.269, 0.147)
+"""Beside the hand at its base, on the way to the red cube and to joint 1 at 0.6 rad [m]."""
+PICK = SkillCall('pick', ('red_cube',))
+TASK = 'put the red cube on location_B'
+DONE = r'done$'
+ADVICE = r'(Check|See|Make sure|release|connects anew)'
+"""What has to be done is part of every error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,111 +54,254 @@ class FaultReport:
     """What came of a fault."""
 
     fault: str
+    server: str
+    client: str
     ended: str
-    """How the call ended in which it happened, in the words that a planner gets."""
+    """How the motion ended in which it happened, in the words that the program's user gets."""
     reflexes: tuple[str, ...]
+    at_rest: bool
+    """Whether the arm rested then, by the server's own physics."""
     again: str
-    """How the next call ended, once the fault was over."""
+    """How the next motion ended, once the fault was over."""
+    unexpected: str = ''
+    """What is not as it should be; only of our own driver, '' where all is."""
 
 
-class Rig:
-    """A server, the proxy before it, and a world; each fault has one of its own."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A fault, and how our driver ends it."""
 
-    def __init__(self, stack: ExitStack, seed: int) -> None:
-        self._servers = stack.enter_context(ExitStack())
-        self.serve()
-        self.link = stack.enter_context(LossyLink(SERVER, PROXY, seed=seed))
-        scene, self.name, self.spot, self.yaw_deg = random_pick_place(seed)
-        self.driver = WatchedDriver(PROXY)
-        envelope = load_envelope('safety')
-        self.world = stack.enter_context(closing(FrankaTable(self.driver, scene, envelope)))
-        self.world.execute(BASE)
-
-    def serve(self) -> None:
-        """Start the server."""
-        self.server: subprocess.Popen[bytes] = self._servers.enter_context(
-            franka_sim(SERVER, object_width_m=OBJECT_M)
-        )
-
-    def end_server(self) -> None:
-        """Kill the server, as a power cut does, and start it again."""
-        self.server.kill()
-        self.server.wait()
-        self._servers.close()
-        self.link.cut()
-        self.serve()
-
-    def lose(self, losses: Losses) -> None:
-        self.link.losses = losses
-
-    def kill_client(self) -> None:
-        os.kill(self.driver.control_pid, signal.SIGKILL)
-
-    def wait_for_motion(self, ended: Sequence[str]) -> None:
-        """Wait until the arm moves, or the call has ended before."""
-        end_s = time.monotonic() + WAIT_S
-        while not ended and self.driver.condition().mode is not RobotMode.MOVE:
-            if time.monotonic() > end_s:
-                raise WorldError(f'No motion began within {WAIT_S:g} s.')
-            time.sleep(POLL_S)
+    name: str
+    server: str
+    ended: str
+    """Pattern of how the motion ends."""
+    before: Callable[[Server], None] = lambda server: None
+    """Makes it happen before a program connects."""
+    strike: Callable[[Server, Client], None] | None = None
+    """Makes it happen in the middle of a motion; None where the motion itself meets it."""
+    after: Callable[[Server], None] = lambda server: None
+    """Ends it, before the next motion or when a person is asked."""
+    clients: Sequence[str] = (BBLLM, FRANKY)
+    post_xy: tuple[float, float] | None = None
+    second: bool = False
+    """Whether it is that another program connects."""
+    whole: bool = False
+    """Whether our program is a process of its own, which can be killed."""
+    franky_does: str = 'move'
 
 
-FAULTS: dict[str, Callable[[Rig], None]] = {
-    '1 % of the packets lost': lambda rig: rig.lose(Losses(share=0.01)),
-    'five in a row, every 200': lambda rig: rig.lose(Losses(share=0.005, burst=5)),
-    '25 in a row, every 300': lambda rig: rig.lose(Losses(share=0.003, burst=25)),
-    'each packet 2 to 4 ms late': lambda rig: rig.lose(Losses(delay_s=0.002, jitter_s=0.002)),
-    'process of the 1 kHz loop killed': Rig.kill_client,
-    'server killed and started again': Rig.end_server,
-}
-"""Each in the middle of a motion."""
+def _link(losses: Losses) -> Callable[[Server, Client], None]:
+    def strike(server: Server, client: Client) -> None:
+        assert isinstance(server, FrankaSimServer)
+        server.lose(losses)
+
+    return strike
 
 
-def in_motion(fault: str, seed: int) -> FaultReport:
-    """Let a fault happen in the first motion of a pick; once it is over, go back to base."""
+def _whole_again(server: Server) -> None:
+    assert isinstance(server, FrankaSimServer)
+    server.lose(Losses())
+
+
+def _restart(server: Server, client: Client) -> None:
+    assert isinstance(server, FrankaSimServer)
+    server.restart()
+
+
+def _type(line: str) -> Callable[[Server], None]:
+    def typed(server: Server) -> None:
+        assert isinstance(server, TableServer)
+        server.table.send(line)
+
+    return typed
+
+
+def _kill(server: Server, client: Client) -> None:
+    client.kill()
+
+
+def _lost(name: str, losses: Losses) -> Fault:
+    return Fault(
+        name=name,
+        server=FRANKA_SIM,
+        ended=f'{DONE}|COMMUNICATION_LOSS: .*stopped',
+        strike=_link(losses),
+        after=_whole_again,
+    )
+
+
+FAULTS = (
+    _lost('1 % of the packets lost', Losses(share=0.01)),
+    _lost('five in a row, every 200', Losses(share=0.005, burst=5)),
+    _lost('25 in a row, every 300', Losses(share=0.003, burst=25)),
+    _lost('each packet 2 to 4 ms late', Losses(delay_s=0.002, jitter_s=0.002)),
+    Fault(
+        name='process of the 1 kHz loop killed',
+        server=FRANKA_SIM,
+        ended='LostRobotError: .*connects anew',
+        strike=_kill,
+        clients=(BBLLM,),
+    ),
+    Fault(
+        name='server killed and started again',
+        server=FRANKA_SIM,
+        ended='LostRobotError: .*connects anew',
+        strike=_restart,
+    ),
+    Fault(
+        name='user stop pressed and released',
+        server=TABLE,
+        ended='asked: ".*user stop.*release the user stop',
+        strike=lambda server, client: _type('fault user_stop')(server),
+        after=_type('clear user_stop'),
+    ),
+    Fault(
+        name='collision with a post that is in no scene',
+        server=TABLE,
+        ended='REFLEX: .*more force than it may',
+        post_xy=POST_XY,
+    ),
+    Fault(
+        name='robot of another version',
+        server=TABLE,
+        ended='VersionError: .*5.9.0',
+        before=_type('fault old_system'),
+        after=_type('clear old_system'),
+    ),
+    Fault(
+        name='hand not homed',
+        server=TABLE,
+        ended=r'home|done$',
+        before=_type('fault hand_not_homed'),
+        franky_does='grasp',
+    ),
+    Fault(
+        name='program killed (kill -9)',
+        server=TABLE,
+        ended=r'exit code -9; its journal has [1-9]\d* events',
+        strike=_kill,
+        whole=True,
+    ),
+    Fault(
+        name='a second program',
+        server=FRANKA_SIM,
+        ended='ControlTakenError|NoRouteError: .*one at a time',
+        second=True,
+    ),
+)
+
+
+def fault_jobs(clients: Sequence[str], seed: int) -> list[tuple[int, str, int]]:
+    """Return the arguments of `provoked` for each fault and each program that it can happen to."""
+    return [
+        (index, client, seed)
+        for index, fault in enumerate(FAULTS)
+        for client in clients
+        if client in fault.clients
+    ]
+
+
+def provoked(index: int, client: str, seed: int) -> FaultReport:
+    """
+    Let a fault happen to a program, and look at the arm, and at the next motion.
+
+    Raises WorldError where a server does not start, ConfigError where something is not installed.
+    """
+    fault = FAULTS[index]
     with ExitStack() as stack:
-        rig = Rig(stack, seed)
-        call = pick_place_calls(rig.name, rig.spot, rig.yaw_deg)[0]
-        ended: list[str] = []
-        thread = threading.Thread(target=lambda: ended.append(_words(rig, call)), daemon=True)
-        thread.start()
-        rig.wait_for_motion(ended)
-        FAULTS[fault](rig)
-        thread.join(WAIT_S)
-        rig.link.losses = Losses()
-        if not ended:
-            raise WorldError(f'The call did not end within {WAIT_S:g} s of the fault "{fault}".')
-        rig.world.observe()  # connects anew where the connection broke
+        rig = _Rig(stack, fault, client, seed)
+        ended = rig.interrupted()
+        at_rest = _rests(rig.server)
+        fault.after(rig.server)
+        again = rig.again()
         return FaultReport(
-            fault=fault,
-            ended=ended[0],
-            reflexes=tuple(dict.fromkeys(rig.driver.reflexes)),
-            again=_words(rig, BASE),
+            fault=fault.name,
+            server=fault.server,
+            client=client,
+            ended=ended,
+            reflexes=() if rig.client is None else tuple(rig.client.reflexes),
+            at_rest=at_rest,
+            again=again,
+            unexpected=_unexpected(fault, ended, again, at_rest) if client == BBLLM else '',
         )
 
 
-def second_client(seed: int) -> FaultReport:
-    """Let a client connect while another is there."""
-    with ExitStack() as stack:
-        rig = Rig(stack, seed)
+class _Rig:
+    """A server and a program; each fault has its own."""
+
+    def __init__(self, stack: ExitStack, fault: Fault, client: str, seed: int) -> None:
+        self._stack, self._fault, self._name, self._seed = stack, fault, client, seed
+        self.server: Server = (
+            FrankaSimServer(stack, seed)
+            if fault.server == FRANKA_SIM
+            else TableServer(stack, fault.post_xy)
+        )
+        self.client: Client | None = None
+
+    def interrupted(self) -> str:
+        """Return how the motion ends in which the fault happens, or the connection before it."""
+        fault, server = self._fault, self.server
+        fault.before(server)
         try:
-            FrankaDriver(PROXY, realtime=IGNORE).close()
-            ended = 'It was connected.'
+            self.client = client = self._connected()
         except BbllmError as error:
-            ended = str(error)
-        again = _words(rig, BASE)
-    return FaultReport(fault='a second client', ended=ended, reflexes=(), again=again)
+            return f'{type(error).__name__}: {error}'
+        if fault.second:
+            try:
+                self._connected()
+            except BbllmError as error:
+                return f'{type(error).__name__}: {error}'
+            return 'It was connected.'
+        client.begin()
+        if fault.strike is not None:
+            end_s = time.monotonic() + WAIT_S
+            while client.ended is None and server.fastest_rad_s() < MOVES_RAD_S:
+                if time.monotonic() > end_s:
+                    return f'No motion began within {WAIT_S:g} s.'
+                time.sleep(POLL_S)
+            fault.strike(server, client)
+        end_s = time.monotonic() + WAIT_S
+        while client.ended is None:
+            if time.monotonic() > end_s:
+                return f'It did not end within {WAIT_S:g} s.'
+            time.sleep(POLL_S)
+        return client.ended
+
+    def again(self) -> str:
+        """Return how the next motion ends, of a new program where none was connected."""
+        try:
+            self.client = self.client or self._connected()
+            return self.client.again()
+        except BbllmError as error:
+            return f'{type(error).__name__}: {error}'
+
+    def _connected(self) -> Client:
+        stack, fault, address = self._stack, self._fault, self.server.address
+        if self._name == FRANKY:
+            return FrankyClient(stack, address, fault.franky_does)
+        if fault.whole:
+            return ProgramClient(stack, address, load_scene(SCENE), TASK)
+        if fault.server == TABLE:
+            scene, call = load_scene(SCENE), PICK
+        else:
+            scene, name, spot, yaw_deg = random_pick_place(self._seed)
+            call = pick_place_calls(name, spot, yaw_deg)[0]
+        client = TaskClient(stack, address, scene, [call])
+        client.on_question = lambda: fault.after(self.server)
+        return client
 
 
-def fault_reports(seed: int) -> list[Callable[[], FaultReport]]:
-    """Return what provokes each fault."""
-    return [*(partial(in_motion, fault, seed) for fault in FAULTS), partial(second_client, seed)]
+def _rests(server: Server) -> bool:
+    """Return whether the arm comes to rest, by the physics of the server."""
+    end_s, looks = time.monotonic() + REST_S, 0
+    while looks < REST_LOOKS and time.monotonic() < end_s:
+        looks = looks + 1 if server.fastest_rad_s() < RESTS_RAD_S else 0
+        time.sleep(POLL_S)
+    return looks == REST_LOOKS
 
 
-def _words(rig: Rig, call: SkillCall) -> str:
-    try:
-        rig.driver.reconnect()
-        outcome = rig.world.execute(call)
-    except BbllmError as error:
-        return f'{type(error).__name__}: {error}'
-    return 'done' if outcome.succeeded else f'{outcome.code.name}: {outcome.message}'
+def _unexpected(fault: Fault, ended: str, again: str, at_rest: bool) -> str:
+    found = [] if re.search(fault.ended, ended, re.DOTALL) else [f'ended without {fault.ended!r}']
+    found += [] if at_rest else ['the arm moved on']
+    found += [] if re.search(DONE, again) else ['the next motion failed']
+    return '; '.join(found)
