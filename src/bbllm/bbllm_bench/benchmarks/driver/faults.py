@@ -40,8 +40,6 @@ REST_S = 5.0
 """How long an arm may take to come to rest [s]."""
 REST_LOOKS = 5
 """How many looks in a row must find it at rest."""
-POST_XY = (0.269, 0.147)
-"""Beside the hand at its base, on the way to the red cube and to joint 1 at 0.6 rad [m]."""
 PICK = SkillCall('pick', ('red_cube',))
 TASK = 'put the red cube on location_B'
 DONE = r'done$'
@@ -82,7 +80,8 @@ class Fault:
     after: Callable[[Server], None] = lambda server: None
     """Ends it, before the next motion or when a person is asked."""
     clients: Sequence[str] = (BBLLM, FRANKY)
-    post_xy: tuple[float, float] | None = None
+    tall: bool = False
+    """Whether the red cube is a post."""
     second: bool = False
     """Whether it is that another program connects."""
     whole: bool = False
@@ -156,10 +155,11 @@ FAULTS = (
         after=_type('clear user_stop'),
     ),
     Fault(
-        name='collision with a post that is in no scene',
+        name='the red cube is a post, unlike in the scene',
         server=TABLE,
         ended='REFLEX: .*more force than it may',
-        post_xy=POST_XY,
+        tall=True,
+        franky_does='reach',
     ),
     Fault(
         name='robot of another version',
@@ -171,8 +171,9 @@ FAULTS = (
     Fault(
         name='hand not homed',
         server=TABLE,
-        ended=r'home|done$',
+        ended='UnhomedError: .*bbllm home',
         before=_type('fault hand_not_homed'),
+        after=_type('clear hand_not_homed'),
         franky_does='grasp',
     ),
     Fault(
@@ -234,7 +235,7 @@ class _Rig:
         self.server: Server = (
             FrankaSimServer(stack, seed)
             if fault.server == FRANKA_SIM
-            else TableServer(stack, fault.post_xy)
+            else TableServer(stack, tall=fault.tall)
         )
         self.client: Client | None = None
 
@@ -276,7 +277,13 @@ class _Rig:
             return f'{type(error).__name__}: {error}'
 
     def _connected(self) -> Client:
-        stack, fault, address = self._stack, self._fault, self.server.address
+        with ExitStack() as stack:  # what was opened for a program that fails is closed
+            client = self._opened(stack)
+            self._stack.enter_context(stack.pop_all())
+        return client
+
+    def _opened(self, stack: ExitStack) -> Client:
+        fault, address = self._fault, self.server.address
         if self._name == FRANKY:
             return FrankyClient(stack, address, fault.franky_does)
         if fault.whole:
@@ -286,7 +293,7 @@ class _Rig:
         else:
             scene, name, spot, yaw_deg = random_pick_place(self._seed)
             call = pick_place_calls(name, spot, yaw_deg)[0]
-        client = TaskClient(stack, address, scene, [call])
+        client = TaskClient(stack, address, scene, call)
         client.on_question = lambda: fault.after(self.server)
         return client
 

@@ -4,9 +4,9 @@ A program as users of franky write it, for `bbllm bench driver --fci ... --clien
     python -m bbllm_bench.benchmarks.driver.franky_program ADDRESS
 
 It connects, prints why not or '', and then does what each line asks for: `move` turns joint 1,
-`grasp` closes the hand, `again` recovers from errors and turns joint 1 back. For each it prints
-what franky raised, or `done`, as a line of JSON. franky is used as its README shows; nothing is
-caught that a program would not catch.
+`reach` goes down to the red cube of the scene tabletop, `grasp` closes the hand, `again` recovers
+from errors and turns joint 1 back. For each it prints what franky raised, or `done`, as a line of
+JSON. franky is used as its README shows; nothing is caught that a program would not catch.
 """
 
 import json
@@ -18,6 +18,8 @@ from typing import Any
 TURN_RAD = 0.6
 SPEED = 0.06
 """Share of the robot's limits: the turn takes several seconds."""
+ABOVE, CUBE = (0.45, 0.16, 0.25), (0.45, 0.16, 0.02)
+"""Above the red cube, and at it [m]."""
 WIDTH_M, SPEED_M_S, FORCE_N = 0.04, 0.05, 20.0
 
 
@@ -40,6 +42,13 @@ class Program:
         joints[0] += self._turned
         self._turned = -self._turned
         self._robot.move(self._franky.JointMotion(joints))
+        return 'done'
+
+    def reach(self) -> str:
+        down = self._robot.state.O_T_EE.quaternion
+        for place in (ABOVE, CUBE):
+            pose = self._franky.Affine(list(place), down)
+            self._robot.move(self._franky.CartesianMotion(pose))
         return 'done'
 
     def grasp(self) -> str:

@@ -22,8 +22,9 @@ FRANKA_SIM_IP, PROXY_IP, TABLE_IP = '127.0.41.1', '127.0.41.2', '127.0.41.3'
 SCENE = 'tabletop'
 SPEED = 0.5
 """Share of real time at which the table is served; below 1 a busy machine loses no packets."""
-POST = {'name': 'post', 'kind': 'cylinder', 'size': [0.04, 0.2], 'fixed': True}
-"""What a client does not know of and collides with; it is as high as the hand is wide [m]."""
+TALL = 'red_cube'
+HEIGHT_M = 0.16
+"""How high the red cube is where it is not as in the scene of a client: the palm hits it [m]."""
 
 
 class FrankaSimServer:
@@ -64,12 +65,12 @@ class TableServer:
     name = TABLE
     address = TABLE_IP
 
-    def __init__(self, stack: ExitStack, post_xy: tuple[float, float] | None = None) -> None:
-        """With *post_xy* a post stands there that is in no scene of a client [m]."""
+    def __init__(self, stack: ExitStack, *, tall: bool = False) -> None:
+        """With *tall* the red cube is a post, bolted to the table, that no client knows of."""
         scene: str | Path = SCENE
-        if post_xy is not None:
+        if tall:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            scene = _scene_with(post_xy, folder / 'with_post.yaml')
+            scene = _with_post(folder / 'with_post.yaml')
         self.table = stack.enter_context(
             TableProcess(TABLE_IP, '--scene', str(scene), '--speed', f'{SPEED:g}')
         )
@@ -82,8 +83,11 @@ class TableServer:
 Server = FrankaSimServer | TableServer
 
 
-def _scene_with(post_xy: tuple[float, float], path: Path) -> Path:
+def _with_post(path: Path) -> Path:
+    """Write the scene of the clients with a post in place of the red cube."""
     scene = yaml.safe_load(config_files('scenes/*.yaml')[SCENE].read_text('utf-8'))
-    scene['objects'].append({**POST, 'xy': list(post_xy)})
+    cube = next(item for item in scene['objects'] if item['name'] == TALL)
+    x, y = cube.pop('xy')
+    cube |= {'xyz': [x, y, HEIGHT_M / 2], 'size': [OBJECT_M, OBJECT_M, HEIGHT_M], 'fixed': True}
     path.write_text(yaml.safe_dump(scene), 'utf-8')
     return path
