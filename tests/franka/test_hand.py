@@ -2,16 +2,20 @@
 
 import importlib.util
 import os
+import threading
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bbllm.arm.driver import GoalStatus
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError, ConfigError
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene
-from bbllm_franka import homing
+from bbllm_franka import hand, homing
 from bbllm_franka.errors import NoHandError, UnhomedError
 from bbllm_franka.hand import HandLink, unhomed
 from bbllm_franka.homing import home_hand
@@ -104,3 +108,38 @@ def test_nothing_moves_a_hand_that_nobody_approved(
 def test_a_robot_without_a_hand_is_reported_with_what_to_do(address: str) -> None:
     with table_at(address, 'no_hand'), pytest.raises(NoHandError, match='select it as end'):
         HandLink(address)
+
+
+class _Goal:
+    """A goal of the hand that ends after some looks, or when it is stopped."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks, self.stopped = looks, False
+
+    def wait(self, timeout_s: float) -> bool:
+        time.sleep(timeout_s)
+        self.looks -= 1
+        return self.looks < 0 or self.stopped
+
+    def get(self) -> bool:
+        return not self.stopped
+
+    def stop_async(self) -> None:
+        self.stopped = True
+
+
+@pytest.mark.parametrize(
+    ('slowness', 'status'), [(1000.0, GoalStatus.SUCCEEDED), (1.0, GoalStatus.CANCELED)]
+)
+def test_a_goal_is_given_up_by_the_clock_of_the_robot(
+    slowness: float, status: GoalStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hand, 'GIVE_UP_S', 0.1)
+    goal = _Goal(looks=50)  # half a second on the wall
+    link = HandLink.__new__(HandLink)
+    link._robot_s = lambda: time.monotonic() / slowness
+    link._gripper, link._state = goal, SimpleNamespace(width=0.04)
+    link._franky = SimpleNamespace(CommandException=OSError, NetworkException=OSError)
+    link._news, link._seen_s = threading.Condition(), 0.0
+
+    assert link._run(goal, lambda: False).status is status
