@@ -29,7 +29,7 @@ from bbllm.scene.scene_file import SceneFile
 from bbllm_bench.benchmarks.driver.trials import BASE, WatchedDriver
 from bbllm_franka.table import FrankaTable
 
-WAIT_S = 120.0
+WAIT_S = 240.0
 """How long a program may take to connect, and to end a motion or report why not [s]."""
 DEAD_S = 10.0
 POLL_S = 0.05
