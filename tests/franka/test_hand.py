@@ -111,15 +111,15 @@ def test_a_robot_without_a_hand_is_reported_with_what_to_do(address: str) -> Non
 
 
 class _Goal:
-    """A goal of the hand that ends after some looks, or when it is stopped."""
+    """A goal of the hand that ends after some polls, or when it is stopped."""
 
-    def __init__(self, looks: int) -> None:
-        self.looks, self.stopped = looks, False
+    def __init__(self, polls: int) -> None:
+        self.polls, self.stopped = polls, False
 
     def wait(self, timeout_s: float) -> bool:
         time.sleep(timeout_s)
-        self.looks -= 1
-        return self.looks < 0 or self.stopped
+        self.polls -= 1
+        return self.polls < 0 or self.stopped
 
     def get(self) -> bool:
         return not self.stopped
@@ -135,7 +135,7 @@ def test_a_goal_is_given_up_by_the_clock_of_the_robot(
     slowness: float, status: GoalStatus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hand, 'GIVE_UP_S', 0.1)
-    goal = _Goal(looks=50)  # half a second on the wall
+    goal = _Goal(polls=50)  # half a second on the wall
     link = HandLink.__new__(HandLink)
     link._robot_s = lambda: time.monotonic() / slowness
     link._gripper, link._state = goal, SimpleNamespace(width=0.04)

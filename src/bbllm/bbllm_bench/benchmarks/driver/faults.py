@@ -38,8 +38,8 @@ RESTS_RAD_S = 0.01
 """Where every joint is slower, the arm is at rest [rad/s]."""
 REST_S = 5.0
 """How long an arm may take to come to rest [s]."""
-REST_LOOKS = 5
-"""How many looks in a row must find it at rest."""
+REST_READINGS = 5
+"""How many readings in a row must show it at rest."""
 PICK = SkillCall('pick', ('red_cube',))
 TASK = 'put the red cube on location_B'
 DONE = r'done$'
@@ -204,7 +204,7 @@ def fault_jobs(clients: Sequence[str], seed: int) -> list[tuple[int, str, int]]:
 
 def provoked(index: int, client: str, seed: int) -> FaultReport:
     """
-    Let a fault happen to a program, and look at the arm, and at the next motion.
+    Let a fault happen to a program, and observe the arm and the next motion.
 
     Raises WorldError where a server does not start, ConfigError where something is not installed.
     """
@@ -300,11 +300,11 @@ class _Rig:
 
 def _rests(server: Server) -> bool:
     """Return whether the arm comes to rest, by the physics of the server."""
-    end_s, looks = time.monotonic() + REST_S, 0
-    while looks < REST_LOOKS and time.monotonic() < end_s:
-        looks = looks + 1 if server.fastest_rad_s() < RESTS_RAD_S else 0
+    end_s, readings = time.monotonic() + REST_S, 0
+    while readings < REST_READINGS and time.monotonic() < end_s:
+        readings = readings + 1 if server.fastest_rad_s() < RESTS_RAD_S else 0
         time.sleep(POLL_S)
-    return looks == REST_LOOKS
+    return readings == REST_READINGS
 
 
 def _unexpected(fault: Fault, ended: str, again: str, at_rest: bool) -> str:
