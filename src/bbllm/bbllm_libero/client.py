@@ -332,7 +332,7 @@ def _task(data: Mapping[str, Any]) -> LiberoTask:
     arrays = ('centre_m', 'half_size_m', 'axis', 'anchor_m')
 
     def fields(one: Mapping[str, Any]) -> dict[str, Any]:
-        found = {k: _array(v) if k in arrays else v for k, v in one.items()}
+        found: dict[str, Any] = {k: _array(v) if k in arrays else v for k, v in one.items()}
         found |= {k: tuple(found[k]) for k in ('joints', 'range') if k in found}
         if 'ranges' in found:
             found['ranges'] = {k: tuple(v) for k, v in found['ranges'].items()}

@@ -134,6 +134,8 @@ class EpisodeResult:
     """Those of them that fit no grammar."""
     refused: int = 0
     """Those that can be read but name missing objects or fail the planner's own checks."""
+    limit: str = ''
+    """What an unreached goal is due to (scorers.limits); '' where that is not found out."""
     earlier: Earlier | None = None
     """Cost of the episodes before it, which no other field includes; None where there are none."""
     by_pictures: PictureResult | None = None

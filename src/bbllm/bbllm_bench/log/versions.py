@@ -17,7 +17,10 @@ OF_MOTIONS = ('mujoco', 'numpy', 'ruckig', 'mink')
 PACKAGES = (*OF_MOTIONS, 'openai', 'pydantic')
 KINDS = ('*.py', '*.xml', '*.j2', '*.md')
 """What an episode depends on, among the files of our packages."""
-_OURS = ('bbllm', 'bbllm_bench', 'bbllm_planners', 'bbllm_ros', 'bbllm_viewer', 'bbllm_vision')
+_OURS = (
+    *('bbllm', 'bbllm_bench', 'bbllm_libero', 'bbllm_planners', 'bbllm_ros', 'bbllm_viewer'),
+    'bbllm_vision',
+)
 
 
 @cache

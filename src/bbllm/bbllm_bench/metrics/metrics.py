@@ -239,6 +239,8 @@ class Figures(SummaryRecord):
     errors: Mapping[str, int]
     lost_errors: Mapping[str, int]
     """The same of those that were lost, by ending where there was no error."""
+    limits: Mapping[str, int] = {}
+    """What unreached goals are due to (scorers.limits), where that is found out."""
     false_success: int
     discarded: int
     malformed: int
@@ -273,6 +275,7 @@ class Figures(SummaryRecord):
             'codes': _added(result.codes for result in group),
             'endings': _added({result.ending: 1} for result in group),
             'errors': _added({result.error: 1} for result in group if result.error),
+            'limits': _added({result.limit: 1} for result in group if result.limit),
             'lost_errors': _added({r.error or r.ending: 1} for r in group if r.lost),
         }
         return cls(**{**values, **more})

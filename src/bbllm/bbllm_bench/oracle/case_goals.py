@@ -108,8 +108,8 @@ def _brief(goal: AnyGoal, needs: Needs, task: str) -> GoalBrief:
     if not isinstance(goal, KnownGoal) or elsewhere:
         raise ConfigError(
             f'The task {task} has the goal {goal.kind}, which `expert` and `uninformed` cannot '
-            'reach. They reach tower, corners, hold, layout, and conditions such as `in(a, b)`; '
-            'choose tasks that have one of these: --tasks.'
+            'reach. They reach tower, corners, hold, layout, those of benchmarks, and conditions '
+            'such as `in(a, b)`; choose tasks that have one of these: --tasks.'
         )
     by_what_is_fixed = (isinstance(goal, Tower) and goal.order == 'on_fixed') or (
         isinstance(goal, Corners) and goal.which == 'movable'

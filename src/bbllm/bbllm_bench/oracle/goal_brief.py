@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bbllm_bench.suites.benchmark import BenchmarkGoal
 from bbllm_bench.suites.goals import Conditions, Corners, Hold, Layout, Needs, Tower
 
-KnownGoal = Tower | Corners | Hold | Conditions | Layout
+KnownGoal = Tower | Corners | Hold | Conditions | Layout | BenchmarkGoal
 """Goals that an oracle can reach."""
 
 

@@ -11,6 +11,7 @@ from bbllm.core.types import Outcome, Scene, Skill
 from bbllm.llm.tool_text import text_of_call
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hidden_search import BlockAction, decide
+from bbllm_bench.suites.benchmark import BenchmarkGoal, load_benchmark
 from bbllm_bench.suites.goals import Conditions
 
 ACTION = 'grab_and_putin'
@@ -109,8 +110,7 @@ def container_reply(
 ) -> str:
     """Return a plan for what is not where it belongs yet, what is in the hand first."""
     if request.kind == 'check':
-        words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
-        return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
+        return _asserted(request, scene)
     assert isinstance(brief.goal, Conditions)  # see BY_GOAL
     wanted = parse_goal(brief.goal.texts[0], scene).conditions
     left = [
@@ -121,6 +121,12 @@ def container_reply(
     words_of = 'grab the {} and put it in the {}'
     lines = [PlanLine(ACTION, pair, words_of.format(*pair)) for pair in left]
     return plan_reply(request, lines, 'rob0')
+
+
+def _asserted(request: PromptRequest, scene: Scene) -> str:
+    """Return whether a fact is of the two objects that an assertion names."""
+    words = {*request.text.replace("'", ' ').replace('"', ' ').split()}
+    return str(any({fact.subject, fact.object} <= words for fact in scene.facts))
 
 
 # --- puzzles ----------------------------------------------------------------------------------
@@ -141,6 +147,28 @@ def puzzle_reply(
     return plan_reply(request, lines, 'rob0')
 
 
+# --- goals of benchmarks of others ------------------------------------------------------------
+
+
+def benchmark_reply(
+    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
+) -> str:
+    """Return a plan of the calls that its benchmark lists for a goal."""
+    if request.kind == 'check':
+        return _asserted(request, scene)
+    assert isinstance(brief.goal, BenchmarkGoal)  # see BY_GOAL
+    lines: list[PlanLine] = []
+    held = scene.held
+    for call in load_benchmark(brief.goal.benchmark).calls(brief.goal, scene):
+        words = f'{call.skill.replace("_", " ")} {" ".join(call.args)}'
+        if call.skill == 'pick':
+            held = call.args[0]
+        elif call.skill == 'place':
+            words = f'place {held} at {call.args[0]}'
+        lines.append(PlanLine(call.skill, call.args, words))
+    return plan_reply(request, lines, 'rob0')
+
+
 BASELINES = ('agent', 'code_policy')
 """Planners of no paper's own on tables, which the others are compared with."""
 ON_BLOCKS = {
@@ -155,6 +183,9 @@ INTO_CONTAINERS = dict.fromkeys(
 """Planners that the suites of containers are played with, by name."""
 BY_GOAL = {
     'conditions': INTO_CONTAINERS,
+    'benchmark': dict.fromkeys(
+        ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm', *BASELINES), benchmark_reply
+    ),
     'layout': dict.fromkeys(('brain_body', 'base_llm', *BASELINES), puzzle_reply),
 }
 """Planners by name, for goals that hide nothing."""

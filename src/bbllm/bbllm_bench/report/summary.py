@@ -22,6 +22,7 @@ from bbllm_bench.metrics.pairs import ks_of
 from bbllm_bench.oracle.notices import handed_the_goal, notices_about, notices_of_changes
 from bbllm_bench.report.words import interval
 from bbllm_bench.scorers.scoring import earlier_lines
+from bbllm_bench.suites.benchmark import is_benchmark
 
 
 class TaskFigures(Figures):
@@ -100,6 +101,11 @@ class RunSummary(SummaryRecord):
         return self.sources != TRUTH
 
     @property
+    def by_sources(self) -> str:
+        """Where scenes come from, for tables of a benchmark that others play by pictures."""
+        return f'by {self.sources}' if is_benchmark(self.world) else ''
+
+    @property
     def top(self) -> KFigures:
         """The figures at the largest K."""
         return self.by_k[-1] if self.by_k else KFigures.of((), k=None)
@@ -131,7 +137,7 @@ def summarize_run(
     models = _models(results)
     return RunSummary(
         **settings.model_dump(include=_OF_SETTINGS),
-        notices=tuple(notices_about(handed_the_goal(), settings, models)),
+        notices=(*_of_benchmark(settings), *notices_about(handed_the_goal(), settings, models)),
         changed=tuple(notices_of_changes(results)),
         planned=len(settings.cases) * len(ks),
         shards=settings.parts,
@@ -147,6 +153,15 @@ def summarize_run(
             model_s=round(math.fsum(result.model_s for result in results), 3),
             picture_s=_picture_s(results),
         ),
+    )
+
+
+def _of_benchmark(settings: RunSettings) -> tuple[str, ...]:
+    if not is_benchmark(settings.world):
+        return ()
+    return (
+        f'All figures are by {settings.sources}: scenes are the state of the simulator. Figures '
+        'of policies and planners that see pictures are not comparable with them.',
     )
 
 
@@ -176,7 +191,8 @@ def closing_line(summary: RunSummary) -> str:
         # Over the episodes that need something alone: guessing gives about one half and nothing.
         rates = (f'{key.upper()}={rate_text(top, key)}' for key in ('state', 'informed'))
         knowing = f'{" ".join(rates)} needing={top.needing} '
-    seen = f'sources={summary.sources} JUDGE={rate_text(top, "judge")} ' if summary.sees else ''
+    seen = f'sources={summary.sources} ' if summary.sees or summary.by_sources else ''
+    seen += f'JUDGE={rate_text(top, "judge")} ' if summary.sees else ''
     talk = ''.join(f'{key.upper()}={rate_text(top, key)} ' for key in OF_TALK if top.rate(key).n)
     changed = 'changed_prompts=yes ' if summary.changed else ''
     return (

@@ -64,14 +64,14 @@ def lines_for_terminal(summary: RunSummary) -> list[str]:
 
 def _grids(summary: RunSummary) -> Iterator[Grid]:
     if summary.by_k:
-        yield _task_grid(summary.top)
+        yield _task_grid(summary.top, summary.by_sources)
         if summary.top.groups:
-            yield grid_of('', [_group_cells(row) for row in summary.top.groups])
+            yield grid_of(summary.by_sources, [_group_cells(row) for row in summary.top.groups])
     if len(summary.by_k) > 1:
-        yield _k_grid(summary.by_k)
+        yield _k_grid(summary.by_k, summary.by_sources)
 
 
-def _task_grid(group: KFigures) -> Grid:
+def _task_grid(group: KFigures, by: str) -> Grid:
     knowing = bool(group.needing)
     notes = NOTES | ({'loops': KNOWING_LOOPS} if knowing else {})
     if group.tokens_estimated:
@@ -85,7 +85,11 @@ def _task_grid(group: KFigures) -> Grid:
     if knowing:
         rates = {key: rate_text(group, key) for key in ('state', 'informed')}
         sums.append({'task': NEEDING, 'n': str(group.needing), **rates})
-    return grid_of(f'K = {group.k}', rows, sums, notes)
+    return grid_of(_titled(f'K = {group.k}', by), rows, sums, notes)
+
+
+def _titled(title: str, by: str) -> str:
+    return f'{title}, {by}' if by else title
 
 
 def _cells(row: Figures, *, knowing: bool) -> dict[str, str]:
@@ -117,7 +121,7 @@ def _group_cells(row: GroupFigures) -> dict[str, str]:
     }
 
 
-def _k_grid(groups: Sequence[KFigures]) -> Grid:
+def _k_grid(groups: Sequence[KFigures], by: str) -> Grid:
     """Return success by task and K: where feedback helps."""
 
     def cells(name: str, texts: Sequence[str]) -> dict[str, str]:
@@ -134,7 +138,7 @@ def _k_grid(groups: Sequence[KFigures]) -> Grid:
         rates = {**{f'{NEEDING}: {key}': key for key in ('state', 'informed')}, **rates}
     sums += [cells(name, [_number(g, key) for g in groups]) for name, key in rates.items()]
     sums.append(cells('loops', [_loops(group) for group in groups]))
-    return grid_of('SR by K', rows, sums)
+    return grid_of(_titled('SR by K', by), rows, sums)
 
 
 def _loops(row: Figures) -> str:
@@ -161,6 +165,8 @@ def _k_lines(group: KFigures) -> Iterator[str]:
         yield f'Endings with K = {group.k}: {_counts(group.endings)}.'
     if group.codes:
         yield f'Steps that failed with K = {group.k}: {_counts(group.codes)}.'
+    if group.limits:
+        yield f'Goals that were not reached with K = {group.k}, by cause: {_counts(group.limits)}.'
     if group.discarded:
         yield (
             f"Left out of the model's replies with K = {group.k}: "

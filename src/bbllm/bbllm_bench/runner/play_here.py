@@ -1,6 +1,7 @@
 """Where the cases of a suite are played: on a simulated table, in a household, by the nodes."""
 
 from dataclasses import replace
+from typing import Protocol, cast
 
 from bbllm.core.constants import NO_EXPERIENCE
 from bbllm.core.errors import ConfigError
@@ -9,12 +10,28 @@ from bbllm.llm.models.factory import Models, changes_in
 from bbllm.scene.sources import NO_TROUBLE, TRUTH
 from bbllm_bench.log.episodes import EpisodeRecord, EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
-from bbllm_bench.runner.episode_setup import Alone, play_alone
+from bbllm_bench.runner.episode_setup import Alone, PlayWith, play_alone
+from bbllm_bench.suites.benchmark import (
+    Benchmark,
+    BenchmarkStart,
+    is_benchmark,
+    load_benchmark,
+)
 from bbllm_bench.suites.case import HouseStart
 from bbllm_bench.suites.suite import Suite
 
 HOUSEHOLD = 'household'
 TABLETOP = 'tabletop'
+
+
+class PlayedBenchmark(Benchmark, Protocol):
+    """A benchmark of others with what plays it."""
+
+    def play_with(
+        self, job: EpisodeSpec, models: Models, sink: EventSink, around: Alone
+    ) -> EpisodeResult:
+        """Play an episode to its end and judge it by its own check; see `play_tabletop`."""
+        ...
 
 
 def play(job: EpisodeSpec) -> EpisodeRecord:
@@ -24,8 +41,11 @@ def play(job: EpisodeSpec) -> EpisodeRecord:
 
 def play_with(job: EpisodeSpec, models: Models, sink: EventSink, around: Alone) -> EpisodeResult:
     """Play an episode to its end and judge it; see `play_tabletop.play_with`."""
-    # Neither needs what the other one imports, which takes a second.
-    if isinstance(job.case.scene, HouseStart):
+    # None needs what the others import, which takes a second.
+    play_with: PlayWith
+    if isinstance(job.case.scene, BenchmarkStart):
+        play_with = cast(PlayedBenchmark, load_benchmark(job.case.scene.benchmark)).play_with
+    elif isinstance(job.case.scene, HouseStart):
         from bbllm_bench.runner.play_household import play_with
     else:
         from bbllm_bench.runner.play_tabletop import play_with
@@ -45,6 +65,13 @@ def world_of(suite: Suite, wanted: str) -> str:
     Raises:
         ConfigError: It cannot be played there; the message names where it can.
     """
+    if suite.benchmark:
+        if wanted:
+            raise ConfigError(
+                f'The suite {suite.name} is played in the world of its benchmark, '
+                f'{suite.benchmark}, and in no world {wanted!r}; leave --world out.'
+            )
+        return suite.benchmark
     if suite.houses:
         if wanted not in ('', HOUSEHOLD):
             raise ConfigError(
@@ -65,6 +92,11 @@ def check_sources(world: str, sources: str, trouble: str) -> None:
     if sources == TRUTH and trouble != NO_TROUBLE:
         raise ConfigError(
             f'--trouble {trouble} is for pictures: add --sources camera, or leave it out.'
+        )
+    if sources != TRUTH and is_benchmark(world):
+        raise ConfigError(
+            f'Scenes of the benchmark {world} come from the state of its simulator only: leave '
+            f'--sources {sources} out.'
         )
     if sources != TRUTH and world != TABLETOP:
         raise ConfigError(

@@ -16,6 +16,7 @@ from bbllm_bench.scene_sampling.household import NoStartError, draw_start, start
 from bbllm_bench.scene_sampling.placement import Dice, NoRoomError
 from bbllm_bench.scene_sampling.puzzles import Puzzle, draw_puzzle
 from bbllm_bench.scene_sampling.tabletop import draw
+from bbllm_bench.suites.benchmark import BenchmarkStart
 from bbllm_bench.suites.case import Case, HouseStart
 from bbllm_bench.suites.goal_needs import lacks
 from bbllm_bench.suites.scene_recipe import PuzzleRecipe, Recipe
@@ -42,11 +43,13 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
     spec = suite.task(task)
     instruction, goal = spec.instruction, spec.goal
     solution: tuple[tuple[str, str], ...] = ()
-    scene: SceneFile | HouseStart
+    scene: SceneFile | HouseStart | BenchmarkStart
     out_of_reach: tuple[str, ...] = ()
     dice = Dice(f'{suite.name}/{task}/{seed}/{trial}')
     of = f'the task {task} of {suite.name} with seed {seed}, trial {trial}'
-    if spec.houses:
+    if spec.start is not None:
+        scene = _initial_state(of, spec.start, trial)
+    elif spec.houses:
         scene = _start(suite, spec, trial, dice)
     elif spec.puzzle is not None:
         puzzle, out_of_reach = _puzzle(of, spec, spec.puzzle, dice)
@@ -84,6 +87,15 @@ def make_case(suite: Suite, task: str, *, seed: int, trial: int) -> Case:
         solution=solution,
         person=spec.person,
     )
+
+
+def _initial_state(of: str, start: BenchmarkStart, trial: int) -> BenchmarkStart:
+    if trial >= start.starts:
+        raise CaseError(
+            f'There is no case for {of}: the benchmark has {start.starts} initial states of it, '
+            f'for trials 0 to {start.starts - 1}.'
+        )
+    return start.model_copy(update={'start': trial})
 
 
 def _start(suite: Suite, spec: TaskSpec, trial: int, dice: Dice) -> HouseStart:

@@ -13,6 +13,7 @@ from bbllm.worlds.household.constraints import Constraint
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Household, Mode
 from bbllm.worlds.household.visibility import SeenWord, Visibility
+from bbllm_bench.suites.benchmark import BenchmarkGoal, BenchmarkStart
 from bbllm_bench.suites.goals import Goal, Needs
 from bbllm_bench.suites.house_goals import HouseGoal
 from bbllm_bench.suites.person import Person
@@ -58,8 +59,8 @@ class Case:
     seed: int
     """Seed of the run; it makes the scene together with task and trial."""
     instruction: str
-    scene: SceneFile | HouseStart
-    goal: Goal | HouseGoal
+    scene: SceneFile | HouseStart | BenchmarkStart
+    goal: Goal | HouseGoal | BenchmarkGoal
     difficulty: str
     """easy, medium or hard, as in Table 4 of the paper."""
     least_loops: int
@@ -84,7 +85,7 @@ class Case:
         if isinstance(self.scene, HouseStart):  # where prompts name classes
             names = {node.class_name for node in self.scene.build().nodes.values()}
         else:
-            names = {item.name for item in (*self.scene.movables, *self.scene.places)}
+            names = {item.name for item in (*self.table.movables, *self.table.places)}
         return self.person.answer(question, self.instruction, names)
 
     @property
@@ -94,17 +95,22 @@ class Case:
 
     @property
     def table(self) -> SceneFile:
-        assert isinstance(self.scene, SceneFile), f'{self.task} is played in a house'
+        assert isinstance(self.scene, SceneFile), f'{self.task} is not played on a table'
         return self.scene
 
     @property
     def house(self) -> HouseStart:
-        assert isinstance(self.scene, HouseStart), f'{self.task} is played on a table'
+        assert isinstance(self.scene, HouseStart), f'{self.task} is not played in a house'
+        return self.scene
+
+    @property
+    def benchmark_start(self) -> BenchmarkStart:
+        assert isinstance(self.scene, BenchmarkStart), f'{self.task} is of no benchmark'
         return self.scene
 
     @property
     def table_goal(self) -> Goal:
-        assert not isinstance(self.goal, HouseGoal)
+        assert not isinstance(self.goal, HouseGoal | BenchmarkGoal)
         return self.goal
 
     @property
@@ -129,7 +135,9 @@ def fingerprint(case: Case) -> str:
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 
-def _not_in_hash(scene: SceneFile | HouseStart) -> set[str]:
+def _not_in_hash(scene: SceneFile | HouseStart | BenchmarkStart) -> set[str]:
+    if isinstance(scene, BenchmarkStart):
+        return {'starts'}
     if isinstance(scene, SceneFile):  # what is as it always was changes no hash
         later = {
             name for name in ('grip_offset_m', 'friction', 'skills') if not getattr(scene, name)

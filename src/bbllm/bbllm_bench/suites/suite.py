@@ -4,7 +4,8 @@ Suite files: the tasks of a bench.
 A suite is `config/suites/<name>.yaml`; `tabletop.yaml` there explains every field. A task has an
 instruction, a goal (suites.goals) and a table: either scenes made anew for every trial
 (`generate:`, suites.scene_recipe), or one that never changes (`scene:`, sim.scenes). Or it is
-played in houses (`houses:`, suites.house_suite); `household.yaml` explains that.
+played in houses (`houses:`, suites.house_suite); `household.yaml` explains that. The tasks of a
+benchmark of others are those that it lists (`benchmark:`, suites.benchmark).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from bbllm.core.errors import SceneFileError, UnknownNameError
+from bbllm.core.errors import BbllmError, SceneFileError, UnknownNameError
 from bbllm.core.paths import is_yaml_path
 from bbllm.core.records import canonical
 from bbllm.files.yaml_files import FileRecord, WordsLoader, YamlFiles, explain
@@ -27,6 +28,7 @@ from bbllm.scene.scene_file import Name, SceneFile, load_scene
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
 from bbllm.worlds.household.visibility import SeenWord
+from bbllm_bench.suites.benchmark import with_benchmark
 from bbllm_bench.suites.eai_suite import EaiHouses, with_eai
 from bbllm_bench.suites.goal_needs import lacks
 from bbllm_bench.suites.house_goals import HouseholdGoal, text_of
@@ -118,6 +120,12 @@ class Suite:
             'visibility': self.visibility,
         }
 
+    @property
+    def benchmark(self) -> str:
+        """The benchmark of others whose tasks these are; '' where they are ours."""
+        start = self.tasks[0].start
+        return '' if start is None else start.benchmark
+
     def task(self, name: str) -> TaskSpec:
         """Return the task of that name; raises UnknownNameError where there is none."""
         found = {task.name: task for task in self.tasks}
@@ -128,7 +136,8 @@ class Suite:
 
 def _not_in_hash(task: TaskSpec) -> set[str]:
     of_houses = {'scene', 'houses', 'at_first', 'shuffled'}
-    return {*of_houses, *KNOWN_ONLY, *(['person'] if task.person is None else [])}
+    absent = {name for name in ('person', 'start') if getattr(task, name) is None}
+    return {*of_houses, *KNOWN_ONLY, *absent}
 
 
 def _hash(value: object) -> str:
@@ -171,6 +180,11 @@ def parse_suite(content: str, path: Path, *, copy: Path | None = None) -> Suite:
         if data['original'] != 'eai':
             raise SuiteFileError(f'{path}: original takes `eai`, not {data["original"]!r}.')
         data, given = with_eai(data, copy, str(path))
+    if 'benchmark' in data:
+        try:
+            data = with_benchmark(data)
+        except BbllmError as error:
+            raise SuiteFileError(f'{path}: {error}') from error
     try:
         file = _SuiteFile.model_validate({'name': path.stem, **data})
     except ValidationError as error:

@@ -10,12 +10,13 @@ from bbllm.core.errors import ConfigError
 from bbllm.files.yaml_files import FileRecord
 from bbllm.scene.scene_file import Name
 from bbllm.worlds.household.constraints import Constraint
+from bbllm_bench.suites.benchmark import BenchmarkGoal, BenchmarkStart
 from bbllm_bench.suites.goals import NEEDING, Goal, Layout, Needs
 from bbllm_bench.suites.house_goals import HouseCondition, HouseGoal
 from bbllm_bench.suites.person import Person
 from bbllm_bench.suites.scene_recipe import PuzzleRecipe, Recipe
 
-AnyGoal = Annotated[Goal | HouseGoal, Field(discriminator='kind')]
+AnyGoal = Annotated[Goal | HouseGoal | BenchmarkGoal, Field(discriminator='kind')]
 Instruction = Annotated[str, Field(min_length=3, max_length=2000)]
 KNOWN_ONLY = frozenset({'label', 'split', 'least_steps'})
 """Fields that change no episode, and so count in no hash."""
@@ -46,6 +47,8 @@ class TaskSpec(FileRecord):
     """Draws the table, the rest of the goal, and words for the braces of the instruction."""
     houses: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     """Names of houses, or paths of house files from the suite file; trials take turns."""
+    start: BenchmarkStart | None = None
+    """Where a benchmark of others begins it."""
     at_first: tuple[HouseCondition, ...] = ()
     """How objects are in a house at the start of a trial, whatever its file has."""
     shuffled: bool = False
@@ -67,7 +70,7 @@ class TaskSpec(FileRecord):
 
     @property
     def table_goal(self) -> Goal:
-        assert not isinstance(self.goal, HouseGoal)  # the file was checked
+        assert not isinstance(self.goal, HouseGoal | BenchmarkGoal)  # the file was checked
         return self.goal
 
     @property
@@ -77,11 +80,15 @@ class TaskSpec(FileRecord):
 
     @model_validator(mode='after')
     def _one_kind_of_table(self) -> TaskSpec:
-        kinds = (self.scene, self.generate, self.puzzle)
+        kinds = (self.scene, self.generate, self.puzzle, self.start)
         if bool(self.houses) + sum(kind is not None for kind in kinds) != 1:
             raise ValueError('give one of houses, scene (a fixed one), generate and puzzle')
         if (self.puzzle is not None) is not isinstance(self.goal, Layout):
             raise ValueError('a puzzle goes with the goal layout, and that with a puzzle')
+        if (self.start is not None) is not isinstance(self.goal, BenchmarkGoal):
+            raise ValueError(
+                'a start of a benchmark goes with the goal benchmark, and that with one'
+            )
         if bool(self.houses) is not isinstance(self.goal, HouseGoal):
             where = 'in houses' if self.houses else 'on a table'
             raise ValueError(

@@ -354,14 +354,11 @@ class _Episode:
                         found.append([item, relation, place])
                         break
         for name in (*env.object_sites_dict, *env.obj_body_id):
-            found += [
-                [name, 'is', state]
-                for state in STATES
-                if self._has(name) and self._holds([state, name])
-            ]
+            if self._has_joints(name):
+                found += [[name, 'is', state] for state in STATES if self._holds([state, name])]
         return found
 
-    def _has(self, name: str) -> bool:
+    def _has_joints(self, name: str) -> bool:
         site = self._env.object_sites_dict.get(name)
         return bool(site.joints if site is not None else self._joints_of(name))
 
@@ -416,7 +413,7 @@ class _Episode:
     # --- frames ---------------------------------------------------------------------------------
 
     def _point(self, world_m: Any) -> list[float]:
-        return (self._base_rotation.T @ (np.asarray(world_m) - self._base_m)).tolist()
+        return [*map(float, self._base_rotation.T @ (np.asarray(world_m) - self._base_m))]
 
     def _of_body(self, body: int) -> list[list[float]]:
         rotation = self._base_rotation.T @ self._data.xmat[body].reshape(3, 3)
@@ -432,7 +429,7 @@ class _Episode:
     def _owner_of(self, body: int) -> str:
         while body:
             if body in self._roots:
-                return self._roots[body]
+                return str(self._roots[body])
             body = self._model.body_parentid[body]
         return ''
 
@@ -447,7 +444,7 @@ class _Episode:
 
     def _is_robot(self, geom: int) -> bool:
         name = self._model.body(self._model.geom_bodyid[geom]).name
-        return name.startswith(('robot0_', 'gripper0_'))
+        return str(name).startswith(('robot0_', 'gripper0_'))
 
     def _collides(self, geom: int) -> bool:
         return bool(self._model.geom_contype[geom] or self._model.geom_conaffinity[geom])
