@@ -259,7 +259,8 @@ class Worker:
 
     # --- requests -------------------------------------------------------------------------------
 
-    def _ask(self, verb: str, within_s: float = ANSWER_S, **given: object) -> tuple[Any, bytes]:
+    def _ask(self, verb: str, within_s: float | None = None, **given: object) -> tuple[Any, bytes]:
+        within_s = ANSWER_S if within_s is None else within_s
         what = f'{verb}({", ".join(f"{k}={v}" for k, v in given.items() if k != "actions")})'
         try:
             self._peer.settimeout(within_s)
