@@ -38,11 +38,11 @@ PROTOCOL = 1
 """As `worker.serve.PROTOCOL`, which is imported in the other environment alone."""
 INTERPRETER = 'BBLLM_LIBERO_PYTHON'
 """Environment variable that names an interpreter in place of that of `make libero`."""
-START_S = 120.0
+START_S = 300.0
 """How long the process may take to import the benchmark, on a busy machine [s]."""
-RESET_S = 120.0
-"""How long a task may take to begin [s]."""
-ANSWER_S = 60.0
+RESET_S = 600.0
+"""How long a task may take to begin: 6 s of processor time, 100 s were seen beside others [s]."""
+ANSWER_S = 120.0
 """How long any other request may take [s]."""
 END_S = 5.0
 """How long the process may take to end once its socket is closed [s]."""
@@ -267,7 +267,9 @@ class Worker:
             send(self._peer, {'verb': verb, 'given': given})
             answer, data = receive(self._peer)
         except TimeoutError as error:
-            self._process.kill()  # what it sends later would answer another request
+            # What it sends later would answer another request.
+            self._process.kill()
+            self._process.wait()
             raise WorldError(
                 f'The process of LIBERO did not answer {what} within {within_s:g} s.'
             ) from error
