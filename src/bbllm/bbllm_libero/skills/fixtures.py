@@ -6,7 +6,7 @@ from typing import Literal
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code
-from bbllm_libero.panda import JointInfo, LiberoTask, Panda, Result
+from bbllm_libero.panda import OPEN, JointInfo, LiberoTask, Panda, Result
 from bbllm_libero.skills.hand import tips
 from bbllm_libero.skills.joints import handle_grasps, push_along, take_along
 from bbllm_libero.skills.motion import move
@@ -105,7 +105,7 @@ def pull(panda: Panda, name: str, turn: Turn, done_word: str) -> Result:
             return done()
         up = tips(panda.state)
         up[2, 3] += 0.05
-        move(panda, up, -1.0, near_m=0.02, most=20)
+        move(panda, up, OPEN, near_m=0.02, most=20)
     return failed(Code.GOAL_TOLERANCE, f'{name} could not be {done_word} in {ATTEMPTS} attempts.')
 
 

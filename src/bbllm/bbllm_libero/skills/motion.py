@@ -85,11 +85,13 @@ def move(
     return False
 
 
-def through(panda: Panda, poses: Sequence[Array], grip: float, **last: float) -> bool:
+def through(
+    panda: Panda, poses: Sequence[Array], grip: float, *, near_m: float, near_rad: float
+) -> bool:
     """Move through poses; those before the last are passed within 3 cm and 0.3 rad."""
     for T in poses[:-1]:
         move(panda, T, grip, near_m=0.03, near_rad=0.3)
-    return move(panda, poses[-1], grip, **last)
+    return move(panda, poses[-1], grip, near_m=near_m, near_rad=near_rad)
 
 
 def stay(panda: Panda, grip: float, steps: int) -> None:

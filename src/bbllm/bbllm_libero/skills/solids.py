@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bbllm_libero.panda import Geom, Panda, Placement, State
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def matrix(pose: Placement) -> Array:
@@ -47,14 +48,15 @@ class Solids:
         """Return the boxes moved by a vector, shape (3,)."""
         return Solids(self.centres_m + by_m, self.turns, self.halves_m)
 
-    def chosen(self, mask: Array) -> 'Solids':
-        """Return the boxes of a mask or of indices."""
+    def chosen(self, mask: Mask) -> 'Solids':
+        """Return the boxes of a mask, shape (n,)."""
         return Solids(self.centres_m[mask], self.turns[mask], self.halves_m[mask])
 
     @property
     def spans_m(self) -> Array:
         """Half extents along the axes of the frame, shape (n, 3)."""
-        return np.einsum('nij,nj->ni', np.abs(self.turns), self.halves_m)
+        spans: Array = np.einsum('nij,nj->ni', np.abs(self.turns), self.halves_m)
+        return spans
 
     @property
     def low_m(self) -> Array:
@@ -69,7 +71,8 @@ class Solids:
     @property
     def middle_m(self) -> Array:
         """The middle of all, weighted by volume: where the mass is, were it even, shape (3,)."""
-        return np.average(self.centres_m, axis=0, weights=self.halves_m.prod(axis=1))
+        middle: Array = np.average(self.centres_m, axis=0, weights=self.halves_m.prod(axis=1))
+        return middle
 
 
 NOTHING = Solids(np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros((0, 3)))
@@ -123,7 +126,7 @@ def _half_m(geom: Geom) -> tuple[Array, Array]:
     return size, middle  # a box, an ellipsoid
 
 
-def overlaps(a: Solids, b: Solids, margin_m: float = 0.0) -> Array:
+def overlaps(a: Solids, b: Solids, margin_m: float = 0.0) -> Mask:
     """
     Return which boxes of two sets overlap or are nearer than a margin, shape (m, n).
 
