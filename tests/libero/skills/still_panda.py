@@ -83,7 +83,7 @@ class StillPanda:
         )
 
     def step(self, action: ArrayLike) -> State:
-        raise AssertionError(f'a refused call moved the arm: {action}')
+        raise AssertionError(f'a refused call moved the arm: {action!r}')
 
     def shape(self, name: str) -> tuple[Geom, ...]:
         return tuple(

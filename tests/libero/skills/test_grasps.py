@@ -16,6 +16,7 @@ TROUGH: tuple[Part, ...] = (
     ((0.0, 0.06, 0.03), (0.06, 0.003, 0.03)),
     ((0.0, -0.06, 0.03), (0.06, 0.003, 0.03)),
 )
+FLAT: tuple[Part, ...] = (((0.0, 0.0, 0.009), (0.04, 0.021, 0.009)),)
 AT = (0.5, 0.0, 0.0)
 
 
@@ -29,6 +30,15 @@ def test_a_box_is_gripped_across_its_narrow_side_at_its_middle() -> None:
     assert best.width_m == pytest.approx(0.05, abs=0.003)
     assert np.hypot(*(best.T[:2, 3] - AT[:2])) < 0.01
     assert 0.0 < best.T[2, 3] < 0.07
+
+
+def test_a_flat_box_is_gripped_above_the_table() -> None:
+    panda = StillPanda({'flat_1': (AT, FLAT)})
+
+    (best, *_), _ = find_grasps(panda, panda.state, 'flat_1', ())
+
+    assert best.width_m == pytest.approx(0.042, abs=0.003)
+    assert 0.002 < best.T[2, 3] < 0.006
 
 
 def test_a_trough_that_is_too_wide_is_gripped_by_a_wall() -> None:

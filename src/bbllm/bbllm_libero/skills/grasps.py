@@ -22,7 +22,7 @@ THINNEST_M = 0.001
 """Thinnest [m]."""
 GRID_M = 0.008
 """Spacing of the lines across the hand [m]."""
-DEPTHS_M = (0.008, 0.012, 0.016, 0.021, 0.027, 0.034, 0.045, 0.06, 0.075, 0.09, 0.11, 0.13)
+DEPTHS_M = (0.008, 0.0135, 0.016, 0.021, 0.027, 0.034, 0.045, 0.06, 0.075, 0.09, 0.11, 0.13)
 """Depths of the fingertips below the top of what they grip that are tried [m]."""
 LEAST_SHARE = 0.4
 """Share of the lines through the pads that have to lie on both faces."""

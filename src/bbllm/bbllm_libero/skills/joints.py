@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bbllm_libero.panda import JointInfo, Panda, State
+from bbllm_libero.panda import CLOSE, OPEN, JointInfo, Panda, State
 from bbllm_libero.skills.grasps import Grasp, free_way, grasps_on, ordered
 from bbllm_libero.skills.hand import tips
 from bbllm_libero.skills.motion import (
-    CLOSE,
-    OPEN,
     close_hand,
     move,
     open_hand,
@@ -65,7 +63,7 @@ def handle_grasps(
     else:
         part = body
         rolls = approaches(np.array([1.0, 0.0, 0.0]))
-    found = []
+    found: list[Grasp] = []
     for R in rolls:
         found += grasps_on(part, R, part.middle_m)
     chosen: list[Grasp] = []

@@ -7,19 +7,17 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Skill
-from bbllm_libero.panda import Panda, State
+from bbllm_libero.panda import CLOSE, OPEN, Panda, Result, State
 from bbllm_libero.skills.grasps import Grasp, free_way, grasps_on, ordered
 from bbllm_libero.skills.hand import tips
 from bbllm_libero.skills.motion import (
-    CLOSE,
-    OPEN,
     close_hand,
     move,
     open_hand,
     reach_over,
 )
 from bbllm_libero.skills.reach import top_down, turn_cost
-from bbllm_libero.skills.skill import PandaSkill, Result, done, failed, movable_names, refused
+from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
 from bbllm_libero.skills.solids import Array, shape_of, surroundings, together
 
 ATTEMPTS = 3

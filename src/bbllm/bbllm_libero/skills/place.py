@@ -14,12 +14,12 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Skill
-from bbllm_libero.panda import LiberoTask, Panda, State
+from bbllm_libero.panda import CLOSE, OPEN, LiberoTask, Panda, Result, State
 from bbllm_libero.skills.hand import hand_at, tips
-from bbllm_libero.skills.motion import CLOSE, OPEN, clear_height_m, move, open_hand, through
+from bbllm_libero.skills.motion import clear_height_m, move, open_hand, through
 from bbllm_libero.skills.pick import EMPTY_M
 from bbllm_libero.skills.reach import turn_cost
-from bbllm_libero.skills.skill import PandaSkill, Result, done, failed, refused
+from bbllm_libero.skills.skill import PandaSkill, done, failed, refused
 from bbllm_libero.skills.solids import (
     Array,
     Solids,
@@ -162,7 +162,8 @@ def _points(place: Place) -> Iterator[tuple[float, Array]]:
 
 def held_solids(panda: Panda, state: State, held: str) -> Solids:
     """Return what the held object collides with, in the frame of the hand."""
-    return shape_of(panda, held, state).moved(np.linalg.inv(tips(state)))
+    T_tips_base: Array = np.asarray(np.linalg.inv(tips(state)), dtype=np.float64)
+    return shape_of(panda, held, state).moved(T_tips_base)
 
 
 def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:

@@ -2,8 +2,11 @@
 `push(object, target)`: slide an object along what it stands on, from behind.
 
 The open hand pushes a wide object with both fingers, which keeps it from turning away, a narrow
-one with closed fingers. Where something stands behind the object, the hand leans over it.
+one, or where there is no room for that, with closed fingers. Where something stands behind the
+object, the hand leans over it.
 """
+
+from itertools import product
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -22,7 +25,7 @@ from bbllm_libero.skills.solids import Array, shape_of, surroundings
 
 ATTEMPTS = 2
 FORK_M = 0.05
-"""An object of at least this radius is pushed with both fingers [m]."""
+"""An object of at least this radius is pushed with both fingers, given room [m]."""
 BEHIND_M = 0.02
 """Distance of the fingers from the object at the start [m]."""
 LOW_M = 0.005
@@ -86,12 +89,11 @@ def _behind(panda: Panda, name: str, place: Place) -> tuple[Array, float, float]
     way = gap / np.linalg.norm(gap)
     reach = -((body.centres_m[:, :2] - at[:2]) @ way) + body.spans_m[:, :2] @ np.abs(way)
     radius = float(reach.max())
-    fork = radius >= FORK_M
-    aside = OPEN_M / 2 + 0.008 if fork else 0.0
-    touch = float(np.sqrt(max(radius**2 - aside**2, 0.0))) + _FINGER_M
-    point = np.array([*(at[:2] - (touch + BEHIND_M) * way), body.low_m[:, 2].min() + LOW_M])
     yaw = float(np.arctan2(way[1], way[0]))
-    for lean in LEANS:
+    for fork, lean in product((True, False) if radius >= FORK_M else (False,), LEANS):
+        aside = OPEN_M / 2 + 0.008 if fork else 0.0
+        touch = float(np.sqrt(max(radius**2 - aside**2, 0.0))) + _FINGER_M
+        point = np.array([*(at[:2] - (touch + BEHIND_M) * way), body.low_m[:, 2].min() + LOW_M])
         found = []
         for turn in (yaw, yaw + np.pi):
             T = top_down(point, turn)
@@ -104,7 +106,8 @@ def _behind(panda: Panda, name: str, place: Place) -> tuple[Array, float, float]
             if None not in costs and free_way(T, around, OPEN_M if fork else 0.0, way_m=0.07):
                 found.append((costs[0], T))
         if found:
-            return min(found, key=lambda one: one[0] or 0.0)[1], touch, OPEN if fork else CLOSE
+            best = min(found, key=lambda one: one[0] or 0.0)[1]
+            return best, touch, OPEN if fork else CLOSE
     return None
 
 
