@@ -2,15 +2,21 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bbllm import Robot
 from bbllm.api.config import EpisodeConfig
 from bbllm.arm.envelope import load_envelope
+from bbllm.bags.motion import motion_path, read_motion
+from bbllm.bags.motion_recorder import RATE_HZ
 from bbllm.core.approval import ApprovalRequest
 from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending
+from bbllm.core.journal import list_journals
+from bbllm.core.paths import episodes_dir
 from bbllm.core.types import Code
+from bbllm_bench.commands.episode_files import write_page
 from bbllm_franka import stage
 from bbllm_franka.errors import NoRouteError, SimulatedServerError
 
@@ -37,7 +43,9 @@ def as_if_real(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, 'check_address', lambda address, simulated: None)
 
 
-def test_picks_and_places_by_positions_from_a_file(address: str, scene: Path) -> None:
+def test_picks_and_places_by_positions_from_a_file(
+    address: str, scene: Path, tmp_path: Path
+) -> None:
     options = {'ip': address, 'scene': scene, 'simulated_robot': True, 'rehearse': False}
     with Robot('fr3', never='touch the blue cube', **options) as robot:
         episode = robot.do('put the red cube on location_A')
@@ -47,6 +55,16 @@ def test_picks_and_places_by_positions_from_a_file(address: str, scene: Path) ->
         at = robot.observe().object('red_cube').pose.position_m
         assert at == pytest.approx((0.4, -0.05, 0.02), abs=0.005)
         assert robot.execute('pick(blue_cube)').code is Code.UNSAFE
+
+    journal = list_journals(episodes_dir())[-1]
+    motion = read_motion(motion_path(journal))
+    assert motion.complete
+    assert motion.poses['red_cube'][-1][:3] == pytest.approx((0.4, -0.05, 0.02), abs=0.005)
+    assert motion.poses['red_cube'][:, 2].max() > 0.05  # it was carried
+    assert float(np.diff(motion.world_s).mean()) < 2 / RATE_HZ
+    page = tmp_path / 'page.html'
+    write_page(journal, page)
+    assert 'red_cube' in page.read_text('utf-8')
 
 
 def test_nothing_moves_a_real_arm_that_was_not_approved(

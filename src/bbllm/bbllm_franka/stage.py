@@ -66,6 +66,7 @@ def open_arm(options: EpisodeConfig) -> Iterator[Stage]:
             driver.now_s,
             lambda: Settled(world.observe()),
             _draw_nothing,
+            world.motion.record,
             snapshot=lambda: _seen(world),
             approved=not options.simulated_robot,
         )

@@ -14,11 +14,13 @@ from bbllm.arm.envelope import SafetyEnvelope, check_never
 from bbllm.arm.execution.executor import SkillExecutor
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.safety.envelope_guard import EnvelopeGuard, bounded
+from bbllm.bags.motion_recorder import MotionRecorder, Moved
 from bbllm.core.approval import AskPerson
 from bbllm.core.cancel import CancelToken
 from bbllm.core.errors import WorldError
 from bbllm.core.protocols import WorldFeatures
-from bbllm.core.types import Outcome, Scene, Skill, SkillCall
+from bbllm.core.types import Outcome, Scene, SceneObject, Skill, SkillCall
+from bbllm.robots.robot_model import RobotModel
 from bbllm.scene.catalogue import Catalogue
 from bbllm.scene.hand_force import ForceFilter
 from bbllm.scene.scene_file import SceneFile
@@ -28,7 +30,7 @@ from bbllm.worlds.tabletop.table import ObservedTable, ObserverParams, TableView
 from bbllm_franka.driver import FrankaDriver
 
 SAMPLE_S = 0.02
-"""Period of the measurements of the hand [s]."""
+"""Period of the measurements of the hand, more often than a recording has them [s]."""
 DECIDED_S = 2.0
 """How long it may take until the hand shows what it did; its fingers rest for 0.1 s [s]."""
 
@@ -75,12 +77,32 @@ class FrankaTable:
             ObserverParams(),
             logging.getLogger('bbllm').warning,
         )
+        self.motion = MotionRecorder(self)
+        """Samples the arm and the objects beside journals."""
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._sample()
         self._sampler = threading.Thread(target=self._watch, name='franka_table', daemon=True)
         self._sampler.start()
         self.features = WorldFeatures(expect=self.executor.expect, ask_person=self._take_asking)
+
+    @property
+    def robot_model(self) -> RobotModel:
+        return self.driver.robot_model
+
+    @property
+    def time_s(self) -> float:
+        """The clock of the newest measurement of the hand [s]."""
+        return self._state.stamp_s
+
+    def objects(self) -> tuple[SceneObject, ...]:
+        """Return all of the scene, where it is by file and hand."""
+        return self._view().objects
+
+    def moved(self) -> Moved:
+        """Return where the arm and the objects are, by the newest measurement."""
+        poses = {item.name: item.pose for item in self.objects()}
+        return Moved(self._state.position_rad.tolist(), self._state.width_m, poses)
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -98,6 +120,9 @@ class FrankaTable:
     def view(self) -> TableView:
         """Return hand and objects as they are known now; raises as `observe`."""
         self._sample()
+        return self._view()
+
+    def _view(self) -> TableView:
         with self._lock:
             return self._table.view()
 
@@ -131,6 +156,7 @@ class FrankaTable:
         hand = self.driver.robot_model.hand_at(state.position_rad, state.width_m)
         fastest_rad_s = float(abs(state.velocity_rad_s).max())
         with self._lock:
+            self._state = state
             self._table.take_hand(hand, state.stamp_s)
             if any(force_n):  # all zeros near a singularity, where it is undefined
                 self._force.add(force_n, state.stamp_s, fastest_rad_s)
@@ -139,6 +165,7 @@ class FrankaTable:
         while not self._closed.wait(SAMPLE_S):
             try:
                 self._sample()
+                self.motion.sample()
             except WorldError:  # whoever asks the driver is told
                 self._closed.wait(SAMPLE_S * 10)
 

@@ -68,7 +68,7 @@ def open_stage(options: EpisodeConfig) -> Iterator[Stage]:
     if options.house:
         yield _household(options)
         return
-    from bbllm.sim.motion_recorder import MotionRecorder
+    from bbllm.bags.motion_recorder import MotionRecorder
     from bbllm.sim.render import save_picture, viewer
     from bbllm.worlds.tabletop.object_source import CameraSource
     from bbllm.worlds.tabletop.tabletop import TabletopWorld

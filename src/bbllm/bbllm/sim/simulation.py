@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, JointState
+from bbllm.bags.motion_recorder import Moved
 from bbllm.core.constants import GRAVITY_M_S2
 from bbllm.core.errors import UnknownNameError, WorldError
 from bbllm.core.types import Pose, SceneObject
@@ -278,6 +279,10 @@ class Simulation:
         poses = self.object_poses()
         moved = tuple(replace(item, pose=poses[item.name]) for item in self.scene.movables)
         return (*self.scene.fixtures, *moved, *self.scene.places)
+
+    def moved(self) -> Moved:
+        """Return where the arm and the objects are, for a recording."""
+        return Moved(self.arm_state()[0].tolist(), self.width_m, self.object_poses())
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
         """Put an object somewhere, at rest; raises as `set_object_mass`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from bbllm.api.session import run_in_thread
+from bbllm.bags.motion_recorder import MotionRecorder
 from bbllm.cli.support.session import Ran, finish
 from bbllm.cli.support.supervision import REASON, watch
 from bbllm.cli.views.output import Output
@@ -19,7 +20,6 @@ from bbllm.core.paths import episodes_dir
 from bbllm.core.protocols import World
 from bbllm.core.tasks import make_task
 from bbllm.core.text import count_of
-from bbllm.sim.motion_recorder import MotionRecorder
 from bbllm.worlds.tabletop.tabletop import TabletopWorld
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.runner.episode_models import open_models
