@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
@@ -308,11 +309,15 @@ def start_node(
     if simulated and node in LOOKERS:
         given['scene'] = ParameterValue(_SceneOfSources(), value_type=str)
     fixed = SIMULATED.get(node, {}) if simulated else {}
+    # The type that launch_ros gives to names, of which a dict of str is none.
+    parameters: dict[Sequence[str | Substitution], Any] = {  # noqa: C416
+        name: value for name, value in {**fixed, **given, **_sim_time()}.items()
+    }
     return Node(
         package='bbllm',
         executable=node,
         namespace=LaunchConfiguration('namespace'),
-        parameters=[str(params_file(node)), {**fixed, **given, **_sim_time()}],
+        parameters=[str(params_file(node)), parameters],
         remappings=SIMULATED_REMAPS if simulated else (),
         ros_arguments=_enclave(node),
         additional_env=owner_environ('ros2 launch'),
