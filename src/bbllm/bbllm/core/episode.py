@@ -248,7 +248,7 @@ class EpisodeRun:
         depends on how long it takes, so that a recording could not answer it."""
         self.events: list[Event] = []
         self._limits = limits or Limits()
-        self._started_s = time.time()
+        self._started_s = time.monotonic()
         self._sinks = list(sinks)
         self._broken: BbllmError | None = None
         """What a sink raised; it receives no more events."""
@@ -760,7 +760,7 @@ class EpisodeRun:
         if self._broken is not None:
             raise self._broken
         limit_s = self._limits.wall_s
-        if limit_s is not None and time.time() - self._started_s > limit_s:
+        if limit_s is not None and time.monotonic() - self._started_s > limit_s:
             raise BudgetError(f'The episode took longer than its {limit_s:g} s.')
 
     def _all(self, kind: type[Kept]) -> list[Kept]:
