@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal, goal_spline
 from bbllm.arm.motion.trajectory import excess
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_spline
 from bbllm_franka.controlled_robot import whole_goal
 from bbllm_franka.motion import motion_of
 

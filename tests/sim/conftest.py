@@ -6,11 +6,11 @@ import mink
 import numpy as np
 import pytest
 
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 from bbllm.arm.driver import Array, FollowResult, JointTrajectory, Tolerances
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.robot_model import TCP_SITE
 from bbllm.scene.scene_file import SceneFile, load_scene, make_scene
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, goal_from_trajectory
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bbllm.arm.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
+from bbllm.arm.controllers.trajectory import DEACTIVATED_TEXT
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.arm.driver import GoalStatus, GraspGoal
-from bbllm.sim.controllers.manager import JOINT_BROADCASTER, STATE_BROADCASTER, LifeCycle
-from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, FaultMonitor, RobotMode
 from bbllm.sim.robot import SimulatedRobot
 from tests.sim.robot_trials import bring_back

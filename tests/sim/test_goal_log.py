@@ -1,8 +1,8 @@
 """Every goal that the simulated robot was sent is reported."""
 
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.arm.driver import GraspGoal
 from bbllm.scene.scene_file import load_scene
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.faults import Fault, RobotMode
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
 from bbllm.sim.simulation import Simulation

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bbllm.arm.driver import GoalStatus, GraspGoal
-from bbllm.sim.robot_settings import load_order
+from bbllm.arm.robot_settings import load_order
 
 
 def lift(make_arm: Any, *, force_n: float, mass: float = 0.1, **more: Any) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bbllm.arm import robot_settings as orders
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.arm.driver import GraspGoal
-from bbllm.sim import robot_settings as orders
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.sim.reading import read_wrenches
 from bbllm.sim.robot import SimulatedRobot
 

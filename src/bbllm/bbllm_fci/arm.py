@@ -18,13 +18,13 @@ from franka_sim.control_modes import ControlMode
 
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.motion.trajectory import Spline
+from bbllm.arm.robot_settings import T_FLANGE_NOMINAL, Order, RobotSettings
 from bbllm.robots.robot_model import FLANGE_SITE, RobotModel
 from bbllm.scene.scene_file import SceneFile
-from bbllm.sim.controllers.gripper import Gripper
 from bbllm.sim.faults import FaultMonitor
+from bbllm.sim.gripper import Gripper
 from bbllm.sim.playback import Servo
 from bbllm.sim.reading import tool_load, wrenches_of
-from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Order, RobotSettings
 from bbllm.sim.simulation import Simulation
 
 PERIOD_S = 0.001

@@ -16,8 +16,9 @@ from franka_sim.gripper.protocol import (
 )
 from franka_sim.gripper.server import FrankaGripperServer
 
+from bbllm.arm.controllers.pending import ABORTED_TEXT, GripperPending
 from bbllm.arm.driver import GraspGoal
-from bbllm.sim.controllers.gripper import ABORTED_TEXT, GripperPending, Phase
+from bbllm.sim.gripper import Phase
 from bbllm_fci.arm import TableArm
 from bbllm_fci.sessions import others_refused, says_something
 

@@ -28,8 +28,7 @@ from franka_sim.franka_sim_server import FrankaSimServer
 from franka_sim.server.constants import RobotMode, logger
 
 from bbllm.arm.driver import RobotMode as StoppedMode
-from bbllm.sim.faults import MANUAL_TEXT, PRESSED_TEXT
-from bbllm.sim.robot_settings import (
+from bbllm.arm.robot_settings import (
     T_FLANGE_NOMINAL,
     Order,
     cartesian_stiffness_order,
@@ -39,6 +38,7 @@ from bbllm.sim.robot_settings import (
     stiffness_frame_order,
     tcp_order,
 )
+from bbllm.sim.faults import MANUAL_TEXT, PRESSED_TEXT
 from bbllm_fci.arm import PERIOD_S, TableArm
 from bbllm_fci.sessions import others_refused, says_something
 

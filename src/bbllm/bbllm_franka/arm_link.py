@@ -11,10 +11,11 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from typing import Any
 
+from bbllm.arm.robot_state import Mounted
 from bbllm.core.errors import WorldError
 from bbllm_franka.board import RobotReading, StateBoard
 from bbllm_franka.errors import LostRobotError, SlowMachineError
-from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings, Word
+from bbllm_franka.messages import ENFORCE, LinkQuality, Word
 from bbllm_franka.reasons import connection_error, lost_error
 
 START_S = 60.0
@@ -133,7 +134,7 @@ class ArmLink:
             raise lost_error('', text, self._address) from None
         return '' if word is Word.DONE else str(texts[0])
 
-    def settings(self) -> ToolSettings:
+    def settings(self) -> Mounted:
         """Return what is set in a robot at rest."""
         self.send(Word.SETTINGS)
         try:
@@ -141,7 +142,7 @@ class ArmLink:
         except queue.Empty:
             text = f'no settings within {CALL_S:g} s'
             raise lost_error('', text, self._address) from None
-        assert isinstance(settings, ToolSettings)
+        assert isinstance(settings, Mounted)
         return settings
 
     def close(self) -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
+from bbllm.arm.robot_state import RobotState
 from bbllm.arm.stop_causes import CAUSES
 
 ERRORS = tuple(CAUSES)
@@ -30,43 +30,21 @@ SIZE = mmap.PAGESIZE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RobotReading:
-    """What the robot reported at one moment."""
+class RobotReading(RobotState):
+    """What the robot reported at one moment, as read here."""
 
     host_s: float
     """When it was read, by this computer's monotonic clock [s]."""
-    robot_s: float
-    """The robot's own clock [s]."""
-    mode: RobotMode
-    success_rate: float
-    """Share of the commands of the last 100 ms that came in time; 0 outside motions."""
-    current_errors: tuple[str, ...]
-    last_errors: tuple[str, ...]
     mean_force_z_n: float
     """Mean of the last 20 ms of the force of the world on the hand along z of the base [N]."""
     mean_since_s: float
     """When the oldest reading of that mean was taken, as `host_s` [s]."""
     load_kg: float
     """Mass of the load that is set in the robot."""
-    position_rad: Array
-    velocity_rad_s: Array
-    set_point_rad: Array
-    """Where the robot's own controller keeps or leads the arm, `q_d`, shape (7,)."""
-    set_point_rad_s: Array
-    set_point_rad_s2: Array
-    torque_nm: Array
-    desired_nm: Array
-    """`tau_J_d`, without gravity [Nm]."""
-    external_nm: Array
-    """`tau_ext_hat_filtered` [Nm]."""
     wrench: Array
     """`O_F_ext_hat_K`: what the robot does to the world, shape (6,) [N, Nm]."""
     wrench_in_stiffness: Array
     """`K_F_ext_hat_K`, the same in the axes of the stiffness frame."""
-    contacts: NDArray[np.bool_]
-    """What is above its lower threshold: joints, then force and torque, shape (13,)."""
-    collisions: NDArray[np.bool_]
-    """What is above its upper threshold, shape (13,)."""
 
 
 def error_bits(errors: object) -> int:

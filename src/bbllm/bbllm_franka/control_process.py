@@ -32,10 +32,12 @@ from bbllm.arm.driver import (
     JointTrajectory,
     Tolerances,
 )
+from bbllm.arm.robot_settings import Load
+from bbllm.arm.robot_state import Mounted
 from bbllm.robots.registry import load_robot
 from bbllm.robots.robot_model import RobotModel
 from bbllm_franka.board import StateBoard, error_bits
-from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings, Word
+from bbllm_franka.messages import ENFORCE, LinkQuality, Word
 from bbllm_franka.motion import TICK_S, TimedMotion
 
 IDLE_MS = 10
@@ -259,12 +261,21 @@ class ControlLoop:
         return _CANCELED
 
 
-def _settings_of(state: Any) -> ToolSettings:
-    return ToolSettings(
-        tool=(state.m_ee, list(state.F_x_Cee), list(state.I_ee)),
-        load=(state.m_load, list(state.F_x_Cload), list(state.I_load)),
-        T_flange_ee=list(state.F_T_EE),
-        T_ee_stiffness=list(state.EE_T_K),
+def _settings_of(state: Any) -> Mounted:
+    return Mounted(
+        tool=_load(state.m_ee, state.F_x_Cee, state.I_ee),
+        load=_load(state.m_load, state.F_x_Cload, state.I_load),
+        T_flange_ee=np.array(state.F_T_EE).reshape(4, 4).T,
+        T_ee_stiffness=np.array(state.EE_T_K).reshape(4, 4).T,
+    )
+
+
+def _load(mass_kg: float, centre_m: Sequence[float], inertia: Sequence[float]) -> Load:
+    """Return a load from libfranka's numbers, whose matrices are column-major."""
+    return Load(
+        mass_kg=mass_kg,
+        centre_m=np.array(centre_m),
+        inertia_kg_m2=np.array(inertia).reshape(3, 3).T,
     )
 
 

@@ -19,6 +19,23 @@ from dataclasses import replace
 
 import numpy as np
 
+from bbllm.arm.controllers.manager import ControllerManager, LifeCycle, Switched
+from bbllm.arm.controllers.pending import ABORTED_TEXT, GripperPending, TrajectoryPending
+from bbllm.arm.controllers.ptp import (
+    BUSY_TEXT,
+    REFLEX_TEXT,
+    USER_STOP_TEXT,
+    PtpGoal,
+    PtpMotion,
+    PtpPending,
+    fault_of,
+)
+from bbllm.arm.controllers.trajectory import (
+    Query,
+    Setpoint,
+    TrajectoryController,
+)
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal, driver_constraints, goal_spline
 from bbllm.arm.driver import (
     N_JOINTS,
     Array,
@@ -32,28 +49,10 @@ from bbllm.arm.driver import (
     Tolerances,
 )
 from bbllm.arm.motion.trajectory import excess
+from bbllm.arm.robot_settings import ARGUMENT_TEXT, MODE_NAMES, MODE_TEXT, Order
+from bbllm.arm.robot_state import Mounted, RobotState
 from bbllm.core.errors import WorldError
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.gripper import ABORTED_TEXT, GripperPending
-from bbllm.sim.controllers.manager import ControllerManager, LifeCycle, Switched
-from bbllm.sim.controllers.ptp import (
-    BUSY_TEXT,
-    REFLEX_TEXT,
-    USER_STOP_TEXT,
-    PtpGoal,
-    PtpMotion,
-    PtpPending,
-    fault_of,
-)
-from bbllm.sim.controllers.trajectory import (
-    Query,
-    Setpoint,
-    TrajectoryController,
-    TrajectoryPending,
-)
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal, driver_constraints, goal_spline
-from bbllm.sim.robot_settings import ARGUMENT_TEXT, MODE_NAMES, MODE_TEXT, Load, Order
-from bbllm.sim.robot_state import RobotState
 from bbllm_franka.arm_link import ArmLink
 from bbllm_franka.board import RobotReading
 from bbllm_franka.hand import HandLink
@@ -181,29 +180,9 @@ class LibfrankaRobot:
         reading = self.reading
         return Setpoint(reading.set_point_rad, reading.set_point_rad_s, reading.set_point_rad_s2)
 
-    def state(self) -> RobotState:
-        reading, settings = self.reading, self._settings
-        return RobotState(
-            time_s=reading.robot_s,
-            mode=self.mode,
-            success_rate=reading.success_rate,
-            current_errors=reading.current_errors,
-            last_errors=reading.last_errors,
-            position_rad=reading.position_rad,
-            velocity_rad_s=reading.velocity_rad_s,
-            torque_nm=reading.torque_nm,
-            desired_rad=reading.set_point_rad,
-            desired_rad_s=reading.set_point_rad_s,
-            desired_rad_s2=reading.set_point_rad_s2,
-            desired_nm=reading.desired_nm,
-            external_nm=reading.external_nm,
-            contacts=reading.contacts,
-            collisions=reading.collisions,
-            tool=_load(*settings.tool),
-            load=_load(*settings.load),
-            T_flange_ee=_pose(settings.T_flange_ee),
-            T_ee_stiffness=_pose(settings.T_ee_stiffness),
-        )
+    def state(self) -> tuple[RobotState, Mounted]:
+        """Return what the robot reports, and what is mounted on it."""
+        return replace(self.reading, mode=self.mode), self._settings
 
     def refuse(self, goal: TrajectoryGoal) -> str | None:
         with self._lock:
@@ -532,15 +511,3 @@ def whole_goal(goal: TrajectoryGoal, position_rad: Array) -> TrajectoryGoal:
 def _column(rows: Sequence[Sequence[float]], n: int, order: list[int]) -> Array:
     absent = (math.nan,) * N_JOINTS
     return np.asarray([row or absent for row in rows] or [absent] * n)[:, order]
-
-
-def _load(mass_kg: float, centre_m: Sequence[float], inertia: Sequence[float]) -> Load:
-    return Load(
-        mass_kg=mass_kg,
-        centre_m=np.array(centre_m),
-        inertia_kg_m2=np.array(inertia).reshape(3, 3).T,
-    )
-
-
-def _pose(column_major: Sequence[float]) -> Array:
-    return np.array(column_major).reshape(4, 4).T

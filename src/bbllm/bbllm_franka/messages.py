@@ -22,7 +22,7 @@ class Word(Enum):
     CALL = auto()
     """A method of `franka::Robot` and its values; answered by DONE or REFUSED."""
     SETTINGS = auto()
-    """Answered by SETTINGS with a `ToolSettings`; only between motions."""
+    """Answered by SETTINGS with an `arm.robot_state.Mounted`; only between motions."""
     END = auto()
 
     CONNECTING = auto()
@@ -40,22 +40,6 @@ class Word(Enum):
     DONE = auto()
     REFUSED = auto()
     """With libfranka's text."""
-
-
-Inertial = tuple[float, list[float], list[float]]
-"""Mass [kg], centre of mass (3,) [m] and inertia about it, column-major (9,) [kg m^2]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSettings:
-    """End effector and load that are set in the robot, in the flange frame."""
-
-    tool: Inertial
-    load: Inertial
-    T_flange_ee: list[float]
-    """`F_T_EE`, column-major (16,)."""
-    T_ee_stiffness: list[float]
-    """`EE_T_K`, column-major (16,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

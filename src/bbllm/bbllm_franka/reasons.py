@@ -81,8 +81,8 @@ def connection_error(
             return NoStatesError(
                 f'{address} replies, and its states do not arrive ({why}).',
                 f'They are UDP packets: let those of {address} through the firewall of this '
-                'computer, and connect without NAT or VPN. If another program has just ended, try '
-                'again.',
+                'computer, and connect without NAT or VPN. If another program has just ended, or '
+                'this computer is busy, try again.',
             )
 
 

@@ -1,10 +1,12 @@
 """How states of a robot, its hand and its connection are judged, and which command comes next."""
 
+import numpy as np
 import pytest
 
 from bbllm.arm.driver import RobotMode
+from bbllm.arm.robot_settings import T_FLANGE_NOMINAL, Load
+from bbllm.arm.robot_state import Mounted
 from bbllm.core.findings import Finding, Level, fail, ok, warn
-from bbllm.sim.robot_settings import T_FLANGE_NOMINAL
 from bbllm_franka.checks.fr3 import RobotToCheck, next_step
 from bbllm_franka.checks.states import (
     MODES,
@@ -12,22 +14,19 @@ from bbllm_franka.checks.states import (
     judge_quality,
     judge_tool,
 )
-from bbllm_franka.messages import LinkQuality, ToolSettings
+from bbllm_franka.messages import LinkQuality
 
 ROBOT = RobotToCheck(address='172.16.0.2')
 
 
-def settings(
-    mass_kg: float = 0.73, load_kg: float = 0.0, length_m: float = 0.1034
-) -> ToolSettings:
+def settings(mass_kg: float = 0.73, load_kg: float = 0.0, length_m: float = 0.1034) -> Mounted:
     frame = T_FLANGE_NOMINAL.copy()
     frame[2, 3] = length_m
-    still = [0.0] * 3, [0.0] * 9
-    return ToolSettings(
-        tool=(mass_kg, *still),
-        load=(load_kg, *still),
-        T_flange_ee=frame.T.ravel().tolist(),
-        T_ee_stiffness=[0.0] * 16,
+    return Mounted(
+        tool=Load(mass_kg=mass_kg),
+        load=Load(mass_kg=load_kg),
+        T_flange_ee=frame,
+        T_ee_stiffness=np.eye(4),
     )
 
 
@@ -78,7 +77,7 @@ def test_a_computer_that_does_not_keep_up_is_unfit_for_a_robot(
     ],
 )
 def test_tool_and_load_are_compared_with_the_hand_and_with_what_was_stated(
-    found: ToolSettings, stated_kg: float, levels: list[Level]
+    found: Mounted, stated_kg: float, levels: list[Level]
 ) -> None:
     tool, load = judge_tool(found, stated_kg)
 

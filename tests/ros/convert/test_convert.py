@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
 
+from bbllm.arm.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.arm.driver import FollowError, JointTrajectory, Tolerances
 from bbllm.core.approval import Answer, ApprovalRequest, Provenance, RequestKind
 from bbllm.core.errors import ApprovalError
@@ -48,7 +49,6 @@ from bbllm.core.types import (
     Task,
 )
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.faults import Fault
 from bbllm_ros.convert import arm as convert_arm
 from bbllm_ros.convert import records as convert

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bbllm.arm.controllers.trajectory import DEACTIVATED_TEXT
 from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal, RobotMode, Tolerances
 from bbllm.core.errors import WorldError
-from bbllm.sim.controllers.trajectory import DEACTIVATED_TEXT
 from bbllm_franka.driver import FrankaDriver
 from bbllm_franka.messages import IGNORE
 from bbllm_ros.driver.ros_driver import RosDriver

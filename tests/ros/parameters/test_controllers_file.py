@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import yaml
 
+from bbllm.arm.controllers.manager import KINDS
+from bbllm.arm.controllers.trajectory_goal import STOPPED_RAD_S
 from bbllm.arm.driver import Tolerances
 from bbllm.arm.execution.trajectory_executor import FINAL_RAD
 from bbllm.arm.motion.trajectory import STOP_SHARE
 from bbllm.core.paths import config_dir
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.manager import KINDS
-from bbllm.sim.controllers.trajectory_goal import STOPPED_RAD_S
 from bbllm_ros.parameters.node_params import Fr3ExecutorParams
 
 FILE = config_dir() / 'franka' / 'controllers.yaml'

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from bbllm.arm.controllers.pending import GripperPending, Pending, Result
+from bbllm.arm.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.arm.driver import (
     Amendment,
     Array,
@@ -23,13 +25,11 @@ from bbllm.arm.driver import (
     may_be_cut,
 )
 from bbllm.arm.force_estimator import ForceEstimator
+from bbllm.arm.robot_settings import collision_order
 from bbllm.core.errors import LostNodeError
 from bbllm.robots.robot_model import RobotModel
-from bbllm.sim.controllers.gripper import GripperPending
-from bbllm.sim.controllers.trajectory_goal import Pending, Result, goal_from_trajectory
 from bbllm.sim.faults import FaultMonitor
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import collision_order
 
 CHUNK_S = 0.02
 """Simulated time between checks of a goal, `stop` and `on_advance` [s]."""

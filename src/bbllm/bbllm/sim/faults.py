@@ -1,7 +1,7 @@
 """
 Faults of the robot itself and the steps that clear them.
 
-Modes, thresholds and texts are the driver's and libfranka's. `sim.controllers.manager`
+Modes, thresholds and texts are the driver's and libfranka's. `arm.controllers.manager`
 and `sim.robot` define what a stop does to hardware and controllers, and the order of recovery.
 """
 
@@ -69,7 +69,7 @@ class FaultMonitor:
         """Above this is a contact: torque of each joint, then flange wrench, shape (13,)."""
         self.upper: Sequence[float] = (*EXAMPLE_JOINT_NM, *EXAMPLE_WRENCH)
         """Above this is a collision, and the arm stops, shape (13,)."""
-        self.upper_accelerating = self.upper
+        self.upper_accelerating: Sequence[float] = self.upper
         """The same while the arm is meant to speed up or slow down, shape (13,)."""
         self.errors: tuple[str, ...] = ()
         self.last_errors: tuple[str, ...] = ()

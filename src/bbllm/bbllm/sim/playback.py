@@ -12,13 +12,13 @@ it follows to tenths of a millimetre. tau is inverse dynamics of the arm with ha
 import mujoco
 import numpy as np
 
+from bbllm.arm.controllers.ptp import PtpGoal, PtpMotion, PtpPending
+from bbllm.arm.controllers.trajectory import Setpoint, TrajectoryController
+from bbllm.arm.controllers.trajectory_goal import driver_constraints
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.motion.trajectory import Spline
+from bbllm.arm.robot_settings import Load, joined
 from bbllm.robots.robot_model import RobotModel
-from bbllm.sim.controllers.ptp import PtpGoal, PtpMotion, PtpPending
-from bbllm.sim.controllers.trajectory import Setpoint, TrajectoryController
-from bbllm.sim.controllers.trajectory_goal import driver_constraints
-from bbllm.sim.robot_settings import Load, joined
 from bbllm.sim.simulation import NO_SENSORS, Simulation
 
 SPACING = 4

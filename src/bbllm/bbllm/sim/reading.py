@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.robot_settings import T_FLANGE_NOMINAL, Load, RobotSettings, joined
+from bbllm.arm.robot_state import Mounted, RobotState
 from bbllm.robots.robot_model import FLANGE_SITE, RobotModel
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import T_FLANGE_NOMINAL, Load, RobotSettings, joined
-from bbllm.sim.robot_state import RobotState
 from bbllm.sim.simulation import Simulation
 
 
@@ -16,13 +16,13 @@ def elbow_of(robot: RobotModel, q: Array) -> tuple[float, float]:
     return float(q[2]), 1.0 if q[3] > robot.kinematics.stretched_rad else -1.0
 
 
-def read_state(robot: SimulatedRobot, tool: Load) -> RobotState:
-    """Return what a simulated robot with this end effector reports."""
+def read_state(robot: SimulatedRobot) -> RobotState:
+    """Return what a simulated robot reports."""
     with robot.paused() as simulation:
         measured, desired, monitor = simulation.joint_state(), robot.set_point(), robot.monitor
         torque_nm = simulation.data.actuator_force[:N_JOINTS].copy()
         return RobotState(
-            time_s=simulation.time_s,
+            robot_s=simulation.time_s,
             mode=robot.mode,
             success_rate=1.0,
             current_errors=monitor.errors,
@@ -30,18 +30,25 @@ def read_state(robot: SimulatedRobot, tool: Load) -> RobotState:
             position_rad=measured.position_rad,
             velocity_rad_s=measured.velocity_rad_s,
             torque_nm=torque_nm,
-            desired_rad=desired.position_rad,
-            desired_rad_s=desired.velocity_rad_s,
-            desired_rad_s2=desired.acceleration_rad_s2,
+            set_point_rad=desired.position_rad,
+            set_point_rad_s=desired.velocity_rad_s,
+            set_point_rad_s2=desired.acceleration_rad_s2,
             desired_nm=torque_nm - simulation.data.qfrc_bias[:N_JOINTS],
             external_nm=-monitor.external_torque_nm,
             contacts=monitor.contacts,
             collisions=monitor.collisions,
-            tool=tool,
-            load=robot.settings.load,
-            T_flange_ee=robot.settings.flange_to_ee,
-            T_ee_stiffness=robot.settings.T_ee_stiffness,
         )
+
+
+def read_mounted(robot: SimulatedRobot, tool: Load) -> Mounted:
+    """Return what is set in a simulated robot with this end effector."""
+    settings = robot.settings
+    return Mounted(
+        tool=tool,
+        load=settings.load,
+        T_flange_ee=settings.flange_to_ee,
+        T_ee_stiffness=settings.T_ee_stiffness,
+    )
 
 
 def read_wrenches(robot: SimulatedRobot) -> tuple[Array, Array]:

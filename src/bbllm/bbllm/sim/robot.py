@@ -15,19 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
-from bbllm.core.types import Pose, SceneObject
-from bbllm.robots.robot_model import RobotModel
-from bbllm.scene.scene_file import SceneFile
-from bbllm.sim.controllers.gripper import Gripper, GripperPending
-from bbllm.sim.controllers.manager import (
+from bbllm.arm.controllers.manager import (
     ARM_CONTROLLER,
     KINDS,
     ControllerManager,
     LifeCycle,
     Switched,
 )
-from bbllm.sim.controllers.ptp import (
+from bbllm.arm.controllers.pending import GripperPending, Pending, TrajectoryPending
+from bbllm.arm.controllers.ptp import (
     BUSY_TEXT,
     LIMIT_ERROR,
     REFLEX_TEXT,
@@ -36,11 +32,16 @@ from bbllm.sim.controllers.ptp import (
     PtpPending,
     fault_of,
 )
-from bbllm.sim.controllers.trajectory import Query, Setpoint, TrajectoryPending
-from bbllm.sim.controllers.trajectory_goal import Pending, TrajectoryGoal
+from bbllm.arm.controllers.trajectory import Query, Setpoint
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal
+from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
+from bbllm.arm.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
+from bbllm.core.types import Pose, SceneObject
+from bbllm.robots.robot_model import RobotModel
+from bbllm.scene.scene_file import SceneFile
 from bbllm.sim.faults import Fault, FaultMonitor
+from bbllm.sim.gripper import Gripper
 from bbllm.sim.playback import MotionController
-from bbllm.sim.robot_settings import MODE_NAMES, MODE_TEXT, Order, RobotSettings
 from bbllm.sim.simulation import Simulation
 
 

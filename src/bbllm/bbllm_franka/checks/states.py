@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bbllm.arm.driver import RobotMode
+from bbllm.arm.robot_settings import T_FLANGE_NOMINAL
+from bbllm.arm.robot_state import Mounted
 from bbllm.core.findings import Finding, Level, fail, ok, warn
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.robot_settings import T_FLANGE_NOMINAL
 from bbllm_franka.arm_link import check_machine
 from bbllm_franka.driver import check_load
 from bbllm_franka.errors import LoadError, SlowMachineError, UnhomedError
 from bbllm_franka.hand import HandLink
-from bbllm_franka.messages import ENFORCE, LinkQuality, ToolSettings
+from bbllm_franka.messages import ENFORCE, LinkQuality
 
 HAND_KG = 0.73
 """Mass of the Franka Hand in Desk, by Franka's product manual."""
@@ -64,10 +65,9 @@ def judge_quality(quality: LinkQuality, *, simulated: bool) -> Finding:
     return ok('keep-up', text)
 
 
-def judge_tool(settings: ToolSettings, load_kg: float) -> Iterator[Finding]:
+def judge_tool(mounted: Mounted, load_kg: float) -> Iterator[Finding]:
     """Judge the end effector and the load that are set in a robot."""
-    mass_kg, _, _ = settings.tool
-    T_flange_ee = np.array(settings.T_flange_ee).reshape(4, 4).T
+    mass_kg, T_flange_ee = mounted.tool.mass_kg, mounted.T_flange_ee
     text = f'{mass_kg:.2f} kg, {T_flange_ee[2, 3] * 1e3:.0f} mm along the axis of the flange'
     if abs(mass_kg - HAND_KG) < NEAR_KG and np.allclose(
         T_flange_ee, T_FLANGE_NOMINAL, atol=NEAR_M
@@ -80,7 +80,7 @@ def judge_tool(settings: ToolSettings, load_kg: float) -> Iterator[Finding]:
             'Select the Franka Hand as end effector in Desk under Settings: with another mass '
             'the robot takes the difference for a force.',
         )
-    set_kg, _, _ = settings.load
+    set_kg = mounted.load.mass_kg
     try:
         check_load(set_kg, load_kg)
     except LoadError as error:

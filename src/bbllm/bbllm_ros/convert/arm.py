@@ -10,11 +10,11 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from bbllm.arm.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal
 from bbllm.arm.driver import Array, FollowError, JointTrajectory, Tolerances
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.urdf import BASE_LINK
 from bbllm.scene.hand_force import Force
-from bbllm.sim.controllers.trajectory_goal import AskedTolerances, TrajectoryGoal
 from bbllm_ros.convert.records import header, stamp_from_msg
 
 BASE_FRAME = BASE_LINK

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 from bbllm.api.config import ArmAddress
 from bbllm.arm.driver import Array
+from bbllm.arm.robot_state import Mounted, RobotState
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.robot_state import RobotState
 from bbllm_franka.address import check_address
 from bbllm_franka.arm_link import ArmLink, check_machine
 from bbllm_franka.controlled_robot import LibfrankaRobot
@@ -79,7 +79,7 @@ class FrankaLoop:
         reading = self._robot.reading
         if self._simulated:
             return self._epoch_s + reading.robot_s
-        return time.time() if self._robot.lost else self._epoch_s + reading.host_s
+        return self._epoch_s + (time.monotonic() if self._robot.lost else reading.host_s)
 
     @property
     def busy(self) -> bool:
@@ -104,8 +104,8 @@ class FrankaLoop:
             with self._lock:
                 self._goals -= 1
 
-    def state(self) -> tuple[RobotState, float]:
-        return self._robot.state(), self.now_s
+    def state(self) -> tuple[RobotState, Mounted, float]:
+        return *self._robot.state(), self.now_s
 
     def wrenches(self) -> tuple[Array, Array]:
         reading = self._robot.reading

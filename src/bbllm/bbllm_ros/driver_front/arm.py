@@ -10,10 +10,10 @@ from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from bbllm.arm.controllers.manager import ARM_CONTROLLER
+from bbllm.arm.controllers.pending import TrajectoryPending
 from bbllm.arm.driver import Array, FollowError, FollowResult, GoalStatus
 from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.manager import ARM_CONTROLLER
-from bbllm.sim.controllers.trajectory import TrajectoryPending
 from bbllm_ros.convert.arm import duration_to_msg, goal_to_record, trajectory_to_record
 from bbllm_ros.convert.records import header, stamp_from_msg
 from bbllm_ros.driver_front.backend import Backend

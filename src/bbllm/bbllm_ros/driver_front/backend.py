@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from bbllm.arm.controllers.manager import ControllerManager, LifeCycle, Switched
+from bbllm.arm.controllers.pending import GripperPending, TrajectoryPending
+from bbllm.arm.controllers.ptp import PtpGoal, PtpPending
+from bbllm.arm.controllers.trajectory import Query, Setpoint
+from bbllm.arm.controllers.trajectory_goal import TrajectoryGoal
 from bbllm.arm.driver import Array, GraspGoal, JointState, RobotMode
-from bbllm.sim.controllers.gripper import GripperPending
-from bbllm.sim.controllers.manager import ControllerManager, LifeCycle, Switched
-from bbllm.sim.controllers.ptp import PtpGoal, PtpPending
-from bbllm.sim.controllers.trajectory import Query, Setpoint, TrajectoryPending
-from bbllm.sim.controllers.trajectory_goal import TrajectoryGoal
-from bbllm.sim.robot_settings import Order
-from bbllm.sim.robot_state import RobotState
+from bbllm.arm.robot_settings import Order
+from bbllm.arm.robot_state import Mounted, RobotState
 
 
 class ControlledRobot(Protocol):
@@ -128,8 +128,8 @@ class Backend(Protocol):
     def goal(self) -> AbstractContextManager[None]:
         """Mark that a goal runs."""
 
-    def state(self) -> tuple[RobotState, float]:
-        """Return what the robot reports, and its stamp [s]."""
+    def state(self) -> tuple[RobotState, Mounted, float]:
+        """Return what the robot reports, what is mounted on it, and the stamp [s]."""
 
     def wrenches(self) -> tuple[Array, Array]:
         """Return `k_f_ext` and `o_f_ext`, as `sim.reading.wrenches_of`."""

@@ -11,9 +11,9 @@ from franka_msgs.msg import TargetStatus as TargetStatusMsg
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 
-from bbllm.sim import robot_settings as orders
-from bbllm.sim.controllers.ptp import PtpGoal, PtpPending, PtpResult, TargetStatus
-from bbllm.sim.robot_settings import Order
+from bbllm.arm import robot_settings as orders
+from bbllm.arm.controllers.ptp import PtpGoal, PtpPending, PtpResult, TargetStatus
+from bbllm.arm.robot_settings import Order
 from bbllm_ros.driver_front.backend import Backend
 from bbllm_ros.rclpy_support.entities import serve_action, serve_services
 from bbllm_ros.rclpy_support.stack_node import StackNode

@@ -6,7 +6,7 @@ from controller_manager_msgs import msg as msgs
 from controller_manager_msgs import srv as srvs
 from lifecycle_msgs.msg import State
 
-from bbllm.sim.controllers.manager import (
+from bbllm.arm.controllers.manager import (
     COMMAND_INTERFACES,
     HARDWARE,
     KINDS,

@@ -11,8 +11,8 @@ from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from std_srvs.srv import Trigger
 
+from bbllm.arm.controllers.pending import GripperPending
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
-from bbllm.sim.controllers.gripper import GripperPending
 from bbllm_ros.driver_front.backend import Backend
 from bbllm_ros.rclpy_support.entities import end_goal, serve_action
 from bbllm_ros.rclpy_support.stack_node import StackNode

@@ -12,14 +12,14 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
 
+from bbllm.arm.controllers.manager import STATE_BROADCASTER
 from bbllm.arm.driver import N_JOINTS, Array
+from bbllm.arm.robot_settings import Load, joined
+from bbllm.arm.robot_state import Mounted, RobotState
 from bbllm.core.types import Pose
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.kinematics import FLANGE
-from bbllm.sim.controllers.manager import STATE_BROADCASTER
 from bbllm.sim.reading import elbow_of, quat_xyzw, tool_twist
-from bbllm.sim.robot_settings import Load, joined
-from bbllm.sim.robot_state import RobotState
 from bbllm_ros.convert.arm import BASE_FRAME, joint_state_to_msg
 from bbllm_ros.convert.records import (
     BEST_EFFORT,
@@ -81,8 +81,7 @@ class StatePublisher:
         with robot.paused():
             self._write_wrenches(self._backend.now_s)
             if not wrenches_only:  # a whole state has fifty messages within it
-                state, stamp_s = self._backend.state()
-                write_state(self._state, state, stamp_s, self._wrenches)
+                write_state(self._state, *self._backend.state(), self._wrenches)
         for topic, field in wanted:
             topic.publish(
                 self._wrenches.get(field)
@@ -100,6 +99,7 @@ class StatePublisher:
 def write_state(
     into: FrankaRobotState,
     state: RobotState,
+    mounted: Mounted,
     stamp_s: float,
     wrenches: dict[str, geometry.WrenchStamped],
 ) -> None:
@@ -110,11 +110,11 @@ def write_state(
     elbow of Cartesian motions, and the derivative of the torque.
     """
     q, dq = state.position_rad, state.velocity_rad_s
-    q_d, dq_d = state.desired_rad, state.desired_rad_s
-    T_flange_ee = state.T_flange_ee
+    q_d, dq_d = state.set_point_rad, state.set_point_rad_s
+    T_flange_ee = mounted.T_flange_ee
     flange, flange_d = FR3.kinematics.link_frames(np.array([q, q_d]))[:, FLANGE]
     twist = tool_twist(FR3, q_d, dq_d, flange_d, T_flange_ee)
-    both, elbow_d = joined(state.tool, state.load), elbow_of(FR3, q_d)
+    both, elbow_d = joined(mounted.tool, mounted.load), elbow_of(FR3, q_d)
     joints = partial(joint_state_to_msg, FR3.joints, stamp_s=stamp_s)
     base_head, flange_head, hand_head = (
         header(stamp_s, frame) for frame in (BASE_FRAME, FLANGE_FRAME, TOOL_FRAME)
@@ -126,18 +126,18 @@ def write_state(
         desired_joint_state=joints(q_d, dq_d, state.desired_nm),
         measured_joint_motor_state=joints(q, dq, ZEROS),
         tau_ext_hat_filtered=joints(ZEROS, ZEROS, state.external_nm),
-        ddq_d=state.desired_rad_s2,
+        ddq_d=state.set_point_rad_s2,
         elbow=Elbow(
             position=elbow_of(FR3, q), desired_position=elbow_d, commanded_position=elbow_d
         ),
-        inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(state.tool)),
-        inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(state.load)),
+        inertia_ee=geometry.InertiaStamped(header=hand_head, inertia=_inertia(mounted.tool)),
+        inertia_load=geometry.InertiaStamped(header=flange_head, inertia=_inertia(mounted.load)),
         inertia_total=geometry.InertiaStamped(header=hand_head, inertia=_inertia(both)),
         o_t_ee=_pose(base_head, flange @ T_flange_ee),
         o_t_ee_d=_pose(base_head, flange_d @ T_flange_ee),
         o_t_ee_c=_pose(base_head, flange_d @ T_flange_ee),
         f_t_ee=_pose(flange_head, T_flange_ee),
-        ee_t_k=_pose(hand_head, state.T_ee_stiffness),
+        ee_t_k=_pose(hand_head, mounted.T_ee_stiffness),
         o_dp_ee_d=geometry.TwistStamped(
             header=base_head,
             twist=geometry.Twist(
@@ -146,7 +146,7 @@ def write_state(
         ),
         o_dp_ee_c=geometry.TwistStamped(header=base_head),
         o_ddp_ee_c=geometry.AccelStamped(header=base_head),
-        time=state.time_s,
+        time=state.robot_s,
         control_command_success_rate=state.success_rate,
         robot_mode=int(state.mode),
         current_errors=_errors(state.current_errors),

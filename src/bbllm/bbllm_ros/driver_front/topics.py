@@ -14,11 +14,11 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from bbllm.arm.controllers.manager import ARM_CONTROLLER, JOINT_BROADCASTER
 from bbllm.arm.driver import Array
 from bbllm.core.types import Pose
 from bbllm.robots.fr3 import FR3
 from bbllm.robots.urdf import DescribedFrames, FrameJoint, robot_description
-from bbllm.sim.controllers.manager import ARM_CONTROLLER, JOINT_BROADCASTER
 from bbllm_ros.convert.arm import FINGERS, joint_state_to_msg
 from bbllm_ros.convert.records import LATCHED, header, stamp_to_msg, transform_to_msg
 from bbllm_ros.driver_front.arm import controller_state

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bbllm.arm.driver import Array
+from bbllm.arm.robot_state import Mounted, RobotState
 from bbllm.core.errors import SceneFileError, WorldError
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import ForceNoise, load_scene
-from bbllm.sim.reading import read_state, read_wrenches, tool_load
+from bbllm.sim.reading import read_mounted, read_state, read_wrenches, tool_load
 from bbllm.sim.robot import GoalSeen, SimulatedRobot
-from bbllm.sim.robot_state import RobotState
 from bbllm.sim.simulation import Simulation
 
 CHUNK_S = 0.01
@@ -110,10 +110,10 @@ class SimLoop:
     def to_robot_s(self, stamp_s: float) -> float:
         return stamp_s - self._epoch_s
 
-    def state(self) -> tuple[RobotState, float]:
-        """Return what the robot reports, and its stamp [s]; part of `driver_front.Backend`."""
-        state = read_state(self._robot, self._tool)
-        return state, self.stamp_s(state.time_s)
+    def state(self) -> tuple[RobotState, Mounted, float]:
+        """Return the state, what is mounted, and the stamp [s]; part of `driver_front.Backend`."""
+        state, mounted = read_state(self._robot), read_mounted(self._robot, self._tool)
+        return state, mounted, self.stamp_s(state.robot_s)
 
     def wrenches(self) -> tuple[Array, Array]:
         return read_wrenches(self._robot)

@@ -7,8 +7,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 
+from bbllm.arm.controllers.manager import ARM_CONTROLLER
 from bbllm.core.types import SceneObject
-from bbllm.sim.controllers.manager import ARM_CONTROLLER
 from bbllm.sim.robot import GoalSeen
 from bbllm_ros.convert.arm import duration_to_msg
 from bbllm_ros.convert.records import header, objects_to_msg, stamp_to_msg

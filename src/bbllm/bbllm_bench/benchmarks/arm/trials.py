@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bbllm.arm.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.arm.driver import ArmDriver, JointState, Tolerances
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
@@ -20,7 +21,6 @@ from bbllm.arm.motion.motion_planner import GraspPlannerParams
 from bbllm.arm.motion.trajectory import joint_move
 from bbllm.core.types import Outcome, Pose, SkillCall
 from bbllm.scene.scene_file import LocationSpec, ObjectSpec, SceneFile
-from bbllm.sim.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.sim.robot import CONTROL_PERIOD_S
 from bbllm.skills.shapes import Vector, rotation_of
 from bbllm.worlds.tabletop.tabletop import TabletopWorld

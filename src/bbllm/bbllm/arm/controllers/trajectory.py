@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bbllm.arm.driver import FREE_RAD, N_JOINTS, Array, FollowError, FollowResult, GoalStatus
-from bbllm.arm.motion.trajectory import Spline
-from bbllm.robots.robot_model import RobotModel
-from bbllm.sim.controllers.trajectory_goal import (
+from bbllm.arm.controllers.pending import Pending, TrajectoryPending
+from bbllm.arm.controllers.trajectory_goal import (
     Constraints,
-    Pending,
     TrajectoryGoal,
     goal_spline,
     in_force,
     refusal,
 )
+from bbllm.arm.driver import FREE_RAD, N_JOINTS, Array, FollowError, FollowResult, GoalStatus
+from bbllm.arm.motion.trajectory import Spline
+from bbllm.robots.robot_model import RobotModel
 
 NOT_RUNNING_TEXT = "Can't accept new action goals. Controller is not running."
 SUCCESS_TEXT = 'Goal successfully reached!'
@@ -32,8 +32,6 @@ PREEMPTED_TEXT = 'Current goal preempted by new incoming action.'
 DEACTIVATED_TEXT = 'Current goal cancelled during deactivate transition.'
 PATH_TEXT = 'Aborted due to path tolerance violation'
 GOAL_TIME_TEXT = 'Aborted due to goal_time_tolerance exceeding by {:.6f} seconds'
-
-TrajectoryPending = Pending[FollowResult]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from bbllm.arm.controllers.pending import ABORTED_TEXT
 from bbllm.arm.driver import GoalStatus, GraspGoal
 from bbllm.scene.scene_file import load_scene
-from bbllm.sim.controllers.gripper import ABORTED_TEXT, FAILED_TEXT
 from bbllm.sim.driver import SimDriver
 from bbllm.sim.faults import Fault
+from bbllm.sim.gripper import FAILED_TEXT
 from bbllm.sim.robot import SimulatedRobot
 from bbllm.sim.simulation import Simulation
 

@@ -9,12 +9,11 @@ another command or a stop came. Physics and clock are inputs of `update`.
 from dataclasses import dataclass
 from enum import Enum
 
+from bbllm.arm.controllers.pending import ABORTED_TEXT, GripperPending
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
 from bbllm.robots.robot_model import HandModel
-from bbllm.sim.controllers.trajectory_goal import Pending
 
 FAILED_TEXT = 'libfranka gripper: Command failed!'
-ABORTED_TEXT = 'libfranka gripper: Command aborted!'
 
 HOMING_SPEED_M_S = 0.04
 MOVE_FORCE_N = 40.0
@@ -29,8 +28,6 @@ BLOCKED_M = 0.002
 """A move that stands still this far behind its set point is blocked [m]."""
 SERVO_STIFFNESS_N_M = 1000.0
 """kp of the hand's actuator in the model, per finger [N/m]."""
-
-GripperPending = Pending[GripperResult]
 
 
 class Phase(Enum):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bbllm.sim.controllers.manager import (
+from bbllm.arm.controllers.manager import (
     ARM_CONTROLLER,
     JOINT_BROADCASTER,
     KINDS,

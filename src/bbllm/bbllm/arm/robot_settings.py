@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bbllm.arm.driver import N_JOINTS, Array, RobotMode
-from bbllm.sim.faults import FaultMonitor
 
 MODE_NAMES = {
     RobotMode.OTHER: 'Other',
@@ -138,25 +137,33 @@ def is_load(load: Load) -> bool:
 Numbers = Sequence[float] | Array
 
 
+class Thresholds(Protocol):
+    """What decides about contacts and collisions, 13 numbers each [Nm, N, Nm]."""
+
+    lower: Sequence[float]
+    upper: Sequence[float]
+    upper_accelerating: Sequence[float]
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """One request: what libfranka calls it, and what it changes in a simulated robot."""
 
     name: str
     sound: bool
-    change: Callable[[RobotSettings, FaultMonitor], None]
+    change: Callable[[RobotSettings, Thresholds], None]
     call: tuple[Any, ...]
     """The method of `franka::Robot` and its arguments."""
 
-    def carry_out(self, settings: RobotSettings, monitor: FaultMonitor) -> str:
+    def carry_out(self, settings: RobotSettings, thresholds: Thresholds) -> str:
         """Make the change; returns why it is not made, empty where it is."""
         if not self.sound:
             return ARGUMENT_TEXT.format(self.name)
-        self.change(settings, monitor)
+        self.change(settings, thresholds)
         return ''
 
 
-def _set(field: str, value: object) -> Callable[[RobotSettings, FaultMonitor], None]:
+def _set(field: str, value: object) -> Callable[[RobotSettings, Thresholds], None]:
     return lambda settings, _: setattr(settings, field, value)
 
 
@@ -219,8 +226,8 @@ def collision_order(lower: Numbers, upper: Numbers, upper_accelerating: Numbers)
     """
     values = np.array([lower, upper, upper_accelerating], dtype=np.float64)
 
-    def change(_: RobotSettings, monitor: FaultMonitor) -> None:
-        monitor.lower, monitor.upper, monitor.upper_accelerating = values.tolist()
+    def change(_: RobotSettings, now: Thresholds) -> None:
+        now.lower, now.upper, now.upper_accelerating = values.tolist()
 
     sound = values.shape == (3, N_JOINTS + 6) and bool(np.all(values >= 0))
     # pylibfranka has one pair of thresholds for all phases: the lower ones are kept in each.

@@ -1,12 +1,11 @@
 """A goal of the joint trajectory controller, and the rules by which it is refused."""
 
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import yaml
@@ -109,31 +108,8 @@ def _constraints(given: Any) -> Constraints:
 
 
 Rows = tuple[tuple[float, ...], ...]
-Result = TypeVar('Result')
 ZERO_RAD_S = float(np.finfo(np.float32).eps)
 """What the last point's velocity may be, at most [rad/s]."""
-
-
-class Pending(Generic[Result]):
-    """A goal that was sent: its result is None until it has ended."""
-
-    def __init__(self) -> None:
-        self.result: Result | None = None
-        self._ended = threading.Event()
-
-    @property
-    def done(self) -> bool:
-        return self.result is not None
-
-    def finish(self, result: Result) -> None:
-        """End it, once; a second result is ignored."""
-        if self.result is None:
-            self.result = result
-            self._ended.set()
-
-    def wait(self, timeout_s: float) -> bool:
-        """Wait, in a thread that does not advance the robot; True when it has ended."""
-        return self._ended.wait(timeout_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from bbllm.arm.driver import Array, RobotMode
-from bbllm.robots.fr3 import FR3
-from bbllm.scene.scene_file import load_scene
-from bbllm.sim import robot_settings as orders
-from bbllm.sim.controllers.ptp import (
+from bbllm.arm import robot_settings as orders
+from bbllm.arm.controllers.ptp import (
     INPUT_TEXT,
     REFLEX_TEXT,
     SIZE_TEXT,
@@ -16,9 +13,12 @@ from bbllm.sim.controllers.ptp import (
     PtpPending,
     TargetStatus,
 )
+from bbllm.arm.driver import Array, RobotMode
+from bbllm.arm.robot_settings import Order
+from bbllm.robots.fr3 import FR3
+from bbllm.scene.scene_file import load_scene
 from bbllm.sim.faults import Fault
 from bbllm.sim.robot import SimulatedRobot
-from bbllm.sim.robot_settings import Order
 from bbllm.sim.simulation import Simulation
 
 WAY = np.array([0.4, 0.0, 0.0, 0.0, 0.0, 0.2, -0.3])

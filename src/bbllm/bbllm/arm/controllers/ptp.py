@@ -11,10 +11,10 @@ from enum import IntEnum
 
 import numpy as np
 
+from bbllm.arm.controllers.pending import Pending
 from bbllm.arm.driver import N_JOINTS, Array
 from bbllm.arm.motion.trajectory import Spline
 from bbllm.robots.joint_limits import JointLimits
-from bbllm.sim.controllers.trajectory_goal import Pending
 
 SIZE_TEXT = 'Goal joint configuration size does not match number of joints.'
 INPUT_TEXT = 'libfranka: Move command aborted: invalid input provided!'

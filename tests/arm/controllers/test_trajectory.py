@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bbllm.arm.driver import Array, FollowError, GoalStatus
-from bbllm.robots.fr3 import FR3
-from bbllm.sim.controllers.trajectory import (
+from bbllm.arm.controllers.trajectory import (
     PATH_TEXT,
     PREEMPTED_TEXT,
     SUCCESS_TEXT,
     Setpoint,
     TrajectoryController,
 )
-from bbllm.sim.controllers.trajectory_goal import (
+from bbllm.arm.controllers.trajectory_goal import (
     AskedTolerances,
     Constraints,
     TrajectoryGoal,
     driver_constraints,
     in_force,
 )
+from bbllm.arm.driver import Array, FollowError, GoalStatus
+from bbllm.robots.fr3 import FR3
 
 STILL = np.zeros(7)
 START = np.full(7, 0.1)
