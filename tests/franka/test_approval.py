@@ -5,6 +5,7 @@ Each case counts what reaches the robot: motions of the arm, goals of the hand, 
 need a stopped robot, at the two places through which all of them go.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,36 @@ def test_what_is_approved_moves(options: dict[str, Any], moved: list[str]) -> No
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert {'FOLLOW', 'hand', 'set_collision_behavior'} <= {*moved}
+
+
+def test_an_approval_does_not_outlast_a_new_connection(
+    options: dict[str, Any], moved: list[str]
+) -> None:
+    asked: list[ApprovalRequest] = []
+    may_move = True
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return may_move
+
+    with Robot('fr3', approve=approve, **options) as robot:
+        robot.execute('return_to_base()')
+        assert 'FOLLOW' in moved
+        may_move = False
+        link = robot._session.world.driver._link  # type: ignore[attr-defined]
+        link._process.kill()
+        cancel, end_s = CancelToken(), time.monotonic() + 20.0
+        while link.lost is None:
+            assert time.monotonic() < end_s, 'the end of the control process was not noticed'
+            cancel.wait(0.02)
+        robot.observe()  # which connects anew
+        moved.clear()
+        asked.clear()
+        assert robot.execute('return_to_base()').code is Code.NOT_APPROVED
+        by_do(robot)
+
+    assert len(asked) == 2
+    assert moved == []
 
 
 @pytest.fixture
