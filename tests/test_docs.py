@@ -84,7 +84,7 @@ ARM_PAGES = [
 
 def commands_of(path: Path, *words: str) -> list[list[str]]:
     """Return the commands of a page, in blocks or in a line, that begin with some words."""
-    text = path.read_text()
+    text = path.read_text().replace('\\\n', ' ')  # a line that goes on in the next
     blocks = re.findall(r'^```\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     lines += re.findall(
