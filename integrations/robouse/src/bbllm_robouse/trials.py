@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,8 @@ def play(task: Any, model: str, folder: Path, timeout_s: float) -> dict[str, Any
                     )  # fmt: skip
                 except subprocess.TimeoutExpired:
                     line['message'] = f'The planner took more than {timeout_s:g} s.'
-            send({'op': 'give_up', 'text': '[runner] the planner ended'}, path=socket)
+            with suppress(OSError):  # a server whose episode has ended may be closing
+                send({'op': 'give_up', 'text': '[runner] the planner ended'}, path=socket)
             server.join(END_S)
         finally:
             if server.is_alive():
