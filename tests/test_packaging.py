@@ -49,6 +49,8 @@ COMES_WITH = {
 """Modules that a declared library brings, since it is built on them."""
 WITHOUT_WHAT_THEY_NEED = {'franka-sim'}
 """Libraries that `make extras` installs alone: what they ask for is not for this environment."""
+OF_OTHER_ENVIRONMENTS = {PACKAGE / 'bbllm_libero' / 'worker': {'libero'}}
+"""Folders whose code runs in an environment of its own, and what only that has."""
 SHELLS = [shell for shell in ('bash', 'dash', 'sh', 'zsh') if shutil.which(shell)]
 
 
@@ -152,6 +154,10 @@ def test_every_import_is_a_declared_dependency() -> None:
         assert any(name in line.lower().replace('_', '-') for line in requires(parent) or [])
     known = {*sys.stdlib_module_names, *COMES_WITH, *exec_depends(), *required(), *OURS}
     known |= WITHOUT_WHAT_THEY_NEED
+    for folder, elsewhere in OF_OTHER_ENVIRONMENTS.items():
+        here = imported_by(path for path in SOURCES if folder not in path.parents)
+        assert not here & elsewhere
+        known |= elsewhere
 
     assert {'rclpy', 'action_msgs', 'franka_msgs', 'mujoco', 'pyyaml'} <= libraries
     assert {name.replace('_', '-') for name in libraries} <= {x.replace('_', '-') for x in known}
