@@ -44,6 +44,9 @@ OTHERS = {
     ('FailureOptions', 'planner'): 'a filter of failures on record',
     ('FailureOptions', 'brain'): 'likewise',
     ('DriverRequest', 'record'): 'messages of a driver',
+    ('DriverRequest', 'ip'): 'of a simulated robot whose faults are provoked',
+    ('doctor', 'ip'): 'of the robot to check',
+    ('doctor', 'load_kg'): 'that the robot is to have',
     ('show', 'speed'): 'of a video',
     ('SceneSourceChoice', 'sources'): 'a list of sources of a stack, of which camera is one',
     (

@@ -11,6 +11,7 @@ from typer.testing import Result
 from bbllm.core.findings import Finding, Level
 from bbllm_bench.commands import doctor
 from bbllm_franka.address import ROBOT_IP
+from bbllm_franka.checks import fr3
 
 Command = Callable[..., Result]
 SECRET = 'not-to-be-printed-4711'
@@ -25,7 +26,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         robots.append(robot)
         return [Finding('desk', Level.FAIL, repr(robot), 'Unlock the joints.')]
 
-    monkeypatch.setattr(doctor, 'check_fr3', check)
+    monkeypatch.setattr(fr3, 'check_fr3', check)
     return robots
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bbllm.core.events import Ending, Episode, EventKind, Limits, ModelCall
 from bbllm.core.prompt_size import SentPrompts, cut_of, fewest_tokens, most_tokens, prompt_limit
-from bbllm.core.protocols import ChatModel, Message, Usage
+from bbllm.core.protocols import ChatModel, Usage
 from bbllm_bench.oracle.model import offline
 from tests.core.scripted_episodes import EchoModel, asking, play, start
 
@@ -45,7 +45,7 @@ def test_no_text_has_fewer_at_most_than_at_least(text: str) -> None:
 def test_a_prompt_is_cut_where_far_less_was_counted_than_it_can_have(
     content: str, usage: Usage, is_cut: bool
 ) -> None:
-    assert bool(cut_of([Message('user', content)], usage)) is is_cut
+    assert bool(cut_of([content], usage)) is is_cut
 
 
 def test_an_episode_warns_once_that_its_prompts_are_cut_and_what_to_set() -> None:
@@ -83,7 +83,7 @@ def test_what_is_stable_is_the_longest_beginning_that_any_earlier_prompt_has(
     sent = SentPrompts()
 
     for i, prompt in enumerate(prompts):
-        size = sent.add([Message('user', prompt)], CALL)
+        size = sent.add([prompt], CALL)
 
         begun = (n for n in range(len(prompt) + 1) for p in prompts[:i] if p[:n] == prompt[:n])
         assert size.stable_chars == max(begun, default=0)

@@ -5,13 +5,14 @@ import sys
 
 import pytest
 
+from bbllm_fci.process import TableProcess
 from bbllm_franka.libraries import PACKAGES
-from tests.fci.conftest import Served, free_address, run_client, serving
+from tests.fci.conftest import free_address, run_client, serving
 from tests.fci.test_clients import CONNECT, FRANKY, STATES, STAY
 from tests.franka.checks.reports import doctor
 
 
-def test_an_idle_robot_is_ready_and_the_next_command_is_a_task(served: Served) -> None:
+def test_an_idle_robot_is_ready_and_the_next_command_is_a_task(served: TableProcess) -> None:
     served.send('reset')
     before = run_client(STATES, served.address)['q']
 
@@ -34,7 +35,7 @@ def test_an_idle_robot_is_ready_and_the_next_command_is_a_task(served: Served) -
     assert run_client(STATES, served.address)['q'] == pytest.approx(before, abs=1e-3)
 
 
-def test_a_reflex_is_found_and_left_to_the_next_task(served: Served) -> None:
+def test_a_reflex_is_found_and_left_to_the_next_task(served: TableProcess) -> None:
     served.send('fault reflex')
     found = doctor(served.address)
 
@@ -42,14 +43,14 @@ def test_a_reflex_is_found_and_left_to_the_next_task(served: Served) -> None:
     assert 'reflex; errors:' in found.findings['mode']['text']
 
 
-def test_a_load_that_was_not_set_is_refused(served: Served) -> None:
+def test_a_load_that_was_not_set_is_refused(served: TableProcess) -> None:
     found = doctor(served.address, '--load', '0.5')
 
     assert (found.exit_code, found.levels['load']) == (1, 'fail')
     assert found.next.endswith('--load 0.5')
 
 
-def test_a_program_that_has_the_robot_is_named_and_keeps_it(served: Served) -> None:
+def test_a_program_that_has_the_robot_is_named_and_keeps_it(served: TableProcess) -> None:
     with subprocess.Popen(
         [sys.executable, '-c', STAY, served.address], stdout=subprocess.PIPE, text=True
     ) as other:
@@ -77,7 +78,7 @@ def test_a_program_that_has_the_robot_is_named_and_keeps_it(served: Served) -> N
     ],
 )
 def test_what_is_wrong_is_named_with_what_comes_first(
-    served: Served, fault: str, name: str, text: str, next_step: str
+    served: TableProcess, fault: str, name: str, text: str, next_step: str
 ) -> None:
     served.send(f'fault {fault}')
     found = doctor(served.address)
@@ -102,7 +103,7 @@ def test_a_hand_that_is_missing_is_named_and_the_arm_is_still_checked() -> None:
     assert found.next.startswith('Mount it')
 
 
-def test_without_fci_the_next_step_is_in_desk(served: Served) -> None:
+def test_without_fci_the_next_step_is_in_desk(served: TableProcess) -> None:
     address = free_address().replace('127.8', '127.10')
 
     found = doctor(address)
@@ -112,7 +113,7 @@ def test_without_fci_the_next_step_is_in_desk(served: Served) -> None:
     assert found.next.startswith(f'Open Desk (https://{address}), unlock the joints')
 
 
-def test_a_name_that_is_no_address_ends_the_check(served: Served) -> None:
+def test_a_name_that_is_no_address_ends_the_check(served: TableProcess) -> None:
     found = doctor('no.such.robot.invalid')
 
     assert [*found.levels] == ['franky', 'pylibfranka', 'address']

@@ -96,7 +96,7 @@ def by_run_episode(robot: Robot) -> None:
     assert run_episode(TASK, 'brain_body', robot, brain='offline').ending is not Ending.FINISHED
 
 
-def by_plan_and_look(robot: Robot) -> None:
+def by_plan_and_scene(robot: Robot) -> None:
     robot.plan(TASK)
     robot.observe()
     robot.picture()
@@ -111,7 +111,7 @@ def by_stop_and_close(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize(
-    'asked_for', [by_do, by_chat, by_execute, by_run_episode, by_plan_and_look, by_stop_and_close]
+    'asked_for', [by_do, by_chat, by_execute, by_run_episode, by_plan_and_scene, by_stop_and_close]
 )
 def test_a_denied_robot_stays_where_it_is(
     options: dict[str, Any], moved: list[str], asked_for: Callable[[Robot], None]

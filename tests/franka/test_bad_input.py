@@ -109,7 +109,7 @@ def test_a_port_that_refuses_is_an_fci_that_is_off(address: str) -> None:
 
 
 @pytest.mark.parametrize('behave', [serve_once, stay_silent])
-def test_another_program_in_control_is_told_from_no_route(
+def test_another_program_in_control_differs_from_no_route(
     address: str, impatient: None, behave: Callable[[socket.socket], None]
 ) -> None:
     with service(own_address(11), behave):
@@ -212,7 +212,7 @@ def test_what_is_no_address_is_refused_with_one_that_is(typed: str, why: str) ->
     assert 'such as 172.16.0.2' in str(raised.value)
 
 
-def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(['127.0.0.9', '192.0.2.7'])
 
     def lookup(name: str, *_: object) -> list[object]:
@@ -235,8 +235,8 @@ def test_a_robot_that_restarts_is_connected_anew(tmp_path: Path) -> None:
         robot = Robot('fr3', **options)
         try:
             assert robot.execute('return_to_base()').succeeded
-            server.terminate()
-            server.wait(20.0)
+            server.process.terminate()
+            server.process.wait(20.0)
             with franka_sim(at):
                 episode = robot.do('move back to base')
                 assert episode.ending is Ending.FINISHED, episode.message

@@ -122,7 +122,7 @@ def test_a_run_whose_planner_asks_no_body_needs_and_names_none(
         ({'suite': 'tabletop', 'tasks': ('letter_l',)}, 'letter_l has the goal letter_l'),
         (
             {'suite': 'tabletop'},
-            'They reach tower, corners, hold, layout, and conditions such as `in(a, b)`',
+            'They reach tower, corners, hold, layout, those of benchmarks, and conditions',
         ),
         (
             {'suite': 'table_sorting', 'planner': 'brain_body', 'body': 'uninformed'},

@@ -22,7 +22,6 @@ from bbllm.core.records import to_json
 from bbllm.core.registry import BRAIN_AND_BODY, fallback_name
 from bbllm_franka.address import ROBOT_IP
 from bbllm_franka.checks.desk import DeskLogin
-from bbllm_franka.checks.fr3 import RobotToCheck, check_fr3, next_step
 from bbllm_ros.checks.machine import check_machine
 from bbllm_ros.checks.real_arm import RealArm, check_real_arm
 
@@ -93,6 +92,9 @@ def doctor(
     _refuse(not fr3, 'Without --fr3', {'--namespace': namespace})
     if namespace and namespace.strip('/'):
         namespace = checked_namespace(namespace)
+    # Not at the top: MuJoCo takes a second, which --help need not.
+    from bbllm_franka.checks.fr3 import RobotToCheck, check_fr3, next_step
+
     robot = RobotToCheck(address=ip or ROBOT_IP, load_kg=load_kg or 0.0, login=_login(desk_user))
     key, verdicts = 'arm_ready', ('The arm can be used.', 'The arm cannot be used yet.')
     if fr3:

@@ -1,7 +1,7 @@
 """Verbs of the command line that work with ROS 2 or with a running stack, one module each."""
 
 VERBS = {
-    'up': 'Start the stack: five nodes, by default each in its own process; Ctrl-C ends them.',
+    'up': 'Start the nodes that do tasks, or a simulated robot for them; Ctrl-C ends it.',
     'say': 'Send the planner of a running stack a message in the middle of a task.',
     'approve': 'Approve or deny what the arm waits to do: a plan, a call, or to go on.',
     'console': 'Show a running stack in a browser, and direct it from there.',

@@ -144,6 +144,8 @@ class Dialect:
         elif name in ('response_format', 'tools', 'tool_choice'):
             if len(self._formats) == 1:
                 return ''  # the user's own choice
+            if name == 'tool_choice':
+                name = 'tools'  # which it is a part of here
             self._formats = self._formats[1:]
             values = (_INSTEAD[self._formats[0]],)
         else:
