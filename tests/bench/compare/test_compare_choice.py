@@ -10,6 +10,8 @@ from bbllm_bench.compare.choice import Choice, choose, folder_name, read_planner
 from bbllm_bench.runner.request import BenchRequest
 
 IN_HOUSES = {
+    'agent',
+    'code_policy',
     *('base_llm', 'brain_body', 'fltrnn', 'inner_monologue', 'lang_prompt'),
     *('llm_state', 'planning_only', 'planning_reasoning', 'prog_prompt'),
 }
