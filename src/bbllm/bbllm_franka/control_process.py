@@ -44,8 +44,8 @@ IDLE_MS = 10
 """How long requests are waited for between two readings of an arm at rest [ms]."""
 MEAN_S = 0.02
 """Over how long the force is averaged [s]."""
-FLOAT_RAD = 1.5e-7
-"""How well states resolve joint positions, which they have in single precision [rad]."""
+STEP_RAD = 1e-6
+"""A step in the rows that needs no smoothing: 1 rad/s^2 and 3,000 rad/s^3 at most [rad]."""
 REMEMBERED = 20
 """How many rows are compared with the robot's set point; it stops after 20 that it did not get."""
 STOPPED_RAD_S = 0.01
@@ -285,7 +285,7 @@ def _is_elsewhere(set_point: Sequence[float], sent: Iterable[Sequence[float]]) -
 
     A row that it has not used yet when it reports its state is one of the next ones.
     """
-    return all(max(map(_distance, set_point, row)) > FLOAT_RAD for row in sent)
+    return all(max(map(_distance, set_point, row)) > STEP_RAD for row in sent)
 
 
 def _distance(one: float, other: float) -> float:

@@ -75,7 +75,7 @@ class TaskClient:
         self.driver = WatchedDriver(address)
         stack.callback(self.driver.close)
         self.driver.need_hand()  # as `bbllm run` does
-        world = FrankaTable(self.driver, scene, load_envelope('safety'))
+        world = FrankaTable(self.driver, scene, load_envelope('safety_slow'))
         self.world = stack.enter_context(closing(world))
         assert world.features.ask_person is not None
         world.features.ask_person(self._ask)
