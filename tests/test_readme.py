@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from bbllm.core.registry import load_planners
+from bbllm.scene.sources import TRUTH
 from bbllm_bench.commands.options import parse_ks
 from bbllm_bench.runner.request import BenchRequest
 from bbllm_bench.runner.run_setup import prepare
@@ -128,6 +129,7 @@ def test_a_system_of_the_table_can_be_played_without_a_key(system: str, tmp_path
             brain=printed.pop('--brain'),
             body=printed.pop('--body'),
             mapping=printed.pop('--mapping', 'auto'),
+            sources=printed.pop('--sources', TRUTH),
             ks=parse_ks(printed.pop('-k', '3')),
             tasks=(FIRST_TASKS[suite],),
         ),

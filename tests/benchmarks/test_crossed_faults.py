@@ -302,7 +302,7 @@ def test_a_broken_invariant_is_reported_with_its_trial(
     ('words', 'remedy'),
     [
         (('--model-fault', 'cut'), 'add --planner all'),
-        (('--planner', 'fltrnn'), 'Choose one that does: base_llm'),
+        (('--planner', 'fltrnn'), 'Choose one that does: agent, base_llm'),
         (('--planner', 'all', '--model-fault', 'cutt'), "Did you mean 'cut'?"),
         (('--planner', 'all', '--fault', 'reflexx'), "Did you mean 'reflex'?"),
         (('--planner', 'all', '--only', 'x'), 'such as --only 7,12'),

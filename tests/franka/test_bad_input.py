@@ -17,7 +17,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -65,8 +65,9 @@ def serve_once(connection: socket.socket) -> None:
 
 
 def stay_silent(connection: socket.socket) -> None:
-    connection.recv(64)
-    connection.recv(64)  # until the client has gone
+    with suppress(ConnectionResetError):
+        connection.recv(64)
+        connection.recv(64)  # until the client has gone
     connection.close()
 
 

@@ -8,9 +8,8 @@ from bbllm.arm.robot_settings import T_FLANGE_NOMINAL, Load
 from bbllm.arm.robot_state import Mounted
 from bbllm.core.findings import Finding, Level, fail, ok, warn
 from bbllm_franka.checks.fr3 import RobotToCheck, next_step
+from bbllm_franka.checks.mode import MODES, judge_mode
 from bbllm_franka.checks.states import (
-    MODES,
-    judge_mode,
     judge_quality,
     judge_tool,
 )

@@ -102,7 +102,8 @@ def play_choice(
     choice: Choice, folder: Path, bench: BenchOptions, output: Output
 ) -> tuple[PlannerRun, ...]:
     """Play what is missing of a comparison, with a progress bar; see `play_all`."""
-    from bbllm_bench.compare.run import claim, play_all
+    from bbllm_bench.compare.files import claim
+    from bbllm_bench.compare.run import play_all
 
     hire = bench.choose_workers()
     claim(folder)

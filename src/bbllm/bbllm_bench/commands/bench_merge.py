@@ -10,7 +10,6 @@ from bbllm.cli.support.options import JsonOption
 from bbllm.cli.support.requests import flag
 from bbllm.cli.views.output import Output
 from bbllm.core.errors import ConfigError
-from bbllm_bench.compare.merging import is_comparison, merge_comparisons
 from bbllm_bench.compare.text import closing_line as closing_line_of_comparison
 from bbllm_bench.compare.text import grids_of
 from bbllm_bench.log.merging import Merge
@@ -51,6 +50,9 @@ def merge(
       bbllm bench merge runs/1 runs/2 runs/3 runs/4 --out runs/all
       bbllm bench merge runs/1 runs/3 --out runs/so_far --allow-missing
     """
+    # Not at the top: MuJoCo takes a second, which --help need not.
+    from bbllm_bench.compare.merging import is_comparison
+
     output = Output(json)
     kinds = {is_comparison(folder) for folder in shards}
     if len(kinds) > 1:
@@ -81,6 +83,8 @@ def _merge_runs(shards: Sequence[Path], out: Path, output: Output, *, allow_miss
 def _merge_comparisons(
     shards: Sequence[Path], out: Path, output: Output, *, allow_missing: bool
 ) -> None:
+    from bbllm_bench.compare.merging import merge_comparisons
+
     compared = merge_comparisons(shards, out, allow_missing=allow_missing)
     for grid in grids_of(compared) if compared else ():
         print_grid(grid, output.console)

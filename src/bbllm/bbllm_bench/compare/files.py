@@ -12,19 +12,32 @@ from bbllm_bench.compare.figures import (
     PlannerResults,
     comparison_of,
 )
-from bbllm_bench.compare.run import COMPARE
 from bbllm_bench.compare.text import markdown
-from bbllm_bench.log.files import write_atomically
+from bbllm_bench.log.files import claim_folder, write_atomically
 from bbllm_bench.log.store import read_run
 from bbllm_bench.oracle.notices import notices_of_changes, roles_of, stand_ins
 from bbllm_bench.scorers.scoring import earlier_lines
 
+COMPARE = 'compare.json'
 TABLES = 'compare.md'
 STAND_INS_ONLY = (
     'A stand-in answered, not a language model: rates show that the plumbing of each planner '
     'works, and not how well it plans. Sizes of prompts are those of any model whose replies lead '
     'to as many steps.'
 )
+
+
+def claim(folder: Path) -> None:
+    """
+    Make the folder of a comparison.
+
+    Raises:
+        ConfigError: It cannot be made, or has other content.
+    """
+    claim_folder(folder, COMPARE, 'a comparison')
+    if not (folder / COMPARE).exists():
+        # Whoever is stopped before the first figures can go on in it.
+        write_atomically(folder / COMPARE, '')
 
 
 def compare_folder(

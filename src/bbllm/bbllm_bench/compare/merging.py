@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from bbllm.core.errors import ConfigError
 from bbllm_bench.compare.choice import folder_name
 from bbllm_bench.compare.figures import PlannerComparison
-from bbllm_bench.compare.files import compare_folder
-from bbllm_bench.compare.run import COMPARE, claim
+from bbllm_bench.compare.files import COMPARE, claim, compare_folder
 from bbllm_bench.log.files import read_json
 from bbllm_bench.log.merging import Merge, check_empty
 from bbllm_bench.log.store import RunFolder

@@ -14,15 +14,12 @@ from pathlib import Path
 from typing import Protocol
 
 from bbllm_bench.compare.choice import Contender
-from bbllm_bench.log.files import claim_folder, write_atomically
 from bbllm_bench.log.results import EpisodeResult
 from bbllm_bench.log.store import RunFolder
 from bbllm_bench.report.write import finish
 from bbllm_bench.runner.run_watch import RunEnd, RunProgress, Watch
 from bbllm_bench.runner.runner import begin, run_bench
 from bbllm_bench.runner.workers import Workers
-
-COMPARE = 'compare.json'
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +78,6 @@ def play_all(
             if end.interrupted:
                 break
     return tuple(ended)
-
-
-def claim(folder: Path) -> None:
-    """
-    Make the folder of a comparison.
-
-    Raises:
-        ConfigError: It cannot be made, or has other content.
-    """
-    claim_folder(folder, COMPARE, 'a comparison')
-    if not (folder / COMPARE).exists():
-        # Whoever is stopped before the first figures can go on in it.
-        write_atomically(folder / COMPARE, '')
 
 
 def _stands(contenders: Sequence[Contender], folder: Path) -> dict[str, RunProgress]:

@@ -27,7 +27,8 @@ from bbllm_franka.checks.computer import (
     clients_of,
 )
 from bbllm_franka.checks.desk import DeskLogin, check_desk
-from bbllm_franka.checks.states import judge_hand, judge_mode, judge_quality, judge_tool
+from bbllm_franka.checks.mode import judge_mode
+from bbllm_franka.checks.states import judge_hand, judge_quality, judge_tool
 from bbllm_franka.errors import RobotError
 from bbllm_franka.hand import HandLink
 from bbllm_franka.libraries import PACKAGES

@@ -1,13 +1,12 @@
 """Judges what a robot, its hand and the connection to them report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from bbllm.arm.driver import RobotMode
 from bbllm.arm.robot_settings import T_FLANGE_NOMINAL
 from bbllm.arm.robot_state import Mounted
-from bbllm.core.findings import Finding, Level, fail, ok, warn
+from bbllm.core.findings import Finding, fail, ok, warn
 from bbllm.robots.fr3 import FR3
 from bbllm_franka.arm_link import check_machine
 from bbllm_franka.driver import check_load
@@ -19,35 +18,6 @@ HAND_KG = 0.73
 """Mass of the Franka Hand in Desk, by Franka's product manual."""
 NEAR_KG, NEAR_M = 0.2, 0.005
 """How far mass and frame of the end effector may be from those of the hand as shipped."""
-MODES = {
-    RobotMode.OTHER: (Level.FAIL, 'Unlock the joints in Desk, and activate FCI.'),
-    RobotMode.IDLE: (Level.OK, ''),
-    RobotMode.MOVE: (Level.OK, ''),
-    RobotMode.GUIDING: (Level.WARN, 'Let go of the guiding buttons.'),
-    RobotMode.REFLEX: (Level.WARN, 'See what the arm met, and free it; the next task recovers.'),
-    RobotMode.USER_STOPPED: (
-        Level.FAIL,
-        'Release the user stop; the next task then asks you, and recovers. Where it was not '
-        'pressed: switch Desk to Execution, and see which safety rule (Watchman) stops the arm.',
-    ),
-    RobotMode.AUTOMATIC_ERROR_RECOVERY: (Level.WARN, 'Run this check again in a moment.'),
-}
-"""How each mode of the robot is, and what to do."""
-
-
-def judge_mode(mode: int, errors: Sequence[str], last: Sequence[str] = ()) -> Finding:
-    """Judge mode and errors of a robot; *last* are those that ended its last motion."""
-    try:
-        known = RobotMode(mode)
-    except ValueError:
-        return warn('mode', f'the robot is in mode {mode}, which is unknown', 'A newer robot?')
-    level, remedy = MODES[known]
-    text = f'the robot is in mode {known.name.lower().replace("_", " ")}'
-    if errors:
-        text += f'; errors: {", ".join(errors)}'
-    if last:
-        text += f'; the last motion was ended by {", ".join(last)}'
-    return Finding('mode', level, text, remedy)
 
 
 def judge_quality(quality: LinkQuality, *, simulated: bool) -> Finding:

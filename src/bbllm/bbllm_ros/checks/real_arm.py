@@ -20,7 +20,7 @@ from bbllm_franka.checks.computer import (
     check_limits,
     check_network,
 )
-from bbllm_franka.checks.states import judge_mode
+from bbllm_franka.checks.mode import judge_mode
 from bbllm_ros.checks.machine import check_middleware, joins, judge_cameras
 
 if TYPE_CHECKING:

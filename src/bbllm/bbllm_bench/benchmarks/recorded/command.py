@@ -26,7 +26,8 @@ from bbllm_bench.benchmarks.recorded.figures import (
 from bbllm_bench.commands.options import MAX_JOBS
 from bbllm_bench.commands.progress import ProgressView
 from bbllm_bench.compare.choice import Contender, folder_name
-from bbllm_bench.compare.run import PlannerRun, claim, play_all
+from bbllm_bench.compare.files import claim
+from bbllm_bench.compare.run import PlannerRun, play_all
 from bbllm_bench.log.files import write_atomically
 from bbllm_bench.log.store import SUMMARY, RunFolder, read_run
 from bbllm_bench.report.summary import read_summary
