@@ -103,6 +103,31 @@ def test_after_lost_rows_the_motion_goes_on_from_where_the_robot_is(row: int, n:
         assert max(worst(np.vstack([led, planned[row + n + 1 :]]))) > 1.001
 
 
+def test_a_step_that_the_limits_allow_leaves_the_rows_as_they_were() -> None:
+    start = FR3.home_rad
+    motion = TimedMotion(FR3, start, joint_move(FR3, start, start + WAY, scale=0.1))
+    planned = [list(each) for each in motion.rows]
+    led = lost(motion.rows[:262], 1)  # where the acceleration changes
+
+    motion.rejoin_after(262, state_of(led))
+
+    assert np.abs(led[-1] - planned[262]).max() > 1e-7
+    assert motion.rows == planned
+    assert max(worst(np.vstack([led, planned[263:]]))) <= 1.0
+
+
+@pytest.mark.parametrize('n', [1, 5, 19])
+def test_rows_go_on_from_a_state_in_single_precision(n: int) -> None:
+    start = FR3.home_rad
+    motion = TimedMotion(FR3, start, joint_move(FR3, start, start + WAY, scale=0.8))
+    led = lost(motion.rows[:41], n)
+
+    q, dq, ddq = (each.astype(np.float32).astype(np.float64) for each in state_of(led))
+    motion.rejoin_after(40 + n, (q, dq, ddq))
+
+    assert max(worst(np.vstack([led, motion.rows[41 + n :]]))) <= 1.0
+
+
 def test_a_motion_is_stopped_and_joined_without_a_step_after_lost_rows() -> None:
     start = FR3.home_rad
     for change in (

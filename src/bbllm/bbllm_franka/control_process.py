@@ -13,12 +13,14 @@ import gc
 import os
 import select
 import signal
+import socket
 import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,6 +78,8 @@ class ControlLoop:
         self._prioritized = prioritized
         self._poll = select.poll()
         self._poll.register(channel.fileno(), select.POLLIN | select.POLLHUP)
+        self._newer = select.poll()
+        self._newer.register(_datagram_socket(), select.POLLIN)
         self._forces: deque[tuple[float, float]] = deque()
         self._ended = False
 
@@ -200,17 +204,13 @@ class ControlLoop:
         while True:
             state, period = control.readOnce()
             row += round(period.to_sec() / TICK_S)
-            if (
-                begun
-                and state.control_command_success_rate < 1.0
-                and _is_elsewhere(state.q_d, sent)
-            ):
+            lost = begun and state.control_command_success_rate < 1.0
+            if lost and _is_elsewhere(state.q_d, sent):
                 q, dq, ddq = map(np.array, (state.q_d, state.dq_d, state.ddq_d))
                 motion.rejoin_after(row - 1, (q, dq, ddq))
             position = state.q
             off_rad = max(map(_distance, position, sent[-1]))
             now = rows[row if row < len(rows) else -1]
-            sent.append(now)
             command = pylibfranka.JointPositions(now)
             over = row - motion.last
             if over > 0:
@@ -219,7 +219,12 @@ class ControlLoop:
                     result, command.motion_finished = _SUCCEEDED, True
                 elif result is not None and (off_rad < FREE_RAD or gave_way):
                     command.motion_finished = True
+            if begun and self._newer.poll(0):
+                # The next state has come already: a robot drops an answer to this one.
+                self._observe(state)
+                continue
             control.writeOnce(command)
+            sent.append(now)
             if not begun:
                 begun = True
                 self._channel.send((Word.BEGUN, state.time.to_sec() + motion.ahead_s))
@@ -259,6 +264,15 @@ class ControlLoop:
             return None
         motion.stop_after(row)
         return _CANCELED
+
+
+def _datagram_socket() -> int:
+    """Return the descriptor of the UDP socket of libfranka, the only one of this process."""
+    for path in Path('/proc/self/fd').iterdir():
+        with suppress(OSError), socket.socket(fileno=os.dup(int(path.name))) as copy:
+            if copy.type == socket.SOCK_DGRAM:
+                return int(path.name)
+    raise RuntimeError('libfranka has no UDP socket.')
 
 
 def _settings_of(state: Any) -> Mounted:

@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,14 @@ from xml.etree import ElementTree
 
 PARENT_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
+PRIORITY = 20
+"""Under SCHED_RR, below that of the loop which answers it."""
+
+
+def prioritize() -> None:
+    """Run before other programs, where that is permitted: a robot has a computer of its own."""
+    with suppress(OSError, AttributeError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(PRIORITY))
 
 
 def arm_model(path: Path) -> str:
@@ -47,6 +56,7 @@ def report_arm(server: Any) -> None:
 
 
 def main() -> None:
+    prioritize()
     address, model, *width_m = sys.argv[1:]
     ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGTERM)  # no server outlives its user
     logging.basicConfig(

@@ -12,6 +12,7 @@ from functools import reduce
 from operator import itemgetter
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 from numpy.typing import NDArray
 
 from bbllm.arm.driver import N_JOINTS, Array, JointTrajectory
@@ -24,8 +25,13 @@ LEAD = 4
 """How many rows stay as they were when a motion changes: the change takes time, too."""
 SAME_RAD = 1e-9
 """Set points nearer to each other than this are one: in a millisecond it is 1e-3 rad/s^2 [rad]."""
-REJOINS_S = (0.05, 0.1, 0.2, 0.4)
-"""Durations that are tried for getting back to the trajectory after lost rows [s]."""
+REJOINS = 0, 50, 100, 200, 400
+"""Numbers of rows in which the way back to the trajectory is tried, after lost ones."""
+REJOIN_SHARE = 0.9
+"""
+Share of the limits that they may take. The robot's state is single precision: positions of 2 rad
+are 1.2e-7 rad off, and what is computed from three of them up to 0.3 rad/s^2 and 500 rad/s^3.
+"""
 BLENDS_S = (0.1, 0.2, 0.4, 0.8)
 """Durations that are tried for fading from one motion into another [s]."""
 KNOT_S = 0.02
@@ -39,7 +45,6 @@ A quintic over d in T has 5.8 d/T^2 and 60 d/T^3: for 1 mrad 1.7 rad/s^2 and 175
 
 State = tuple[Array, Array, Array]
 """Position, velocity and acceleration, shape (7,) each [rad, rad/s, rad/s^2]."""
-STILL = Spline.still(np.zeros(N_JOINTS))
 
 
 class TimedMotion:
@@ -65,8 +70,10 @@ class TimedMotion:
             self.ahead_s = 0.0 if self._way is None else self._way.duration_s
             whole = self._after_way(trajectory)
         self._spline, self._first = spline_of(whole), 0
-        self._shift, self._shift_first = STILL, 0
-        """What is added to the spline since rows were lost, and from which row on."""
+        self._planned = np.empty((0, N_JOINTS))
+        """The rows of the spline, and before it those that were sent, shape (n, 7) [rad]."""
+        self._shift = NO_SHIFT
+        """What is added to them since rows were lost."""
         self.rows: list[list[float]] = []
         """Joint positions at each millisecond from the beginning [rad]."""
         self._extend()
@@ -86,30 +93,28 @@ class TimedMotion:
 
         *set_point* is the robot's at *row*: it keeps the last acceleration where rows are lost,
         at most for 20 of them. What that is off the trajectory is faded out, over the shortest of
-        `REJOINS_S` that keeps the limits.
+        `REJOINS` that keeps the limits. It takes less than the millisecond in which the robot
+        waits for the next row.
         """
-        # Differences, as the robot's own velocity and acceleration are.
-        q = self._positions(np.arange(row - 2, row + 1))
-        dq, ddq = np.diff(q, axis=0)[-1] / TICK_S, np.diff(q, n=2, axis=0)[0] / TICK_S**2
-        off, off_s, off_s2 = set_point[0] - q[-1], set_point[1] - dq, set_point[2] - ddq
-        # The difference over the last millisecond is the velocity in its middle.
-        state = np.stack([off, off_s + off_s2 * TICK_S / 2, off_s2])
-        knots = np.stack([state, np.zeros_like(state)], axis=1)
-        at, step = set_point[0], set_point[1] * TICK_S
-        before = at - 2 * step + set_point[2] * TICK_S**2, at - step, at
-        shifted = self._shift_first + round(self._shift.duration_s / TICK_S)
-        tried = []
-        for T in REJOINS_S:
-            shift = spline_of(JointTrajectory(np.array([0.0, T]), *knots))
-            rows = np.arange(row + 1, max(row + round(T / TICK_S), shifted) + 1)
-            sent = self._positions(rows) + shift.positions_at(np.asarray((rows - row) * TICK_S))
-            tried.append((self._hardest(np.vstack([*before, sent])), shift, sent))
-            if tried[-1][0] <= 1.0:
-                break
-        _, self._shift, sent = min(tried, key=itemgetter(0))
-        self._shift_first = row
         self._stay_until(row)
-        self.rows[row + 1 : row + 1 + len(sent)] = sent.tolist()
+        # Differences, as the robot's own velocity and acceleration are.
+        rows = np.arange(row - 2, max(row + REJOINS[-1] + 3, self._shift.last) + 1)
+        planned = self._planned.take(rows, axis=0, mode='clip')
+        bends = planned[2:] - 2 * planned[1:-1] + planned[:-2]
+        at, step, bend = (x * TICK_S**n for n, x in enumerate(set_point))
+        off = np.stack([at - planned[2], step - planned[2] + planned[1], bend - bends[0]])
+        tried = []
+        for fade in FADES:
+            tried.append((self._hardest(bends[: len(fade.bends)], fade, off), fade))
+            if tried[-1][0] <= REJOIN_SHARE:
+                break
+        _, fade = min(tried, key=itemgetter(0))
+        end = max(row + fade.n + 3, self._shift.last)
+        self._shift = _Shift(row, fade, off)
+        rows = np.arange(row + 1, end + 1)
+        sent = planned[3 : 3 + len(rows)] + self._shift.at(rows)
+        self._stay_until(end)
+        self.rows[row + 1 : end + 1] = sent.tolist()
 
     def give_way_after(self, row: int, measured_rad: Array) -> None:
         """Lead the set point of an arm at rest to where the arm is, so that it pushes no more."""
@@ -148,39 +153,82 @@ class TimedMotion:
         return trajectory if self._way is None else concatenate(self._way, trajectory)
 
     def _stay_until(self, row: int) -> None:
-        self.rows.extend([self.rows[-1]] * max(row - self.last, 0))
+        if (more := row - self.last) > 0:
+            self.rows.extend([self.rows[-1]] * more)
+            self._planned = np.pad(self._planned, ((0, more), (0, 0)), mode='edge')
 
     def _replace(self, begin: int, spline: Spline) -> None:
         del self.rows[begin + 1 :]
-        self._spline, self._first, self._shift = spline, begin, STILL
+        kept = max(begin - 2, 0)
+        self._planned = np.vstack([self._planned[:kept], self.rows[kept:]])
+        self._spline, self._first, self._shift = spline, begin, NO_SHIFT
         self._extend()
 
     def _extend(self) -> None:
         """Add the rows up to the end of spline and shift, from the first that is missing."""
-        ends = (self._first, self._spline), (self._shift_first, self._shift)
-        end = max(first + math.ceil(spline.duration_s / TICK_S) for first, spline in ends)
+        end = max(self._first + math.ceil(self._spline.duration_s / TICK_S), self._shift.last)
         rows = np.arange(len(self.rows), end + 1)
-        shift = self._shift.positions_at(np.asarray((rows - self._shift_first) * TICK_S))
-        self.rows.extend((self._positions(rows) + shift).tolist())
-
-    def _positions(self, rows: NDArray[np.int_]) -> Array:
-        """Return the spline alone, shape (n, 7) [rad]; before its beginning the arm rests."""
-        return self._spline.positions_at(np.maximum(rows - self._first, 0) * TICK_S)
+        more = self._spline.positions_at(np.maximum(rows - self._first, 0) * TICK_S)
+        self._planned = np.vstack([self._planned[: len(self.rows)], more])
+        self.rows.extend((more + self._shift.at(rows)).tolist())
 
     def _state_at(self, row: int) -> State:
         one = self._spline.at_one((row - self._first) * TICK_S)
-        other = self._shift.at_one((row - self._shift_first) * TICK_S)
+        other = self._shift.state_at(row)
         q, dq, ddq = (a + b for a, b in zip(one, other, strict=True))
         return q, dq, ddq
 
-    def _hardest(self, rows: Array) -> float:
-        """Return the largest share of a limit that differences of rows, shape (n, 7), take."""
+    def _hardest(self, bends: Array, fade: '_Fade', off: Array) -> float:
+        """Return the largest share of a limit, of rows with these second differences [rad]."""
+        bends = bends + fade.bends @ off
         limits = self._robot.limits
-        shares = (
-            np.abs(np.diff(rows, n=n, axis=0)).max(axis=0) / TICK_S**n / limit
-            for n, limit in ((2, limits.acceleration_rad_s2), (3, limits.jerk_rad_s3))
-        )
-        return float(max(share.max() for share in shares))
+        hardest = np.abs(bends).max(axis=0) / (limits.acceleration_rad_s2 * TICK_S**2)
+        jerks = np.abs(bends[1:] - bends[:-1]).max(axis=0) / (limits.jerk_rad_s3 * TICK_S**3)
+        return float(max(hardest.max(), jerks.max()))
+
+
+class _Fade:
+    """Quintics of *n* rows that fade out a distance, a difference and a second difference of 1."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        # By powers of the time from 0 to 1; the second derivative of the last begins as 2.  The
+        # difference over the last millisecond is the velocity in its middle.
+        powers = np.array([[1, 0, 0, -10, 15, -6], [0, 1, 0, -6, 8, -3], [0, 0, 1, -3, 3, -1]])
+        scale = np.array([[1, 0, 0], [0, n, n / 2], [0, 0, n * n / 2]])
+        x = np.arange(1, n + 1) / n
+        led = np.array([[1, -2, 1], [1, -1, 0], [1, 0, 0]])
+        self.rows = np.vstack([led, polyval(x, powers.T).T @ scale, np.zeros((3, 3))])
+        """Shape (n + 6, 3): three rows of the robot, the quintics, three rows of nothing."""
+        self.bends = np.diff(self.rows, n=2, axis=0)
+        """Their second differences, shape (n + 4, 3)."""
+
+
+class _Shift:
+    """What is faded out, by rows."""
+
+    def __init__(self, row: int, fade: _Fade, off: Array) -> None:
+        """*off*, shape (3, 7): distance and differences at *row* [rad]."""
+        self._row, self._fade, self._off = row, fade, off
+
+    @property
+    def last(self) -> int:
+        """Row from which on nothing is left."""
+        return self._row + self._fade.n
+
+    def at(self, rows: NDArray[np.int_]) -> Array:
+        """Return what is left at rows, shape (n,): (n, 7) [rad]."""
+        within = self._fade.rows.take(rows - self._row + 2, axis=0, mode='clip')
+        return np.asarray(within @ self._off)
+
+    def state_at(self, row: int) -> State:
+        """Return what is left at one row, and its derivatives in time by differences."""
+        before, at, after = self.at(np.arange(row - 1, row + 2))
+        return at, (after - before) / (2 * TICK_S), (after - 2 * at + before) / TICK_S**2
+
+
+FADES = tuple(map(_Fade, REJOINS))
+NO_SHIFT = _Shift(0, FADES[0], np.zeros((3, N_JOINTS)))
 
 
 def joined(

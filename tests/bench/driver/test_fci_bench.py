@@ -47,6 +47,7 @@ def need_servers() -> None:
 def test_the_report_counts_what_was_clean_and_names_what_failed() -> None:
     report = {
         'seed': 4,
+        'safety': 'safety_slow',
         'trials': [GOOD, BAD],
         'faults': [FAULT],
         'machine': {},

@@ -15,6 +15,7 @@ import numpy as np
 
 from bbllm.arm.controllers.trajectory_goal import goal_from_trajectory
 from bbllm.arm.driver import ArmDriver, JointState, Tolerances
+from bbllm.arm.envelope import SafetyEnvelope
 from bbllm.arm.execution.skill_execution import ExecutorParams
 from bbllm.arm.execution.trajectory_executor import TrajectoryExecutor
 from bbllm.arm.motion.motion_planner import GraspPlannerParams
@@ -118,12 +119,19 @@ def audit_stop(seed: int, scale: float = SCALE) -> Audit:
 class ArmBench:
     """A world whose trajectories are kept, and the robot's time of its calls."""
 
-    def __init__(self, scene: SceneFile, scale: float, *, measured: bool = True) -> None:
+    def __init__(
+        self,
+        scene: SceneFile,
+        scale: float,
+        *,
+        measured: bool = True,
+        safety: SafetyEnvelope | None = None,
+    ) -> None:
         """With *measured* the joints are kept as the simulation moves them."""
         self.recorders: list[RecordingDriver] = []
         self.scale = scale
         params = ExecutorParams(ways=GraspPlannerParams(scale=scale))
-        self.world = TabletopWorld(scene, params=params, wrap_driver=self._record)
+        self.world = TabletopWorld(scene, params=params, wrap_driver=self._record, safety=safety)
         self._joints: list[JointState] = []
         self._on_force = self.world.robot.on_force
         if measured:

@@ -57,6 +57,10 @@ class DriverRequest:
     )
     trials: int = option('With --fci: picks and places on franka-sim.', default=TRIALS, min=0)
     seed: int = option('With --fci: of the first of them.', default=0, min=0)
+    safety: str = option(
+        'With --fci: envelope of the picks and places; safety is that of simulations.',
+        default='safety_slow',
+    )
     namespace: str | None = option(
         "The driver's; '' for none. bbllm_real by default, with --sim bbllm."
     )
@@ -104,7 +108,13 @@ def driver(request: DriverRequest) -> None:
 
         out = request.out or REPORT
         bench_fci(
-            request.fci, request.client, request.trials, request.seed, out, json=request.json
+            request.fci,
+            request.client,
+            request.trials,
+            request.seed,
+            out,
+            json=request.json,
+            safety=request.safety,
         )
         return
     need_ros('bbllm bench driver')

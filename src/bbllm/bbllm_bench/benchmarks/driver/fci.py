@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from bbllm.arm.envelope import load_envelope
 from bbllm_bench.benchmarks.driver.clients import BBLLM, FRANKY
 from bbllm_bench.benchmarks.driver.faults import FAULTS, FaultReport, fault_jobs, provoked
 from bbllm_bench.benchmarks.driver.servers import FRANKA_SIM, FRANKA_SIM_IP, OBJECT_M, TABLE
@@ -28,20 +29,32 @@ from bbllm_franka.simulated_server import franka_sim, interpreter
 
 ServerChoice = Literal['all', 'franka-sim', 'table']
 ClientChoice = Literal['bbllm', 'franky', 'both']
+SLOW = 'safety_slow'
+"""The envelope of a real arm, if nobody chooses another."""
 CLIENTS = {'bbllm': (BBLLM,), 'franky': (FRANKY,), 'both': (BBLLM, FRANKY)}
 SERVERS = {'all': (FRANKA_SIM, TABLE), 'franka-sim': (FRANKA_SIM,), 'table': (TABLE,)}
 
 
 def bench_fci(
-    server: ServerChoice, client: ClientChoice, trials: int, seed: int, out: Path, *, json: bool
+    server: ServerChoice,
+    client: ClientChoice,
+    trials: int,
+    seed: int,
+    out: Path,
+    *,
+    json: bool,
+    safety: str = SLOW,
 ) -> None:
     """
     Play picks and places and faults, and write the report; the former only by our driver.
+
+    *safety* names the envelope of the picks and places.
 
     Exits with 1 where a pick or place failed or met a reflex, or a fault of our driver ended
     otherwise than expected.
     """
     servers, clients = SERVERS[server], CLIENTS[client]
+    load_envelope(safety)  # so that a name that is none ends it before a server starts
     need_libraries()
     if FRANKA_SIM in servers:
         interpreter()
@@ -51,12 +64,13 @@ def bench_fci(
     played: list[FciTrial] = []
     if trials and BBLLM in clients and FRANKA_SIM in servers:
         with franka_sim(FRANKA_SIM_IP, object_width_m=OBJECT_M):
-            jobs = [(FRANKA_SIM_IP, seed + i) for i in range(trials)]
+            jobs = [(FRANKA_SIM_IP, seed + i, safety) for i in range(trials)]
             played = run_trials(fci_trial, jobs, 1, every=10)
     faults = [job for job in fault_jobs(clients, seed) if FAULTS[job[0]].server in servers]
     report: dict[str, Any] = {
         'machine': describe_machine(),
         'seed': seed,
+        'safety': safety,
         'trials': played,
         'faults': run_trials(provoked, faults, 1, 1),
         'load': os.getloadavg(),
@@ -106,7 +120,7 @@ def _trials_grid(report: dict[str, Any]) -> Grid:
         'cycle over that in simulation': number(statistics.fmean(ratios), 2) if good else '',
         'lowest share of commands in time': number(min(t.success_rate for t in trials), 2),
     }
-    title = f'libfranka against {FRANKA_SIM}, seed {report["seed"]}'
+    title = f'libfranka against {FRANKA_SIM}, seed {report["seed"]}, envelope {report["safety"]}'
     return grid_of(title, [{'measure': name, 'value': value} for name, value in measures.items()])
 
 

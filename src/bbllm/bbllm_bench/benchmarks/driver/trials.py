@@ -77,20 +77,23 @@ class Tracking:
             self.largest_rad = max(self.largest_rad, off_rad)
 
 
-def fci_trial(address: str, seed: int, scale: float = SCALE) -> FciTrial:
+def fci_trial(address: str, seed: int, safety: str, scale: float = SCALE) -> FciTrial:
     """
     Pick one of eight objects of a random table and place it, at *address* and in simulation.
+
+    *safety* names the envelope of both; a real arm has the slow one if nobody chooses.
 
     The server has no objects: what is between the fingers is always 4 cm wide, and success is that
     of the calls. Raises WorldError where the server cannot be used.
     """
     scene, name, spot, yaw_deg = random_pick_place(seed)
     calls = pick_place_calls(name, spot, yaw_deg)
-    bench = ArmBench(scene, scale, measured=False)
+    envelope = load_envelope(safety)
+    bench = ArmBench(scene, scale, measured=False, safety=envelope)
     with closing(bench.world):
         bench.run(calls)
     driver = WatchedDriver(address)
-    with closing(FrankaTable(driver, scene, load_envelope('safety'))) as world:
+    with closing(FrankaTable(driver, scene, envelope)) as world:
         world.execute(BASE)
         with Tracking(driver) as tracking:
             cycle_s, failed = _played(world, calls)
