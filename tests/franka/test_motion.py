@@ -107,13 +107,13 @@ def test_a_step_that_the_limits_allow_leaves_the_rows_as_they_were() -> None:
     start = FR3.home_rad
     motion = TimedMotion(FR3, start, joint_move(FR3, start, start + WAY, scale=0.1))
     planned = [list(each) for each in motion.rows]
-    led = lost(motion.rows[:262], 1)  # where the acceleration changes
+    led = lost(motion.rows[:264], 1)  # where the acceleration changes
 
-    motion.rejoin_after(262, state_of(led))
+    motion.rejoin_after(264, state_of(led))
 
-    assert np.abs(led[-1] - planned[262]).max() > 1e-7
+    assert np.abs(led[-1] - planned[264]).max() > 1e-7
     assert motion.rows == planned
-    assert max(worst(np.vstack([led, planned[263:]]))) <= 1.0
+    assert max(worst(np.vstack([led, planned[265:]]))) <= 1.0
 
 
 @pytest.mark.parametrize('n', [1, 5, 19])
