@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,9 @@ import pytest
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError, ConfigError
+from bbllm.core.events import Ending
+from bbllm.core.journal import read_line
+from bbllm.core.paths import episodes_dir
 from bbllm.robots.fr3 import FR3
 from bbllm.scene.scene_file import load_scene
 from bbllm_franka import hand, homing
@@ -73,8 +77,9 @@ def as_if_real(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_hand_is_homed_once_a_person_has_approved(
-    table: Any, address: str, as_if_real: None
+    table: Any, address: str, as_if_real: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     asked: list[ApprovalRequest] = []
 
     def approve(request: ApprovalRequest) -> Answer:
@@ -89,6 +94,11 @@ def test_a_hand_is_homed_once_a_person_has_approved(
     link = HandLink(address)
     link.need_homed(FR3.hand)
     link.close()
+    (journal,) = episodes_dir().glob('*.jsonl')
+    started, approved, ended = map(read_line, journal.read_text().splitlines())
+    assert started.data.task == f'home the hand at {address}'  # type: ignore[union-attr]
+    assert (approved.data.granted, approved.data.by) == (True, 'a person')  # type: ignore[union-attr]
+    assert ended.data.ending is Ending.FINISHED  # type: ignore[union-attr]
 
 
 def test_nothing_moves_a_hand_that_nobody_approved(

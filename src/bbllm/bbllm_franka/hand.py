@@ -13,6 +13,7 @@ from typing import Any
 
 from bbllm.arm.driver import GoalStatus, GraspGoal, GripperResult
 from bbllm.robots.robot_model import HandModel
+from bbllm_franka.address import is_here, resolved_address
 from bbllm_franka.errors import ControlTakenError, LostRobotError, NoHandError, UnhomedError
 from bbllm_franka.libraries import library
 from bbllm_franka.reasons import version_error
@@ -145,10 +146,11 @@ class HandLink:
     def need_homed(self, hand: HandModel) -> None:
         """Raise UnhomedError where it has to be homed before it moves."""
         if why := self.unhomed(hand):
+            simulated = ' --simulated-robot' if is_here(resolved_address(self._address)) else ''
             raise UnhomedError(
                 f'The hand at {self._address} cannot be used: {why}.',
                 'Take what is between the fingers away, and home it: `bbllm home --ip '
-                f'{self._address}` asks you, and then closes and opens the hand once.',
+                f'{self._address}{simulated}` asks you, and then closes and opens the hand once.',
             )
 
     def move(self, width_m: float, speed_m_s: float, is_cut: Callable[[], bool]) -> GripperResult:

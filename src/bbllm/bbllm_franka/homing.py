@@ -1,12 +1,19 @@
 """Homes a Franka Hand, once a person has approved it: the hand closes and opens."""
 
+import time
 from collections.abc import Callable
+from contextlib import closing
+from typing import Self
 
-from bbllm.api.approved_world import Approve
+from bbllm.api.approved_world import Approve, answer_of
 from bbllm.api.local_session import need_approval
 from bbllm.arm.driver import GoalStatus, GripperResult
-from bbllm.core.approval import Answer, ApprovalRequest, RequestKind, new_nonce
+from bbllm.core.approval import ApprovalRequest, RequestKind, new_nonce
 from bbllm.core.errors import ApprovalError, WorldError
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, EventData
+from bbllm.core.journal import JournalWriter
+from bbllm.core.paths import episodes_dir
+from bbllm.core.tasks import make_task
 from bbllm.robots.registry import load_robot
 from bbllm_franka.address import check_address
 from bbllm_franka.hand import HandLink
@@ -39,7 +46,7 @@ def home_hand(
 
     *approve* is asked before the hand moves, as for `Robot`; only a simulated one moves without
     it. The hand stops once *is_cut* returns True. It serves one program at a time: end others
-    first.
+    first. Who approved it, and how it ended, is in a journal, as of an episode.
 
     Raises:
         ApprovalError: It was not approved; nothing has moved.
@@ -50,11 +57,11 @@ def home_hand(
         need_approval(approve)
     address = check_address(ip, simulated=simulated_robot)
     model = load_robot(robot).hand
-    hand = HandLink(address)
-    try:
+    with closing(HandLink(address)) as hand, _Journal(address) as journal:
         if approve is not None:
-            reply = approve(homing_request(address, hand.unhomed(model)))
-            answer = reply if isinstance(reply, Answer) else Answer(granted=bool(reply))
+            request = homing_request(address, hand.unhomed(model))
+            answer = answer_of(approve(request))
+            journal.write(answer.event_about(request))
             if not answer.granted:
                 why = f': {answer.reason}' if answer.reason else ''
                 raise ApprovalError(f'The homing was not approved{why}. Nothing has moved.')
@@ -65,8 +72,35 @@ def home_hand(
                 'away, check the hand in Desk, and try again.'
             )
         return hand.max_width_m
-    finally:
-        hand.close()
+
+
+class _Journal:
+    """The record of a homing, like that of an episode."""
+
+    def __init__(self, address: str) -> None:
+        task = make_task(f'home the hand at {address}')
+        self._writer = JournalWriter(episodes_dir(), task.id)
+        self.write(
+            EpisodeStarted(
+                episode_id=task.id, task=task.instruction, planner='', brain='', body=''
+            )
+        )
+
+    def write(self, data: EventData) -> None:
+        self._writer(Event(time.time(), data))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        ending, message = Ending.FINISHED, 'The hand is homed.'
+        if error is not None:
+            ending = Ending.WORLD_FAILED if isinstance(error, WorldError) else Ending.CANCELLED
+            message = str(error)
+        self.write(EpisodeEnded(ending, message, kind.__name__ if kind else ''))
+        self._writer.__exit__()
 
 
 def _failure(result: GripperResult, fault: str) -> str:

@@ -30,6 +30,13 @@ Approve = Callable[[ApprovalRequest], bool | Answer]
 """Returns whether a plan or a call may move the robot, or the answer with who gave it and why."""
 
 
+def answer_of(reply: bool | Answer) -> Answer:
+    """Return the answer that a function of the type `Approve` has given."""
+    if isinstance(reply, Answer):
+        return reply
+    return Answer(granted=bool(reply), by='the approve function', automatic=True)
+
+
 class ApprovedWorld(WorldWrapper):
     """
     A world for one episode, behind the same gate that `fr3_executor` has.
@@ -101,11 +108,6 @@ class ApprovedWorld(WorldWrapper):
 
     def _ask(self, request: ApprovalRequest, cancel: CancelToken) -> Answer:
         cancel.raise_if_cancelled()
-        reply = self._approve(request)
-        answer = (
-            reply
-            if isinstance(reply, Answer)
-            else Answer(granted=bool(reply), by='the approve function', automatic=True)
-        )
+        answer = answer_of(self._approve(request))
         self.emit(answer.event_about(request))
         return answer

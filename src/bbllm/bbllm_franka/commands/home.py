@@ -45,7 +45,7 @@ def home(
 
     def approve(request: ApprovalRequest) -> Answer:
         if yes:
-            return Answer(granted=True)
+            return Answer(granted=True, by='--yes', automatic=True)
         request = replace(request, since_s=time.time(), timeout_s=ANSWER_S)
         answer = ask(request, output, lambda: not counter.count)
         return answer or Answer(granted=False, reason='there was no answer')

@@ -26,7 +26,11 @@ from bbllm_ros.stack.stack import REAL_NODES
 FIND_S = 8.0
 """How long the driver may take to be found, and what else it serves after that [s]."""
 ALONE_S = 0.5
-ANSWER_S = 5.0
+ANSWER_S, ASKED = 2.0, 3
+"""
+How long an answer may take [s], and how often a question is asked: the server of a new client can
+answer before it has found where the client receives answers.
+"""
 WATCH_S = 1.5
 STATE = 'franka_robot_state_broadcaster/robot_state'
 ARM = 'franka/joint_states'
@@ -136,9 +140,13 @@ class _Probe:
         self._spin(self._patience_s, client.service_is_ready)
         if not client.service_is_ready():
             return None
-        future = client.call_async(request or kind.Request())
-        self._spin(ANSWER_S, future.done)
-        return future.result() if future.done() else None
+        for _ in range(ASKED):
+            future = client.call_async(request or kind.Request())
+            self._spin(ANSWER_S, future.done)
+            if future.done():
+                return future.result()
+            client.remove_pending_request(future)
+        return None
 
     def _parameters(self, node: str, names: tuple[str, ...]) -> dict[str, Any] | None:
         request = GetParameters.Request(names=list(names))
