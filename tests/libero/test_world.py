@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from bbllm.core.types import Code, Kind, Skill, SkillCall, Status
 from bbllm_libero.client import _state, _task
-from bbllm_libero.panda import Geom, LiberoTask, Panda, Result, State
+from bbllm_libero.panda import LiberoTask, Panda, Piece, Result, State
 from bbllm_libero.world import LiberoWorld
 from tests.libero.scripted_answers import STATE, TASK
 
@@ -26,7 +26,7 @@ class ScriptedWorker:
         self.state = replace(self.state, steps=steps, success=steps in self.succeeds_at)
         return self.state
 
-    def shape(self, name: str) -> tuple[Geom, ...]:
+    def shape(self, name: str) -> tuple[Piece, ...]:
         return ()
 
     def facts(self) -> tuple[tuple[str, str, str], ...]:
@@ -64,6 +64,7 @@ def test_scene_has_objects_regions_and_relations_by_truth() -> None:
     assert scene.object('basket_1_contain_region').kind is Kind.LOCATION
     facts = set(map(str, scene.facts))
     assert facts == {
+        '(cabinet_1 is not_open)',
         '(hand is empty)',
         '(can_1 on basket_1)',
         '(cabinet_1_top_region is closed)',

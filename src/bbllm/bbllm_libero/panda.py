@@ -100,22 +100,15 @@ class JointInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Geom:
-    """One piece of the geometry of an object; its pose is in the frame of `body`."""
+class Piece:
+    """A box around a piece of what an object collides with."""
 
-    name: str
     body: str
-    """A key of `State.bodies`."""
-    kind: str
-    """`box`, `sphere`, `cylinder`, `capsule`, `ellipsoid`, `mesh` or `plane`."""
+    """What it is part of, a key of `State.bodies`."""
     placement: Placement
-    size_m: Array
-    """As MuJoCo has it: half extents, or radius and half length, (3,)."""
-    collides: bool
-    vertices_m: Array | None = None
-    """Of a mesh that collides, in the frame of the piece, (n, 3)."""
-    faces: NDArray[np.int32] | None = None
-    """Triangles of a mesh, numbers of vertices, (m, 3)."""
+    """Of its middle, in the frame of the body."""
+    half_m: Array
+    """Half extents along its own axes, (3,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -213,8 +206,8 @@ class Panda(Protocol):
         """
         ...
 
-    def shape(self, name: str) -> tuple[Geom, ...]:
-        """Return the geometry of an object or fixture; raises UnknownNameError."""
+    def shape(self, name: str) -> tuple[Piece, ...]:
+        """Return what an object or fixture collides with; raises UnknownNameError."""
         ...
 
 
@@ -254,12 +247,12 @@ __all__ = [
     'CLOSE',
     'OPEN',
     'EpisodeOverError',
-    'Geom',
     'JointInfo',
     'LiberoSkill',
     'LiberoTask',
     'ObjectInfo',
     'Panda',
+    'Piece',
     'Placement',
     'Result',
     'SiteInfo',

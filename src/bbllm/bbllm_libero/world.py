@@ -23,10 +23,10 @@ from bbllm.core.types import (
 from bbllm_libero.client import Worker
 from bbllm_libero.panda import (
     EpisodeOverError,
-    Geom,
     LiberoSkill,
     LiberoTask,
     Panda,
+    Piece,
     Placement,
     State,
 )
@@ -83,7 +83,7 @@ class LiberoWorld:
         return scene_of(
             self._worker.task,
             self._worker.state,
-            [*facts, *map(_fact, self._worker.facts())],
+            [*facts, *facts_of(self._worker.task, self._worker.facts())],
             self.skills,
             self.time_s,
         )
@@ -137,7 +137,7 @@ class _Robot(Panda):
     def state(self) -> State:
         return self._worker.state
 
-    def shape(self, name: str) -> tuple[Geom, ...]:
+    def shape(self, name: str) -> tuple[Piece, ...]:
         return self._worker.shape(name)
 
     def step(self, action: ArrayLike) -> State:
@@ -204,9 +204,25 @@ def scene_of(
     return Scene((*items, *regions), tuple(skills), tuple(facts), stamp_s, hand=hand)
 
 
-def _fact(found: tuple[str, str, str]) -> Fact:
-    subject, predicate, item = found
-    return Fact(subject, predicate, STATE_WORDS[item] if predicate == 'is' else item)
+def facts_of(task: LiberoTask, found: Sequence[tuple[str, str, str]]) -> list[Fact]:
+    """
+    Return what the benchmark's predicates find as facts.
+
+    A shut drawer may be neither open nor closed by them, which is a fact of its own: `not_open`.
+    """
+    facts = [
+        Fact(a, relation, STATE_WORDS[b] if relation == 'is' else b) for a, relation, b in found
+    ]
+    joints = {name: info.joints for name, info in task.objects.items()}
+    joints |= {name: site.joints for name, site in task.sites.items()}
+    for name in sorted(joints.keys() - {f.subject for f in facts if f.predicate == 'is'}):
+        able = {word for joint in joints[name] for word in task.joints[joint].ranges}
+        facts += [
+            Fact(name, 'is', f'not_{STATE_WORDS[word]}')
+            for word in ('open', 'turnon')
+            if word in able
+        ]
+    return facts
 
 
 def _pose(task: LiberoTask, placed: Placement, position_m: ArrayLike) -> Pose:

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bbllm_libero.panda import (
-    Geom,
     JointInfo,
     LiberoTask,
     ObjectInfo,
+    Piece,
     Placement,
     SiteInfo,
     State,
@@ -85,15 +85,12 @@ class StillPanda:
     def step(self, action: ArrayLike) -> State:
         raise AssertionError(f'a refused call moved the arm: {action!r}')
 
-    def shape(self, name: str) -> tuple[Geom, ...]:
+    def shape(self, name: str) -> tuple[Piece, ...]:
         return tuple(
-            Geom(
-                name=f'{name}/{i}',
+            Piece(
                 body=name,
-                kind='box',
                 placement=Placement(np.array(middle), UPRIGHT),
-                size_m=np.array(half),
-                collides=True,
+                half_m=np.array(half),
             )
-            for i, (middle, half) in enumerate(self._parts[name])
+            for middle, half in self._parts[name]
         )

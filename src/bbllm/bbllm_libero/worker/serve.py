@@ -13,8 +13,6 @@ from typing import Any
 from bbllm_libero.worker.environment import Benchmark, RequestError
 from bbllm_libero.worker.frames import ClosedError, receive, send
 
-PROTOCOL = 1
-"""Number of the form of requests; both sides must have the same one."""
 POLL_S = 0.5
 """How often it is checked whether the parent is gone, also while a request takes long [s]."""
 
@@ -30,12 +28,12 @@ def main(descriptor: int, parent: int) -> None:
     peer = socket.socket(fileno=descriptor)
     benchmark = Benchmark()
     verbs: Mapping[str, Callable[..., tuple[object, bytes]]] = {
-        'hello': lambda: ({'protocol': PROTOCOL, 'versions': benchmark.versions()}, b''),
+        'versions': lambda: (benchmark.versions(), b''),
         'suites': lambda: (benchmark.suites(), b''),
         'tasks': lambda suite: (benchmark.tasks(suite), b''),
         'reset': lambda **wanted: (benchmark.reset(**wanted), b''),
-        'step': lambda actions: (benchmark.step(actions), b''),
-        'shape': lambda name: benchmark.shape(name),
+        'step': lambda action: (benchmark.step(action), b''),
+        'shape': lambda name: (benchmark.shape(name), b''),
         'facts': lambda: (benchmark.facts(), b''),
         'goal': lambda: (benchmark.goal(), b''),
         'render': lambda **wanted: benchmark.render(**wanted),
