@@ -39,6 +39,20 @@ def test_a_closed_drawer_is_opened_to_take_something_out() -> None:
     assert found == ['open(drawer)', 'pick(bowl)', 'place(plate)']
 
 
+def test_a_drawer_that_is_not_open_is_opened() -> None:
+    found = calls([('in', 'bowl', 'drawer')], ('drawer', 'is', 'not_open'))
+
+    assert found == ['open(drawer)', 'pick(bowl)', 'place(drawer)']
+
+
+def test_what_no_grasp_is_known_for_is_pushed() -> None:
+    scene = Scene((), (), (), 0.0)
+
+    found = calls_for([('on', 'plate', 'region')], scene, {'plate'})
+
+    assert [str(call) for call in found] == ['push(plate, region)']
+
+
 def test_what_carries_others_is_moved_first() -> None:
     goal = [('on', 'mug', 'plate'), ('on', 'plate', 'stove')]
 

@@ -1,6 +1,6 @@
 """What is left to do for a goal: the plan of the stand-in `expert`, which receives the goal."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bbllm.core.types import Scene, SkillCall
 
@@ -9,14 +9,18 @@ ENDS = {'open': 'open', 'turnon': 'turn_on', 'turnoff': 'turn_off', 'close': 'cl
 """The skill for each predicate of one object."""
 REACHED = {'open': 'open', 'turnon': 'on', 'turnoff': 'off', 'close': 'closed'}
 """What a fact states once it holds."""
+SHUT = ('closed', 'not_open')
+"""What a fact states of a place that has to be opened."""
 
 
-def calls_for(goal: Sequence[Sequence[str]], scene: Scene) -> tuple[SkillCall, ...]:
+def calls_for(
+    goal: Sequence[Sequence[str]], scene: Scene, no_grasp: Collection[str] = ()
+) -> tuple[SkillCall, ...]:
     """
     Return the calls from a scene to a goal: what opens, what is turned, moves, what closes.
 
     A place that can be opened is opened before something goes into it, and before something is
-    taken out of it. What others are put on is moved first.
+    taken out of it. What others are put on is moved first. What is in *no_grasp* is pushed.
     """
     opening = [one for one in goal if one[0] == 'open']
     turning = [one for one in goal if one[0] in ('turnon', 'turnoff')]
@@ -27,9 +31,12 @@ def calls_for(goal: Sequence[Sequence[str]], scene: Scene) -> tuple[SkillCall, .
     for _, item, place in _lowest_first(moves, scene.held):
         ways = [place, *(f.object for f in scene.facts if f.subject == item)]
         for way in ways:
-            if scene.has(way, 'is', 'closed') and way not in opened:
+            if way not in opened and any(scene.has(way, 'is', word) for word in SHUT):
                 opened.add(way)
                 calls.append(SkillCall('open', (way,)))
+        if item in no_grasp:
+            calls.append(SkillCall('push', (item, place)))
+            continue
         if item != scene.held:
             calls.append(SkillCall('pick', (item,)))
         calls.append(SkillCall('place', (place,)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bbllm.core.errors import ConfigError, WorldError
 from bbllm.core.protocols import EventSink
-from bbllm.core.types import Scene, SkillCall
+from bbllm.core.types import Code, Outcome, Scene, SkillCall
 from bbllm.llm.models.factory import Models
 from bbllm_bench.log.episodes import EpisodeSpec
 from bbllm_bench.log.results import EpisodeResult
@@ -45,8 +45,11 @@ class LiberoBenchmark:
             except (RefusedError, WorldError) as error:
                 raise ConfigError(str(error)) from error
 
-    def calls(self, goal: BenchmarkGoal, scene: Scene) -> tuple[SkillCall, ...]:
-        return calls_for(goal.predicates, scene)
+    def calls(
+        self, goal: BenchmarkGoal, scene: Scene, outcomes: Sequence[Outcome]
+    ) -> tuple[SkillCall, ...]:
+        no_grasp = {one.call.args[0] for one in outcomes if one.code is Code.NOT_GRASPABLE}
+        return calls_for(goal.predicates, scene, no_grasp)
 
     def play_with(
         self, job: EpisodeSpec, models: Models, sink: EventSink, around: Alone

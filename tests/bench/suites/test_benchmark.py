@@ -8,7 +8,7 @@ import pytest
 
 from bbllm.core.errors import ConfigError
 from bbllm.core.plugins import Plugin
-from bbllm.core.types import Scene, SkillCall
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm_bench.runner.play_here import check_sources, world_of
 from bbllm_bench.scene_sampling.generator import CaseError, make_case
 from bbllm_bench.suites import benchmark
@@ -41,7 +41,9 @@ class OtherBenchmark:
             for suite in suites
         )
 
-    def calls(self, goal: BenchmarkGoal, scene: Scene) -> tuple[SkillCall, ...]:
+    def calls(
+        self, goal: BenchmarkGoal, scene: Scene, outcomes: Sequence[Outcome]
+    ) -> tuple[SkillCall, ...]:
         return ()
 
 

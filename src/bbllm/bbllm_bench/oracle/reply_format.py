@@ -159,7 +159,8 @@ def benchmark_reply(
     assert isinstance(brief.goal, BenchmarkGoal)  # see BY_GOAL
     lines: list[PlanLine] = []
     held = scene.held
-    for call in load_benchmark(brief.goal.benchmark).calls(brief.goal, scene):
+    outcomes = [e.data for e in situation.events() if isinstance(e.data, Outcome)]
+    for call in load_benchmark(brief.goal.benchmark).calls(brief.goal, scene, outcomes):
         words = f'{call.skill.replace("_", " ")} {" ".join(call.args)}'
         if call.skill == 'pick':
             held = call.args[0]

@@ -29,7 +29,11 @@ def call_text(step: str, scene: Scene | None) -> str:
     """Return the call for a step, or `<pass>`."""
     if scene is None or scene.is_symbolic or len(step) > MAX_CHARACTERS:
         return PASS
-    skills = {skill.name for skill in scene.skills}
+    skills = {skill.name: len(skill.params) for skill in scene.skills}
+    for name, n_args in skills.items():
+        words = step.removeprefix(f'{name.replace("_", " ")} ').split()
+        if len(words) == n_args > 1 and {*words} <= {*scene.names}:
+            return f'<rob0>[{name}] {"".join(f"<{word}>" for word in words)}'
     # A step about an object that got lost is to be refused by the world, not passed over.
     lost = {name: TableObject(name, 'other') for name in lost_names(scene)}
     objects = objects_of(scene) | lost

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from bbllm.core.errors import ConfigError, UnknownNameError
 from bbllm.core.plugins import installed
-from bbllm.core.types import Scene, SkillCall
+from bbllm.core.types import Outcome, Scene, SkillCall
 from bbllm.files.yaml_files import FileRecord, explain
 
 GROUP = 'bbllm.benchmarks'
@@ -71,8 +71,14 @@ class Benchmark(Protocol):
         """Return the tasks of some of its suites; raises ConfigError where it has none."""
         ...
 
-    def calls(self, goal: BenchmarkGoal, scene: Scene) -> tuple[SkillCall, ...]:
-        """Return the calls that are left to do for a goal, for the stand-in `expert`."""
+    def calls(
+        self, goal: BenchmarkGoal, scene: Scene, outcomes: Sequence[Outcome]
+    ) -> tuple[SkillCall, ...]:
+        """
+        Return the calls that are left to do for a goal, for the stand-in `expert`.
+
+        *outcomes* are those of the episode so far: what was refused is not asked for again.
+        """
         ...
 
 
